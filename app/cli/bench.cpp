@@ -1,0 +1,48 @@
+#include "app/engine/bench.h"
+
+#include <algorithm>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/table_files.h"
+#include "app/cli/terminal.h"
+#include "app/engine/configure.h"
+#include "app/engine/json.h"
+
+namespace sawtooth::cli {
+namespace {
+
+// A case whose output was compared and that has no time all the same is one that failed its check.
+bool failed(const BenchRow& row) { return !row.errors.empty() && !row.time; }
+
+}  // namespace
+
+int bench(const Arguments& arguments) {
+    std::vector<std::string> names = arguments.families;
+    for (const std::string& name : names)
+        if (const auto family = find_offered_family(name); !family) return fail(family.error());
+    if (names.empty())
+        for (const Family* family : offered_families()) names.push_back(family->name);
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    const auto files = settle_files(arguments);
+    if (!files) return fail(files.error());
+    for (const std::string& note : settings->notes) print_note(note);
+
+    Interrupts interrupts;
+    ProgressBar bar;
+    Runner runner(settings->cache_directory);
+    const auto report =
+        run_bench(runner, names, settings->request, interrupts.token(),
+                  [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
+    bar.clear();
+    if (!report) return fail(report.error());
+    const int written =
+        write_documents(*files, arguments.has("--json"), to_json(*report), bench_table(*report));
+    const auto bad = std::find_if(report->rows.begin(), report->rows.end(), failed);
+    if (bad == report->rows.end()) return written;
+    return fail(Error::failure(bad->family + " " + bad->name + ", " + bad->variant + ": " + bad->note));
+}
+
+}  // namespace sawtooth::cli

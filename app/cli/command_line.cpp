@@ -1,0 +1,70 @@
+#include "app/cli/command_line.h"
+
+#include <csignal>
+
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/terminal.h"
+#include "app/engine/json.h"
+
+namespace sawtooth {
+namespace {
+
+using namespace cli;
+
+int open_window(const Arguments& arguments, const WindowCommands& window) {
+    const auto options = settle_window(arguments);
+    return options ? window.run_window(*options) : fail(options.error());
+}
+
+int shoot(const Arguments& arguments, const WindowCommands& window) {
+    const auto options = settle_shot(arguments);
+    if (!options) return fail(options.error());
+    const int code = window.shoot(*options);
+    return code == 0 && arguments.has("--json") ? print(written_json({options->path})) : code;
+}
+
+int bench_window(const Arguments& arguments, const WindowCommands& window) {
+    for (const char* option : {"--json-file", "--csv", "--markdown"})
+        if (arguments.has(option))
+            return fail(Error::usage(
+                Refusal{option, arguments.value(option), "bench window has no table, only --json"}));
+    const auto options = settle_window(arguments);
+    return options ? window.bench_window(*options, arguments.has("--json")) : fail(options.error());
+}
+
+int dispatch(const Arguments& arguments, const WindowCommands& window) {
+    switch (arguments.command) {
+        case Command::window:
+            return open_window(arguments, window);
+        case Command::list:
+            return list(arguments);
+        case Command::run:
+            return run(arguments);
+        case Command::sweep:
+            return sweep(arguments);
+        case Command::report:
+            return report(arguments);
+        case Command::shot:
+            return shoot(arguments, window);
+        case Command::bench:
+            if (arguments.families == std::vector<std::string>{"window"})
+                return bench_window(arguments, window);
+            return bench(arguments);
+        case Command::devices:
+            return devices(arguments);
+    }
+    return 2;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const WindowCommands& window) {
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is seen when writing
+    const auto reading = read_arguments(argc, argv);
+    if (!reading) return fail(reading.error());
+    if (!reading->answer.empty()) return print(reading->answer);
+    return dispatch(reading->arguments, window);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
+namespace sawtooth::cli {
+
+// Turns Ctrl+C and SIGTERM into a request to stop; the second one ends the program at once. To be made before
+// any other thread, as threads inherit which signals they leave to this one.
+class Interrupts {
+  public:
+    Interrupts();
+    ~Interrupts();
+    Interrupts(const Interrupts&) = delete;
+    Interrupts& operator=(const Interrupts&) = delete;
+
+    std::stop_token token() const { return stop_.get_token(); }
+
+  private:
+    void wait();
+
+    std::stop_source stop_;
+    std::atomic<bool> done_ = false;
+    std::thread thread_;
+};
+
+}  // namespace sawtooth::cli

@@ -1,0 +1,132 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/report_page.h"
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/terminal.h"
+#include "app/engine/configure.h"
+#include "app/engine/engine.h"
+#include "app/engine/files.h"
+#include "app/engine/json.h"
+
+namespace sawtooth::cli {
+namespace {
+
+// The report's own folder is made, but none above it. Tells whether it was.
+Outcome<bool> make_folder(const std::string& path) {
+    struct stat status {};
+    if (::mkdir(path.c_str(), 0777) == 0) return true;
+    const int problem = errno;
+    if (problem == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return false;
+    return Error::failure(
+        fmt::format("{}: the report's folder cannot be made: {}", path, std::strerror(problem)));
+}
+
+// Tells how far the whole report is while its parts tell how far they are.
+class Steps {
+  public:
+    explicit Steps(size_t families) : families_(families) {}
+
+    void start_family(const std::string& name, size_t index) {
+        name_ = name;
+        start_ = static_cast<double>(index) / static_cast<double>(families_);
+        sweeps_ = 0;
+    }
+    void show_run(double fraction) { show(0.2 * fraction, "run"); }
+    void count_sweeps(size_t sweeps) { sweeps_ = static_cast<double>(sweeps); }
+    void show_sweep(size_t sweep, double fraction) {
+        show(0.2 + 0.8 * (static_cast<double>(sweep) + fraction) / sweeps_, "sweeps for its figures");
+    }
+    void clear() { bar_.clear(); }
+
+  private:
+    void show(double fraction, const char* words) {
+        bar_.show(start_ + fraction / static_cast<double>(families_), name_ + ": " + words);
+    }
+    ProgressBar bar_;
+    size_t families_;
+    std::string name_;
+    double start_ = 0, sweeps_ = 0;
+};
+
+void append(std::vector<Figure>& to, std::vector<Figure> figures) {
+    for (Figure& figure : figures) to.push_back(std::move(figure));
+}
+
+Outcome<FamilyReport> report_family(const Family& family, Request request, Runner& runner,
+                                    std::stop_token stop, Steps& steps) {
+    request.family = family.name;
+    FamilyReport report{&family, nullptr, {}};
+    const auto ran =
+        runner.run(request, stop, [&](const Progress& progress, auto) { steps.show_run(progress.fraction); });
+    if (!ran) return ran.error();
+    report.result = *ran;
+    View view;
+    view.columns = 640;  // two points a column are more than the page's figures show
+    report.figures = figures_of(*report.result, view);
+    const std::vector<Sweep> sweeps = figure_sweeps(request, report.result->parameters);
+    steps.count_sweeps(sweeps.size());
+    for (size_t i = 0; i < sweeps.size(); ++i) {
+        const auto swept = runner.sweep(sweeps[i], stop, [&](const SweepResult& done) {
+            steps.show_sweep(i,
+                             static_cast<double>(done.cells.size()) / static_cast<double>(sweeps[i].cells()));
+        });
+        if (!swept) return swept.error();
+        append(report.figures, figures_of(*swept));
+    }
+    return report;
+}
+
+Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
+    if (arguments.families.empty()) return offered_families();
+    std::vector<const Family*> chosen;
+    for (const std::string& name : arguments.families) {
+        const auto family = find_offered_family(name);
+        if (!family) return family.error();
+        chosen.push_back(*family);
+    }
+    return chosen;
+}
+
+}  // namespace
+
+int report(const Arguments& arguments) {
+    const auto families = families_of(arguments);
+    if (!families) return fail(families.error());
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    const std::string folder = arguments.target;
+    const std::string page = folder + "/index.html";
+    const auto made = make_folder(folder);
+    if (!made) return fail(made.error());
+    if (const auto problem = check_writable(page)) return fail(*problem);
+
+    Interrupts interrupts;
+    Steps steps(families->size());
+    Runner runner(settings->cache_directory);
+    std::vector<FamilyReport> reports;
+    for (size_t i = 0; i < families->size(); ++i) {
+        steps.start_family((*families)[i]->name, i);
+        auto done = report_family(*(*families)[i], settings->request, runner, interrupts.token(), steps);
+        if (!done) {
+            steps.clear();
+            if (*made) ::rmdir(folder.c_str());
+            return fail(done.error());
+        }
+        reports.push_back(std::move(*done));
+    }
+    steps.clear();
+    const std::string date = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
+    if (const auto problem = write_file(page, report_page(reports, date))) return fail(*problem);
+    return print(arguments.has("--json") ? written_json({page}) : page + "\n");
+}
+
+}  // namespace sawtooth::cli

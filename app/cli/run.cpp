@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/terminal.h"
+#include "app/engine/files.h"
+#include "app/engine/json.h"
+#include "app/engine/npz.h"
+#include "app/engine/runner.h"
+#include "app/engine/tables.h"
+
+namespace sawtooth::cli {
+namespace {
+
+constexpr size_t width = 110;
+
+Arrays all_arrays(const Result& result) {
+    Arrays arrays = result.inputs;
+    const auto add = [&](const std::string& folder, const Arrays& outputs) {
+        for (Array array : outputs) {
+            array.name = folder + "/" + array.name;
+            arrays.push_back(std::move(array));
+        }
+    };
+    for (const VariantResult& variant : result.variants) add(variant.name, variant.outputs);
+    add("reference", result.reference);
+    return arrays;
+}
+
+std::string heading(const Result& result) {
+    std::string values;
+    for (const auto& [name, value] : result.parameters.values)
+        values += (values.empty() ? "" : ", ") + name + " " + to_text(value);
+    return fmt::format("{} on {}, seed {}\n  {}\n\n", result.request.family, result.device,
+                       result.request.seed, wrapped(values, width - 2, 2));
+}
+
+// Where one variant alone ran, its launches are shown too.
+std::string launches_of(const Result& result) {
+    if (result.variants.size() != 1 || result.variants.front().launches.empty()) return "";
+    Table table = launches_table(result.variants.front());
+    constexpr size_t most = 40;
+    const size_t left_out = table.rows.size() - std::min(table.rows.size(), most);
+    table.rows.resize(table.rows.size() - left_out);
+    std::string text = "\n" + table.plain();
+    if (left_out > 0) text += fmt::format("and {} more, all of them with --json\n", left_out);
+    return text;
+}
+
+std::string text_of(const Result& result) {
+    std::string text = heading(result) + numbers_table(result).plain();
+    if (const Table errors = errors_table(result); errors.rows.size() > result.variants.size())
+        text += "\n" + errors.plain();
+    text += launches_of(result);
+    if (result.ceilings) text += "\n" + wrapped(words_of(*result.ceilings), width, 2) + "\n";
+    for (const std::string& note : result.notes) text += wrapped("note: " + note, width, 2) + "\n";
+    return text;
+}
+
+}  // namespace
+
+int run(const Arguments& arguments) {
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    const std::string output = arguments.value("--output");
+    if (arguments.has("--output"))
+        if (const auto problem = check_writable(output)) return fail(*problem);
+
+    Interrupts interrupts;
+    ProgressBar bar;
+    Runner runner(settings->cache_directory);
+    const auto ran = runner.run(settings->request, interrupts.token(), [&](const Progress& progress, auto) {
+        bar.show(progress.fraction, progress.words);
+    });
+    bar.clear();
+    if (!ran) return fail(ran.error());
+    const Result& result = **ran;
+    if (arguments.has("--output"))
+        if (const auto problem = write_npz(output, all_arrays(result))) return fail(*problem);
+    return print(arguments.has("--json") ? to_json(result) : text_of(result));
+}
+
+}  // namespace sawtooth::cli

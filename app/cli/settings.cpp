@@ -1,0 +1,288 @@
+#include "app/cli/settings.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "app/cli/nearest.h"
+#include "app/engine/configure.h"
+#include "app/engine/files.h"
+
+namespace sawtooth::cli {
+namespace {
+
+// Reads options into places and keeps the first thing that is wrong, so that its user reads like a table.
+class OptionReader {
+  public:
+    explicit OptionReader(const Arguments& arguments) : arguments_(arguments) {}
+
+    const std::optional<Error>& error() const { return error_; }
+    void fail(Error error) {
+        if (!error_) error_ = std::move(error);
+    }
+    void refuse(const std::string& option, const std::string& accepted) {
+        fail(Error::usage(Refusal{option, arguments_.value(option), "accepted is " + accepted}));
+    }
+
+    template <class Integer>
+    void integer(const char* option, Integer least, Integer most, Integer& to) {
+        if (!arguments_.has(option)) return;
+        const std::string text = arguments_.value(option);
+        Integer number{};
+        const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (problem == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
+            to = number;
+        else
+            refuse(option, fmt::format("{} to {}", least, most));
+    }
+
+    std::optional<double> real(const char* option, double least, double most, const char* accepted) {
+        if (!arguments_.has(option)) return {};
+        const std::string text = arguments_.value(option);
+        double number = 0;
+        const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (problem == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
+            return number;
+        refuse(option, accepted);
+        return {};
+    }
+
+    template <class T>
+    void word(const char* option, const std::vector<std::pair<const char*, T>>& words, T& to) {
+        if (!arguments_.has(option)) return;
+        std::string accepted;
+        for (const auto& [name, value] : words) {
+            if (arguments_.value(option) == name) {
+                to = value;
+                return;
+            }
+            accepted += (accepted.empty() ? "" : ", ") + std::string(name);
+        }
+        refuse(option, accepted);
+    }
+
+  private:
+    const Arguments& arguments_;
+    std::optional<Error> error_;
+};
+
+// "4096", "512MiB"
+std::optional<int64_t> parse_bytes(std::string_view text) {
+    int64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{} || number <= 0) return {};
+    const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+    constexpr std::pair<std::string_view, int> units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+    for (const auto& [name, shift] : units)
+        if (unit == name && number <= (INT64_MAX >> shift)) return number << shift;
+    return {};
+}
+
+void read_memory_limit(const Arguments& arguments, OptionReader& reader, Request& request) {
+    if (!arguments.has("--memory-limit")) return;
+    request.memory_limit_bytes = parse_bytes(arguments.value("--memory-limit"));
+    if (!request.memory_limit_bytes)
+        reader.refuse("--memory-limit", "a number of bytes from 1, KiB, MiB or GiB may follow");
+}
+
+void settle_backend(OptionReader& reader, Settings& settings) {
+    Request& request = settings.request;
+    if (request.backend == BackendChoice::cuda)
+        reader.fail(Error::failure(
+            "--backend = cuda: this build has no GPU kernels; --backend cpu runs every family"));
+    if (request.backend == BackendChoice::automatic)
+        settings.notes.push_back("--backend auto: the CPU, as this build has no GPU kernels");
+    if (request.device != 0)
+        reader.fail(Error::usage(
+            Refusal{"--device", std::to_string(request.device), "accepted is 0, the CPU is one"}));
+    if (request.profile == Profile::counters || request.profile == Profile::sampling)
+        settings.notes.push_back(
+            "--profile counters and sampling need a GPU; the CPU gives times and its timeline");
+}
+
+void settle_cache_directory(const Arguments& arguments, OptionReader& reader, Settings& settings) {
+    if (!arguments.has("--cache-dir")) return;
+    const std::string path = arguments.value("--cache-dir");
+    struct stat status {};
+    if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
+        reader.fail(Error::failure(fmt::format("--cache-dir = {}: {}", path, std::strerror(errno))));
+    else if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+        reader.fail(Error::failure(fmt::format("--cache-dir = {}: is no folder", path)));
+    settings.cache_directory = path;
+}
+
+// One setting, with a hint where a name is mistyped.
+Outcome<std::pair<std::string, Value>> read_setting(const Family& family, const std::string& name,
+                                                    std::string_view text) {
+    auto setting = parse_setting(family, name, text);
+    if (setting || family.parameter(name)) return setting;
+    std::vector<std::string> names;
+    for (const Parameter& row : family.parameters) names.push_back(row.name);
+    const std::string near = nearest(name, names);
+    return near.empty() ? setting.error() : Error::usage(setting.error().text + "; the nearest is " + near);
+}
+
+void settle_parameters(const Arguments& arguments, OptionReader& reader, Settings& settings) {
+    for (const std::string& text : arguments.values("--set")) {
+        const size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return reader.fail(Error::usage(Refusal{"--set", text, "accepted is NAME=VALUE"}));
+        const std::string name = text.substr(0, equals);
+        if (settings.request.parameters.has(name))
+            return reader.fail(Error::usage(Refusal{"--set", text, name + " is set twice"}));
+        auto setting = read_setting(*settings.family, name, text.substr(equals + 1));
+        if (!setting) return reader.fail(setting.error());
+        settings.request.parameters.set(setting->first, setting->second);
+    }
+}
+
+void settle_variants(const Arguments& arguments, Request& request) {
+    for (const std::string& name : arguments.values("--variant"))
+        if (std::find(request.variants.begin(), request.variants.end(), name) == request.variants.end())
+            request.variants.push_back(name);
+}
+
+void settle_family(const Arguments& arguments, OptionReader& reader, Settings& settings) {
+    const bool one = arguments.command == Command::run || arguments.command == Command::sweep;
+    std::string name = one ? arguments.families.front() : arguments.value("--family");
+    const bool configures = arguments.has("--set") || arguments.has("--variant") ||
+                            arguments.has("--preset") || arguments.has("--input");
+    if (name.empty() && !configures) return;
+    if (name.empty() && !offered_families().empty()) name = offered_families().front()->name;
+    const auto family = find_offered_family(name);
+    if (!family) return reader.fail(family.error());
+    settings.family = *family;
+    settings.request.family = name;
+}
+
+}  // namespace
+
+Outcome<Settings> settle(const Arguments& arguments) {
+    Settings settings;
+    Request& request = settings.request;
+    OptionReader reader(arguments);
+    settle_family(arguments, reader, settings);
+    reader.word(
+        "--backend",
+        {{"cpu", BackendChoice::cpu}, {"cuda", BackendChoice::cuda}, {"auto", BackendChoice::automatic}},
+        request.backend);
+    reader.integer("--device", 0, 1023, request.device);
+    reader.integer("--threads", 1, 1024, request.threads);
+    reader.integer<uint64_t>("--seed", 0, UINT64_MAX, request.seed);
+    reader.integer("--repeat", 1, 1000000, request.repeats);
+    reader.word("--cache", {{"cold", Cache::cold}, {"hot", Cache::hot}}, request.cache);
+    reader.word("--profile",
+                {{"none", Profile::none},
+                 {"timeline", Profile::timeline},
+                 {"counters", Profile::counters},
+                 {"sampling", Profile::sampling}},
+                request.profile);
+    request.time_limit_seconds = reader.real("--time-limit", 1e-3, 1e9, "seconds from 0.001");
+    read_memory_limit(arguments, reader, request);
+    if (settings.family) settle_parameters(arguments, reader, settings);
+    settle_variants(arguments, request);
+    request.preset = arguments.value("--preset");
+    request.input = arguments.value("--input");
+    settle_backend(reader, settings);
+    if (!reader.error()) settle_cache_directory(arguments, reader, settings);
+    if (reader.error()) return *reader.error();
+    return settings;
+}
+
+Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings) {
+    const auto texts = arguments.values("--over");
+    if (texts.empty() || texts.size() > 2)
+        return Error::usage(fmt::format(
+            "--over: is given {} times, accepted are one or two axes NAME=V1,V2,...", texts.size()));
+    std::vector<SweepAxis> axes;
+    for (const std::string& text : texts) {
+        const size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+            return Error::usage(Refusal{"--over", text, "accepted is NAME=V1,V2,..."});
+        SweepAxis axis{text.substr(0, equals), {}};
+        if (settings.request.parameters.has(axis.parameter))
+            return Error::usage(Refusal{"--over", text, axis.parameter + " is also given by --set"});
+        if (!axes.empty() && axes.front().parameter == axis.parameter)
+            return Error::usage(Refusal{"--over", text, axis.parameter + " is an axis already"});
+        const Parameter* row = settings.family->parameter(axis.parameter);
+        if (row && row->type == Type::list)
+            return Error::usage(
+                Refusal{"--over", text, axis.parameter + " is a list, which cannot be swept"});
+        for (size_t start = equals + 1; start <= text.size();) {
+            const size_t comma = std::min(text.find(',', start), text.size());
+            auto setting = read_setting(*settings.family, axis.parameter, text.substr(start, comma - start));
+            if (!setting) return setting.error();
+            axis.values.push_back(setting->second);
+            start = comma + 1;
+        }
+        axes.push_back(std::move(axis));
+    }
+    return axes;
+}
+
+Outcome<WindowOptions> settle_window(const Arguments& arguments) {
+    auto settings = settle(arguments);
+    if (!settings) return settings.error();
+    WindowOptions options;
+    options.request = settings->request;
+    options.cache_directory = settings->cache_directory;
+    OptionReader reader(arguments);
+    reader.word<std::string>("--theme", {{"dark", "dark"}, {"light", "light"}}, options.theme);
+    options.scale = reader.real("--scale", 1, 2, "1 to 2").value_or(0);
+    if (reader.error()) return *reader.error();
+    constexpr double usual_limit = 10;  // seconds: a window must not hang for longer
+    if (!options.request.time_limit_seconds) options.request.time_limit_seconds = usual_limit;
+    return options;
+}
+
+Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
+    auto window = settle_window(arguments);
+    if (!window) return window.error();
+    ShotOptions options;
+    static_cast<WindowOptions&>(options) = *window;
+    options.path = arguments.target;
+    options.panel = arguments.value("--panel");
+    if (!options.path.ends_with(".png"))
+        return Error::usage(Refusal{"shot", options.path, "accepted is a name that ends with .png"});
+    if (arguments.has("--size")) {
+        const std::string size = arguments.value("--size");
+        const char* end = size.data() + size.size();
+        const auto [cross, problem] = std::from_chars(size.data(), end, options.width);
+        const bool two = problem == std::errc{} && cross != end && *cross == 'x';
+        const auto height = two ? std::from_chars(cross + 1, end, options.height) : std::from_chars_result{};
+        const bool whole = two && height.ec == std::errc{} && height.ptr == end;
+        if (!whole || options.width < 320 || options.height < 240 || options.width > 7680 ||
+            options.height > 4320)
+            return Error::usage(
+                Refusal{"--size", size, "accepted is WIDTHxHEIGHT from 320x240 to 7680x4320"});
+    }
+    if (auto problem = check_writable(options.path)) return *problem;
+    return options;
+}
+
+Outcome<TableFiles> settle_files(const Arguments& arguments) {
+    TableFiles files;
+    std::vector<std::string> taken;
+    if (arguments.has("--json")) taken.push_back("-");
+    for (const auto& [option, to] : {std::pair("--json-file", &files.json), std::pair("--csv", &files.csv),
+                                     std::pair("--markdown", &files.markdown)}) {
+        if (!arguments.has(option)) continue;
+        const std::string path = *to = arguments.value(option);
+        if (path.empty())
+            return Error::usage(Refusal{option, "", "accepted is a file's name, or - for standard output"});
+        if (std::find(taken.begin(), taken.end(), path) != taken.end())
+            return Error::usage(Refusal{option, path, "another document goes there already"});
+        taken.push_back(path);
+        files.to_standard_output = files.to_standard_output || path == "-";
+        if (auto problem = check_writable(path)) return *problem;
+    }
+    return files;
+}
+
+}  // namespace sawtooth::cli

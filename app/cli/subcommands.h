@@ -1,0 +1,15 @@
+#pragma once
+
+#include "app/cli/arguments.h"
+
+namespace sawtooth::cli {
+
+// One a file; each returns the exit code.
+int list(const Arguments& arguments);
+int run(const Arguments& arguments);
+int sweep(const Arguments& arguments);
+int report(const Arguments& arguments);
+int bench(const Arguments& arguments);
+int devices(const Arguments& arguments);
+
+}  // namespace sawtooth::cli

@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/table_files.h"
+#include "app/cli/terminal.h"
+#include "app/engine/json.h"
+#include "app/engine/runner.h"
+#include "app/engine/tables.h"
+
+namespace sawtooth::cli {
+namespace {
+
+std::string words_of(const SweepResult& done) {
+    if (done.cells.empty()) return "";
+    std::string words;
+    const auto& values = done.cells.back().values;
+    for (size_t i = 0; i < values.size(); ++i)
+        words += (i ? ", " : "") + done.sweep.axes[i].parameter + " " + to_text(values[i]);
+    return words;
+}
+
+}  // namespace
+
+int sweep(const Arguments& arguments) {
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    const auto axes = settle_axes(arguments, *settings);
+    if (!axes) return fail(axes.error());
+    const Sweep sweep{"", settings->request, *axes};
+    if (const auto problem = check_sweep(sweep)) return fail(*problem);
+    const auto files = settle_files(arguments);
+    if (!files) return fail(files.error());
+    for (const std::string& note : settings->notes) print_note(note);
+
+    Interrupts interrupts;
+    ProgressBar bar;
+    Runner runner(settings->cache_directory);
+    SweepResult result{sweep, {}, false};  // the finished cells stay where the sweep is cancelled
+    bar.show(0, "first cell");
+    const auto swept = runner.sweep(sweep, interrupts.token(), [&](const SweepResult& done) {
+        result = done;
+        bar.show(static_cast<double>(done.cells.size()) / static_cast<double>(sweep.cells()), words_of(done));
+    });
+    bar.clear();
+    if (swept)
+        result = *swept;
+    else if (swept.error().kind != Error::Kind::cancelled)
+        return fail(swept.error());
+
+    const int written =
+        write_documents(*files, arguments.has("--json"), to_json(result), sweep_table(result));
+    if (swept) return written;
+    return fail({Error::Kind::cancelled,
+                 fmt::format("cancelled, {} of {} cells are done", result.cells.size(), sweep.cells())});
+}
+
+}  // namespace sawtooth::cli

@@ -1,0 +1,79 @@
+#include "app/cli/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "app/engine/files.h"
+
+namespace sawtooth::cli {
+namespace {
+
+std::string one_line(std::string_view text) {
+    std::string line(text);
+    for (char& c : line)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+    return line;
+}
+
+void complain(std::string_view text) {
+    const std::string line = fmt::format("sawtooth: {}\n", one_line(text));
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace
+
+int print(std::string_view text) {
+    if (const auto problem = write_file("-", text)) return fail(*problem);
+    return 0;
+}
+
+int fail(const Error& error) {
+    complain(error.text);
+    return error.exit_code();
+}
+
+void print_note(std::string_view text) { complain(fmt::format("note: {}", text)); }
+
+ProgressBar::ProgressBar() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+void ProgressBar::show(double fraction, std::string_view words) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(50))) return;
+    constexpr int width = 24;
+    const double done = std::clamp(fraction, 0.0, 1.0);
+    const std::string bar(static_cast<size_t>(done * width), '#');
+    const std::string line =
+        fmt::format("\r\033[K[{:<{}}] {:3.0f} %  {:.60}", bar, width, 100 * done, one_line(words));
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    shown_ = true;
+    last_ = now;
+}
+
+void ProgressBar::clear() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+    shown_ = false;
+}
+
+std::string wrapped(std::string_view text, size_t width, size_t indent) {
+    std::string lines;
+    size_t column = 0;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(' '), text.size());
+        if (column > 0 && column + 1 + end > width) {
+            lines += "\n" + std::string(indent, ' ');
+            column = indent;
+        } else if (column > 0) {
+            lines += ' ';
+            ++column;
+        }
+        lines += text.substr(0, end);
+        column += end;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+}  // namespace sawtooth::cli

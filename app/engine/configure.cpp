@@ -1,0 +1,237 @@
+#include "app/engine/configure.h"
+
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <complex>
+#include <thread>
+
+#include "kernels/cpu/half.h"
+#include "kernels/families.h"
+
+namespace sawtooth {
+namespace {
+
+template <class Rows, class Name>
+std::string names_of(const Rows& rows, Name&& name) {
+    std::string names;
+    for (const auto& row : rows) names += (names.empty() ? "" : ", ") + std::string(name(row));
+    return names;
+}
+
+std::string parameter_names(const Family& family) {
+    return names_of(family.parameters, [](const Parameter& row) { return row.name; });
+}
+
+bool is_input(const ArraySpec& spec) { return spec.role != Role::output; }
+
+Dtype dtype_of(const ArraySpec& spec, const Parameters& parameters) {
+    return spec.dtype_for ? spec.dtype_for(parameters) : spec.dtype;
+}
+
+// Sizes that arrays fix, and which array said so.
+struct Fixed {
+    int64_t size = 0;
+    std::string array;
+};
+
+Outcome<std::map<std::string, Fixed>> sizes_of(const Family& family, const Request& request, const Arrays& given) {
+    std::map<std::string, Fixed> fixed;
+    for (const Array& array : given) {
+        const ArraySpec& spec = *family.array(array.name);
+        const std::string place = request.input + ": array " + array.name;
+        if (array.shape.size() != spec.dimensions.size() && !spec.shape)
+            return Error::usage(Refusal{place, to_text(array.shape),
+                                        "accepted are " + std::to_string(spec.dimensions.size()) + " dimensions, [" +
+                                            names_of(spec.dimensions, [](const auto& d) { return d; }) + "]"});
+        for (size_t axis = 0; axis < std::min(array.shape.size(), spec.dimensions.size()); ++axis) {
+            const Parameter* const row = family.parameter(spec.dimensions[axis]);
+            if (!row) continue;
+            const int64_t size = array.shape[axis];
+            if (const auto refusal = row->check(size))
+                return Error::usage(Refusal{place, to_text(array.shape), row->name + " is " + row->accepted()});
+            const auto [known, is_new] = fixed.try_emplace(row->name, Fixed{size, array.name});
+            if (!is_new && known->second.size != size)
+                return Error::usage(Refusal{place, to_text(array.shape),
+                                            row->name + " is " + std::to_string(known->second.size) + " in array " +
+                                                known->second.array});
+        }
+    }
+    return fixed;
+}
+
+std::optional<Error> check_names(const Family& family, const Request& request, const Arrays& given) {
+    const auto inputs = [&] {
+        std::vector<std::string> names;
+        for (const ArraySpec& spec : family.arrays)
+            if (is_input(spec)) names.push_back(spec.name);
+        return names_of(names, [](const auto& name) { return name; });
+    };
+    for (const Array& array : given) {
+        const ArraySpec* const spec = family.array(array.name);
+        if (!spec || !is_input(*spec))
+            return Error::usage(Refusal{request.input + ": array " + array.name, "",
+                                        "no input of " + family.name + " has this name; accepted are " + inputs()});
+    }
+    for (const auto& [name, value] : request.parameters.values) {
+        const Parameter* const row = family.parameter(name);
+        if (!row)
+            return Error::usage(
+                Refusal{name, "", "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
+        if (const auto refusal = row->check(value)) return Error::usage(*refusal);
+    }
+    return {};
+}
+
+// The array in the dtype of the schema, or why it cannot be.
+Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parameters& parameters,
+                         const Request& request) {
+    const Dtype wanted = dtype_of(spec, parameters);
+    if (array.dtype == wanted) return array;
+    Array result = Array::uninitialised(array.name, wanted, array.shape);
+    if (array.dtype == Dtype::f32 && wanted == Dtype::complex64) {
+        for (int64_t i = 0; i < array.count(); ++i)
+            result.as<std::complex<float>>()[static_cast<size_t>(i)] = array.as<float>()[static_cast<size_t>(i)];
+        return result;
+    }
+    if (array.dtype == Dtype::int32 && wanted == Dtype::f32) {
+        for (int64_t i = 0; i < array.count(); ++i)
+            result.as<float>()[static_cast<size_t>(i)] = static_cast<float>(array.as<int32_t>()[static_cast<size_t>(i)]);
+        return result;
+    }
+    return Error::usage(Refusal{request.input + ": array " + array.name, std::string(name_of(array.dtype)),
+                                "accepted is " + std::string(name_of(wanted))});
+}
+
+Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const Request& request) {
+    std::vector<const Variant*> chosen;
+    for (const std::string& name : request.variants)
+        if (!family.variant(name))
+            return Error::usage(Refusal{"--variant", name,
+                                        "accepted are " + names_of(family.variants, [](const Variant& v) { return v.name; })});
+    for (const Variant& variant : family.variants) {
+        const bool named = std::find(request.variants.begin(), request.variants.end(), variant.name) !=
+                           request.variants.end();
+        if ((request.variants.empty() || named) && variant.runs_on(Backend::cpu)) chosen.push_back(&variant);
+    }
+    return chosen;
+}
+
+}  // namespace
+
+const std::vector<const Family*>& families() { return all_families(); }
+
+std::vector<const Family*> offered_families() {
+    std::vector<const Family*> offered;
+    for (const Family* family : all_families())
+        if (family->has_kernels()) offered.push_back(family);
+    return offered;
+}
+
+Outcome<const Family*> find_offered_family(std::string_view name) {
+    const auto offered = offered_families();
+    for (const Family* family : offered)
+        if (family->name == name) return family;
+    return Error::usage(Refusal{"family", std::string(name),
+                                "accepted are " + names_of(offered, [](const Family* family) { return family->name; })});
+}
+
+Outcome<Configuration> configure(const Request& request, const Arrays& given) {
+    const auto found = find_offered_family(request.family);
+    if (!found) return found.error();
+    const Family& family = **found;
+    Configuration configuration;
+    configuration.family = &family;
+    if (const auto error = check_names(family, request, given)) return *error;
+
+    Parameters& parameters = configuration.parameters;
+    parameters = family.defaults();
+    if (!request.preset.empty()) {
+        const auto preset = std::find_if(family.presets.begin(), family.presets.end(),
+                                         [&](const Preset& row) { return row.name == request.preset; });
+        if (preset == family.presets.end())
+            return Error::usage(Refusal{"--preset", request.preset,
+                                        "accepted are " + names_of(family.presets, [](const Preset& p) { return p.name; })});
+        for (const auto& [name, value] : preset->values) parameters.set(name, value);
+    }
+    const auto fixed = sizes_of(family, request, given);
+    if (!fixed) return fixed.error();
+    for (const auto& [name, size] : *fixed) parameters.set(name, size.size);
+    for (const auto& [name, value] : request.parameters.values) {
+        const auto size = fixed->find(name);
+        if (size != fixed->end() && value != Value(size->second.size))
+            return Error::usage(Refusal{name, to_text(value),
+                                        "array " + size->second.array + " of " + request.input + " fixes it at " +
+                                            std::to_string(size->second.size)});
+        parameters.set(name, value);
+    }
+
+    if (family.settle) family.settle(parameters, given, Backend::cpu);
+    if (family.check)
+        if (const auto refusal = family.check(parameters)) return Error::usage(*refusal);
+    for (const Array& array : given) {
+        const ArraySpec& spec = *family.array(array.name);
+        if (!spec.is_used(parameters)) continue;
+        auto ready = converted(array, spec, parameters, request);
+        if (!ready) return ready.error();
+        configuration.given.push_back(std::move(*ready));
+    }
+    if (family.check_inputs)
+        if (const auto refusal = family.check_inputs(parameters, configuration.given)) return Error::usage(*refusal);
+    for (const Array& array : configuration.given) {
+        const Shape wanted = family.array(array.name)->shape_for(parameters, configuration.given);
+        if (array.shape != wanted)
+            return Error::usage(Refusal{request.input + ": array " + array.name, to_text(array.shape),
+                                        "accepted is " + to_text(wanted)});
+    }
+    auto variants = chosen_variants(family, request);
+    if (!variants) return variants.error();
+    configuration.variants = std::move(*variants);
+    return configuration;
+}
+
+Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
+                                                     std::string_view text) {
+    const Parameter* const row = family.parameter(name);
+    if (!row)
+        return Error::usage(Refusal{std::string(name), "",
+                                    "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
+    auto value = row->parse(text);
+    if (!value) return value.error();
+    return std::pair{std::string(name), std::move(*value)};
+}
+
+Arrays make_inputs(const Configuration& configuration, uint64_t seed) {
+    const Family& family = *configuration.family;
+    const cpu::Precision precision = configuration.parameters.has("dtype")
+                                         ? cpu::precision_named(configuration.parameters.text("dtype"))
+                                         : cpu::Precision::f32;
+    Arrays inputs;
+    for (const ArraySpec& spec : family.arrays) {
+        if (!is_input(spec) || !spec.is_used(configuration.parameters)) continue;
+        const Array* const given = find(configuration.given, spec.name);
+        if (!given && spec.role == Role::optional) continue;
+        Array array = given ? *given : family.generate(spec, configuration.parameters, inputs, Random(seed, spec.name));
+        if (spec.rounded && array.dtype == Dtype::f32 && precision != cpu::Precision::f32) {
+            Array rounded = Array::uninitialised(array.name, array.dtype, array.shape);
+            std::ranges::copy(array.as<float>(), rounded.as<float>().begin());
+            cpu::round_to(precision, rounded.as<float>().data(), rounded.count());
+            array = std::move(rounded);
+        }
+        inputs.push_back(std::move(array));
+    }
+    return inputs;
+}
+
+Chip cpu_chip() {
+    struct sysinfo system = {};
+    sysinfo(&system);
+    Chip chip;
+    chip.name = "CPU";
+    chip.architecture = "x86-64";
+    chip.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
+    chip.memory_bytes = static_cast<int64_t>(system.totalram) * system.mem_unit;
+    return chip;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/core/family.h"
+#include "kernels/core/request.h"
+
+namespace sawtooth {
+
+// The families in the order of the list; those without kernels are not offered.
+const std::vector<const Family*>& families();
+std::vector<const Family*> offered_families();
+// An error names those that are offered.
+Outcome<const Family*> find_offered_family(std::string_view name);
+
+// A Request with everything settled: all parameters in force, the arrays of its file, the variants to run.
+struct Configuration {
+    const Family* family = nullptr;
+    Parameters parameters;
+    Arrays given;                           // from the file, converted to the dtype of the schema
+    std::vector<const Variant*> variants;   // those asked for, in the family's order
+    std::vector<std::string> notes;
+};
+
+// Defaults, then the preset, then sizes of the given arrays, then what was set; a size that disagrees, a name or a
+// value that is not accepted, or what no variant could ever do is an error of usage. `given` comes from read_npz.
+Outcome<Configuration> configure(const Request& request, const Arrays& given);
+
+// One parameter of the family, set from text as on the command line: {name, value}.
+Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
+                                                     std::string_view text);
+
+// All used inputs: the given ones and, drawn from the seed, the others; rounded to the parameter `dtype`.
+Arrays make_inputs(const Configuration& configuration, uint64_t seed);
+
+// The CPU as a chip.
+Chip cpu_chip();
+
+}  // namespace sawtooth

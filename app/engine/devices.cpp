@@ -1,0 +1,83 @@
+#include "app/engine/devices.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "kernels/cpu/limits.h"
+
+namespace sawtooth {
+namespace {
+
+// The text after "key :" in a file of such lines, "" where there is none.
+std::string field(const char* path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with(key)) continue;
+        const size_t colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        const size_t start = line.find_first_not_of(" \t", colon + 1);
+        return start == std::string::npos ? "" : line.substr(start, line.find_last_not_of(" \t") + 1 - start);
+    }
+    return {};
+}
+
+std::optional<int64_t> leading_number(std::string_view text) {
+    int64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{}) return {};
+    return number;
+}
+
+std::optional<int64_t> number_in(const std::string& path) {
+    std::ifstream file(path);
+    std::string text;
+    std::getline(file, text);
+    return leading_number(text);
+}
+
+std::string processor_name() {
+    for (const char* key : {"model name", "Model", "Hardware"})
+        if (std::string name = field("/proc/cpuinfo", key); !name.empty()) return name;
+    return "unknown processor";
+}
+
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+int64_t last_level_cache() {
+    int64_t largest = 0;
+    for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
+        largest = std::max<int64_t>(largest, ::sysconf(level));
+    if (largest > 0) return largest;
+    // Where the C library does not know: "index3/size" holds "32768K".
+    for (int index = 0; index < 8; ++index) {
+        const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+        largest = std::max(largest, number_in(folder + "/size").value_or(0) * 1024);
+    }
+    return largest;
+}
+
+}  // namespace
+
+Devices find_devices() {
+    Devices devices;
+    devices.cpu.name = processor_name();
+    devices.cpu.cores = usable_cores();
+    devices.cpu.vectors = cpu::vector_target();
+    devices.cpu.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
+    devices.cpu.last_level_cache_bytes = last_level_cache();
+    devices.counters_reason =
+        "hardware counters are read from GPU kernels through CUPTI, and this build measures on the CPU alone";
+    return devices;
+}
+
+}  // namespace sawtooth

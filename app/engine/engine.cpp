@@ -1,0 +1,298 @@
+#include "app/engine/engine.h"
+
+#include <chrono>
+#include <deque>
+
+#include "profiling/figures.h"
+
+namespace sawtooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A running Request has this long before a newer one cancels it, so that dragging shows results on the way.
+constexpr auto time_to_finish = std::chrono::milliseconds(150);
+constexpr auto progress_interval = std::chrono::milliseconds(30);
+
+const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, const std::string& id) {
+    for (const FigureSweep& sweep : sweeps)
+        if (sweep.id == id) return &sweep;
+    return nullptr;
+}
+
+template <class T>
+std::shared_ptr<const std::vector<T>> shared(std::vector<T> values) {
+    return std::make_shared<const std::vector<T>>(std::move(values));
+}
+
+}  // namespace
+
+struct Engine::Job {
+    struct Run {
+        uint64_t ticket = 0;
+        Request request;
+        View view;
+    };
+    struct Background {
+        uint64_t ticket = 0;
+        Sweep sweep;
+        std::shared_ptr<const SweepResult> done = std::make_shared<const SweepResult>();
+    };
+    struct Look {
+        View view;
+        std::optional<Parameters> figure_parameters;
+    };
+
+    uint64_t tickets = 0;
+    std::optional<Run> waiting;
+    std::optional<Look> look;
+    std::deque<Background> sweeps;
+
+    bool running = false;  // a Request, not a cell
+    Clock::time_point started;
+    std::stop_source run_stop, cell_stop;
+
+    // Of the newest result, for figures anew.
+    uint64_t newest_ticket = 0;
+    std::shared_ptr<const Result> newest;
+};
+
+Engine::Engine(std::string cache_directory, std::function<void()> wake)
+    : runner_(cache_directory), background_(cache_directory), wake_(std::move(wake)), job_(std::make_unique<Job>()),
+      watch_([this](std::stop_token stop) { watch(stop); }), thread_([this](std::stop_token stop) { serve(stop); }) {}
+
+Engine::~Engine() {
+    thread_.request_stop();
+    watch_.request_stop();
+    const std::lock_guard lock(mutex_);
+    job_->run_stop.request_stop();
+    job_->cell_stop.request_stop();
+}
+
+uint64_t Engine::run(Request request, View view) {
+    const std::lock_guard lock(mutex_);
+    job_->waiting = Job::Run{++job_->tickets, std::move(request), std::move(view)};
+    job_->look.reset();
+    job_->cell_stop.request_stop();
+    changed_.notify_all();
+    return job_->tickets;
+}
+
+uint64_t Engine::sweep(Sweep sweep) {
+    const std::lock_guard lock(mutex_);
+    job_->sweeps.push_back({++job_->tickets, std::move(sweep)});
+    changed_.notify_all();
+    return job_->tickets;
+}
+
+void Engine::look(View view) {
+    const std::lock_guard lock(mutex_);
+    job_->look = Job::Look{std::move(view), {}};
+    changed_.notify_all();
+}
+
+void Engine::look(View view, Parameters figure_parameters) {
+    const std::lock_guard lock(mutex_);
+    job_->look = Job::Look{std::move(view), std::move(figure_parameters)};
+    changed_.notify_all();
+}
+
+void Engine::cancel_run() {
+    const std::lock_guard lock(mutex_);
+    job_->waiting.reset();
+    job_->run_stop.request_stop();
+}
+
+void Engine::cancel_sweep(uint64_t ticket) {
+    const std::lock_guard lock(mutex_);
+    if (!job_->sweeps.empty() && job_->sweeps.front().ticket == ticket) job_->cell_stop.request_stop();
+    std::erase_if(job_->sweeps, [ticket](const Job::Background& background) { return background.ticket == ticket; });
+}
+
+std::vector<Event> Engine::take_events() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(events_, {});
+}
+
+void Engine::send(Event event) {
+    {
+        const std::lock_guard lock(mutex_);
+        events_.push_back(std::move(event));
+    }
+    wake_();
+}
+
+// Cancels what runs once a newer Request waits and it has had its time.
+void Engine::watch(std::stop_token stop) {
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+        changed_.wait(lock, stop, [this] {
+            return job_->running && job_->waiting && !job_->run_stop.stop_requested();
+        });
+        if (stop.stop_requested()) return;
+        const auto deadline = job_->started + time_to_finish;
+        changed_.wait_until(lock, stop, deadline, [this, deadline] {
+            return !job_->running || job_->started + time_to_finish != deadline;
+        });
+        if (job_->running && job_->waiting && Clock::now() >= job_->started + time_to_finish)
+            job_->run_stop.request_stop();
+    }
+}
+
+void Engine::serve(std::stop_token stop) {
+    while (!stop.stop_requested()) {
+        enum class Next { run, look, cell } next;
+        {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, stop, [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); });
+            if (stop.stop_requested()) return;
+            next = job_->waiting ? Next::run : job_->look ? Next::look : Next::cell;
+        }
+        if (next == Next::run) serve_run();
+        if (next == Next::look) serve_look();
+        if (next == Next::cell) serve_sweep_cell();
+    }
+}
+
+void Engine::serve_run() {
+    Job::Run run;
+    std::stop_token stop;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!job_->waiting) return;
+        run = std::move(*job_->waiting);
+        job_->waiting.reset();
+        job_->running = true;
+        job_->started = Clock::now();
+        job_->run_stop = {};
+        stop = job_->run_stop.get_token();
+    }
+    const auto show = [&](std::shared_ptr<const Result> result) {
+        Event event{.kind = Event::Kind::result, .ticket = run.ticket, .result = result};
+        event.figures = shared(figures_of(*result, run.view));
+        {
+            const std::lock_guard lock(mutex_);
+            job_->newest = std::move(result);
+            job_->newest_ticket = run.ticket;
+        }
+        send(std::move(event));
+    };
+    auto last = Clock::time_point{};
+    const auto progress = [&](const Progress& now, std::shared_ptr<const Result> partial) {
+        if (partial) show(std::move(partial));
+        if (Clock::now() - last < progress_interval) return;
+        last = Clock::now();
+        send({.kind = Event::Kind::progress, .ticket = run.ticket, .progress = now});
+    };
+    auto outcome = runner_.run(run.request, stop, progress);
+    if (outcome)
+        show(std::move(*outcome));
+    else
+        send({.kind = Event::Kind::failed, .ticket = run.ticket, .error = outcome.error()});
+    const std::lock_guard lock(mutex_);
+    job_->running = false;
+    changed_.notify_all();
+}
+
+void Engine::serve_look() {
+    Job::Look look;
+    Event event{.kind = Event::Kind::figures};
+    std::shared_ptr<const Result> newest;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!job_->look) return;
+        look = std::move(*job_->look);
+        job_->look.reset();
+        newest = job_->newest;
+        event.ticket = job_->newest_ticket;
+    }
+    if (!newest) return;
+    if (look.figure_parameters) {
+        Result redrawn = *newest;
+        for (const auto& [name, value] : look.figure_parameters->values) redrawn.parameters.set(name, value);
+        newest = std::make_shared<const Result>(std::move(redrawn));
+        const std::lock_guard lock(mutex_);
+        job_->newest = newest;
+    }
+    event.figures = shared(figures_of(*newest, look.view));
+    send(std::move(event));
+}
+
+void Engine::serve_sweep_cell() {
+    uint64_t ticket = 0;
+    Sweep sweep;
+    std::shared_ptr<const SweepResult> before;
+    std::stop_token stop;
+    {
+        const std::lock_guard lock(mutex_);
+        if (job_->sweeps.empty() || job_->waiting) return;
+        ticket = job_->sweeps.front().ticket;
+        sweep = job_->sweeps.front().sweep;
+        before = job_->sweeps.front().done;
+        job_->cell_stop = {};
+        stop = job_->cell_stop.get_token();
+    }
+    const auto give_up = [&](Error error) {
+        {
+            const std::lock_guard lock(mutex_);
+            std::erase_if(job_->sweeps, [ticket](const Job::Background& b) { return b.ticket == ticket; });
+        }
+        send({.kind = Event::Kind::failed, .ticket = ticket, .error = std::move(error)});
+    };
+    if (before->cells.empty())
+        if (auto error = check_sweep(sweep)) return give_up(std::move(*error));
+    auto cell = background_.sweep_cell(sweep, before->cells.size(), stop);
+    if (!cell) {
+        if (cell.error().kind != Error::Kind::cancelled) give_up(cell.error());
+        return;  // a Request came first: this cell runs again after it
+    }
+    auto now = std::make_shared<SweepResult>(*before);
+    now->sweep = sweep;
+    now->cells.push_back(std::move(*cell));
+    now->complete = now->cells.size() == sweep.cells();
+    {
+        const std::lock_guard lock(mutex_);
+        if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket) return;  // cancelled meanwhile
+        job_->sweeps.front().done = now;
+        if (now->complete) job_->sweeps.pop_front();
+    }
+    send({.kind = Event::Kind::cell,
+          .ticket = ticket,
+          .progress = {static_cast<double>(now->cells.size()) / static_cast<double>(sweep.cells()), "sweep"},
+          .sweep_result = now,
+          .figures = shared(figures_of(*now))});
+}
+
+std::vector<Figure> figures_of(const Result& result, const View& view) {
+    std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
+    if (!result.complete) return figures;
+    figures.push_back(times_figure(result));
+    figures.push_back(timeline_figure(result));
+    return figures;
+}
+
+std::vector<Figure> figures_of(const SweepResult& result) {
+    const Family& family = **find_offered_family(result.sweep.base.family);
+    const auto own = family.sweeps ? family.sweeps(family.defaults()) : std::vector<FigureSweep>{};
+    if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id)) return sweep->figures(result);
+    return sweep_figures(result, *family.parameter(result.sweep.axes.front().parameter));
+}
+
+std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters) {
+    const Family& family = **find_offered_family(request.family);
+    std::vector<Sweep> sweeps;
+    if (!family.sweeps) return sweeps;
+    for (const FigureSweep& wanted : family.sweeps(parameters)) {
+        Sweep sweep{wanted.id, request, wanted.axes};
+        sweep.base.preset.clear();
+        sweep.base.input.clear();  // sizes of a file would hold the swept one fast
+        sweep.base.parameters = parameters;
+        sweep.base.repeats = std::min(request.repeats, 5);
+        for (const auto& [name, value] : wanted.overrides) sweep.base.parameters.set(name, value);
+        if (!wanted.variants.empty()) sweep.base.variants = wanted.variants;
+        sweeps.push_back(std::move(sweep));
+    }
+    return sweeps;
+}
+
+}  // namespace sawtooth

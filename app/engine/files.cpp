@@ -1,0 +1,202 @@
+#include "app/engine/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Descriptor {
+  public:
+    explicit Descriptor(int number) : number_(number) {}
+    ~Descriptor() { close(); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    explicit operator bool() const { return number_ >= 0; }
+    int number() const { return number_; }
+    // Some file systems tell of a full disk only here.
+    bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+  private:
+    int number_;
+};
+
+// Removes the file where it is still there.
+class Removal {
+  public:
+    explicit Removal(std::string path) : path_(std::move(path)) {}
+    ~Removal() { ::unlink(path_.c_str()); }
+    Removal(const Removal&) = delete;
+    Removal& operator=(const Removal&) = delete;
+
+  private:
+    std::string path_;
+};
+
+Error failure(const std::string& path, int number) {
+    return Error::failure(fmt::format("{}: cannot be written: {}", path, std::strerror(number)));
+}
+
+std::string folder_of(const std::string& path) {
+    const std::string folder = fs::path(path).parent_path().string();
+    return folder.empty() ? "." : folder;
+}
+
+std::string temporary_beside(const std::string& path) {
+    static std::atomic<int> count = 0;
+    const std::string name = fs::path(path).filename().string().substr(0, 200);  // names end at 255 bytes
+    return (fs::path(folder_of(path)) / fmt::format(".{}.{}-{}.tmp", name, ::getpid(), count++)).string();
+}
+
+// The file that a link leads to, so that writing keeps the link.
+std::string resolved(const std::string& path) {
+    std::error_code problem;
+    if (!fs::is_symlink(path, problem)) return path;
+    const fs::path target = fs::weakly_canonical(path, problem);
+    return problem ? path : target.string();
+}
+
+enum class Target { absent, regular, special, folder };
+
+Target look_at(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return Target::absent;
+    if (S_ISREG(status.st_mode)) return Target::regular;
+    return S_ISDIR(status.st_mode) ? Target::folder : Target::special;
+}
+
+int write_all(int descriptor, std::string_view content) {
+    while (!content.empty()) {
+        const ssize_t written = ::write(descriptor, content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        content.remove_prefix(static_cast<size_t>(written));
+    }
+    return 0;
+}
+
+// A device or a pipe: there is nothing to rename over.
+std::optional<Error> write_through(const std::string& path, std::string_view content) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file) return failure(path, errno);
+    if (const int problem = write_all(file.number(), content)) return failure(path, problem);
+    if (!file.close()) return failure(path, errno);
+    return {};
+}
+
+int flush(const std::string& path) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!file || ::fsync(file.number()) != 0 || !file.close()) return errno;
+    return 0;
+}
+
+std::optional<std::string> write_new(const std::string& path, std::string_view content) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!file) return std::strerror(errno);
+    if (const int problem = write_all(file.number(), content)) return std::strerror(problem);
+    if (!file.close()) return std::strerror(errno);
+    return {};
+}
+
+std::string directory_for(const char* variable, const char* below_home) {
+    const char* named = std::getenv(variable);
+    const char* home = std::getenv("HOME");
+    fs::path base = named && *named == '/' ? fs::path(named) : fs::path(home ? home : "/tmp") / below_home;
+    const fs::path directory = base / "sawtooth";
+    std::error_code ignored;  // whoever writes there learns of it
+    fs::create_directories(directory, ignored);
+    return directory.string();
+}
+
+}  // namespace
+
+std::optional<Error> check_writable(const std::string& path) {
+    if (path == "-") return {};
+    const std::string file = resolved(path);
+    const Target target = look_at(file);
+    if (target == Target::folder) return failure(path, EISDIR);
+    if (target != Target::absent && ::access(file.c_str(), W_OK) != 0) return failure(path, errno);
+    if (target == Target::special) return {};
+    const std::string folder = folder_of(file);
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored))
+        return Error::failure(fmt::format("{}: cannot be written: no folder {}", path, folder));
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) return failure(path, errno);
+    return {};
+}
+
+std::optional<Error> write_file_with(
+    const std::string& path, const std::function<std::optional<std::string>(const std::string&)>& writer) {
+    if (auto problem = check_writable(path)) return problem;
+    const std::string file = resolved(path);
+    if (path == "-" || look_at(file) == Target::special)
+        return Error::failure(fmt::format("{}: cannot be written: is not a regular file", path));
+    const std::string temporary = temporary_beside(file);
+    const Removal removal(temporary);
+    if (const auto problem = writer(temporary))
+        return Error::failure(fmt::format("{}: cannot be written: {}", path, *problem));
+    if (const int problem = flush(temporary)) return failure(path, problem);
+    if (::rename(temporary.c_str(), file.c_str()) != 0) return failure(path, errno);
+    return {};
+}
+
+std::optional<Error> write_file(const std::string& path, std::string_view content) {
+    if (path == "-") {
+        const int problem = write_all(STDOUT_FILENO, content);
+        // A reader that went away wants no more: `sawtooth list | head`.
+        if (problem && problem != EPIPE) return failure("standard output", problem);
+        return {};
+    }
+    if (look_at(path) == Target::special) return write_through(path, content);
+    return write_file_with(path, [&](const std::string& temporary) { return write_new(temporary, content); });
+}
+
+Outcome<std::string> read_file(const std::string& path, int64_t limit) {
+    const auto failed = [&](int number) {
+        return Error::failure(fmt::format("{}: cannot be read: {}", path, std::strerror(number)));
+    };
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return failed(errno);
+    std::string content;
+    char part[1 << 16];
+    while (true) {
+        const ssize_t count = ::read(file.number(), part, sizeof part);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return failed(errno);
+        if (count == 0) return content;
+        if (static_cast<int64_t>(content.size()) + count > limit)
+            return Error::failure(fmt::format("{}: is longer than {} bytes", path, limit));
+        content.append(part, static_cast<size_t>(count));
+    }
+}
+
+std::string cache_directory() { return directory_for("XDG_CACHE_HOME", ".cache"); }
+std::string config_directory() { return directory_for("XDG_CONFIG_HOME", ".config"); }
+
+std::optional<std::string> find_asset(const std::string& name) {
+    std::error_code problem;
+    const fs::path program = fs::read_symlink("/proc/self/exe", problem).parent_path();
+    std::vector<fs::path> places;
+    if (!problem) places = {program / "assets", program / "../share/sawtooth/assets"};
+#ifdef SAWTOOTH_SOURCE_DIR
+    places.emplace_back(fs::path(SAWTOOTH_SOURCE_DIR) / "assets");
+#endif
+    for (const fs::path& place : places)
+        if (fs::exists(place / name, problem)) return (place / name).lexically_normal().string();
+    return {};
+}
+
+}  // namespace sawtooth

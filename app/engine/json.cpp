@@ -1,0 +1,348 @@
+#include "app/engine/json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "kernels/families.h"
+
+namespace sawtooth {
+namespace {
+
+// Keys stay in the order in which they are written here.
+using Json = nlohmann::ordered_json;
+
+// JSON knows no infinities.
+Json number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+template <class T>
+Json optional_number(const std::optional<T>& value) {
+    if (!value) return nullptr;
+    if constexpr (std::is_floating_point_v<T>)
+        return number(*value);
+    else
+        return *value;
+}
+
+template <class Numbers>
+Json numbers(const Numbers& values) {
+    Json list = Json::array();
+    for (const auto value : values) list.push_back(number(static_cast<double>(value)));
+    return list;
+}
+
+template <class Row, class ToJson>
+Json list_of(const std::vector<Row>& rows, ToJson&& to_json) {
+    Json list = Json::array();
+    for (const Row& row : rows) list.push_back(to_json(row));
+    return list;
+}
+
+Json value_of(const Value& value) {
+    if (const auto* real = std::get_if<double>(&value)) return number(*real);
+    return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+Json object_of(const Parameters& parameters) {
+    Json object = Json::object();
+    for (const auto& [name, value] : parameters.values) object[name] = value_of(value);
+    return object;
+}
+
+// In the order of the schema, as far as it names them.
+Json object_of(const std::string& family_name, const Parameters& parameters) {
+    Json object = Json::object();
+    if (const Family* family = find_family(family_name))
+        for (const Parameter& row : family->parameters)
+            if (parameters.has(row.name)) object[row.name] = value_of(parameters.at(row.name));
+    object.update(object_of(parameters));
+    return object;
+}
+
+Json object_of(const std::vector<std::pair<std::string, Value>>& values) {
+    Json object = Json::object();
+    for (const auto& [name, value] : values) object[name] = value_of(value);
+    return object;
+}
+
+Json time_of(const std::optional<TimeStatistics>& time) {
+    if (!time) return nullptr;
+    return {{"median", number(time->median)},
+            {"q1", number(time->q1)},
+            {"q3", number(time->q3)},
+            {"samples", numbers(time->samples)}};
+}
+
+Json error_of(const OutputError& error) {
+    return {{"max_abs", optional_number(error.max_abs)},
+            {"rel_l2", optional_number(error.rel_l2)},
+            {"nonfinite", {{"count", error.nonfinite}, {"first", optional_number(error.first_nonfinite)}}}};
+}
+
+Json errors_of(const std::vector<OutputError>& errors) {
+    Json object = Json::object();
+    for (const OutputError& error : errors) object[error.output] = error_of(error);
+    return object;
+}
+
+Json uses_of(const std::vector<ArrayUse>& uses) {
+    return list_of(uses, [](const ArrayUse& use) { return Json{{"name", use.name}, {"shape", use.shape}}; });
+}
+
+Json extent_of(const Extent& extent) { return Json::array({extent.x, extent.y, extent.z}); }
+
+Json launch_of(const LaunchRecord& launch) {
+    const LaunchInfo& info = *launch.info;
+    Json object = {{"name", info.name},
+                   {"meaning", info.meaning},
+                   {"reads", uses_of(info.reads)},
+                   {"writes", uses_of(info.writes)},
+                   {"grid", extent_of(info.grid)},
+                   {"grid_formula", info.grid_formula},
+                   {"block", extent_of(info.block)},
+                   {"start_us", number(launch.start_us)},
+                   {"duration_us", number(launch.duration_us)},
+                   {"registers", nullptr},
+                   {"shared_bytes", nullptr},
+                   {"spill_bytes", nullptr}};
+    if (info.resources) {
+        object["registers"] = info.resources->registers;
+        object["shared_bytes"] = info.resources->shared_bytes;
+        object["spill_bytes"] = info.resources->spill_bytes;
+    }
+    object["counters"] = Json::object();
+    for (const auto& [name, value] : launch.counters) object["counters"][name] = number(value);
+    const Occupancy& occupancy = launch.occupancy;
+    object["occupancy"] = {{"theoretical", optional_number(occupancy.theoretical)},
+                           {"limiter", occupancy.limiter.empty() ? Json() : Json(occupancy.limiter)},
+                           {"achieved", optional_number(occupancy.achieved)}};
+    object["tally"] = {
+        {"combines", launch.tally.combines}, {"read", launch.tally.read}, {"written", launch.tally.written}};
+    object["busy"] = list_of(launch.busy, [](const BusySpan& span) {
+        return Json{
+            {"worker", span.worker}, {"start_us", number(span.start_us)}, {"end_us", number(span.end_us)}};
+    });
+    return object;
+}
+
+Json track_of(const Track& track) {
+    return {{"name", track.name},
+            {"unit", track.unit},
+            {"start_us", number(track.start_us)},
+            {"step_us", number(track.step_us)},
+            {"values", numbers(track.values)}};
+}
+
+Json metric_of(const Metric& metric) {
+    return {{"id", metric.id},
+            {"label", metric.label},
+            {"unit", metric.unit},
+            {"value", optional_number(metric.value)}};
+}
+
+Json variant_of(const VariantResult& variant, const Work& work) {
+    const bool ran = variant.ran();
+    return {{"name", variant.name},
+            {"refused", ran ? Json() : Json(variant.refused)},
+            {"outputs", errors_of(variant.errors)},
+            {"memory_bytes", ran ? Json(variant.memory_bytes) : Json()},
+            {"error_by_position",
+             variant.errors.empty() ? Json::array() : numbers(variant.errors.front().by_position)},
+            {"time_us", time_of(variant.time)},
+            {"work", {{"bytes", number(work.bytes)}, {"flops", number(work.operations)}}},
+            {"launches", list_of(variant.launches, launch_of)},
+            {"tracks", list_of(variant.tracks, track_of)},
+            {"metrics", list_of(variant.metrics, metric_of)},
+            {"compiled", Json::array()}};
+}
+
+Json ceilings_of(const Ceilings& ceilings) {
+    return {{"processor", ceilings.processor},
+            {"date", ceilings.date},
+            {"threads", ceilings.threads},
+            {"copy_bytes_per_second", number(ceilings.copy_bytes_per_second)},
+            {"triad_bytes_per_second", number(ceilings.triad_bytes_per_second)},
+            {"operations_per_second", number(ceilings.operations_per_second)},
+            {"launch_us", number(ceilings.launch_us)}};
+}
+
+Json result_of(const Result& result) {
+    const Request& request = result.request;
+    return {
+        {"family", request.family},
+        {"backend", request.backend == BackendChoice::cuda ? "cuda" : "cpu"},
+        {"device", result.device},
+        {"version", SAWTOOTH_VERSION},
+        {"seed", request.seed},
+        {"parameters", object_of(request.family, result.parameters)},
+        {"notes", result.notes},
+        {"variants", list_of(result.variants,
+                             [&](const VariantResult& variant) { return variant_of(variant, result.work); })},
+        {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()}};
+}
+
+Json parameter_of(const Parameter& row) {
+    Json object = {{"name", row.name}, {"type", name_of(row.type)}, {"default", value_of(row.initial)}};
+    if (row.type == Type::choice || row.type == Type::boolean) {
+        object["choices"] =
+            row.type == Type::boolean ? Json::array({false, true}) : list_of(row.choices, value_of);
+    } else if (row.type == Type::real) {
+        object["min"] = number(row.minimum);
+        object["max"] = number(row.maximum);
+    } else {
+        object["min"] = static_cast<int64_t>(row.minimum);
+        object["max"] = static_cast<int64_t>(row.maximum);
+    }
+    if (!row.word.empty()) object["word"] = row.word;
+    object["unit"] = row.unit;
+    object["meaning"] = row.meaning;
+    object["group"] = name_of(row.group);
+    object["renews"] = name_of(row.renews);
+    object["source"] = row.source;
+    return object;
+}
+
+Json variant_row_of(const Variant& variant) {
+    Json backends = Json::array();
+    for (const Backend backend : {Backend::cpu, Backend::cuda})
+        if (variant.runs_on(backend)) backends.push_back(name_of(backend));
+    return {
+        {"name", variant.name}, {"idea", variant.idea}, {"backends", backends}, {"outputs", variant.outputs}};
+}
+
+Json array_of(const ArraySpec& array) {
+    static constexpr const char* roles[] = {"input", "optional", "output_gradient", "output"};
+    return {{"name", array.name},
+            {"meaning", array.meaning},
+            {"role", roles[static_cast<size_t>(array.role)]},
+            {"dtype", name_of(array.dtype)},
+            {"dimensions", array.dimensions}};
+}
+
+Json preset_of(const Preset& preset) { return {{"name", preset.name}, {"values", object_of(preset.values)}}; }
+
+Json family_of(const Family* family) {
+    return {{"name", family->name},
+            {"title", family->title},
+            {"summary", family->summary},
+            {"source", family->source},
+            {"variants", list_of(family->variants, variant_row_of)},
+            {"parameters", list_of(family->parameters, parameter_of)},
+            {"arrays", list_of(family->arrays, array_of)},
+            {"presets", list_of(family->presets, preset_of)}};
+}
+
+Json row_of(const BenchRow& row) {
+    Json object = {{"family", row.family},
+                   {"name", row.name},
+                   {"variant", row.variant},
+                   {"parameters", object_of(row.family, row.parameters)},
+                   {"time_us", time_of(row.time)},
+                   {"limit", nullptr},
+                   {"ratio", nullptr},
+                   {"errors", errors_of(row.errors)},
+                   {"note", row.note}};
+    if (!row.limit_name.empty())
+        object["limit"] = {{"name", row.limit_name}, {"time_us", time_of(row.limit)}};
+    if (row.ratio)
+        object["ratio"] = {{"median", number(row.ratio->median)},
+                           {"q1", number(row.ratio->q1)},
+                           {"q3", number(row.ratio->q3)}};
+    return object;
+}
+
+Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
+Json known(int64_t count) { return count > 0 ? Json(count) : Json(); }
+
+// Texts come from files and the system too; what is not UTF-8 in them must not end the program.
+std::string text_of(const Json& json) {
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string to_json(const Result& result) { return text_of(result_of(result)); }
+
+std::string to_json(const SweepResult& result) {
+    const Sweep& sweep = result.sweep;
+    const auto axis_of = [](const SweepAxis& axis) {
+        return Json{{"parameter", axis.parameter}, {"values", list_of(axis.values, value_of)}};
+    };
+    const auto cell_of = [&](const SweepCell& cell) {
+        Json object = {{"values", Json::object()}};
+        for (size_t i = 0; i < cell.values.size(); ++i)
+            object["values"][sweep.axes[i].parameter] = value_of(cell.values[i]);
+        object["refused"] = cell.refused.empty() ? Json() : Json(cell.refused);
+        object["result"] = cell.result ? result_of(*cell.result) : Json();
+        return object;
+    };
+    return text_of({{"family", sweep.base.family},
+                    {"seed", sweep.base.seed},
+                    {"axes", list_of(sweep.axes, axis_of)},
+                    {"complete", result.complete},
+                    {"cells", list_of(result.cells, cell_of)}});
+}
+
+std::string to_json(const BenchReport& report) {
+    return text_of({{"device", report.device},
+                    {"date", report.date},
+                    {"version", report.version},
+                    {"cases", list_of(report.rows, row_of)}});
+}
+
+std::string to_json(const Devices& devices) {
+    const Devices::Cpu& cpu = devices.cpu;
+    return text_of(
+        {{"cpu",
+          {{"name", cpu.name},
+           {"cores", known(cpu.cores)},
+           {"vectors", cpu.vectors},
+           {"memory_bytes", known(cpu.memory_bytes)},
+           {"last_level_cache_bytes", known(cpu.last_level_cache_bytes)}}},
+         {"gpus", list_of(devices.gpus,
+                          [](const Devices::Gpu& gpu) {
+                              return Json{{"name", gpu.name}, {"architecture", gpu.architecture}};
+                          })},
+         {"driver", text_or_null(devices.driver)},
+         {"toolkit", text_or_null(devices.toolkit)},
+         {"counters", {{"allowed", devices.counters_allowed}, {"reason", devices.counters_reason}}}});
+}
+
+std::string families_json(const std::vector<const Family*>& families) {
+    return text_of({{"families", list_of(families, family_of)}});
+}
+
+std::string written_json(const std::vector<std::string>& paths) { return text_of({{"written", paths}}); }
+
+std::string ceilings_json(const Ceilings& ceilings) { return text_of(ceilings_of(ceilings)); }
+
+std::optional<Ceilings> parse_ceilings(const std::string& text) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) return {};
+    Ceilings ceilings;
+    bool whole = true;
+    const auto take = [&](const char* key, auto& to) {
+        const auto found = json.find(key);
+        using Wanted = std::decay_t<decltype(to)>;
+        const bool fits = found != json.end() &&
+                          (std::is_same_v<Wanted, std::string> ? found->is_string() : found->is_number());
+        if (fits)
+            to = found->template get<Wanted>();
+        else
+            whole = false;
+    };
+    take("processor", ceilings.processor);
+    take("date", ceilings.date);
+    take("threads", ceilings.threads);
+    take("copy_bytes_per_second", ceilings.copy_bytes_per_second);
+    take("triad_bytes_per_second", ceilings.triad_bytes_per_second);
+    take("operations_per_second", ceilings.operations_per_second);
+    take("launch_us", ceilings.launch_us);
+    if (!whole) return {};
+    return ceilings;
+}
+
+}  // namespace sawtooth

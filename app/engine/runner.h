@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "app/engine/configure.h"
+#include "kernels/core/result.h"
+#include "kernels/core/sweep.h"
+#include "kernels/cpu/pool.h"
+
+namespace sawtooth {
+
+struct Progress {
+    double fraction = 0;  // 0 to 1
+    std::string words;    // what is being done: "reference", "lookback, repeat 3 of 9"
+};
+// Called on the running thread. A partial result is given whenever something new of it can be seen, else null.
+using OnProgress = std::function<void(const Progress&, std::shared_ptr<const Result> partial)>;
+// A cell is done.
+using OnCell = std::function<void(const SweepResult&)>;
+
+// Computes Requests, one at a time, on the thread that calls. Keeps the pool, the inputs and the reference between
+// calls, so that a Request that changes neither finds them.
+class Runner {
+  public:
+    explicit Runner(std::string cache_directory);  // "": $XDG_CACHE_HOME/sawtooth
+
+    // Errors: usage (the request or its file), failure (memory, time limit, overflow), cancelled.
+    Outcome<std::shared_ptr<const Result>> run(const Request& request, std::stop_token stop,
+                                               const OnProgress& progress = {});
+    // Refused cells are results. An error ends the sweep: usage, failure, or cancelled.
+    Outcome<SweepResult> sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done = {});
+    // One cell, without its arrays: the engine runs cells between live requests. Cancelled is the only error.
+    Outcome<SweepCell> sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop);
+
+    // Measured the first time (0.5 s) and kept in the cache directory with date and processor.
+    Ceilings ceilings(int threads, std::stop_token stop);
+    const std::string& cache_directory() const { return cache_directory_; }
+
+    // The pool with that many threads (0: one a core), made when the number changes.
+    cpu::Pool& pool(int threads);
+
+  private:
+    struct Kept;
+    Outcome<std::shared_ptr<const Result>> run_guarded(const Request& request, std::stop_token stop,
+                                                       const OnProgress& progress);
+    Outcome<Configuration> configured(const Request& request);
+
+    std::string cache_directory_;
+    std::unique_ptr<cpu::Pool> pool_;
+    std::shared_ptr<Kept> kept_;
+    std::optional<Ceilings> ceilings_;
+};
+
+// Is every axis a parameter of the family that can be swept, every value accepted? Cells that a check refuses are no
+// error.
+std::optional<Error> check_sweep(const Sweep& sweep);
+
+}  // namespace sawtooth

@@ -1,0 +1,302 @@
+#include "app/engine/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "kernels/families.h"
+
+namespace sawtooth {
+namespace {
+
+struct TimeUnit {
+    const char* name;
+    double microseconds;
+};
+
+// The unit in which the longest of the times has one to three digits before the point.
+TimeUnit unit_for(const Result& result) {
+    double longest = 0;
+    for (const VariantResult& variant : result.variants)
+        if (variant.time) longest = std::max(longest, variant.time->median);
+    if (longest < 1e3) return {"us", 1};
+    return longest < 1e6 ? TimeUnit{"ms", 1e3} : TimeUnit{"s", 1e6};
+}
+
+std::string number_or_nothing(const std::optional<double>& value) {
+    return value ? short_number(*value) : "";
+}
+
+// The largest over the outputs; absent where none is known.
+std::optional<double> worst(const std::vector<OutputError>& errors,
+                            std::optional<double> OutputError::*field) {
+    std::optional<double> largest;
+    for (const OutputError& error : errors)
+        if (error.*field && !(largest && *largest >= *(error.*field))) largest = error.*field;
+    return largest;
+}
+
+int64_t nonfinite_of(const VariantResult& variant) {
+    int64_t count = 0;
+    for (const OutputError& error : variant.errors) count += error.nonfinite;
+    return count;
+}
+
+std::optional<double> bytes_per_second(const Work& work, const VariantResult& variant) {
+    if (work.bytes <= 0 || !variant.time || variant.time->median <= 0) return {};
+    return work.bytes / (variant.time->median * 1e-6);
+}
+
+// Speed-ups are told over the first that ran: families list their plainest variant first.
+const VariantResult* base_of(const Result& result) {
+    for (const VariantResult& variant : result.variants)
+        if (variant.time) return &variant;
+    return nullptr;
+}
+
+// A column and how its cell is made of a variant that ran.
+struct Field {
+    Table::Column column;
+    std::function<std::string(const VariantResult&)> cell;
+};
+
+std::vector<Field> time_fields(const Result& result) {
+    const TimeUnit unit = unit_for(result);
+    const auto time = [unit](double TimeStatistics::*field) {
+        return [unit, field](const VariantResult& v) {
+            return v.time ? short_number((*v.time).*field / unit.microseconds) : "";
+        };
+    };
+    return {{{"time", unit.name}, time(&TimeStatistics::median)},
+            {{"q1", unit.name}, time(&TimeStatistics::q1)},
+            {{"q3", unit.name}, time(&TimeStatistics::q3)}};
+}
+
+std::vector<Field> speed_up_fields(const Result& result) {
+    const VariantResult* base = base_of(result);
+    if (!base || result.variants.size() < 2) return {};
+    return {{{"over " + base->name, ""}, [median = base->time->median](const VariantResult& v) {
+                 if (!v.time || v.time->median <= 0) return std::string();
+                 return fmt::format("{:.2f} x", median / v.time->median);
+             }}};
+}
+
+// Metrics, each named once, in the order in which they come up.
+std::vector<Field> metric_fields(const Result& result) {
+    std::vector<Field> fields;
+    std::vector<std::string> seen;
+    for (const VariantResult& variant : result.variants)
+        for (const Metric& metric : variant.metrics) {
+            if (std::find(seen.begin(), seen.end(), metric.id) != seen.end()) continue;
+            seen.push_back(metric.id);
+            fields.push_back({{metric.label, metric.unit}, [id = metric.id](const VariantResult& v) {
+                                  for (const Metric& own : v.metrics)
+                                      if (own.id == id) return number_or_nothing(own.value);
+                                  return std::string();
+                              }});
+        }
+    return fields;
+}
+
+std::vector<Field> number_fields(const Result& result) {
+    std::vector<Field> fields = time_fields(result);
+    for (Field& field : speed_up_fields(result)) fields.push_back(std::move(field));
+    for (Field& field : metric_fields(result)) fields.push_back(std::move(field));
+    fields.push_back({{"max abs error", ""}, [](const VariantResult& v) {
+                          return number_or_nothing(worst(v.errors, &OutputError::max_abs));
+                      }});
+    fields.push_back({{"rel L2", ""}, [](const VariantResult& v) {
+                          return number_or_nothing(worst(v.errors, &OutputError::rel_l2));
+                      }});
+    if (std::any_of(result.variants.begin(), result.variants.end(), nonfinite_of))
+        fields.push_back(
+            {{"not finite", ""}, [](const VariantResult& v) { return std::to_string(nonfinite_of(v)); }});
+    fields.push_back({{"launches", ""}, [](const VariantResult& v) {
+                          return v.launches.empty() ? "" : std::to_string(v.launches.size());
+                      }});
+    fields.push_back({{"memory", ""}, [](const VariantResult& v) {
+                          return short_bytes(static_cast<double>(v.memory_bytes));
+                      }});
+    return fields;
+}
+
+std::string extent_text(const Extent& extent) {
+    if (extent.z > 1) return fmt::format("{} x {} x {}", extent.x, extent.y, extent.z);
+    if (extent.y > 1) return fmt::format("{} x {}", extent.x, extent.y);
+    return std::to_string(extent.x);
+}
+
+// As a POSIX shell reads it back.
+std::string quoted(const std::string& word) {
+    constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+    std::string text = "'";
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+// A real number with all its digits, so that the command makes the same bits.
+std::string exact_text(const Value& value) {
+    const auto* real = std::get_if<double>(&value);
+    return real ? fmt::format("{}", *real) : to_text(value);
+}
+
+// Values that are the family's own defaults change nothing, unless a preset or a file came between.
+bool changes_nothing(const Request& request, const std::string& name, const Value& value) {
+    if (!request.preset.empty() || !request.input.empty()) return false;
+    if (const Family* family = find_family(request.family))
+        if (const Parameter* row = family->parameter(name)) return row->initial == value;
+    return false;
+}
+
+const char* word_for(Profile profile) {
+    switch (profile) {
+        case Profile::none:
+            return "none";
+        case Profile::timeline:
+            return "timeline";
+        case Profile::counters:
+            return "counters";
+        case Profile::sampling:
+            return "sampling";
+    }
+    return "";
+}
+
+// What differs from the usual, as options.
+std::string options_of(const Request& request) {
+    const Request usual;
+    std::string text;
+    const auto add = [&](const char* option, const std::string& value) {
+        text += fmt::format(" {} {}", option, quoted(value));
+    };
+    if (!request.preset.empty()) add("--preset", request.preset);
+    if (!request.input.empty()) add("--input", request.input);
+    for (const auto& [name, value] : request.parameters.values)
+        if (!changes_nothing(request, name, value)) add("--set", name + "=" + exact_text(value));
+    for (const std::string& variant : request.variants) add("--variant", variant);
+    if (request.backend == BackendChoice::cuda) add("--backend", "cuda");
+    if (request.device != usual.device) add("--device", std::to_string(request.device));
+    if (request.threads != usual.threads) add("--threads", std::to_string(request.threads));
+    if (request.seed != usual.seed) add("--seed", std::to_string(request.seed));
+    if (request.repeats != usual.repeats) add("--repeat", std::to_string(request.repeats));
+    if (request.cache != usual.cache) add("--cache", "hot");
+    if (request.profile != usual.profile) add("--profile", word_for(request.profile));
+    if (request.time_limit_seconds) add("--time-limit", fmt::format("{}", *request.time_limit_seconds));
+    if (request.memory_limit_bytes) add("--memory-limit", std::to_string(*request.memory_limit_bytes));
+    return text;
+}
+
+}  // namespace
+
+Table numbers_table(const Result& result) {
+    const std::vector<Field> fields = number_fields(result);
+    const bool any_refused =
+        std::any_of(result.variants.begin(), result.variants.end(), [](const auto& v) { return !v.ran(); });
+    Table table;
+    table.columns.push_back({"variant", "", false});
+    for (const Field& field : fields) table.columns.push_back(field.column);
+    if (any_refused) table.columns.push_back({"not run, because", "", false});
+    for (const VariantResult& variant : result.variants) {
+        std::vector<std::string> row{variant.name};
+        for (const Field& field : fields) row.push_back(variant.ran() ? field.cell(variant) : "");
+        if (any_refused) row.push_back(variant.refused);
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table errors_table(const Result& result) {
+    Table table;
+    table.columns = {{"variant", "", false}, {"output", "", false}, {"max abs error", ""},
+                     {"rel L2", ""},         {"not finite", ""},    {"first at", ""}};
+    for (const VariantResult& variant : result.variants)
+        for (const OutputError& error : variant.errors)
+            table.rows.push_back({variant.name, error.output, number_or_nothing(error.max_abs),
+                                  number_or_nothing(error.rel_l2), std::to_string(error.nonfinite),
+                                  error.first_nonfinite ? std::to_string(*error.first_nonfinite) : ""});
+    return table;
+}
+
+Table launches_table(const VariantResult& variant) {
+    Table table;
+    table.columns = {{"launch", "", false}, {"grid", ""},     {"block", ""},         {"start", "us"},
+                     {"duration", "us"},    {"rate", "GB/s"}, {"meaning", "", false}};
+    for (const LaunchRecord& launch : variant.launches) {
+        const LaunchInfo& info = *launch.info;
+        const bool timed = launch.duration_us > 0;
+        const bool rated = timed && info.work.bytes > 0;
+        table.rows.push_back({info.name, extent_text(info.grid), extent_text(info.block),
+                              short_number(launch.start_us), short_number(launch.duration_us),
+                              rated ? short_number(info.work.bytes / (launch.duration_us * 1e3)) : "",
+                              info.meaning});
+    }
+    return table;
+}
+
+Table sweep_table(const SweepResult& result) {
+    Table table;
+    for (const SweepAxis& axis : result.sweep.axes) table.columns.push_back({axis.parameter, ""});
+    table.columns.insert(table.columns.end(), {{"variant", "", false},
+                                               {"time", "us"},
+                                               {"q1", "us"},
+                                               {"q3", "us"},
+                                               {"rate", "GB/s"},
+                                               {"max abs error", ""},
+                                               {"rel L2", ""},
+                                               {"not run, because", "", false}});
+    for (const SweepCell& cell : result.cells) {
+        std::vector<std::string> values;
+        for (const Value& value : cell.values) values.push_back(to_text(value));
+        const auto add = [&](std::vector<std::string> rest) {
+            std::vector<std::string> row = values;
+            row.insert(row.end(), rest.begin(), rest.end());
+            table.rows.push_back(std::move(row));
+        };
+        if (!cell.result) {
+            add({"", "", "", "", "", "", "", cell.refused});
+            continue;
+        }
+        for (const VariantResult& variant : cell.result->variants) {
+            const auto time = [&](double TimeStatistics::*field) {
+                return variant.time ? short_number((*variant.time).*field) : "";
+            };
+            const auto rate = bytes_per_second(cell.result->work, variant);
+            add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
+                 time(&TimeStatistics::q3), rate ? short_number(*rate / 1e9) : "",
+                 number_or_nothing(worst(variant.errors, &OutputError::max_abs)),
+                 number_or_nothing(worst(variant.errors, &OutputError::rel_l2)), variant.refused});
+        }
+    }
+    return table;
+}
+
+std::string words_of(const Ceilings& ceilings) {
+    return fmt::format(
+        "limits of this machine with {} threads, measured {}: copy {} GB/s, triad {} GB/s, arithmetic {} "
+        "GFLOP/s, "
+        "an empty launch {}",
+        ceilings.threads, ceilings.date, short_number(ceilings.copy_bytes_per_second / 1e9),
+        short_number(ceilings.triad_bytes_per_second / 1e9),
+        short_number(ceilings.operations_per_second / 1e9), short_time(ceilings.launch_us));
+}
+
+std::string command_of(const Request& request) {
+    return "sawtooth run " + quoted(request.family) + options_of(request);
+}
+
+std::string command_of(const Sweep& sweep) {
+    std::string axes;
+    Request base = sweep.base;
+    for (const SweepAxis& axis : sweep.axes) {
+        std::string values;
+        for (const Value& value : axis.values) values += (values.empty() ? "" : ",") + to_text(value);
+        axes += " --over " + quoted(axis.parameter + "=" + values);
+        base.parameters.values.erase(axis.parameter);
+    }
+    return "sawtooth sweep " + quoted(base.family) + axes + options_of(base);
+}
+
+}  // namespace sawtooth

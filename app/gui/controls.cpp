@@ -1,0 +1,298 @@
+#include "app/gui/controls.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/appearance.h"
+#include "app/gui/expression.h"
+#include "app/gui/lab.h"
+#include "app/gui/sweeps.h"
+#include "app/gui/widgets.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr double many_steps = 4096;  // beyond which a slider's pixels are too coarse for even steps
+
+const char* renewal_sentence(const Parameter& row) {
+    switch (row.renews) {
+        case Renews::inputs: return "A change makes new inputs and a new reference, and runs the kernels.";
+        case Renews::kernels: return "A change runs the kernels anew; inputs and reference are kept.";
+        case Renews::figures: return "A change only draws the figures anew: nothing runs.";
+    }
+    return "";
+}
+
+std::string with_unit(const std::string& text, const Parameter& row) {
+    return row.unit.empty() ? text : fmt::format("{} {}", text, row.unit);
+}
+
+std::string explanation(const LabState& lab, const Parameter& row) {
+    std::string text = fmt::format("{}\n\nAccepted: {}\nDefault: {}\n", row.meaning, with_unit(row.accepted(), row),
+                                   with_unit(to_text(row.initial), row));
+    if (!row.source.empty()) text += fmt::format("Source: {}\n", row.source);
+    text += fmt::format("\n{}", renewal_sentence(row));
+    if (row.type == Type::integer || row.type == Type::real)
+        text += "\nCtrl+click, or Enter, types a value: 4*1024, 2k (k, M and G are powers of 1024).";
+    if (const std::string reason = reason_fixed(lab, row); !reason.empty()) text += "\n\n" + reason;
+    return text;
+}
+
+double number_of(const Value& value) {
+    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return *real;
+    return 0;
+}
+
+bool is_word(const Parameter& row, const Value& value) { return !row.word.empty() && value == Value(row.word); }
+
+// "4096", "auto", "auto (1024)".
+std::string value_text(const LabState& lab, const Parameter& row) {
+    const Value value = shown_value(lab, row);
+    const auto settled = settled_value(lab, row);
+    return settled ? fmt::format("{} ({})", to_text(value), to_text(*settled)) : to_text(value);
+}
+
+void begin_typing(LabState& lab, const Parameter& row) {
+    lab.typing = LabState::Typing{row.name, to_text(shown_value(lab, row)), "", false};
+}
+
+bool is_typed_into(const LabState& lab, const Parameter& row) {
+    return lab.typing && lab.typing->parameter == row.name;
+}
+
+// Takes what was typed; what is not understood stays, with the reason in the tooltip.
+void draw_typing(LabState& lab, const Parameter& row) {
+    LabState::Typing& typing = *lab.typing;
+    if (!typing.begun) ImGui::SetKeyboardFocusHere();
+    if (!typing.problem.empty()) ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+    const bool entered = input_text("##control", typing.text,
+                                    ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    if (!typing.problem.empty()) {
+        ImGui::PopStyleColor();
+        ImGui::SetTooltip("%s", typing.problem.c_str());
+    }
+    if (entered) {
+        const auto value = parse_typed(row, typing.text);
+        if (value) {
+            lab.typing.reset();
+            set_parameter(lab, row, *value);
+        } else {
+            typing.problem = value.error().text;
+            typing.begun = false;
+        }
+        return;
+    }
+    if (typing.begun && !ImGui::IsItemActive())
+        lab.typing.reset();
+    else
+        typing.begun = typing.begun || ImGui::IsItemActive();
+}
+
+// Ctrl+click must be seen before the slider takes it as the begin of a drag.
+bool wants_typing() {
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const ImVec2 end{corner.x + ImGui::CalcItemWidth(), corner.y + ImGui::GetFrameHeight()};
+    return ImGui::GetIO().KeyCtrl && ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ImGui::IsWindowHovered() &&
+           ImGui::IsMouseHoveringRect(corner, end);
+}
+
+void draw_powers_slider(LabState& lab, const Parameter& row, const char* text) {
+    const int low = static_cast<int>(std::ceil(std::log2(std::max(row.minimum, 1.0))));
+    const int high = static_cast<int>(std::floor(std::log2(std::max(row.maximum, 1.0))));
+    const double present = number_of(present_value(lab, row));
+    int exponent = static_cast<int>(std::lround(std::log2(std::max(present, 1.0))));
+    if (ImGui::SliderInt("##control", &exponent, low, high, text, ImGuiSliderFlags_NoInput))
+        set_parameter(lab, row, int64_t{1} << exponent);
+}
+
+void draw_even_slider(LabState& lab, const Parameter& row, const char* text) {
+    const double range = row.maximum - row.minimum;
+    const double present = number_of(present_value(lab, row));
+    ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
+    if (row.type == Type::integer) {
+        if (range > many_steps && row.minimum >= 0) flags |= ImGuiSliderFlags_Logarithmic;
+        auto value = static_cast<int64_t>(present);
+        const auto low = static_cast<int64_t>(row.minimum), high = static_cast<int64_t>(row.maximum);
+        if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, text, flags))
+            set_parameter(lab, row, value);
+        return;
+    }
+    if (row.minimum >= 0 && row.maximum > many_steps * std::max(row.minimum, 1e-6))
+        flags |= ImGuiSliderFlags_Logarithmic;
+    // The format decides to how many digits a slider rounds: more than a double earns, so that it does not.
+    double value = present;
+    if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &row.minimum, &row.maximum, text,
+                            flags | ImGuiSliderFlags_NoRoundToFormat))
+        set_parameter(lab, row, std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr));
+}
+
+void draw_slider(LabState& lab, const Parameter& row) {
+    if (wants_typing()) begin_typing(lab, row);
+    if (is_typed_into(lab, row)) {
+        draw_typing(lab, row);
+        return;
+    }
+    const std::string text = value_text(lab, row);
+    ImGui::PushFont(number_font(), 0);
+    if (row.step == Step::powers_of_two && row.type == Type::integer)
+        draw_powers_slider(lab, row, text.c_str());
+    else
+        draw_even_slider(lab, row, text.c_str());
+    ImGui::PopFont();
+    if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
+}
+
+void draw_combo(LabState& lab, const Parameter& row) {
+    const Value present = shown_value(lab, row);
+    if (!ImGui::BeginCombo("##control", value_text(lab, row).c_str())) return;
+    std::vector<Value> choices = row.choices;
+    if (!row.word.empty() && std::find(choices.begin(), choices.end(), Value(row.word)) == choices.end())
+        choices.insert(choices.begin(), row.word);
+    for (const Value& choice : choices) {
+        const bool chosen = choice == present;
+        if (ImGui::Selectable(to_text(choice).c_str(), chosen) && !chosen) set_parameter(lab, row, choice);
+        if (chosen) ImGui::SetItemDefaultFocus();
+    }
+    ImGui::EndCombo();
+}
+
+void draw_checkbox(LabState& lab, const Parameter& row) {
+    const Value present = shown_value(lab, row);
+    const bool* flag = std::get_if<bool>(&present);
+    bool on = flag && *flag;
+    if (ImGui::Checkbox("##control", &on)) set_parameter(lab, row, on);
+}
+
+void draw_list(LabState& lab, const Parameter& row) {
+    if (is_typed_into(lab, row)) {
+        draw_typing(lab, row);
+        return;
+    }
+    if (ImGui::Button((value_text(lab, row) + "###control").c_str(), {ImGui::CalcItemWidth(), 0}))
+        begin_typing(lab, row);
+}
+
+// Beside a slider whose parameter also takes a word.
+void draw_word_button(LabState& lab, const Parameter& row) {
+    const Value present = shown_value(lab, row);
+    const bool on = is_word(row, present);
+    if (on) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_ButtonActive));
+    if (ImGui::Button(row.word.c_str())) {
+        const Value settled = present_value(lab, row);
+        const bool is_number = !is_word(row, settled);
+        set_parameter(lab, row, on ? is_number ? settled : number_value(row, row.minimum) : Value(row.word));
+    }
+    if (on) ImGui::PopStyleColor();
+    tooltip(on ? "Chosen for you; press, or drag the slider, to choose it yourself." : "Press to have it chosen.");
+}
+
+void draw_menu(LabState& lab, const Parameter& row) {
+    if (!ImGui::BeginPopupContextItem("menu")) return;
+    const Value present = present_value(lab, row);
+    const bool of_family = lab.family->parameter(row.name) == &row;
+    const auto values = of_family ? sweep_values(row, present) : std::vector<Value>{};
+    std::string names, reason = reason_fixed(lab, row);
+    for (const Value& value : values) names += (names.empty() ? "" : ", ") + to_text(value);
+    if (!of_family) reason = "It is no parameter of the family.";
+    if (of_family && values.empty())
+        reason = row.type == Type::list ? "Lists cannot be swept." : "It changes figures only: nothing would run.";
+    if (ImGui::MenuItem("Sweep in the background", nullptr, false, reason.empty())) sweep_parameter(lab, row);
+    tooltip(reason.empty() ? fmt::format("Runs {} = {}; the figures come into Views.", row.name, names) : reason);
+    if (ImGui::MenuItem(fmt::format("Reset to {}", with_unit(to_text(row.initial), row)).c_str(), nullptr, false,
+                        is_changed(lab, row)))
+        reset_parameter(lab, row);
+    if (row.type != Type::boolean && row.type != Type::choice && ImGui::MenuItem("Type a value", "Ctrl+click"))
+        begin_typing(lab, row);
+    ImGui::EndPopup();
+}
+
+// A dot before the name of what was changed; a click resets it.
+void draw_changed_dot(LabState& lab, const Parameter& row) {
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const ImVec2 size{units(12), ImGui::GetFrameHeight()};
+    if (!is_changed(lab, row)) {
+        ImGui::Dummy(size);
+        return;
+    }
+    if (ImGui::InvisibleButton("reset", size)) reset_parameter(lab, row);
+    const bool hovered = ImGui::IsItemHovered();
+    ImGui::GetWindowDrawList()->AddCircleFilled({corner.x + units(4), corner.y + size.y / 2}, units(hovered ? 4 : 3),
+                                                ImGui::GetColorU32(ImGuiCol_CheckMark));
+    tooltip(fmt::format("Changed; press to reset to {}.", with_unit(to_text(row.initial), row)));
+}
+
+void draw_by_type(LabState& lab, const Parameter& row) {
+    switch (row.type) {
+        case Type::boolean: draw_checkbox(lab, row); break;
+        case Type::choice: draw_combo(lab, row); break;
+        case Type::list: draw_list(lab, row); break;
+        case Type::integer:
+        case Type::real: draw_slider(lab, row); break;
+    }
+}
+
+}  // namespace
+
+ControlColumns columns_for(const LabState& lab, float width) {
+    float name = 0, unit = 0;
+    const auto measure = [&](const Parameter& row) {
+        name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
+        unit = std::max(unit, ImGui::CalcTextSize(row.unit.c_str()).x);
+        if (row.type == Type::integer && !row.word.empty())
+            unit = std::max(unit, ImGui::CalcTextSize(row.word.c_str()).x + units(12));
+    };
+    for (const Parameter& row : lab.family->parameters) measure(row);
+    for (const Parameter& row : run_rows()) measure(row);
+    ControlColumns columns;
+    columns.name = std::min(name + units(12), width * 0.4f);
+    columns.unit = unit > 0 ? std::min(unit + units(8), width * 0.25f) : 0;
+    columns.control = std::max(width - units(12) - columns.name - columns.unit, units(48));
+    return columns;
+}
+
+void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns) {
+    const float left = ImGui::GetCursorPosX();
+    const bool fixed = !reason_fixed(lab, row).empty();
+    const bool refused = lab.problem && lab.problem->parameter == row.name;
+    ImGui::PushID(row.name.c_str());
+    ImGui::BeginGroup();
+    draw_changed_dot(lab, row);
+    ImGui::BeginDisabled(fixed);
+    ImGui::SameLine(left + units(12), 0);
+    ImGui::AlignTextToFramePadding();
+    elided_text(row.name, columns.name - units(8));
+    ImGui::SameLine(left + units(12) + columns.name, 0);
+    ImGui::SetNextItemWidth(columns.control);
+    if (refused) {
+        ImGui::PushStyleColor(ImGuiCol_Border, problem_colour(lab));
+        ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, units(2));
+    }
+    draw_by_type(lab, row);
+    if (refused) {
+        ImGui::PopStyleVar();
+        ImGui::PopStyleColor();
+    }
+    const float unit_left = left + units(12) + columns.name + columns.control + units(8);
+    if ((row.type == Type::integer || row.type == Type::real) && !row.word.empty()) {
+        ImGui::SameLine(unit_left, 0);
+        draw_word_button(lab, row);
+    } else if (!row.unit.empty()) {
+        ImGui::SameLine(unit_left, 0);
+        ImGui::AlignTextToFramePadding();
+        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+        elided_text(row.unit, columns.unit - units(8));
+        ImGui::PopStyleColor();
+    }
+    ImGui::EndDisabled();
+    ImGui::EndGroup();
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !is_typed_into(lab, row)) tooltip(explanation(lab, row));
+    draw_menu(lab, row);
+    ImGui::PopID();
+}
+
+}  // namespace sawtooth

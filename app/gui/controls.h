@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/gui/lab_state.h"
+
+namespace sawtooth {
+
+// Columns that all rows of the panel share, in pixels.
+struct ControlColumns {
+    float name = 0, control = 0, unit = 0;
+};
+ControlColumns columns_for(const LabState& lab, float width);
+
+// One row: name, the control that suits the type, unit; tooltip; menu on right click.
+void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns);
+
+}  // namespace sawtooth

@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "app/engine/files.h"
+#include "app/gui/appearance.h"
+#include "app/gui/lab.h"
+#include "app/gui/panels.h"
+#include "app/gui/widgets.h"
+#include "viz/figure_csv.h"
+#include "viz/figure_svg.h"
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int svg_width = 960, svg_height = 600;
+
+void draw_problem(const LabState& lab, const std::string& problem) {
+    if (problem.empty()) return;
+    problem_mark(lab);
+    ImGui::SameLine(0, units(4));
+    ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+    ImGui::TextWrapped("%s", problem.c_str());
+    ImGui::PopStyleColor();
+}
+
+bool begin_dialog(const char* name) {
+    const ImVec2 whole = ImGui::GetMainViewport()->WorkSize;
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5f, 0.5f});
+    ImGui::SetNextWindowSize({std::min(units(560), whole.x * 0.9f), 0});
+    return ImGui::BeginPopupModal(name, nullptr, ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove);
+}
+
+struct Entry {
+    std::string name;
+    bool folder = false;
+};
+
+// Folders and .npz files beside what was typed, by name.
+std::vector<Entry> entries_of(const fs::path& folder) {
+    std::vector<Entry> entries;
+    std::error_code problem;
+    for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, problem), end;
+         !problem && at != end; at.increment(problem)) {
+        const std::string name = at->path().filename().string();
+        std::error_code ignored;
+        const bool directory = at->is_directory(ignored);
+        if (name.starts_with('.') || (!directory && at->path().extension() != ".npz")) continue;
+        entries.push_back({name, directory});
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return a.folder != b.folder ? a.folder : a.name < b.name;
+    });
+    return entries;
+}
+
+fs::path folder_of(const std::string& typed) {
+    const fs::path path = typed.empty() ? fs::path(".") : fs::path(typed);
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return path;
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// True where a file was chosen.
+bool draw_file_list(LabState& lab) {
+    bool chosen = false;
+    const fs::path folder = folder_of(lab.open_path);
+    if (ImGui::BeginChild("files", {0, units(200)}, ImGuiChildFlags_Borders)) {
+        if (ImGui::Selectable("../")) lab.open_path = (fs::absolute(folder).lexically_normal() / "..").lexically_normal().string();
+        for (const Entry& entry : entries_of(folder)) {
+            const std::string path = (folder / entry.name).string();
+            const std::string shown = entry.folder ? entry.name + "/" : entry.name;
+            if (!ImGui::Selectable(shown.c_str(), path == lab.open_path, ImGuiSelectableFlags_AllowDoubleClick)) continue;
+            lab.open_path = entry.folder ? path + "/" : path;
+            chosen = !entry.folder && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+        }
+    }
+    ImGui::EndChild();
+    return chosen;
+}
+
+std::string content_of(const LabState& lab, const Saving& saving) {
+    if (saving.format == Saving::Format::csv) return to_csv(saving.figure);
+    return to_svg(saving.figure, theme_of(lab), svg_width, svg_height);
+}
+
+// False where it could not be written; the reason is then shown.
+bool save(LabState& lab, Saving& saving) {
+    if (saving.path.empty() || saving.path == "-") {
+        saving.problem = "a file's name is wanted";
+        return false;
+    }
+    if (const auto problem = write_file(saving.path, content_of(lab, saving))) {
+        saving.problem = problem->text;
+        return false;
+    }
+    note(lab, LogLine::Kind::done, fmt::format("saved {}", fs::absolute(saving.path).string()));
+    return true;
+}
+
+}  // namespace
+
+void draw_open_dialog(LabState& lab) {
+    constexpr const char* name = "Open inputs";
+    if (lab.show_open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+    if (!begin_dialog(name)) return;
+    ImGui::TextWrapped("An .npz file gives any of the inputs by name; the others are generated.");
+    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-1);
+    bool chosen = input_text("##path", lab.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
+    chosen = draw_file_list(lab) || chosen;
+    draw_problem(lab, lab.open_problem);
+    ImGui::BeginDisabled(lab.opening.has_value() || lab.open_path.empty());
+    chosen = ImGui::Button(lab.opening ? "Reading…###open" : "Open###open", {units(96), 0}) || chosen;
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+    if (chosen && !lab.opening && !lab.open_path.empty()) open_file(lab, lab.open_path);
+    if (cancelled) lab.show_open = false;
+    if (!lab.show_open) ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+void draw_save_dialog(LabState& lab) {
+    constexpr const char* name = "Save figure";
+    if (!lab.saving) return;
+    if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+    if (!begin_dialog(name)) return;
+    Saving& saving = *lab.saving;
+    ImGui::TextWrapped("%s", saving.figure.title.c_str());
+    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-1);
+    bool wanted = input_text("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
+    std::error_code ignored;
+    const std::string place = fs::absolute(saving.path.empty() ? "." : saving.path, ignored).lexically_normal().string();
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    ImGui::TextWrapped("%s%s", place.c_str(), fs::is_regular_file(place, ignored) ? " is there and will be replaced" : "");
+    ImGui::PopStyleColor();
+    draw_problem(lab, saving.problem);
+    wanted = ImGui::Button("Save", {units(96), 0}) || wanted;
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+    if (cancelled || (wanted && save(lab, saving))) {
+        lab.saving.reset();
+        ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndPopup();
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,148 @@
+#include "app/gui/figure_view.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/engine/tables.h"
+#include "app/gui/appearance.h"
+#include "app/gui/lab.h"
+#include "app/gui/panels.h"
+#include "app/gui/sweeps.h"
+#include "app/gui/widgets.h"
+#include "viz/figure_csv.h"
+#include "viz/imgui/figure_imgui.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr float least_width = 320, least_height = 200;  // of a figure in a grid
+
+// Ranges and cursors are kept by axis where plots share it, else by figure.
+std::string axis_key(const ShownFigure& shown) {
+    const std::string& shared = shown.figure->x.shared;
+    return shared.empty() ? fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id) : shared;
+}
+
+DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 size) {
+    DrawOptions options;
+    options.size = size;
+    options.dimmed = !shown.outdated.empty();
+    const std::string key = axis_key(shown);
+    if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end()) options.visible = range->second;
+    if (const auto cursor = lab.cursor.find(key); cursor != lab.cursor.end()) options.cursor_x = cursor->second;
+    return options;
+}
+
+void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
+    const char* ending = format == Saving::Format::svg ? "svg" : "csv";
+    lab.saving = Saving{format, figure, fmt::format("{}.{}", figure.id, ending), ""};
+}
+
+void draw_menu(LabState& lab, const ShownFigure& shown, std::string& removed) {
+    if (!ImGui::BeginPopup("figure menu")) return;
+    if (ImGui::MenuItem("Save as SVG…")) begin_saving(lab, *shown.figure, Saving::Format::svg);
+    if (ImGui::MenuItem("Save as CSV…")) begin_saving(lab, *shown.figure, Saving::Format::csv);
+    if (ImGui::MenuItem("Copy CSV")) ImGui::SetClipboardText(to_csv(*shown.figure).c_str());
+    if (ImGui::MenuItem("Copy as command"))
+        ImGui::SetClipboardText(
+            (shown.sweep ? command_of(shown.sweep->sweep) : command_of(lab.result->request)).c_str());
+    if (shown.sweep && shown.sweep->by_person) {
+        ImGui::Separator();
+        if (ImGui::MenuItem("Remove this sweep")) removed = shown.sweep->key;
+    }
+    ImGui::EndPopup();
+}
+
+// Says over the figure that it is old.
+void draw_badge(const LabState& lab, ImVec2 corner, ImVec2 size, const std::string& text) {
+    const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
+    const ImVec2 padding{units(8), units(4)};
+    const ImVec2 end{corner.x + size.x - units(4), corner.y + extent.y + 2 * padding.y};
+    const ImVec2 begin{std::max(corner.x, end.x - extent.x - 2 * padding.x), corner.y};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(begin, end, ImGui::GetColorU32(ImGuiCol_FrameBg), units(4));
+    list.AddText({begin.x + padding.x, begin.y + padding.y},
+                 ImGui::GetColorU32(lab.problem ? problem_colour(lab) : ImGui::GetStyleColorVec4(ImGuiCol_Text)),
+                 text.c_str());
+}
+
+void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string& removed) {
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const std::string key = axis_key(shown);
+    ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
+    ImGui::PushID(shown.figure->id.c_str());
+    const PlotEvents events = draw_figure(*shown.figure, theme_of(lab), options_for(lab, shown, size));
+    if (!shown.outdated.empty()) draw_badge(lab, corner, size, shown.outdated);
+    if (events.visible) look_at(lab, key, events.visible);
+    if (events.fit) look_at(lab, key, {});
+    if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
+    const ImVec2 end{corner.x + size.x, corner.y + size.y};
+    const bool on_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) &&
+                            ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+    const ImVec2 dragged = ImGui::GetMouseDragDelta(ImGuiMouseButton_Right);
+    if ((events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4))
+        ImGui::OpenPopup("figure menu");
+    draw_menu(lab, shown, removed);
+    ImGui::PopID();
+    ImGui::PopID();
+}
+
+// As many columns as make the figures' shape suit the panel, none narrower than the least.
+int columns_for(size_t count, ImVec2 room) {
+    const int most = std::clamp(static_cast<int>(room.x / units(least_width)), 1, static_cast<int>(count));
+    int best = 1;
+    float best_waste = 1e9f;
+    for (int columns = 1; columns <= most; ++columns) {
+        const int rows = (static_cast<int>(count) + columns - 1) / columns;
+        const float shape = (room.x / static_cast<float>(columns)) /
+                            std::max(room.y / static_cast<float>(rows), units(least_height));
+        const float waste = std::abs(std::log(shape / 1.8f)) + 0.2f * static_cast<float>(rows * columns - static_cast<int>(count));
+        if (waste < best_waste) best = columns, best_waste = waste;
+    }
+    return best;
+}
+
+}  // namespace
+
+std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
+    std::vector<ShownFigure> shown;
+    const auto add = [&](const Figures& figures, const std::string& outdated, const BackgroundSweep* sweep) {
+        if (!figures) return;
+        for (const Figure& figure : *figures)
+            if (figure.place == place) shown.push_back({&figure, outdated, sweep});
+    };
+    add(lab.figures, why_outdated(lab), nullptr);
+    for (const BackgroundSweep& sweep : lab.sweeps)
+        add(sweep.figures, sweep.outdated ? "of what was set before" : "", &sweep);
+    return shown;
+}
+
+void draw_figure_grid(LabState& lab, Place place, const std::string& shows) {
+    const auto shown = shown_figures(lab, place);
+    if (shown.empty()) {
+        centred_sentence(empty_sentence(lab, shows));
+        return;
+    }
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float gap = units(8);
+    int columns = columns_for(shown.size(), room);
+    const int rows = (static_cast<int>(shown.size()) + columns - 1) / columns;
+    const float height = std::floor((room.y - gap * static_cast<float>(rows - 1)) / static_cast<float>(rows));
+    const bool scrolls = height < units(least_height) && rows > 1;
+    const float right = scrolls ? ImGui::GetStyle().ScrollbarSize : 0;
+    const ImVec2 size{std::floor((room.x - right - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns)),
+                      scrolls ? units(least_height) : height};
+    std::string removed;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
+    for (size_t i = 0; i < shown.size(); ++i) {
+        if (i % static_cast<size_t>(columns) != 0) ImGui::SameLine();
+        draw_one(lab, shown[i], size, removed);
+    }
+    ImGui::PopStyleVar();
+    if (!removed.empty()) remove_sweep(lab, removed);
+}
+
+}  // namespace sawtooth

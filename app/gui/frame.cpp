@@ -1,0 +1,119 @@
+#include "app/gui/frame.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/appearance.h"
+#include "app/gui/dock_layout.h"
+#include "app/gui/lab.h"
+#include "app/gui/panels.h"
+
+namespace sawtooth {
+namespace {
+
+bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal); }
+
+void take_shortcuts(LabState& lab) {
+    if (pressed(ImGuiKey_F5)) submit(lab);
+    if (pressed(ImGuiMod_Shift | ImGuiKey_F5)) stop(lab);
+    if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
+    if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
+    // Where plus needs Shift, and where it does not.
+    const bool larger = pressed(ImGuiMod_Ctrl | ImGuiKey_Equal) ||
+                        pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
+                        pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadAdd);
+    const bool smaller = pressed(ImGuiMod_Ctrl | ImGuiKey_Minus) || pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadSubtract);
+    if (larger || smaller)
+        lab.settings.scale =
+            std::clamp(scale_of(lab) + (larger ? scale_step : -scale_step), smallest_scale, largest_scale);
+    if (pressed(ImGuiMod_Ctrl | ImGuiKey_0) || pressed(ImGuiMod_Ctrl | ImGuiKey_Keypad0)) lab.settings.scale = 1;
+}
+
+constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking |
+                                   ImGuiWindowFlags_NoBringToFrontOnFocus;
+
+// A row across the window.
+void draw_row(LabState& lab, const char* name, float top, float height, void (*draw)(LabState&)) {
+    const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos({viewport.WorkPos.x, viewport.WorkPos.y + top});
+    ImGui::SetNextWindowSize({viewport.WorkSize.x, height});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {units(12), units(4)});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg));
+    if (ImGui::Begin(name, nullptr, fixed | ImGuiWindowFlags_NoScrollWithMouse)) draw(lab);
+    ImGui::End();
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar(3);
+}
+
+// The space between the rows, where panels dock.
+void draw_dock_space(LabState& lab, float top, float height) {
+    const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+    const ImVec2 size{viewport.WorkSize.x, height};
+    ImGui::SetNextWindowPos({viewport.WorkPos.x, viewport.WorkPos.y + top});
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin("dock space", nullptr, fixed | ImGuiWindowFlags_NoNavFocus);
+    ImGui::PopStyleVar(2);
+    const ImGuiID dock_space = ImGui::GetID("panels");
+    if (lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space)) build_layout(dock_space, size);
+    lab.rebuild_layout = false;
+    ImGui::DockSpace(dock_space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+    ImGui::End();
+}
+
+void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
+    if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
+    ImGui::End();
+}
+
+void draw_alone(LabState& lab, const Panel& panel) {
+    const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(viewport.WorkPos);
+    ImGui::SetNextWindowSize(viewport.WorkSize);
+    draw_panel(lab, panel, fixed);
+}
+
+}  // namespace
+
+Context::Context(LabState& lab) {
+    ImGui::CreateContext();
+    ImPlot::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
+    io.ConfigWindowsMoveFromTitleBarOnly = true;
+    io.IniFilename = nullptr;  // settings.cpp keeps the layout
+    load_fonts(lab);
+}
+
+Context::~Context() {
+    ImPlot::DestroyContext();
+    ImGui::DestroyContext();
+}
+
+void draw_frame(LabState& lab, const std::string& only_panel) {
+    take_shortcuts(lab);
+    lab.cursor = std::move(lab.next_cursor);
+    lab.next_cursor.clear();
+    if (const Panel* panel = find_panel(only_panel)) {
+        draw_alone(lab, *panel);
+    } else {
+        const float whole = ImGui::GetMainViewport()->WorkSize.y;
+        const float top = ImGui::GetFrameHeight() + units(8), bottom = ImGui::GetTextLineHeight() + units(8);
+        draw_row(lab, "top bar", 0, top, draw_top_bar);
+        draw_dock_space(lab, top, std::max(whole - top - bottom, 1.0f));
+        for (const Panel& row : panels()) draw_panel(lab, row, 0);
+        draw_row(lab, "status bar", whole - bottom, bottom, draw_status_bar);
+    }
+    draw_open_dialog(lab);
+    draw_save_dialog(lab);
+}
+
+}  // namespace sawtooth

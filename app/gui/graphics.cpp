@@ -1,0 +1,32 @@
+#include "app/gui/graphics.h"
+
+#define GLAD_GL_IMPLEMENTATION
+#include <glad/gl.h>
+#include <imgui.h>
+#include <imgui_impl_opengl3.h>
+
+namespace sawtooth {
+
+std::optional<Error> Graphics::load(Loader loader) {
+    const int version = gladLoadGL(loader);
+    if (GLAD_VERSION_MAJOR(version) * 10 + GLAD_VERSION_MINOR(version) < 33)
+        return Error::failure("the display offers no OpenGL 3.3");
+    return {};
+}
+
+Graphics::Graphics() { ImGui_ImplOpenGL3_Init("#version 330 core"); }
+
+Graphics::~Graphics() { ImGui_ImplOpenGL3_Shutdown(); }
+
+void Graphics::begin_frame() { ImGui_ImplOpenGL3_NewFrame(); }
+
+void Graphics::end_frame(int width, int height, uint32_t ground) {
+    ImGui::Render();
+    const auto share = [ground](int shift) { return static_cast<float>(ground >> shift & 255) / 255; };
+    glViewport(0, 0, width, height);
+    glClearColor(share(16), share(8), share(0), 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,415 @@
+#include "app/gui/lab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "app/engine/npz.h"
+#include "app/gui/run_rows.h"
+#include "app/gui/sweeps.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr double rest_before_sweeps = 0.5;  // seconds without a change
+constexpr double rest_before_look = 0.05;
+constexpr size_t log_lines_kept = 500;
+
+bool is_run_row(const Parameter& row) {
+    const auto& rows = run_rows();
+    return std::any_of(rows.begin(), rows.end(), [&](const Parameter& own) { return &own == &row; });
+}
+
+// Values of the parameters whose change renews figures only.
+Parameters figure_parameters(const LabState& lab) {
+    Parameters chosen;
+    for (const Parameter& row : lab.family->parameters)
+        if (row.renews == Renews::figures) chosen.set(row.name, shown_value(lab, row));
+    return chosen;
+}
+
+// What of a Request decides the numbers that are computed.
+Request computed(const LabState& lab, Request request) {
+    for (const Parameter& row : lab.family->parameters)
+        if (row.renews == Renews::figures) request.parameters.values.erase(row.name);
+    return request;
+}
+
+// "length = 5: accepted is …" belongs to the control of length.
+Problem problem_of(const LabState& lab, const Error& error) {
+    for (const Parameter& row : lab.family->parameters)
+        if (error.text.starts_with(row.name + " = ") || error.text.starts_with(row.name + ":"))
+            return {row.name, error};
+    return {"", error};
+}
+
+std::string described(const Result& result) {
+    std::string text = result.request.family;
+    for (const auto& [name, value] : result.request.parameters.values)
+        text += fmt::format(" {}={}", name, to_text(value));
+    return text;
+}
+
+void log_result(LabState& lab, const Result& result) {
+    const VariantResult* fastest = nullptr;
+    for (const VariantResult& variant : result.variants)
+        if (variant.time && (!fastest || variant.time->median < fastest->time->median)) fastest = &variant;
+    std::string text = fmt::format("{} on {}, {:.0f} ms", described(result), result.device,
+                                   (lab.now - lab.pending.since) * 1e3);
+    if (fastest) text += fmt::format("; fastest: {}, {}", fastest->name, short_time(fastest->time->median));
+    note(lab, LogLine::Kind::done, std::move(text));
+    for (const std::string& words : result.notes)
+        if (std::find(lab.seen_notes.begin(), lab.seen_notes.end(), words) == lab.seen_notes.end())
+            note(lab, LogLine::Kind::note, words);
+    lab.seen_notes = result.notes;
+}
+
+void take_run_event(LabState& lab, const Event& event) {
+    const bool newest = event.ticket == lab.pending.ticket;
+    if (event.kind == Event::Kind::progress && newest) lab.pending.progress = event.progress;
+    // Results of older tickets are shown too: they are what follows the slider on the way.
+    if (event.kind == Event::Kind::result && event.ticket >= lab.shown_ticket &&
+        event.result->request.family == lab.family->name) {
+        lab.shown_ticket = event.ticket;
+        lab.result = event.result;
+        lab.figures = event.figures;
+        if (newest && event.result->complete) {
+            log_result(lab, *event.result);
+            lab.pending = {};
+            lab.sweeps_due = lab.now + rest_before_sweeps;
+        }
+    }
+    if (event.kind == Event::Kind::failed && newest) {
+        lab.pending = {};
+        if (event.error->kind == Error::Kind::cancelled) {
+            note(lab, LogLine::Kind::note, "stopped");
+            return;
+        }
+        lab.problem = problem_of(lab, *event.error);
+        note(lab, LogLine::Kind::problem, event.error->text);
+    }
+}
+
+void take_event(LabState& lab, const Event& event) {
+    if (event.kind == Event::Kind::figures) {
+        lab.figures = event.figures;
+        return;
+    }
+    const bool of_sweep = std::any_of(lab.sweeps.begin(), lab.sweeps.end(), [&](const BackgroundSweep& sweep) {
+        return sweep.ticket && sweep.ticket == event.ticket;
+    });
+    of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
+}
+
+// The parameters that arrays of the file fix, each with the array's name.
+std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& arrays) {
+    std::map<std::string, std::string> fixed;
+    for (const Array& array : arrays)
+        if (const ArraySpec* spec = family.array(array.name))
+            for (const std::string& dimension : spec->dimensions)
+                if (family.parameter(dimension)) fixed.emplace(dimension, array.name);
+    return fixed;
+}
+
+// The arrays become inputs where the Request goes with them.
+std::optional<Error> use_arrays(LabState& lab, Request request, Arrays arrays) {
+    if (const auto configuration = configure(request, arrays); !configuration) return configuration.error();
+    note(lab, LogLine::Kind::note, fmt::format("inputs come from {}", request.input));
+    lab.request = std::move(request);
+    lab.fixed = fixed_by(*lab.family, arrays);
+    lab.given = std::move(arrays);
+    lab.view.visible.clear();
+    return {};
+}
+
+void take_opened(LabState& lab) {
+    using namespace std::chrono_literals;
+    if (!lab.opening || lab.opening->arrays.wait_for(0s) != std::future_status::ready) return;
+    const std::string path = lab.opening->path;
+    Outcome<Arrays> arrays = lab.opening->arrays.get();
+    lab.opening.reset();
+    std::optional<Error> problem;
+    if (arrays) {
+        Request request = lab.request;
+        request.input = path;
+        for (const auto& [parameter, array] : fixed_by(*lab.family, *arrays))
+            request.parameters.values.erase(parameter);
+        problem = use_arrays(lab, std::move(request), std::move(*arrays));
+    } else {
+        problem = arrays.error();
+    }
+    if (problem) {
+        lab.open_problem = problem->text;
+        note(lab, LogLine::Kind::problem, problem->text);
+        return;
+    }
+    lab.show_open = false;
+    submit(lab);
+}
+
+// The configuration that is set, as far as it is good; else the problem that is shown.
+bool settle(LabState& lab) {
+    const auto configuration = configure(request_of(lab), lab.given);
+    if (!configuration) {
+        lab.problem = problem_of(lab, configuration.error());
+        return false;
+    }
+    lab.parameters = configuration->parameters;
+    const auto runs = [&](const Variant& variant) {
+        return !lab.disabled_variants.contains(variant.name) && reason_refused(lab, variant).empty();
+    };
+    if (std::none_of(lab.family->variants.begin(), lab.family->variants.end(), runs)) {
+        lab.problem = Problem{"", Error::usage("variants: tick at least one that can run")};
+        return false;
+    }
+    lab.problem.reset();
+    return true;
+}
+
+void changed(LabState& lab, const Parameter& row) {
+    lab.sweeps_due.reset();
+    if (row.renews == Renews::figures) {
+        if (settle(lab) && lab.result) lab.look_due = lab.now;
+        return;
+    }
+    if (row.group == Group::shape && row.renews == Renews::inputs) lab.view.visible.clear();
+    if (lab.live)
+        submit(lab);
+    else
+        settle(lab);
+}
+
+}  // namespace
+
+EngineCalls calls_of(Engine& engine, std::function<void()> wake) {
+    return {[&](Request request, View view) { return engine.run(std::move(request), std::move(view)); },
+            [&](Sweep sweep) { return engine.sweep(std::move(sweep)); },
+            [&](View view, Parameters chosen) { engine.look(std::move(view), std::move(chosen)); },
+            [&] { engine.cancel_run(); },
+            [&](uint64_t ticket) { engine.cancel_sweep(ticket); },
+            [&] { return engine.take_events(); },
+            std::move(wake)};
+}
+
+Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
+    LabState lab;
+    lab.engine = std::move(engine);
+    lab.families = offered_families();
+    lab.request = options.request;
+    if (lab.request.family.empty() && !lab.families.empty()) lab.request.family = lab.families.front()->name;
+    const auto family = find_offered_family(lab.request.family);
+    if (!family) return family.error();
+    lab.family = *family;
+    if (!lab.request.variants.empty()) {
+        for (const Variant& variant : lab.family->variants) lab.disabled_variants.insert(variant.name);
+        for (const std::string& name : lab.request.variants) lab.disabled_variants.erase(name);
+    }
+    if (!lab.request.input.empty()) {
+        auto arrays = read_npz(lab.request.input);
+        if (!arrays) return arrays.error();
+        if (auto problem = use_arrays(lab, lab.request, std::move(*arrays))) return *problem;
+    }
+    submit(lab);
+    return lab;
+}
+
+void update(LabState& lab, double now) {
+    lab.now = now;
+    take_opened(lab);
+    for (const Event& event : lab.engine.take_events()) take_event(lab, event);
+    if (lab.look_due && *lab.look_due <= now) {
+        lab.look_due.reset();
+        lab.engine.look(lab.view, figure_parameters(lab));
+    }
+    if (lab.sweeps_due && *lab.sweeps_due <= now && !lab.pending.ticket) {
+        lab.sweeps_due.reset();
+        restart_sweeps(lab);
+    }
+}
+
+std::optional<double> due(const LabState& lab) {
+    std::optional<double> soonest;
+    const auto consider = [&](std::optional<double> time) {
+        if (time && (!soonest || *time < *soonest)) soonest = time;
+    };
+    consider(lab.look_due);
+    if (!lab.pending.ticket) consider(lab.sweeps_due);
+    if (lab.pending.ticket && lab.now - lab.pending.since <= patience) consider(lab.pending.since + patience + 0.01);
+    return soonest;
+}
+
+void choose_family(LabState& lab, const Family& family) {
+    if (&family == lab.family) return;
+    cancel_sweeps(lab);
+    lab.sweeps.clear();
+    lab.family = &family;
+    lab.request.family = family.name;
+    lab.request.parameters = {};
+    lab.request.preset.clear();
+    lab.request.input.clear();
+    lab.disabled_variants.clear();
+    lab.given.clear();
+    lab.fixed.clear();
+    lab.result.reset();
+    lab.figures.reset();
+    lab.view.visible.clear();
+    submit(lab);
+}
+
+void set_parameter(LabState& lab, const Parameter& row, Value value) {
+    if (is_run_row(row))
+        set_run_value(lab.request, row.name, value);
+    else
+        lab.request.parameters.set(row.name, std::move(value));
+    changed(lab, row);
+}
+
+void reset_parameter(LabState& lab, const Parameter& row) {
+    if (is_run_row(row))
+        set_run_value(lab.request, row.name, row.initial);
+    else
+        lab.request.parameters.values.erase(row.name);
+    changed(lab, row);
+}
+
+void reset_parameters(LabState& lab) {
+    lab.request.parameters = {};
+    for (const Parameter& row : run_rows()) set_run_value(lab.request, row.name, row.initial);
+    lab.view.visible.clear();
+    lab.sweeps_due.reset();
+    if (lab.live)
+        submit(lab);
+    else
+        settle(lab);
+}
+
+void enable_variant(LabState& lab, const std::string& variant, bool enabled) {
+    if (enabled)
+        lab.disabled_variants.erase(variant);
+    else
+        lab.disabled_variants.insert(variant);
+    lab.sweeps_due.reset();
+    if (lab.live)
+        submit(lab);
+    else
+        settle(lab);
+}
+
+void submit(LabState& lab) {
+    if (!settle(lab)) return;
+    lab.sweeps_due.reset();
+    lab.pending = {lab.engine.run(request_of(lab), lab.view), lab.now, {}};
+}
+
+void stop(LabState& lab) {
+    if (lab.pending.ticket) lab.engine.cancel_run();
+    cancel_sweeps(lab);
+}
+
+void open_file(LabState& lab, const std::string& path) {
+    lab.open_problem.clear();
+    const auto read = [path, wake = lab.engine.wake] {
+        auto arrays = read_npz(path);
+        if (wake) wake();
+        return arrays;
+    };
+    lab.opening = Opening{path, std::async(std::launch::async, read)};
+}
+
+void close_file(LabState& lab) {
+    note(lab, LogLine::Kind::note, fmt::format("closed {}", lab.request.input));
+    lab.request.input.clear();
+    lab.given.clear();
+    lab.fixed.clear();
+    lab.view.visible.clear();
+    submit(lab);
+}
+
+void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible) {
+    const auto known = lab.view.visible.find(axis);
+    if (known == lab.view.visible.end() ? !visible : visible == known->second) return;
+    if (visible)
+        lab.view.visible[axis] = *visible;
+    else
+        lab.view.visible.erase(axis);
+    const auto reduced = [&](const Figure& figure) { return figure.x.shared == axis; };
+    if (lab.figures && std::any_of(lab.figures->begin(), lab.figures->end(), reduced))
+        lab.look_due = lab.now + rest_before_look;
+}
+
+Value shown_value(const LabState& lab, const Parameter& row) {
+    if (is_run_row(row)) return run_value(lab.request, row.name);
+    const auto& set = lab.request.parameters;
+    if (set.has(row.name)) return set.at(row.name);
+    const bool given = !lab.request.preset.empty() || lab.fixed.contains(row.name);
+    return given && lab.parameters.has(row.name) ? lab.parameters.at(row.name) : row.initial;
+}
+
+bool is_changed(const LabState& lab, const Parameter& row) {
+    if (is_run_row(row)) return run_value(lab.request, row.name) != row.initial;
+    return lab.request.parameters.has(row.name) && lab.request.parameters.at(row.name) != row.initial;
+}
+
+std::optional<Value> settled_value(const LabState& lab, const Parameter& row) {
+    const Value shown = shown_value(lab, row);
+    if (is_run_row(row) || !std::holds_alternative<std::string>(shown)) return {};
+    // What a run found is asked where the configuration cannot know before.
+    for (const Parameters* known : {&lab.parameters, lab.result ? &lab.result->parameters : nullptr})
+        if (known && known->has(row.name) && known->at(row.name) != shown) return known->at(row.name);
+    return {};
+}
+
+Value present_value(const LabState& lab, const Parameter& row) {
+    if (const auto settled = settled_value(lab, row)) return *settled;
+    return shown_value(lab, row);
+}
+
+std::string reason_fixed(const LabState& lab, const Parameter& row) {
+    const auto found = lab.fixed.find(row.name);
+    if (found == lab.fixed.end()) return "";
+    return fmt::format("The array {} of {} fixes it: close the file to set it.", found->second, lab.request.input);
+}
+
+std::string reason_refused(const LabState& lab, const Variant& variant) {
+    const Chip chip = cpu_chip();
+    if (!variant.runs_on(chip.backend)) return fmt::format("It has no form for {}.", name_of(chip.backend));
+    if (!variant.check) return "";
+    return variant.check(lab.parameters, chip).value_or("");
+}
+
+std::string why_outdated(const LabState& lab) {
+    if (!lab.result) return "";
+    const bool same = computed(lab, lab.result->request) == computed(lab, request_of(lab));
+    if (lab.pending.ticket) {
+        const bool on_the_way = same && lab.shown_ticket == lab.pending.ticket;
+        return on_the_way || lab.now - lab.pending.since <= patience ? "" : "running what is set now";
+    }
+    if (lab.problem) return "what is set now cannot run";
+    if (!same) return "parameters were changed: F5 runs them";
+    return lab.result->complete ? "" : "stopped on the way";
+}
+
+Request request_of(const LabState& lab) {
+    Request request = lab.request;
+    request.variants.clear();
+    if (lab.disabled_variants.empty()) return request;
+    for (const Variant& variant : lab.family->variants)
+        if (!lab.disabled_variants.contains(variant.name) && reason_refused(lab, variant).empty())
+            request.variants.push_back(variant.name);
+    return request;
+}
+
+void note(LabState& lab, LogLine::Kind kind, std::string text) {
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm local{};
+    localtime_r(&seconds, &local);
+    char clock[16];
+    std::strftime(clock, sizeof clock, "%H:%M:%S", &local);
+    lab.log.push_back({clock, kind, std::move(text)});
+    if (lab.log.size() > log_lines_kept) lab.log.pop_front();
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+
+#include "app/engine/window_options.h"
+#include "app/gui/lab_state.h"
+
+namespace sawtooth {
+
+EngineCalls calls_of(Engine& engine, std::function<void()> wake);
+
+// The lab at its start, with the family of the options already running. An error of usage where the options name what
+// is not there.
+Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine);
+
+// Once a frame: takes events and does what has become due.
+void update(LabState& lab, double now);
+// When the next thing becomes due; nullopt: nothing will unless something happens.
+std::optional<double> due(const LabState& lab);
+
+// Changes by a person. Each submits where the lab is live.
+void choose_family(LabState& lab, const Family& family);
+void set_parameter(LabState& lab, const Parameter& row, Value value);
+void reset_parameter(LabState& lab, const Parameter& row);
+void reset_parameters(LabState& lab);
+void enable_variant(LabState& lab, const std::string& variant, bool enabled);
+
+void submit(LabState& lab);  // what is set, now
+void stop(LabState& lab);    // the run and the sweeps
+
+// Reads the file beside the window; its arrays become inputs when it is there.
+void open_file(LabState& lab, const std::string& path);
+void close_file(LabState& lab);
+
+// A plot shows another part of its axis; nullopt: all of it. Figures that share the axis are made anew for it.
+void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible);
+
+// The rows of a Request that are no parameters of a family: seed, repeats, cache, threads.
+const std::vector<Parameter>& run_rows();
+
+// What the control of a row shows: what was set, else what is in force.
+Value shown_value(const LabState& lab, const Parameter& row);
+bool is_changed(const LabState& lab, const Parameter& row);
+// The number in force behind a word ("auto"); nullopt where it is not known.
+std::optional<Value> settled_value(const LabState& lab, const Parameter& row);
+// That number, else what is shown.
+Value present_value(const LabState& lab, const Parameter& row);
+// Why a control cannot be moved; "" where it can.
+std::string reason_fixed(const LabState& lab, const Parameter& row);
+// Why a variant cannot run what is set; "" where it can.
+std::string reason_refused(const LabState& lab, const Variant& variant);
+
+// How long a run may take, in seconds, before the window says that it runs and dims what is old: less would flicker
+// as a slider is dragged.
+constexpr double patience = 0.12;
+
+// Why what is drawn is not what is set, in words; "" where it is.
+std::string why_outdated(const LabState& lab);
+
+// The Request that `submit` sends.
+Request request_of(const LabState& lab);
+
+void note(LabState& lab, LogLine::Kind kind, std::string text);
+
+}  // namespace sawtooth

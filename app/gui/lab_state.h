@@ -1,0 +1,140 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/engine/engine.h"
+#include "kernels/core/family.h"
+
+namespace sawtooth {
+
+// What the lab asks of an engine. Tests put their own functions in its place.
+struct EngineCalls {
+    std::function<uint64_t(Request, View)> run;
+    std::function<uint64_t(Sweep)> sweep;
+    std::function<void(View, Parameters)> look;
+    std::function<void()> cancel_run;
+    std::function<void(uint64_t)> cancel_sweep;
+    std::function<std::vector<Event>()> take_events;
+    std::function<void()> wake;  // draws the next frame soon; may be called on any thread
+};
+
+using Figures = std::shared_ptr<const std::vector<Figure>>;
+
+// The newest Request that left and is not answered yet.
+struct Pending {
+    uint64_t ticket = 0;  // 0: nothing runs
+    double since = 0;
+    Progress progress;
+};
+
+// A sweep whose figures stand in Views: asked for by figures of the family, or by a person.
+struct BackgroundSweep {
+    std::string key;  // the sweep's id, or what is swept by hand
+    Sweep sweep;
+    std::string title;
+    bool by_person = false;
+    uint64_t ticket = 0;  // 0: does not run
+    size_t done = 0;      // cells
+    Figures figures;      // those of an earlier base stay, dimmed, until the new ones have two points
+    bool outdated = false;
+    std::string problem;
+};
+
+// Why what is set cannot run.
+struct Problem {
+    std::string parameter;  // at whose control it is shown; "" where it is of no single one
+    Error error;
+};
+
+struct LogLine {
+    enum class Kind { note, done, problem };
+    std::string time;  // "14:03:27"
+    Kind kind = Kind::note;
+    std::string text;
+};
+
+struct Opening {
+    std::string path;
+    std::future<Outcome<Arrays>> arrays;
+};
+
+// What a person is about to save.
+struct Saving {
+    enum class Format { svg, csv };
+    Format format = Format::svg;
+    Figure figure;
+    std::string path;
+    std::string problem;
+};
+
+enum class ThemeChoice { system, dark, light };
+
+// What is kept from one start to the next, beside the layout of the panels.
+struct Settings {
+    ThemeChoice theme = ThemeChoice::system;
+    double scale = 0;  // 1 to 2; 0: that of the monitor
+    int width = 1600, height = 900;
+
+    bool operator==(const Settings&) const = default;
+};
+
+// Every piece of state of the window. lab.h changes it; panels draw it.
+struct LabState {
+    EngineCalls engine;
+    double now = 0;  // seconds on the clock of the window
+
+    // What is being edited. `request.parameters` holds only what a person set.
+    std::vector<const Family*> families;
+    const Family* family = nullptr;
+    Request request;
+    bool live = true;
+    Parameters parameters;  // all in force, as far as the last good configuration
+    std::optional<Problem> problem;
+    std::set<std::string> disabled_variants;
+
+    // The file that gives inputs, and which parameters its arrays fix.
+    Arrays given;
+    std::map<std::string, std::string> fixed;  // parameter: name of the array
+    std::optional<Opening> opening;
+    std::string open_problem;
+
+    // What came back.
+    Pending pending;
+    uint64_t shown_ticket = 0;  // of `result`
+    std::shared_ptr<const Result> result;
+    Figures figures;
+    std::vector<BackgroundSweep> sweeps;
+    std::vector<std::string> seen_notes;
+    std::deque<LogLine> log;
+
+    // What becomes due, on the clock of `now`.
+    std::optional<double> sweeps_due, look_due;
+
+    // What of the plots is in sight, and where the mouse is, by the axis that plots share, or by figure.
+    View view;
+    std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
+
+    // The window itself.
+    Settings settings;
+    bool dark = true;  // what settings.theme comes to
+    bool rebuild_layout = true;
+    bool full_screen = false;
+    bool show_open = false;
+    std::optional<Saving> saving;
+    struct Typing {  // into a control, instead of dragging it
+        std::string parameter, text, problem;
+        bool begun = false;
+    };
+    std::optional<Typing> typing;
+    std::string open_path;
+};
+
+}  // namespace sawtooth

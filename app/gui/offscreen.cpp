@@ -1,0 +1,177 @@
+#include "app/gui/offscreen.h"
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <glad/gl.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "app/gui/appearance.h"
+#include "app/gui/lab.h"
+
+namespace sawtooth {
+namespace {
+
+// libEGL, opened when first needed and never closed: drivers do not bear it.
+void* egl_library() {
+    static void* const library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+    return library;
+}
+
+template <class Function>
+Function egl_function(const char* name) {
+    return reinterpret_cast<Function>(dlsym(egl_library(), name));
+}
+
+using GetProcAddress = decltype(&eglGetProcAddress);
+
+GetProcAddress get_proc_address() {
+    static const auto function = egl_function<GetProcAddress>("eglGetProcAddress");
+    return function;
+}
+
+template <class Function>
+Function egl_extension(const char* name) {
+    return reinterpret_cast<Function>(get_proc_address()(name));
+}
+
+// Displays that need no display server: the devices of the machine, then Mesa's surfaceless one.
+std::vector<EGLDisplay> displays() {
+    std::vector<EGLDisplay> found;
+    const auto get_display = egl_extension<PFNEGLGETPLATFORMDISPLAYEXTPROC>("eglGetPlatformDisplayEXT");
+    const auto query_devices = egl_extension<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
+    if (!get_display) return found;
+    EGLDeviceEXT devices[16];
+    EGLint count = 0;
+    if (query_devices && query_devices(16, devices, &count))
+        for (EGLint i = 0; i < count; ++i)
+            found.push_back(get_display(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr));
+    found.push_back(get_display(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr));
+    std::erase(found, EGL_NO_DISPLAY);
+    return found;
+}
+
+}  // namespace
+
+// A display with a context of OpenGL 3.3 that is current without a surface.
+struct Offscreen::Display {
+    EGLDisplay display = EGL_NO_DISPLAY;
+    EGLContext context = EGL_NO_CONTEXT;
+
+    static std::unique_ptr<Display> on(EGLDisplay display) {
+        if (!egl_function<decltype(&eglInitialize)>("eglInitialize")(display, nullptr, nullptr)) return nullptr;
+        auto made = std::make_unique<Display>();
+        made->display = display;
+        egl_function<decltype(&eglBindAPI)>("eglBindAPI")(EGL_OPENGL_API);
+        constexpr EGLint wanted[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
+        EGLConfig config = nullptr;
+        EGLint count = 0;
+        const auto choose = egl_function<decltype(&eglChooseConfig)>("eglChooseConfig");
+        if (!choose(display, wanted, &config, 1, &count) || count < 1) return nullptr;
+        constexpr EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                      3,
+                                      EGL_CONTEXT_MINOR_VERSION,
+                                      3,
+                                      EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                      EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                      EGL_NONE};
+        made->context = egl_function<decltype(&eglCreateContext)>("eglCreateContext")(display, config, EGL_NO_CONTEXT,
+                                                                                     version);
+        if (made->context == EGL_NO_CONTEXT || !made->make_current(made->context)) return nullptr;
+        return made;
+    }
+
+    bool make_current(EGLContext which) const {
+        return egl_function<decltype(&eglMakeCurrent)>("eglMakeCurrent")(display, EGL_NO_SURFACE, EGL_NO_SURFACE,
+                                                                         which);
+    }
+
+    ~Display() {
+        if (context == EGL_NO_CONTEXT) return;
+        make_current(EGL_NO_CONTEXT);
+        egl_function<decltype(&eglDestroyContext)>("eglDestroyContext")(display, context);
+        // The display stays initialised: others in the process may use it.
+    }
+};
+
+Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height) {
+    if (!egl_library() || !get_proc_address())
+        return Error::failure(
+            "a picture needs EGL, and libEGL.so.1 is not there: install libegl1 and libgl1-mesa-dri");
+    for (EGLDisplay display : displays()) {
+        auto current = Display::on(display);
+        if (!current || Graphics::load(get_proc_address())) continue;
+        std::unique_ptr<Offscreen> offscreen(new Offscreen(std::move(current), width, height));
+        if (auto problem = offscreen->make_framebuffer()) return *problem;
+        return offscreen;
+    }
+    return Error::failure("a picture needs OpenGL 3.3, and no driver offers it through EGL: install libgl1-mesa-dri");
+}
+
+Offscreen::Offscreen(std::unique_ptr<Display> display, int width, int height)
+    : display_(std::move(display)), width_(width), height_(height) {}
+
+Offscreen::~Offscreen() {
+    glDeleteFramebuffers(1, &framebuffer_);
+    glDeleteTextures(1, &texture_);
+}
+
+std::optional<Error> Offscreen::make_framebuffer() {
+    GLint largest = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
+    if (std::max(width_, height_) > largest)
+        return Error::usage(fmt::format("size = {}x{}: this machine draws at most {}x{}", width_, height_, largest, largest));
+    glGenTextures(1, &texture_);
+    glBindTexture(GL_TEXTURE_2D, texture_);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width_, height_, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glGenFramebuffers(1, &framebuffer_);
+    bind();
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+        return Error::failure("OpenGL cannot make a framebuffer of this size");
+    return {};
+}
+
+void Offscreen::bind() const { glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_); }
+
+void Offscreen::finish() const { glFinish(); }
+
+Picture Offscreen::read() const {
+    const size_t row = static_cast<size_t>(width_) * 3;
+    std::vector<uint8_t> upwards(row * static_cast<size_t>(height_));
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, upwards.data());
+    Picture picture{width_, height_, {}};
+    picture.rgb.reserve(upwards.size());
+    for (int y = height_ - 1; y >= 0; --y) {  // OpenGL's first row is the lowest
+        const auto begin = upwards.begin() + static_cast<std::ptrdiff_t>(row) * y;
+        picture.rgb.insert(picture.rgb.end(), begin, begin + static_cast<std::ptrdiff_t>(row));
+    }
+    return picture;
+}
+
+Outcome<std::unique_ptr<OffscreenWindow>> OffscreenWindow::open(LabState& lab, int width, int height) {
+    auto offscreen = Offscreen::open(width, height);
+    if (!offscreen) return offscreen.error();
+    return std::unique_ptr<OffscreenWindow>(new OffscreenWindow(lab, std::move(*offscreen)));
+}
+
+void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& only_panel) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(offscreen_->width()), static_cast<float>(offscreen_->height())};
+    io.DeltaTime = static_cast<float>(std::max(seconds, 1e-4));
+    apply_appearance(lab);
+    offscreen_->bind();
+    graphics_.begin_frame();
+    ImGui::NewFrame();
+    draw_frame(lab, only_panel);
+    graphics_.end_frame(offscreen_->width(), offscreen_->height(), theme_of(lab).bar);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,92 @@
+#include <imgui.h>
+
+#include "app/engine/tables.h"
+#include "app/gui/appearance.h"
+#include "app/gui/lab.h"
+#include "app/gui/panels.h"
+#include "app/gui/widgets.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth {
+namespace {
+
+void draw_copy_menu(const LabState& lab, const Table& table) {
+    if (!ImGui::BeginPopupContextWindow("table menu")) return;
+    if (ImGui::MenuItem("Copy as TSV")) ImGui::SetClipboardText(table.tsv().c_str());
+    if (ImGui::MenuItem("Copy as command")) ImGui::SetClipboardText(command_of(lab.result->request).c_str());
+    ImGui::EndPopup();
+}
+
+void right_align(const std::string& text) {
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
+    if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
+}
+
+void draw_head(const Table& table) {
+    for (const Table::Column& column : table.columns) ImGui::TableSetupColumn(column.name.c_str());
+    ImGui::TableSetupScrollFreeze(1, 1);
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (const Table::Column& column : table.columns) {
+        ImGui::TableNextColumn();
+        const std::string name = column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
+        if (column.number) right_align(name);
+        ImGui::TextDisabled("%s", name.c_str());
+    }
+}
+
+void draw_cell(const LabState& lab, const Table& table, size_t column, const std::string& text) {
+    ImGui::TableNextColumn();
+    if (!table.columns[column].number) {
+        ImGui::TextUnformatted(text.c_str());
+        return;
+    }
+    const std::string& shown = text.empty() && lab.result ? "–" : text;
+    ImGui::PushFont(number_font(), 0);
+    right_align(shown);
+    ImGui::TextUnformatted(shown.c_str());
+    ImGui::PopFont();
+}
+
+void draw_variant_name(const LabState& lab, const std::string& name) {
+    ImGui::TableNextColumn();
+    for (size_t i = 0; i < lab.family->variants.size(); ++i) {
+        if (lab.family->variants[i].name != name) continue;
+        const ImVec2 corner = ImGui::GetCursorScreenPos();
+        const float middle = corner.y + ImGui::GetTextLineHeight() / 2;
+        const uint32_t rgb = stroke_of({Ink::Role::variant, static_cast<int>(i), false}, theme_of(lab)).colour.rgb;
+        ImGui::GetWindowDrawList()->AddRectFilled({corner.x, middle - units(4)}, {corner.x + units(8), middle + units(4)},
+                                                  ImGui::GetColorU32(colour_of(rgb)));
+        ImGui::Dummy({units(8), 0});
+        ImGui::SameLine();
+    }
+    ImGui::TextUnformatted(name.c_str());
+}
+
+}  // namespace
+
+void draw_numbers(LabState& lab) {
+    if (!lab.result) {
+        centred_sentence(empty_sentence(lab, "times, rates and errors of every variant as a table to copy"));
+        return;
+    }
+    const Table table = numbers_table(*lab.result);
+    const std::string outdated = why_outdated(lab);
+    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
+    constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
+                                      ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit;
+    const float below = outdated.empty() ? 0 : -ImGui::GetTextLineHeightWithSpacing();
+    if (ImGui::BeginTable("numbers", static_cast<int>(table.columns.size()), flags, {0, below})) {
+        draw_head(table);
+        for (const auto& row : table.rows) {
+            ImGui::TableNextRow();
+            draw_variant_name(lab, row.front());
+            for (size_t column = 1; column < row.size(); ++column) draw_cell(lab, table, column, row[column]);
+        }
+        draw_copy_menu(lab, table);
+        ImGui::EndTable();
+    }
+    ImGui::PopStyleVar();
+    if (!outdated.empty()) ImGui::TextDisabled("%s", outdated.c_str());
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,38 @@
+#include "app/gui/panels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sawtooth {
+
+const std::vector<Panel>& panels() {
+    static const std::vector<Panel> all{
+        {"Parameters", Dock::left, draw_parameters},
+        {"Outputs", Dock::centre_top, draw_outputs},
+        {"Views", Dock::centre_top, draw_views},
+        {"Error", Dock::centre_bottom, draw_error},
+        {"Times", Dock::right_top, draw_times},
+        {"Numbers", Dock::right_bottom, draw_numbers},
+        {"Occupancy", Dock::right_bottom, draw_occupancy},
+        {"Timeline", Dock::bottom, draw_timeline},
+        {"Log", Dock::bottom, draw_log},
+    };
+    return all;
+}
+
+const Panel* find_panel(std::string_view name) {
+    const auto found = std::find_if(panels().begin(), panels().end(), [&](const Panel& p) { return name == p.name; });
+    return found == panels().end() ? nullptr : &*found;
+}
+
+std::string empty_sentence(const LabState& lab, const std::string& shows) {
+    if (lab.result) return fmt::format("This result has no figure of {}.", shows);
+    if (lab.pending.ticket)
+        return fmt::format("Running{}{}. When it is done, {} will be drawn here.",
+                           lab.pending.progress.words.empty() ? "" : ": ", lab.pending.progress.words, shows);
+    if (lab.problem) return fmt::format("Nothing could run yet: {}. Here {} would be drawn.", lab.problem->error.text, shows);
+    return fmt::format("Nothing was run yet: F5 runs what is set. Here {} will be drawn.", shows);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/gui/lab_state.h"
+
+namespace sawtooth {
+
+// Where a panel stands in a fresh layout. Panels of one place are tabs, the first in front.
+enum class Dock { left, centre_top, centre_bottom, right_top, right_bottom, bottom };
+
+struct Panel {
+    const char* name;
+    Dock dock;
+    void (*draw)(LabState&);
+};
+
+// The list of panels: adding one is a row here and a function.
+const std::vector<Panel>& panels();
+const Panel* find_panel(std::string_view name);
+
+void draw_parameters(LabState& lab);
+void draw_outputs(LabState& lab);
+void draw_error(LabState& lab);
+void draw_views(LabState& lab);
+void draw_times(LabState& lab);
+void draw_occupancy(LabState& lab);
+void draw_numbers(LabState& lab);
+void draw_timeline(LabState& lab);
+void draw_log(LabState& lab);
+
+// Not panels: the rows above and below them, and what opens over them.
+void draw_top_bar(LabState& lab);
+void draw_status_bar(LabState& lab);
+void draw_open_dialog(LabState& lab);
+void draw_save_dialog(LabState& lab);
+
+// What a panel says that has nothing to draw: `shows` is what it would draw, "the outputs of every variant".
+std::string empty_sentence(const LabState& lab, const std::string& shows);
+
+}  // namespace sawtooth

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+#include "kernels/core/request.h"
+
+namespace sawtooth {
+
+// Value of a row of run_rows() in the Request, and back.
+Value run_value(const Request& request, std::string_view row);
+void set_run_value(Request& request, std::string_view row, const Value& value);
+
+}  // namespace sawtooth

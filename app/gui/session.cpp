@@ -1,0 +1,54 @@
+#include "app/gui/session.h"
+
+#include <chrono>
+
+#include "app/gui/lab.h"
+#include "app/gui/sweeps.h"
+
+namespace sawtooth {
+namespace {
+
+double clock_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Session::Session(const WindowOptions& options)
+    : opened_(clock_seconds()), engine_(options.cache_directory, [this] {
+          const std::lock_guard lock(mutex_);
+          woken_ = true;
+          changed_.notify_all();
+      }) {}
+
+Outcome<std::unique_ptr<Session>> Session::open(const WindowOptions& options) {
+    std::unique_ptr<Session> session(new Session(options));
+    auto lab = open_lab(options, calls_of(session->engine_, {}));
+    if (!lab) return lab.error();
+    session->lab_ = std::move(*lab);
+    apply_options(session->lab_, options);
+    return session;
+}
+
+double Session::seconds() const { return clock_seconds() - opened_; }
+
+void Session::wait(double seconds) {
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return woken_; });
+        woken_ = false;
+    }
+    update(lab_, this->seconds());
+}
+
+void Session::wait_until_done() {
+    while (!lab_.problem && (lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_))) wait(0.1);
+}
+
+void apply_options(LabState& lab, const WindowOptions& options) {
+    if (options.theme == "dark") lab.settings.theme = ThemeChoice::dark;
+    if (options.theme == "light") lab.settings.theme = ThemeChoice::light;
+    if (options.scale > 0) lab.settings.scale = options.scale;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,131 @@
+#include "app/gui/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "app/engine/files.h"
+#include "app/gui/lab.h"
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int64_t longest_file = 1 << 20;
+// First and last line, so that a file of something else and one that was cut are told from a whole one.
+constexpr std::string_view layout_head = "; sawtooth layout 1\n", layout_end = "; end\n";
+
+std::string settings_path(const std::string& directory) { return (fs::path(directory) / "settings").string(); }
+std::string layout_path(const std::string& directory) { return (fs::path(directory) / "layout.ini").string(); }
+
+void set_aside(LabState& lab, const std::string& path, const std::string& why) {
+    std::error_code problem;
+    fs::rename(path, path + ".bad", problem);
+    note(lab, LogLine::Kind::problem,
+         problem ? fmt::format("{}: {}, and cannot be set aside: {}", path, why, problem.message())
+                 : fmt::format("{}: {}; it was set aside as {}.bad", path, why, path));
+}
+
+// Absent: nothing is kept, or it was set aside.
+std::optional<std::string> kept(LabState& lab, const std::string& path) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return {};
+    auto text = read_file(path, longest_file);
+    if (text) return *text;
+    set_aside(lab, path, "cannot be read");
+    return {};
+}
+
+std::optional<double> parse_number(std::string_view text, double low, double high) {
+    double number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{} || end != text.data() + text.size() || !(number >= low && number <= high)) return {};
+    return number;
+}
+
+const char* name_of(ThemeChoice theme) {
+    return theme == ThemeChoice::dark ? "dark" : theme == ThemeChoice::light ? "light" : "system";
+}
+
+bool set(Settings& settings, std::string_view name, std::string_view value) {
+    if (name == "theme") {
+        for (const ThemeChoice theme : {ThemeChoice::system, ThemeChoice::dark, ThemeChoice::light})
+            if (value == name_of(theme)) {
+                settings.theme = theme;
+                return true;
+            }
+        return false;
+    }
+    const auto number = name == "scale" ? parse_number(value, 0, 2) : parse_number(value, 1, 16384);
+    if (!number) return false;
+    if (name == "scale") settings.scale = *number;
+    if (name == "width") settings.width = static_cast<int>(*number);
+    if (name == "height") settings.height = static_cast<int>(*number);
+    return name == "scale" || name == "width" || name == "height";
+}
+
+bool is_layout(std::string_view text) {
+    const auto plain = [](unsigned char c) { return c >= ' ' || c == '\n'; };
+    return text.starts_with(layout_head) && text.ends_with(layout_end) && std::all_of(text.begin(), text.end(), plain);
+}
+
+void save(LabState& lab, const std::string& path, std::string_view text) {
+    const auto problem = write_file(path, text);
+    if (!problem) return;
+    const auto told = [&](const LogLine& line) { return line.text == problem->text; };
+    if (std::none_of(lab.log.begin(), lab.log.end(), told)) note(lab, LogLine::Kind::problem, problem->text);
+}
+
+}  // namespace
+
+std::string settings_text(const Settings& settings) {
+    return fmt::format("theme = {}\nscale = {}\nwidth = {}\nheight = {}\n", name_of(settings.theme), settings.scale,
+                       settings.width, settings.height);
+}
+
+std::optional<Settings> parse_settings(std::string_view text) {
+    Settings settings;
+    while (!text.empty()) {
+        const size_t end = text.find('\n');
+        if (end == std::string_view::npos) return {};
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(end + 1);
+        const size_t equals = line.find(" = ");
+        if (equals == std::string_view::npos || !set(settings, line.substr(0, equals), line.substr(equals + 3)))
+            return {};
+    }
+    return settings;
+}
+
+void load_settings(LabState& lab, const std::string& directory) {
+    const std::string path = settings_path(directory);
+    const auto text = kept(lab, path);
+    if (!text) return;
+    const auto settings = parse_settings(*text);
+    if (settings)
+        lab.settings = *settings;
+    else
+        set_aside(lab, path, "is not understood");
+}
+
+std::string load_layout(LabState& lab, const std::string& directory) {
+    const std::string path = layout_path(directory);
+    const auto text = kept(lab, path);
+    if (!text) return "";
+    if (is_layout(*text)) return *text;
+    set_aside(lab, path, "is not understood");
+    return "";
+}
+
+void save_settings(LabState& lab, const std::string& directory) {
+    save(lab, settings_path(directory), settings_text(lab.settings));
+}
+
+void save_layout(LabState& lab, const std::string& directory, std::string_view layout) {
+    save(lab, layout_path(directory), fmt::format("{}{}{}", layout_head, layout, layout_end));
+}
+
+}  // namespace sawtooth

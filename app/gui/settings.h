@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/gui/lab_state.h"
+
+namespace sawtooth {
+
+// Kept in config_directory(): `settings` (lines of "name = value") and `layout.ini` (Dear ImGui's own). A file that is
+// not understood is set aside as FILE.bad with a line in the log.
+void load_settings(LabState& lab, const std::string& directory);
+// The text for Dear ImGui; "" where none is kept.
+std::string load_layout(LabState& lab, const std::string& directory);
+
+// What cannot be written is noted once and hinders nothing.
+void save_settings(LabState& lab, const std::string& directory);
+void save_layout(LabState& lab, const std::string& directory, std::string_view layout);
+
+std::string settings_text(const Settings& settings);
+std::optional<Settings> parse_settings(std::string_view text);
+
+}  // namespace sawtooth

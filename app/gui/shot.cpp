@@ -1,0 +1,51 @@
+#include "app/gui/shot.h"
+
+#include <fmt/format.h>
+
+#include "app/engine/files.h"
+#include "app/gui/offscreen.h"
+#include "app/gui/panels.h"
+#include "app/gui/session.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int frames_to_settle = 6;  // of Dear ImGui's layout, and of fits
+
+int fail(const Error& error) {
+    fmt::print(stderr, "sawtooth shot: {}\n", error.text);
+    return error.exit_code();
+}
+
+std::optional<Error> check_options(const ShotOptions& options) {
+    if (!options.panel.empty() && !find_panel(options.panel)) {
+        std::string names;
+        for (const Panel& panel : panels()) names += (names.empty() ? "" : ", ") + std::string(panel.name);
+        return Error::usage(Refusal{"--panel", options.panel, "accepted is " + names});
+    }
+    return check_writable(options.path);
+}
+
+// A picture is the same on every machine: what a desktop keeps or asks for does not count.
+void settle_look(LabState& lab) {
+    if (lab.settings.theme == ThemeChoice::system) lab.settings.theme = ThemeChoice::dark;
+}
+
+}  // namespace
+
+int shoot(const ShotOptions& options) {
+    if (const auto problem = check_options(options)) return fail(*problem);
+    auto session = Session::open(options);
+    if (!session) return fail(session.error());
+    LabState& lab = (*session)->lab();
+    settle_look(lab);
+    auto window = OffscreenWindow::open(lab, options.width, options.height);
+    if (!window) return fail(window.error());
+    (*session)->wait_until_done();
+    if (lab.problem) return fail(lab.problem->error);
+    for (int i = 0; i < frames_to_settle; ++i) (*window)->draw(lab, 1.0 / 60, options.panel);
+    if (const auto problem = write_png(options.path, (*window)->read())) return fail(*problem);
+    return 0;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,160 @@
+#include "app/gui/sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/expression.h"
+#include "app/gui/lab.h"
+
+namespace sawtooth {
+namespace {
+
+// What of a sweep decides its numbers: of the base all but the values that its own axes replace, and those that only
+// renew figures.
+Sweep decisive(Sweep sweep, const Family& family) {
+    auto& values = sweep.base.parameters.values;
+    for (const SweepAxis& axis : sweep.axes) values.erase(axis.parameter);
+    for (const Parameter& row : family.parameters)
+        if (row.renews == Renews::figures) values.erase(row.name);
+    return sweep;
+}
+
+std::string title_of(const LabState& lab, const std::string& id) {
+    if (lab.family->sweeps)
+        for (const FigureSweep& row : lab.family->sweeps(lab.result->parameters))
+            if (row.id == id) return row.title;
+    return id;
+}
+
+// That of the key, made where there is none.
+BackgroundSweep& sweep_of(LabState& lab, const std::string& key, const std::string& title, bool by_person) {
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.key == key) return sweep;
+    BackgroundSweep fresh;
+    fresh.key = key;
+    fresh.title = title;
+    fresh.by_person = by_person;
+    return lab.sweeps.emplace_back(std::move(fresh));
+}
+
+void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
+    cancel_sweep(lab, background);
+    background.sweep = std::move(sweep);
+    background.outdated = background.figures != nullptr;
+    background.problem.clear();
+    background.done = 0;
+    background.ticket = lab.engine.sweep(background.sweep);
+}
+
+// Eight even steps in the range, as near about the present value as the range allows, which is one of them.
+std::vector<double> even_steps(const Parameter& row, double present) {
+    const bool whole = row.type == Type::integer;
+    const double range = row.maximum - row.minimum;
+    double step = std::min(std::max(std::abs(present), whole ? 8.0 : 1e-3) / 4, range / 8);
+    if (whole) step = std::max(1.0, std::floor(step));
+    const double below = std::min(4.0, std::floor((present - row.minimum) / step));
+    const double above = std::min(8 - below, std::floor((row.maximum - present) / step));
+    std::vector<double> values;
+    for (double i = -std::min(8 - above, std::floor((present - row.minimum) / step)); i <= above; ++i)
+        values.push_back(present + i * step);
+    return values;
+}
+
+std::vector<double> powers_of_two(const Parameter& row, double present) {
+    const double middle = std::round(std::log2(std::max(present, 1.0)));
+    std::vector<double> values;
+    for (double exponent = middle - 4; exponent <= middle + 4; ++exponent) {
+        const double value = std::exp2(exponent);
+        if (value >= std::max(row.minimum, 1.0) && value <= row.maximum) values.push_back(value);
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<Value> sweep_values(const Parameter& row, const Value& present) {
+    if (row.type == Type::list || row.renews == Renews::figures) return {};
+    if (row.type == Type::boolean) return {false, true};
+    if (row.type == Type::choice) return row.choices;
+    double middle = row.minimum;
+    if (const auto* integer = std::get_if<int64_t>(&present)) middle = static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&present)) middle = *real;
+    std::vector<Value> values;
+    for (double value : row.step == Step::powers_of_two ? powers_of_two(row, middle) : even_steps(row, middle))
+        values.push_back(number_value(row, value));
+    return values;
+}
+
+void sweep_parameter(LabState& lab, const Parameter& row) {
+    Sweep sweep{"", request_of(lab), {{row.name, sweep_values(row, present_value(lab, row))}}};
+    sweep.base.parameters = lab.parameters;
+    note(lab, LogLine::Kind::note, fmt::format("sweeping {} over {} values", row.name, sweep.cells()));
+    start(lab, sweep_of(lab, "by hand: " + row.name, "sweep of " + row.name, true), std::move(sweep));
+}
+
+void restart_sweeps(LabState& lab) {
+    if (!lab.result) return;
+    const auto renew = [&](BackgroundSweep& background, Sweep sweep) {
+        const bool alive = background.ticket || background.done == background.sweep.cells();
+        if (alive && decisive(background.sweep, *lab.family) == decisive(sweep, *lab.family)) return;
+        start(lab, background, std::move(sweep));
+    };
+    for (BackgroundSweep& kept : lab.sweeps) {
+        if (!kept.by_person) continue;
+        Sweep again = kept.sweep;
+        again.base = lab.result->request;
+        again.base.parameters = lab.result->parameters;
+        renew(kept, std::move(again));
+    }
+    for (Sweep& sweep : figure_sweeps(lab.result->request, lab.result->parameters))
+        renew(sweep_of(lab, sweep.id, title_of(lab, sweep.id), false), std::move(sweep));
+}
+
+void take_sweep_event(LabState& lab, const Event& event) {
+    const auto found = std::find_if(lab.sweeps.begin(), lab.sweeps.end(),
+                                    [&](const BackgroundSweep& s) { return s.ticket == event.ticket; });
+    if (found == lab.sweeps.end()) return;  // of one that was cancelled
+    BackgroundSweep& sweep = *found;
+    if (event.kind == Event::Kind::cell) {
+        sweep.done = event.sweep_result->cells.size();
+        if (event.figures && (!sweep.outdated || sweep.done > 1)) {
+            sweep.figures = event.figures;
+            sweep.outdated = false;
+        }
+        if (event.sweep_result->complete) {
+            sweep.ticket = 0;
+            note(lab, LogLine::Kind::done, fmt::format("{}: {} points", sweep.title, sweep.done));
+        }
+    }
+    if (event.kind == Event::Kind::failed) {
+        sweep.ticket = 0;
+        if (event.error->kind == Error::Kind::cancelled) return;
+        sweep.problem = event.error->text;
+        note(lab, LogLine::Kind::problem, fmt::format("{}: {}", sweep.title, sweep.problem));
+    }
+}
+
+void cancel_sweep(LabState& lab, BackgroundSweep& sweep) {
+    if (!sweep.ticket) return;
+    lab.engine.cancel_sweep(sweep.ticket);
+    sweep.ticket = 0;
+}
+
+void cancel_sweeps(LabState& lab) {
+    for (BackgroundSweep& sweep : lab.sweeps) cancel_sweep(lab, sweep);
+    lab.sweeps_due.reset();
+}
+
+void remove_sweep(LabState& lab, const std::string& key) {
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.key == key) cancel_sweep(lab, sweep);
+    std::erase_if(lab.sweeps, [&](const BackgroundSweep& sweep) { return sweep.key == key; });
+}
+
+bool sweeps_run(const LabState& lab) {
+    return std::any_of(lab.sweeps.begin(), lab.sweeps.end(), [](const BackgroundSweep& s) { return s.ticket != 0; });
+}
+
+}  // namespace sawtooth

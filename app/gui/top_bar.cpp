@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "app/gui/appearance.h"
+#include "app/gui/lab.h"
+#include "app/gui/panels.h"
+#include "app/gui/sweeps.h"
+#include "app/gui/widgets.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr float roomy = 1000;  // units; below it words are left out of the bar
+
+void draw_family_chooser(LabState& lab, float width) {
+    ImGui::SetNextItemWidth(width);
+    if (ImGui::BeginCombo("##family", lab.family->title.c_str())) {
+        for (const Family* family : lab.families) {
+            if (ImGui::Selectable(family->title.c_str(), family == lab.family)) choose_family(lab, *family);
+            tooltip(family->summary);
+        }
+        ImGui::EndCombo();
+    }
+    tooltip(fmt::format("Family: what is computed.\n\n{}", lab.family->summary));
+}
+
+void draw_backend_chooser(LabState& lab, float width) {
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const int threads = lab.request.threads > 0 ? lab.request.threads : cores;
+    ImGui::SetNextItemWidth(width);
+    if (ImGui::BeginCombo("##backend", fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s").c_str())) {
+        ImGui::Selectable("CPU", true);
+        ImGui::Selectable("CUDA", false, ImGuiSelectableFlags_Disabled);
+        tooltip("No variant of this family has a CUDA kernel in this version.");
+        ImGui::EndCombo();
+    }
+    tooltip("Backend: where the variants run. How many threads is set under run, in Parameters.");
+}
+
+void draw_run_buttons(LabState& lab, bool words) {
+    ImGui::Checkbox("Live", &lab.live);
+    tooltip("Runs at each change. Without it, F5 runs what is set.");
+    ImGui::SameLine();
+    if (ImGui::Button(words ? "Run  F5###run" : "Run###run")) submit(lab);
+    tooltip("Runs what is set (F5).");
+    ImGui::SameLine();
+    const bool busy = lab.pending.ticket || sweeps_run(lab);
+    ImGui::BeginDisabled(!busy);
+    if (ImGui::Button(words ? "Stop  Shift+F5###stop" : "Stop###stop")) stop(lab);
+    ImGui::EndDisabled();
+    tooltip(busy ? "Stops the run and the sweeps in the background (Shift+F5)." : "Nothing runs (Shift+F5).");
+}
+
+struct SweepProgress {
+    size_t done = 0, of = 0;
+    std::string words;
+};
+
+SweepProgress sweep_progress(const LabState& lab) {
+    SweepProgress progress;
+    for (const BackgroundSweep& sweep : lab.sweeps) {
+        if (!sweep.ticket) continue;
+        if (progress.words.empty()) progress.words = sweep.title;
+        progress.done += sweep.done;
+        progress.of += sweep.sweep.cells();
+    }
+    progress.words += fmt::format(": {} of {}", progress.done, progress.of);
+    return progress;
+}
+
+void draw_bar(float fraction, const std::string& words, float width) {
+    // The words stand beside the bar, where no colour lies under them.
+    const float bar = std::min(units(120), width);
+    const float top = ImGui::GetCursorPosY();
+    ImGui::SetCursorPosY(top + (ImGui::GetFrameHeight() - units(8)) / 2);
+    ImGui::ProgressBar(std::clamp(fraction, 0.0f, 1.0f), {bar, units(8)}, "");
+    tooltip(words);
+    if (width < bar + units(48)) return;
+    ImGui::SameLine();
+    ImGui::SetCursorPosY(top);
+    ImGui::AlignTextToFramePadding();
+    elided_text(words, width - bar - units(8));
+}
+
+void draw_progress(LabState& lab, float width) {
+    const bool run = lab.pending.ticket && lab.now - lab.pending.since > patience;
+    if (run) {
+        const Progress& progress = lab.pending.progress;
+        draw_bar(static_cast<float>(progress.fraction), progress.words.empty() ? "waiting" : progress.words, width);
+        return;
+    }
+    if (!sweeps_run(lab)) {
+        ImGui::Dummy({width, 1});
+        return;
+    }
+    const float button = ImGui::GetFrameHeight();
+    const SweepProgress progress = sweep_progress(lab);
+    const float share = static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.of, 1));
+    if (ImGui::Button("×###cancel sweeps", {button, 0})) cancel_sweeps(lab);
+    tooltip("Cancels the sweeps in the background.");
+    ImGui::SameLine();
+    draw_bar(share, progress.words, width - button - units(8));
+}
+
+void draw_view_menu(LabState& lab) {
+    if (ImGui::Button("View")) ImGui::OpenPopup("view");
+    if (!ImGui::BeginPopup("view")) return;
+    ImGui::SeparatorText("Theme");
+    const auto theme = [&](const char* name, ThemeChoice choice) {
+        if (ImGui::MenuItem(name, nullptr, lab.settings.theme == choice)) lab.settings.theme = choice;
+    };
+    theme("As the system", ThemeChoice::system);
+    theme("Dark", ThemeChoice::dark);
+    theme("Light", ThemeChoice::light);
+    ImGui::SeparatorText("Scale (Ctrl+plus, Ctrl+minus, Ctrl+0)");
+    for (double scale = smallest_scale; scale <= largest_scale; scale += scale_step)
+        if (ImGui::MenuItem(fmt::format("{:.0f} %", scale * 100).c_str(), nullptr, scale_of(lab) == scale))
+            lab.settings.scale = scale;
+    ImGui::SeparatorText("Window");
+    if (ImGui::MenuItem("Full screen", "F11", lab.full_screen)) lab.full_screen = !lab.full_screen;
+    if (ImGui::MenuItem("Reset layout")) lab.rebuild_layout = true;
+    tooltip("Puts every panel where it was at the first start.");
+    ImGui::EndPopup();
+}
+
+float button_width(const char* words) {
+    return ImGui::CalcTextSize(words).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+}  // namespace
+
+void draw_top_bar(LabState& lab) {
+    const bool words = ImGui::GetContentRegionAvail().x > units(roomy);
+    if (words) {
+        ImGui::AlignTextToFramePadding();
+        ImGui::PushFont(bold_font(), 0);
+        ImGui::TextUnformatted("Sawtooth");
+        ImGui::PopFont();
+        ImGui::SameLine(0, units(16));
+    }
+    draw_family_chooser(lab, units(words ? 200 : 128));
+    ImGui::SameLine();
+    draw_backend_chooser(lab, units(words ? 152 : 128));
+    ImGui::SameLine();
+    draw_run_buttons(lab, words);
+    ImGui::SameLine(0, units(16));
+    const float right = button_width("Open…") + button_width("View") + units(16);
+    const float width = std::max(ImGui::GetContentRegionAvail().x - right, 1.0f);
+    const float left = ImGui::GetCursorPosX(), top = ImGui::GetCursorPosY();
+    draw_progress(lab, width);
+    ImGui::SameLine();
+    ImGui::SetCursorPos({left + width + units(8), top});
+    if (ImGui::Button("Open…")) lab.show_open = true;
+    tooltip("Takes inputs from an .npz file (Ctrl+O); a file dropped on the window opens too.");
+    ImGui::SameLine();
+    draw_view_menu(lab);
+}
+
+// What hinders, else what happened last.
+void draw_status_bar(LabState& lab) {
+    const std::string outdated = why_outdated(lab);
+    const float right = outdated.empty() ? 0 : ImGui::CalcTextSize(outdated.c_str()).x + units(16);
+    const float room = ImGui::GetContentRegionAvail().x - right;
+    const float left = ImGui::GetCursorPosX();
+    if (lab.problem) {
+        problem_mark(lab);
+        ImGui::SameLine(0, units(4));
+        ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+        elided_text("Cannot run: " + lab.problem->error.text, room - units(24));
+        ImGui::PopStyleColor();
+    } else {
+        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+        elided_text(lab.log.empty() ? "nothing was run yet" : lab.log.back().time + "  " + lab.log.back().text, room);
+        ImGui::PopStyleColor();
+    }
+    if (outdated.empty()) return;
+    ImGui::SameLine(left + room + units(16), 0);
+    ImGui::TextUnformatted(outdated.c_str());
+}
+
+}  // namespace sawtooth

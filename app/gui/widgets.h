@@ -1,0 +1,30 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <string_view>
+
+#include "app/gui/lab_state.h"
+
+namespace sawtooth {
+
+// A text field over a std::string.
+bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags = 0);
+
+// Wrapped text in a tooltip of the item before, also where that item is greyed.
+void tooltip(std::string_view text);
+
+// One line that ends in an ellipsis where it does not fit; the whole of it is then in the tooltip.
+void elided_text(std::string_view text, float width);
+
+// "!" in a disc, for what went wrong: never colour alone.
+void problem_mark(const LabState& lab);
+
+// A sentence in the middle of what is left of the panel.
+void centred_sentence(std::string_view text);
+
+// The line and marker of a variant.
+void swatch(const LabState& lab, int variant, float width);
+
+}  // namespace sawtooth

@@ -1,0 +1,234 @@
+#include "app/gui/window.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "app/engine/files.h"
+#include "app/gui/appearance.h"
+#include "app/gui/frame.h"
+#include "app/gui/graphics.h"
+#include "app/gui/lab.h"
+#include "app/gui/pacing.h"
+#include "app/gui/session.h"
+#include "app/gui/settings.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int least_width = 640, least_height = 400;
+constexpr double save_rest = 1;  // seconds between a change of the layout and its writing
+
+struct Glfw {
+    bool works = glfwInit() == GLFW_TRUE;
+    Glfw() = default;
+    ~Glfw() { glfwTerminate(); }
+    Glfw(const Glfw&) = delete;
+    Glfw& operator=(const Glfw&) = delete;
+};
+
+struct CloseWindow {
+    void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+};
+using WindowHandle = std::unique_ptr<GLFWwindow, CloseWindow>;
+
+WindowHandle open_window(const Settings& settings) {
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "sawtooth");
+    glfwWindowHintString(GLFW_WAYLAND_APP_ID, "sawtooth");
+    WindowHandle window(glfwCreateWindow(settings.width, settings.height, "Sawtooth", nullptr, nullptr));
+    if (!window) return window;
+    glfwSetWindowSizeLimits(window.get(), least_width, least_height, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwMakeContextCurrent(window.get());
+    glfwSwapInterval(1);
+    return window;
+}
+
+// Dear ImGui's side of the window's events. Lives within the Context.
+struct Input {
+    explicit Input(GLFWwindow* window) { ImGui_ImplGlfw_InitForOpenGL(window, true); }
+    ~Input() { ImGui_ImplGlfw_Shutdown(); }
+    Input(const Input&) = delete;
+    Input& operator=(const Input&) = delete;
+};
+
+// What callbacks of GLFW leave for the loop.
+struct Happened {
+    LabState* lab = nullptr;
+    bool redraw = true;
+};
+
+Happened& happened_of(GLFWwindow* window) { return *static_cast<Happened*>(glfwGetWindowUserPointer(window)); }
+
+void set_up_callbacks(GLFWwindow* window, Happened& happened) {
+    glfwSetWindowUserPointer(window, &happened);
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { happened_of(w).redraw = true; });
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { happened_of(w).redraw = true; });
+    glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
+        if (count > 0) open_file(*happened_of(w).lab, paths[0]);
+    });
+}
+
+// F11: the whole of the monitor that the window's middle lies on.
+class FullScreen {
+  public:
+    void follow(GLFWwindow* window, bool wanted) {
+        if (wanted == on_) return;
+        on_ = wanted;
+        if (!wanted) {
+            glfwSetWindowMonitor(window, nullptr, x_, y_, width_, height_, GLFW_DONT_CARE);
+            return;
+        }
+        glfwGetWindowPos(window, &x_, &y_);
+        glfwGetWindowSize(window, &width_, &height_);
+        GLFWmonitor* monitor = monitor_under(x_ + width_ / 2, y_ + height_ / 2);
+        if (!monitor) return;
+        const GLFWvidmode* mode = glfwGetVideoMode(monitor);
+        glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    }
+    bool on() const { return on_; }
+
+  private:
+    static GLFWmonitor* monitor_under(int x, int y) {
+        int count = 0;
+        GLFWmonitor** monitors = glfwGetMonitors(&count);
+        for (int i = 0; i < count; ++i) {
+            int left = 0, top = 0;
+            glfwGetMonitorPos(monitors[i], &left, &top);
+            const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
+            if (x >= left && x < left + mode->width && y >= top && y < top + mode->height) return monitors[i];
+        }
+        return glfwGetPrimaryMonitor();
+    }
+
+    bool on_ = false;
+    int x_ = 0, y_ = 0, width_ = 0, height_ = 0;
+};
+
+// Writes settings and layout when they changed, not at every pixel of a drag.
+class Keeper {
+  public:
+    Keeper(LabState& lab, std::string directory) : directory_(std::move(directory)), saved_(lab.settings) {}
+
+    void follow(LabState& lab, double now) {
+        if (ImGui::GetIO().WantSaveIniSettings) {
+            ImGui::GetIO().WantSaveIniSettings = false;
+            layout_changed_ = true;
+        }
+        if (now - last_ >= save_rest) save(lab, now);
+    }
+
+    void save(LabState& lab, double now) {
+        last_ = now;
+        if (lab.settings != saved_) save_settings(lab, directory_);
+        saved_ = lab.settings;
+        if (layout_changed_) save_layout(lab, directory_, ImGui::SaveIniSettingsToMemory());
+        layout_changed_ = false;
+    }
+
+  private:
+    std::string directory_;
+    Settings saved_;
+    bool layout_changed_ = false;
+    double last_ = 0;
+};
+
+bool input_waits() { return ImGui::GetCurrentContext()->InputEventsQueue.Size > 0; }
+
+void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window, &width, &height);
+    if (width == 0 || height == 0) return;  // minimised
+    apply_appearance(lab);
+    graphics.begin_frame();
+    ImGui_ImplGlfw_NewFrame();
+    ImGui::NewFrame();
+    draw_frame(lab);
+    graphics.end_frame(width, height, theme_of(lab).bar);
+    glfwSwapBuffers(window);
+}
+
+void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& keeper, std::atomic<bool>& woken) {
+    Happened happened{&lab};
+    set_up_callbacks(window, happened);
+    FullScreen full_screen;
+    Pacing pacing;
+    while (!glfwWindowShouldClose(window)) {
+        const bool blinks = ImGui::GetIO().WantTextInput;
+        const double wait = pacing.next(lab, blinks) - glfwGetTime();
+        if (wait > 0)
+            glfwWaitEventsTimeout(wait);
+        else
+            glfwPollEvents();
+        const double now = glfwGetTime();
+        if (input_waits() || std::exchange(happened.redraw, false)) pacing.happened(now);
+        if (woken.exchange(false)) pacing.woken();
+        if (pacing.next(lab, blinks) > now) continue;
+        update(lab, now);
+        draw_and_show(lab, window, graphics);
+        full_screen.follow(window, lab.full_screen);
+        if (!full_screen.on()) glfwGetWindowSize(window, &lab.settings.width, &lab.settings.height);
+        keeper.follow(lab, now);
+        pacing.drawn(now);
+    }
+}
+
+int fail(const std::string& text, int code = 1) {
+    fmt::print(stderr, "sawtooth: {}\n", text);
+    return code;
+}
+
+}  // namespace
+
+int run_window(const WindowOptions& options) {
+    glfwSetErrorCallback([](int, const char*) {});  // the line below says what a person can do
+    const Glfw glfw;
+    if (!glfw.works)
+        return fail("no display: `sawtooth shot FILE.png` draws the window into a picture, `sawtooth report DIR` writes "
+                    "a page");
+    std::atomic<bool> woken = false;
+    const auto wake = [&woken] {
+        woken = true;
+        glfwPostEmptyEvent();
+    };
+    Engine engine(options.cache_directory, wake);
+    auto lab = open_lab(options, calls_of(engine, wake));
+    if (!lab) return fail(lab.error().text, lab.error().exit_code());
+    const std::string directory = config_directory();
+    load_settings(*lab, directory);
+    apply_options(*lab, options);
+
+    const WindowHandle window = open_window(lab->settings);
+    if (!window)
+        return fail("the display offers no OpenGL 3.3: `sawtooth shot FILE.png` draws the window into a picture, "
+                    "`sawtooth report DIR` writes a page");
+    if (const auto problem = Graphics::load(glfwGetProcAddress)) return fail(problem->text);
+    if (lab->settings.scale <= 0) {
+        float monitor = 1;
+        glfwGetWindowContentScale(window.get(), &monitor, nullptr);
+        lab->settings.scale = std::clamp<double>(monitor, smallest_scale, largest_scale);
+    }
+    const Context context(*lab);
+    const Input input(window.get());
+    Graphics graphics;
+    if (const std::string layout = load_layout(*lab, directory); !layout.empty()) {
+        ImGui::LoadIniSettingsFromMemory(layout.data(), layout.size());
+        lab->rebuild_layout = false;
+    }
+    Keeper keeper(*lab, directory);
+    run_loop(*lab, window.get(), graphics, keeper, woken);
+    keeper.save(*lab, glfwGetTime());
+    return 0;
+}
+
+}  // namespace sawtooth

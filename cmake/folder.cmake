@@ -1,0 +1,39 @@
+# folder_library(TARGET FOLDER LINKS folders it may include USES libraries): the .cpp files of one folder.
+# folder_program(...): the same as an executable, only made when the folder has sources.
+
+set(own_flags -Wall -Wextra -Wpedantic)
+
+function(folder_library name folder)
+    cmake_parse_arguments(PARSE_ARGV 2 of "" "" "LINKS;USES")
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    if(NOT sources)
+        add_library(${name} INTERFACE)
+        target_link_libraries(${name} INTERFACE ${of_LINKS})
+        return()
+    endif()
+    add_library(${name} STATIC ${sources})
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_compile_options(${name} PRIVATE ${own_flags})
+    # Libraries are private: who wants to include Dear ImGui must name it in the table.
+    target_link_libraries(${name} PUBLIC ${of_LINKS} PRIVATE ${of_USES})
+endfunction()
+
+function(folder_program name folder)
+    cmake_parse_arguments(PARSE_ARGV 2 of "" "" "LINKS;USES")
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    if(NOT sources)
+        message(STATUS "${name}: ${folder}/ has no sources yet")
+        return()
+    endif()
+    add_executable(${name} ${sources})
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_compile_options(${name} PRIVATE ${own_flags})
+    target_link_libraries(${name} PRIVATE ${of_LINKS} ${of_USES})
+endfunction()
+
+function(folder_definitions name)
+    get_target_property(type ${name} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+        target_compile_definitions(${name} PRIVATE ${ARGN})
+    endif()
+endfunction()

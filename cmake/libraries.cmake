@@ -1,0 +1,86 @@
+# Everything that is not ours: packages of the system, and Dear ImGui with its kin from one pinned source package.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PNG REQUIRED)
+# Through pkg-config, as Debian's CMake file of libzip asks for its tools too.
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(libhwy REQUIRED IMPORTED_TARGET libhwy)
+
+# Highway: three targets, as each more is a compile of every kernel. The bits are hwy/detect_targets.h's, which never
+# change: 0-7 what came after AVX3, 10 AVX, 11 SSE4, 13-14 SSE3 and SSE2. SSSE3 is the least processor: Highway 1.0
+# (Debian 12) has no SSE2 target and would fall back to one without vectors.
+add_library(hwy INTERFACE)
+target_link_libraries(hwy INTERFACE PkgConfig::libhwy)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_definitions(hwy INTERFACE HWY_WANT_SSSE3=1 HWY_DISABLED_TARGETS=0x6CFF)
+endif()
+
+# EGL is opened at run time: only its headers, and of them nothing of X11.
+find_path(EGL_INCLUDE_DIR EGL/egl.h REQUIRED)
+add_library(egl_headers INTERFACE)
+target_include_directories(egl_headers SYSTEM INTERFACE ${EGL_INCLUDE_DIR})
+target_compile_definitions(egl_headers INTERFACE EGL_NO_X11 MESA_EGL_NO_X11_HEADERS)
+
+# The sources lie outside the build folder, so that all presets share them.
+set(sources_dir ${CMAKE_SOURCE_DIR}/build/sources)
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/fetch_sources.sh ${sources_dir} COMMAND_ERROR_IS_FATAL ANY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             ${CMAKE_CURRENT_LIST_DIR}/fetch_sources.sh ${CMAKE_CURRENT_LIST_DIR}/pip_sources.txt)
+set(bundle ${sources_dir}/imgui_bundle/external)
+
+# Optimised and silent in every preset; undefined behaviour of theirs is not what the asan preset looks for.
+set(foreign_flags -O2 -w -fno-sanitize=undefined)
+
+function(foreign_library name)
+    add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
+    target_compile_options(${name} PRIVATE ${foreign_flags})
+endfunction()
+
+set(GLFW_BUILD_DOCS OFF)
+set(GLFW_BUILD_EXAMPLES OFF)
+set(GLFW_BUILD_TESTS OFF)
+set(GLFW_INSTALL OFF)
+set(CMAKE_POLICY_DEFAULT_CMP0077 NEW) # the four above are plain variables to GLFW's options
+add_subdirectory(${bundle}/glfw/glfw ${CMAKE_BINARY_DIR}/glfw EXCLUDE_FROM_ALL SYSTEM)
+target_compile_options(glfw PRIVATE ${foreign_flags})
+
+# GLFW's copy of the header-only OpenGL 3.3 loader: framebuffers, which Dear ImGui's loader lacks.
+add_library(glad INTERFACE)
+target_include_directories(glad SYSTEM INTERFACE ${bundle}/glfw/glfw/deps)
+
+set(imgui_dir ${bundle}/imgui/imgui)
+set(implot_dir ${bundle}/implot/implot)
+foreach(tested "" "_tested")
+    foreign_library(imgui${tested}
+        ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_demo.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
+        ${imgui_dir}/imgui_widgets.cpp ${imgui_dir}/imgui_stacklayout.cpp)
+    target_include_directories(imgui${tested} SYSTEM PUBLIC ${imgui_dir})
+
+    foreign_library(implot${tested} ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
+    target_include_directories(implot${tested} SYSTEM PUBLIC ${implot_dir})
+    target_link_libraries(implot${tested} PUBLIC imgui${tested})
+
+    foreign_library(imgui_backends${tested}
+        ${imgui_dir}/backends/imgui_impl_glfw.cpp ${imgui_dir}/backends/imgui_impl_opengl3.cpp)
+    target_include_directories(imgui_backends${tested} SYSTEM PUBLIC ${imgui_dir}/backends)
+    target_link_libraries(imgui_backends${tested} PUBLIC imgui${tested} glfw ${CMAKE_DL_LIBS})
+endforeach()
+
+# In tests a misuse of Dear ImGui or ImPlot must fail: their assertions are on, which NDEBUG turns off in the program.
+target_compile_options(imgui_tested PUBLIC -UNDEBUG)
+target_compile_definitions(imgui_tested PUBLIC
+    IMGUI_ENABLE_TEST_ENGINE= # without a value, as its own header defines it
+    IMGUI_TEST_ENGINE_ENABLE_COROUTINE_STDTHREAD_IMPL=1
+    IMGUI_TEST_ENGINE_ENABLE_STD_FUNCTION=1
+    IMGUI_TEST_ENGINE_ENABLE_CAPTURE=1)
+# The core's hooks call the engine and the engine the core: static libraries may link in a circle.
+set(test_engine_dir ${bundle}/imgui_test_engine/imgui_test_engine)
+file(GLOB test_engine_sources ${test_engine_dir}/imgui_test_engine/*.cpp)
+foreign_library(imgui_test_engine ${test_engine_sources})
+target_include_directories(imgui_test_engine SYSTEM PUBLIC ${test_engine_dir} ${test_engine_dir}/imgui_test_engine)
+target_link_libraries(imgui_test_engine PUBLIC imgui_tested Threads::Threads)
+target_link_libraries(imgui_tested PUBLIC imgui_test_engine)

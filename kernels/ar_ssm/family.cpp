@@ -1,0 +1,150 @@
+#include "kernels/ar_ssm/family.h"
+
+#include <algorithm>
+
+#include "kernels/core/common_parameters.h"
+
+namespace sawtooth {
+namespace {
+
+// One layer of H = T + U V^T: t = conv(x), g = gate(x), u = (x U^T) g, v = (x V^T) g, c = scan(u),
+// y = t + (c v) W_o^T + b_o.
+const std::string layer = "Fused Associative Scan Implementation, Integration with AR-SSM Layer";
+
+std::vector<Parameter> parameters() {
+    using enum Group;
+    return {
+        integer_parameter("batch", "Sequences that are computed side by side.", shape, "sequences", 1, 1,
+                          4096, Step::powers_of_two, Renews::inputs),
+        integer_parameter("length", "Positions of a sequence.", shape, "tokens", 1024, 1, 1 << 24,
+                          Step::powers_of_two, Renews::inputs),
+        integer_parameter("d_model", "Channels of the layer's input and output.", shape, "channels", 64, 1,
+                          16384, Step::powers_of_two, Renews::inputs),
+        cited(layer,
+              integer_parameter("max_rank", "Columns of U and V, the most that the gates can let through.",
+                                shape, "ranks", 16, 1, 4096, Step::powers_of_two, Renews::inputs)),
+        automatic(integer_parameter(
+            "gate_hidden", "Width of the gate's hidden layer; auto: a quarter of d_model, at least 1.", shape,
+            "units", 1, 1, 16384, Step::powers_of_two, Renews::inputs)),
+        cited("Fused Associative Scan Implementation, Requirement 8.4",
+              flag_parameter("bidirectional", "Whether a scan from the end is added, and the sum halved.",
+                             algorithm, false, Renews::inputs)),
+        choice_parameter("gate_mode",
+                         "Gates as the sigmoid gives them, or 1 where that is at least 0.5 and 0 elsewhere.",
+                         algorithm, "soft", {"soft", "hard"}, Renews::inputs),
+        cited("Fused Associative Scan Implementation, Requirement 8.2",
+              choice_parameter("scan", "Which scan `unfused` uses for its scan step; auto: lookback.",
+                               algorithm, "auto",
+                               {"auto", "sequential", "hillis_steele", "blelloch", "three_phase", "lookback"},
+                               Renews::kernels)),
+        backward_parameter(),
+        dtype_parameter("f32", {"f32", "f16", "bf16"}),
+    };
+}
+
+struct Weight {
+    std::string name, meaning;
+    std::vector<std::string> dimensions;
+};
+
+const std::vector<Weight>& weights() {
+    static const std::vector<Weight> all = {
+        {"conv", "Depthwise convolution along the sequence, three taps a channel.", {"d_model", "3"}},
+        {"gate_w1", "First layer of the gate.", {"gate_hidden", "d_model"}},
+        {"gate_b1", "Bias of the gate's first layer.", {"gate_hidden"}},
+        {"gate_w2", "Second layer of the gate.", {"max_rank", "gate_hidden"}},
+        {"gate_b2", "Bias of the gate's second layer.", {"max_rank"}},
+        {"u_proj", "U, from which the scanned side is projected.", {"max_rank", "d_model"}},
+        {"v_proj", "V, from which the reading side is projected.", {"max_rank", "d_model"}},
+        {"out_proj", "W_o, from the ranks back to the channels.", {"d_model", "max_rank"}},
+        {"out_bias", "b_o, added with W_o.", {"d_model"}},
+    };
+    return all;
+}
+
+Shape conv_shape(const Parameters& parameters, const Arrays&) { return {parameters.integer("d_model"), 3}; }
+
+ArraySpec weight_array(const Weight& weight) {
+    ArraySpec array{.name = weight.name, .meaning = weight.meaning, .dimensions = weight.dimensions};
+    if (weight.name == "conv") array.shape = conv_shape;
+    return array;
+}
+
+std::vector<ArraySpec> arrays() {
+    const std::vector<std::string> tokens = {"batch", "length", "d_model"};
+    std::vector<ArraySpec> all = {{.name = "x", .meaning = "The layer's input.", .dimensions = tokens}};
+    for (const Weight& weight : weights()) all.push_back(weight_array(weight));
+    all.push_back({.name = "dy",
+                   .meaning = "Gradient of y.",
+                   .role = Role::output_gradient,
+                   .dimensions = tokens,
+                   .used = runs_backward});
+    all.push_back(
+        {.name = "y", .meaning = "The layer's output.", .role = Role::output, .dimensions = tokens});
+    all.push_back({.name = "gates",
+                   .meaning = "How far each rank is open at each position, 0 to 1.",
+                   .role = Role::output,
+                   .dimensions = {"batch", "length", "max_rank"}});
+    all.push_back({.name = "effective_rank",
+                   .meaning = "Sum of the gates of a position.",
+                   .role = Role::output,
+                   .dimensions = {"batch", "length"}});
+    all.push_back({.name = "dx",
+                   .meaning = "Gradient of x.",
+                   .role = Role::output,
+                   .dimensions = tokens,
+                   .used = runs_backward});
+    for (const Weight& weight : weights()) {
+        ArraySpec gradient = weight_array(weight);
+        gradient.name = "d" + weight.name;
+        gradient.meaning = "Gradient of " + weight.name + ".";
+        gradient.role = Role::output;
+        gradient.used = runs_backward;
+        all.push_back(std::move(gradient));
+    }
+    return all;
+}
+
+std::vector<Variant> variants() {
+    std::vector<std::string> outputs = {"y", "gates", "effective_rank", "dx"};
+    for (const Weight& weight : weights()) outputs.push_back("d" + weight.name);
+    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
+    return {
+        {"unfused", "A launch a step, so that every intermediate goes through memory.", both, outputs},
+        {"fused", "As few launches as the scan's dependency allows, with intermediates kept on chip.", both,
+         outputs},
+    };
+}
+
+void settle(Parameters& parameters, const Arrays& given, Backend) {
+    settle_automatic(parameters, "gate_hidden", std::max<int64_t>(parameters.integer("d_model") / 4, 1));
+    settle_automatic(parameters, "scan", "lookback");  // one read and one write of memory
+    settle_backward(parameters, given, "dy");
+}
+
+Family make_family() {
+    Family family;
+    family.name = "ar_ssm";
+    family.title = "AR-SSM layer";
+    family.summary =
+        "A layer H = T + U V^T whose rank adapts to the position, carried along the sequence by a scan.";
+    family.source = layer;
+    family.parameters = parameters();
+    family.presets = {
+        {"paper",
+         {{"batch", 4}, {"length", 2048}, {"d_model", 512}, {"max_rank", 32}, {"gate_hidden", 128}}}};
+    family.arrays = arrays();
+    family.variants = variants();
+    family.settle = settle;
+    family.sequence_axis = "length";
+    return family;
+}
+
+}  // namespace
+
+const Family& ar_ssm_family() {
+    static const Family family = make_family();
+    return family;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,227 @@
+#include "kernels/attention/family.h"
+
+#include <cmath>
+#include <initializer_list>
+
+#include "kernels/core/common_parameters.h"
+
+namespace sawtooth {
+namespace {
+
+// s_ij = scale (q1_i . k1_j) where |i - j| < window, else scale (q2_i . k2_j); o_i = sum_j softmax_j(s_ij)
+// v_j.
+const std::string tiling_source = "Fused RoPE Triton Implementation, 2.2 Tiling Parameters";
+const std::string mask_source = "Fused RoPE Triton Implementation, 2.4 Causal and Sliding-Window Masking";
+const std::string block_source = "Fused RoPE Triton Implementation, 2.5 Thread-Block to GPU Mapping";
+const std::string backward_source = "Fused RoPE Triton Implementation, 3 Backward Pass";
+
+std::vector<Parameter> shape_parameters() {
+    using enum Group;
+    return {
+        integer_parameter("Z", "Sequences that are computed side by side.", shape, "sequences", 1, 1, 1024,
+                          Step::powers_of_two, Renews::inputs),
+        integer_parameter("H", "Heads.", shape, "heads", 2, 1, 256, Step::powers_of_two, Renews::inputs),
+        integer_parameter("N",
+                          "Positions of a sequence: its queries and its keys; the last tile may be short.",
+                          shape, "tokens", 512, 1, 1 << 20, Step::powers_of_two, Renews::inputs),
+        cited(tiling_source,
+              choice_parameter("D", "Width of a head.", shape, 64, {16, 32, 64, 128}, Renews::inputs)),
+        choice_parameter(
+            "form",
+            "Whether q and k are given and rotated in a prologue (qkv), or the four encodings (four); "
+            "auto: what the input gives.",
+            shape, "auto", {"auto", "qkv", "four"}, Renews::inputs),
+    };
+}
+
+std::vector<Parameter> parameters() {
+    using enum Group;
+    std::vector<Parameter> all = shape_parameters();
+    const std::vector<Value> tiles = {16, 32, 64, 128, 256};
+    auto add = [&](Parameter row, const std::string& unit, const std::string& source) {
+        row.unit = unit;
+        all.push_back(cited(source, std::move(row)));
+    };
+    add(choice_parameter("BLOCK_M", "Queries a thread block.", tiling, 64, tiles, Renews::kernels), "queries",
+        tiling_source);
+    add(choice_parameter("BLOCK_N", "Keys that are loaded at a time.", tiling, 64, tiles, Renews::kernels),
+        "keys", tiling_source);
+    add(choice_parameter("warps", "Warps a thread block of the forward pass.", tiling, 4, {4, 8},
+                         Renews::kernels),
+        "warps", block_source);
+    add(choice_parameter("warps_backward", "Warps a thread block of the backward pass.", tiling, 8, {4, 8},
+                         Renews::kernels),
+        "warps", backward_source);
+    add(integer_parameter("stages", "Tiles of keys and values that are in flight at once.", tiling, "", 2, 1,
+                          4, Step::linear, Renews::kernels),
+        "tiles", "");
+    add(integer_parameter("window", "Distance from which a pair is scored with the second encoding.",
+                          algorithm, "", 128, 1, 1 << 30, Step::powers_of_two, Renews::inputs),
+        "tokens", mask_source);
+    add(flag_parameter("causal", "Whether a query sees no key after it.", algorithm, true, Renews::inputs),
+        "", mask_source);
+    all.push_back(automatic(real_parameter("scale", "What scores are multiplied with; auto: 1 / sqrt(D).",
+                                           numerics, 1, 0, 100, Renews::inputs)));
+    all.push_back(backward_parameter());
+    all.push_back(dtype_parameter("auto", {"auto", "f32", "f16", "bf16"}));
+    all.back().meaning += " auto: f32 on the CPU, bf16 on CUDA.";
+    return all;
+}
+
+bool is_qkv(const Parameters& parameters) { return parameters.is("form", "qkv"); }
+bool is_four(const Parameters& parameters) { return parameters.is("form", "four"); }
+bool rotates_back(const Parameters& parameters) { return is_qkv(parameters) && runs_backward(parameters); }
+
+std::vector<ArraySpec> arrays() {
+    const std::vector<std::string> vectors = {"Z", "H", "N", "D"}, rows = {"Z", "H", "N"};
+    const auto input = [&](std::string name, std::string meaning, bool (*used)(const Parameters&)) {
+        return ArraySpec{.name = name, .meaning = meaning, .dimensions = vectors, .used = used};
+    };
+    const auto gradient = [&](std::string name, bool (*used)(const Parameters&)) {
+        return ArraySpec{.name = "d" + name,
+                         .meaning = "Gradient of " + name + ".",
+                         .role = Role::output,
+                         .dimensions = vectors,
+                         .used = used};
+    };
+    return {
+        input("q", "Queries, not rotated.", is_qkv),
+        input("k", "Keys, not rotated.", is_qkv),
+        input("q1", "Queries in the encoding of near pairs.", is_four),
+        input("q2", "Queries in the encoding of far pairs.", is_four),
+        input("k1", "Keys in the encoding of near pairs.", is_four),
+        input("k2", "Keys in the encoding of far pairs.", is_four),
+        input("v", "Values.", nullptr),
+        {.name = "do",
+         .meaning = "Gradient of o.",
+         .role = Role::output_gradient,
+         .dimensions = vectors,
+         .used = runs_backward},
+        {.name = "o", .meaning = "Attention's output.", .role = Role::output, .dimensions = vectors},
+        {.name = "lse",
+         .meaning = "Base-2 logarithm of the sum of exp(scores) of a query.",
+         .role = Role::output,
+         .dimensions = rows},
+        {.name = "delta",
+         .meaning = "Product of o and its gradient, summed over the head.",
+         .role = Role::output,
+         .dimensions = rows,
+         .used = runs_backward},
+        gradient("q1", runs_backward),
+        gradient("q2", runs_backward),
+        gradient("k1", runs_backward),
+        gradient("k2", runs_backward),
+        gradient("v", runs_backward),
+        gradient("q", rotates_back),
+        gradient("k", rotates_back),
+    };
+}
+
+// What the forward pass holds in shared memory: the tiles of Q1 and Q2, and for each stage those of K1, K2
+// and V, in two bytes an element (f16, bf16). Mixed tiles need both encodings, so both have their place in
+// every stage; sums and running maxima stay in registers.
+int64_t shared_bytes(const Parameters& parameters) {
+    const int64_t query_rows = 2 * parameters.integer("BLOCK_M");
+    const int64_t key_rows = 3 * parameters.integer("BLOCK_N") * parameters.integer("stages");
+    return (query_rows + key_rows) * parameters.integer("D") * 2;
+}
+
+std::optional<std::string> check_streaming(const Parameters& parameters, const Chip& chip) {
+    if (chip.backend == Backend::cpu) return {};
+    if (parameters.is("dtype", "f32"))
+        return "dtype = f32: on the GPU its tensor cores take f16 and bf16; naive takes f32";
+    const int64_t asked = shared_bytes(parameters);
+    if (asked <= chip.shared_bytes_per_block) return {};
+    return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) +
+           ", BLOCK_N = " + to_text(parameters.at("BLOCK_N")) +
+           ", stages = " + to_text(parameters.at("stages")) + ", D = " + to_text(parameters.at("D")) +
+           ": asks for " + std::to_string(asked) + " bytes of shared memory a thread block; " + chip.name +
+           " has " + std::to_string(chip.shared_bytes_per_block);
+}
+
+// A warp group of 4 warps multiplies 64 rows at a time (PTX ISA, wgmma).
+std::optional<std::string> check_wgmma(const Parameters& parameters, const Chip& chip) {
+    if (!chip.architecture.starts_with("sm_90"))
+        return "needs the warp-group products of sm_90a (Hopper); " + chip.name + " is " + chip.architecture;
+    const int64_t rows = 16 * parameters.integer("warps");
+    if (parameters.integer("BLOCK_M") < rows)
+        return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": " + to_text(parameters.at("warps")) +
+               " warps multiply " + std::to_string(rows) +
+               " rows at a time; BLOCK_M of at least that is accepted";
+    return check_streaming(parameters, chip);
+}
+
+std::vector<Variant> variants() {
+    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
+    const std::vector<std::string> outputs = {"o",   "lse", "delta", "dq1", "dq2",
+                                              "dk1", "dk2", "dv",    "dq",  "dk"};
+    return {
+        {"naive", "Scores, softmax and the product with V in three passes, with all scores in memory.", both,
+         outputs},
+        {"streaming",
+         "One pass over the keys with a running maximum and sum, so that no score leaves the chip.", both,
+         outputs, check_streaming},
+        {"streaming_wgmma",
+         "The same with Hopper's warp-group products and bulk copies.",
+         {Backend::cuda},
+         outputs,
+         check_wgmma},
+    };
+}
+
+bool any_given(const Arrays& given, std::initializer_list<std::string_view> names) {
+    for (std::string_view name : names)
+        if (find(given, name)) return true;
+    return false;
+}
+
+// Where both forms are given, `form` stays auto, which `check` refuses.
+void settle(Parameters& parameters, const Arrays& given, Backend backend) {
+    const bool qkv = any_given(given, {"q", "k"}), four = any_given(given, {"q1", "q2", "k1", "k2"});
+    if (!(qkv && four)) settle_automatic(parameters, "form", four ? "four" : "qkv");
+    settle_automatic(parameters, "scale", 1 / std::sqrt(parameters.real("D")));
+    settle_automatic(parameters, "dtype", backend == Backend::cpu ? "f32" : "bf16");
+    settle_backward(parameters, given, "do");
+}
+
+std::optional<Refusal> check(const Parameters& parameters) {
+    if (!parameters.is("form", "auto")) return {};
+    return Refusal{"form", "auto",
+                   "the input holds arrays of q, k, v and of q1, q2, k1, k2; accepted is qkv or four"};
+}
+
+Family make_family() {
+    Family family;
+    family.name = "attention";
+    family.title = "Windowed rotary attention";
+    family.summary = "Attention whose pairs are scored with one of two rotary encodings, by their distance.";
+    family.source = "Fused RoPE Triton Implementation: Code Structure and GPU Tiling Flow";
+    family.parameters = parameters();
+    family.presets = {{"paper",
+                       {{"Z", 1},
+                        {"H", 32},
+                        {"N", 8192},
+                        {"D", 64},
+                        {"window", 2048},
+                        {"causal", true},
+                        {"BLOCK_M", 128},
+                        {"BLOCK_N", 64},
+                        {"warps", 4},
+                        {"warps_backward", 8},
+                        {"dtype", "f16"}}}};
+    family.arrays = arrays();
+    family.variants = variants();
+    family.settle = settle;
+    family.check = check;
+    family.sequence_axis = "N";
+    return family;
+}
+
+}  // namespace
+
+const Family& attention_family() {
+    static const Family family = make_family();
+    return family;
+}
+
+}  // namespace sawtooth

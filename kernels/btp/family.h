@@ -1,0 +1,10 @@
+#pragma once
+
+#include "kernels/core/family.h"
+
+namespace sawtooth {
+
+// Block Two-Pass: sliding window recurrence.
+const Family& btp_family();
+
+}  // namespace sawtooth

@@ -1,0 +1,87 @@
+#include "kernels/core/array.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+namespace sawtooth {
+
+int64_t bytes_of(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::f32:
+        case Dtype::int32: return 4;
+        case Dtype::f64:
+        case Dtype::complex64: return 8;
+        case Dtype::complex128: return 16;
+    }
+    return 0;
+}
+
+std::string_view name_of(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::f32: return "f32";
+        case Dtype::f64: return "f64";
+        case Dtype::complex64: return "complex64";
+        case Dtype::complex128: return "complex128";
+        case Dtype::int32: return "int32";
+    }
+    return "";
+}
+
+int64_t count_of(const Shape& shape) {
+    int64_t count = 1;
+    for (int64_t extent : shape) count *= extent;
+    return count;
+}
+
+std::string to_text(const Shape& shape) {
+    std::string text = "[";
+    for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+    return text + "]";
+}
+
+std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
+    // Large arrays lie on huge pages where the system grants them: strided tiles touch a page a row.
+    constexpr int64_t huge_page = 2 << 20;
+    const auto alignment = static_cast<std::align_val_t>(bytes >= 2 * huge_page ? huge_page : 64);
+    auto* memory = static_cast<std::byte*>(operator new(static_cast<size_t>(bytes) + 64, alignment));
+    if (bytes >= 2 * huge_page) madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
+    return {memory, [alignment](std::byte* p) { operator delete(p, alignment); }};
+}
+
+Array Array::uninitialised(std::string name, Dtype dtype, Shape shape) {
+    Array array{std::move(name), dtype, std::move(shape), nullptr};
+    array.data = allocate(array.bytes());
+    return array;
+}
+
+Array Array::zeros(std::string name, Dtype dtype, Shape shape) {
+    Array array = uninitialised(std::move(name), dtype, std::move(shape));
+    std::memset(array.data.get(), 0, static_cast<size_t>(array.bytes()));
+    return array;
+}
+
+std::complex<double> Array::value(int64_t index) const {
+    const auto i = static_cast<size_t>(index);
+    switch (dtype) {
+        case Dtype::f32: return as<float>()[i];
+        case Dtype::f64: return as<double>()[i];
+        case Dtype::complex64: return as<std::complex<float>>()[i];
+        case Dtype::complex128: return as<std::complex<double>>()[i];
+        case Dtype::int32: return as<int32_t>()[i];
+    }
+    return 0;
+}
+
+const Array* find(const Arrays& arrays, std::string_view name) {
+    for (const Array& array : arrays)
+        if (array.name == name) return &array;
+    return nullptr;
+}
+
+Array* find(Arrays& arrays, std::string_view name) {
+    return const_cast<Array*>(find(static_cast<const Arrays&>(arrays), name));
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sawtooth {
+
+// What arrays outside a Plan hold. Narrow floats live inside Plans alone: an input is rounded to the parameter
+// `dtype` and kept as f32, an output comes back as f32.
+enum class Dtype { f32, f64, complex64, complex128, int32 };
+
+int64_t bytes_of(Dtype dtype);
+std::string_view name_of(Dtype dtype);
+
+using Shape = std::vector<int64_t>;
+int64_t count_of(const Shape& shape);
+std::string to_text(const Shape& shape);  // "[2, 4096, 16]"
+
+// A C-contiguous array, the last index fastest. Copies share the data; a null `data` stands for an array that
+// stayed where it was computed.
+struct Array {
+    std::string name;
+    Dtype dtype = Dtype::f32;
+    Shape shape;
+    std::shared_ptr<std::byte[]> data;
+
+    static Array zeros(std::string name, Dtype dtype, Shape shape);
+    static Array uninitialised(std::string name, Dtype dtype, Shape shape);
+
+    int64_t count() const { return count_of(shape); }
+    int64_t bytes() const { return count() * bytes_of(dtype); }
+
+    template <class T>
+    std::span<T> as() {
+        return {reinterpret_cast<T*>(data.get()), static_cast<size_t>(bytes()) / sizeof(T)};
+    }
+    template <class T>
+    std::span<const T> as() const {
+        return {reinterpret_cast<const T*>(data.get()), static_cast<size_t>(bytes()) / sizeof(T)};
+    }
+
+    // Element `index` as a complex number, whatever the dtype.
+    std::complex<double> value(int64_t index) const;
+};
+
+using Arrays = std::vector<Array>;
+const Array* find(const Arrays& arrays, std::string_view name);
+Array* find(Arrays& arrays, std::string_view name);
+
+// 64-byte aligned memory that is not initialised, so that the thread which first writes a page gets it near.
+std::shared_ptr<std::byte[]> allocate(int64_t bytes);
+
+}  // namespace sawtooth

@@ -1,0 +1,39 @@
+#include "kernels/core/family.h"
+
+#include <algorithm>
+
+namespace sawtooth {
+namespace {
+
+template <class Row>
+const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Shape ArraySpec::shape_for(const Parameters& parameters, const Arrays& inputs) const {
+    if (shape) return shape(parameters, inputs);
+    Shape extents;
+    for (const std::string& dimension : dimensions) extents.push_back(parameters.integer(dimension));
+    return extents;
+}
+
+bool Family::has_kernels() const {
+    return std::any_of(variants.begin(), variants.end(), [](const Variant& v) { return v.plan_cpu != nullptr; });
+}
+
+const Parameter* Family::parameter(std::string_view name) const { return find_row(parameters, name); }
+const ArraySpec* Family::array(std::string_view name) const { return find_row(arrays, name); }
+const Variant* Family::variant(std::string_view name) const { return find_row(variants, name); }
+
+Parameters Family::defaults() const {
+    Parameters all;
+    for (const Parameter& row : parameters) all.set(row.name, row.initial);
+    return all;
+}
+
+const VariantResult* find(const Result& result, std::string_view variant) { return find_row(result.variants, variant); }
+
+}  // namespace sawtooth

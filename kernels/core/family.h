@@ -1,0 +1,118 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kernels/core/chip.h"
+#include "kernels/core/figure.h"
+#include "kernels/core/parameter.h"
+#include "kernels/core/plan.h"
+#include "kernels/core/random.h"
+#include "kernels/core/result.h"
+#include "kernels/core/sweep.h"
+
+namespace sawtooth {
+
+enum class Role {
+    input,            // generated where it is not given
+    optional,         // absent unless given
+    output_gradient,  // asks for the backward pass; generated where that is asked for without it
+    output,
+};
+
+struct ArraySpec {
+    std::string name, meaning;
+    Role role = Role::input;
+    Dtype dtype = Dtype::f32;
+    // One word a dimension. A parameter's name: the array fixes that parameter. Anything else ("2^C", "chunks + 1")
+    // is for people, and `shape` says its size.
+    std::vector<std::string> dimensions;
+    Shape (*shape)(const Parameters&, const Arrays& inputs) = nullptr;  // null: every dimension names a parameter
+    bool (*used)(const Parameters&) = nullptr;                          // null: always
+    Dtype (*dtype_for)(const Parameters&) = nullptr;                    // null: `dtype`
+    bool rounded = true;  // an input that is rounded to the parameter `dtype`
+
+    bool is_used(const Parameters& parameters) const { return !used || used(parameters); }
+    Shape shape_for(const Parameters& parameters, const Arrays& inputs) const;
+};
+
+struct Preset {
+    std::string name;
+    std::vector<std::pair<std::string, Value>> values;
+};
+
+// What a variant's plan is made of. Inputs hold every used array, rounded to the parameter `dtype`. A dry plan is
+// made to know its memory before any is taken: its inputs have shapes and no data.
+struct PlanRequest {
+    const Parameters& parameters;
+    const Arrays& inputs;
+    bool dry = false;
+};
+
+// One way to compute it.
+struct Variant {
+    std::string name;
+    std::string idea;  // one sentence
+    std::vector<Backend> backends;
+    std::vector<std::string> outputs;
+    // Why it cannot do this on that chip; null: it always can.
+    std::optional<std::string> (*check)(const Parameters&, const Chip&) = nullptr;
+    Plan (*plan_cpu)(const PlanRequest&) = nullptr;  // null: not built
+
+    bool runs_on(Backend backend) const { return backend == Backend::cpu && plan_cpu; }
+};
+
+// A sweep that figures of the family need; the engine runs it in the background.
+struct FigureSweep {
+    std::string id, title;
+    std::vector<SweepAxis> axes;
+    std::vector<std::pair<std::string, Value>> overrides;  // parameters of the base that differ
+    std::vector<std::string> variants;                     // empty: those of the base
+    std::vector<Figure> (*figures)(const SweepResult&) = nullptr;
+};
+
+// A fixed case of `bench`, and the limit that it is held against.
+struct BenchCase {
+    enum class Limit { copy, triad };
+    std::string name;
+    std::vector<std::pair<std::string, Value>> values;
+    Limit limit = Limit::copy;
+    double tolerance = 1e-3;  // relative L2 error of any output above which the case has failed
+};
+
+struct Family {
+    std::string name, title, summary, source;
+    std::vector<Parameter> parameters;
+    std::vector<Preset> presets;
+    std::vector<ArraySpec> arrays;
+    std::vector<Variant> variants;
+
+    // Settles what depends on the arrays given (automatic values, which form of input), before `check`.
+    void (*settle)(Parameters&, const Arrays& given, Backend) = nullptr;
+    // What no variant could ever do; null: nothing beyond the parameters' ranges.
+    std::optional<Refusal> (*check)(const Parameters&) = nullptr;
+    // The same for what arrays hold (hostile indices); null: anything goes. Wants all that were given, also those
+    // that are not used, so that it can refuse two forms of one input.
+    std::optional<Refusal> (*check_inputs)(const Parameters&, const Arrays& inputs) = nullptr;
+
+    // The rest is null in a family that has no kernels yet.
+    Array (*generate)(const ArraySpec&, const Parameters&, const Arrays& so_far, Random) = nullptr;
+    // f64 or complex128 outputs, sequential; cancelled when stopped.
+    Outcome<Arrays> (*reference)(const Parameters&, const Arrays& inputs, std::stop_token) = nullptr;
+    Work (*work)(const Parameters&) = nullptr;
+    std::string sequence_axis;  // the dimension along which errors are reported by position, "" where there is none
+    std::vector<BenchCase> (*bench_cases)(Backend) = nullptr;
+    std::vector<FigureSweep> (*sweeps)(const Parameters&) = nullptr;
+    std::vector<Figure> (*figures)(const Result&, const View&) = nullptr;
+
+    bool has_kernels() const;
+    const Parameter* parameter(std::string_view name) const;
+    const ArraySpec* array(std::string_view name) const;
+    const Variant* variant(std::string_view name) const;
+    Parameters defaults() const;
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sawtooth {
+
+// A figure is data, not drawing: window, report and CSV show the same numbers.
+
+enum class Scale { linear, log2, log10 };
+
+struct Axis {
+    std::string label;  // "time"
+    std::string unit = {};   // "us", "" where it is a bare number
+    Scale scale = Scale::linear;
+    std::optional<double> minimum = {}, maximum = {};  // fitted to the data where absent
+    std::vector<std::string> categories = {};          // names of 0, 1, 2, … instead of numbers
+    std::string shared = {};  // axes with the same name, "" for none, share range and cursor ("position")
+};
+
+// What a mark is about; the theme turns it into a colour, a dash and a marker.
+struct Ink {
+    enum class Role {
+        variant,    // the variant `index` of the family: one colour in every panel
+        reference,  // the double-precision truth: thin, neutral
+        limit,      // copy bandwidth, peak arithmetic, a theoretical best
+        quiet,      // grids of boundaries, ghosts
+        accent,     // what the text of the figure points at
+    };
+    Role role = Role::variant;
+    int index = 0;
+    bool dashed = false;
+
+    bool operator==(const Ink&) const = default;
+};
+
+struct Line {
+    std::string label;
+    Ink ink;
+    std::vector<double> x, y;  // NaN in y: a gap
+    bool markers = false;
+};
+
+// Between low and high: quartiles, or minimum and maximum of the values that a column stands for.
+struct Band {
+    std::string label;
+    Ink ink;
+    std::vector<double> x, low, high;
+};
+
+struct Bar {
+    struct Segment {
+        std::string label;
+        double length = 0;
+    };
+    Ink ink;
+    std::vector<Segment> segments;  // stacked from 0
+    std::optional<double> low, high;  // a whisker
+    std::string text;                 // written at the end
+};
+
+// Horizontal bars; bar i lies at y = i of an axis with categories, the first on top.
+struct Bars {
+    std::vector<Bar> bars;
+};
+
+struct HeatMap {
+    enum class Colours { viridis, diverging };
+    std::string label, unit;  // of the values
+    int64_t rows = 0, columns = 0;
+    std::vector<double> values;  // row-major, row 0 on top; NaN: nothing there
+    double x_low = 0, x_high = 1;
+    double y_low = 0, y_high = 1;  // y of the top edge of row 0, and of the bottom edge of the last row
+    Colours colours = Colours::viridis;
+    bool logarithmic = false;
+};
+
+// A small table as a picture: every cell has a text and one of a few kinds, which the legend names.
+struct Matrix {
+    struct Kind {
+        std::string label;
+        Ink ink;
+    };
+    std::vector<std::string> row_labels, column_labels;
+    std::vector<Kind> kinds;
+    std::vector<int> cells;          // row-major: an index of kinds, -1 for an empty cell
+    std::vector<std::string> texts;  // row-major
+};
+
+// Nodes at places with edges between them: the levels of a scan.
+struct Tree {
+    struct Node {
+        double x = 0, y = 0;  // y: the level
+        std::string text;
+        bool lit = false;  // takes part in the present step
+    };
+    struct Edge {
+        int from = 0, to = 0;
+        bool lit = false;
+    };
+    std::vector<Node> nodes;
+    std::vector<Edge> edges;
+};
+
+// Time runs along x; a track is a row of spans, or a curve between 0 and its maximum.
+struct Tracks {
+    struct Span {
+        double start = 0, end = 0;
+        std::string label;
+    };
+    struct Track {
+        std::string label;
+        Ink ink;
+        std::vector<Span> spans;
+        std::vector<double> x, y;  // a curve; empty for a row of spans
+        std::string unit;          // of y
+    };
+    std::vector<Track> tracks;
+};
+
+// A straight line across the plot: a limit, a boundary, the present value.
+struct Rule {
+    enum class Across { x, y };
+    Across across = Across::x;  // x: vertical, at this x
+    double at = 0;
+    std::string label;
+    Ink ink;
+};
+
+struct Note {
+    double x = 0, y = 0;
+    std::string text;
+};
+
+using Mark = std::variant<Line, Band, Bars, HeatMap, Matrix, Tree, Tracks, Rule, Note>;
+
+enum class Place { outputs, error, views, times, occupancy, timeline };
+
+struct Figure {
+    std::string id;  // stable: file names, tests
+    Place place = Place::outputs;
+    std::string title;
+    std::string caption;  // one sentence that says what to see
+    std::string missing;  // instead of marks: what it would show and how to get it
+    Axis x, y;
+    std::vector<Mark> marks;
+};
+
+// What of a figure is in sight: figures are reduced to it.
+struct View {
+    struct Range {
+        double low = 0, high = 0;
+        bool operator==(const Range&) const = default;
+    };
+    std::map<std::string, Range> visible;  // by Axis::shared; absent: all of it
+    int columns = 2048;
+
+    bool operator==(const View&) const = default;
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kernels/core/array.h"
+
+struct CUstream_st;
+
+namespace sawtooth {
+
+namespace cpu {
+class Pool;
+}
+
+// What must move and what must be done, at the least: what GB/s, TFLOP/s, rooflines and predictions come from.
+struct Work {
+    double bytes = 0;
+    double operations = 0;
+};
+
+struct ArrayUse {
+    std::string name;
+    Shape shape;
+};
+
+struct Extent {
+    int64_t x = 1, y = 1, z = 1;
+};
+
+// Known from the compiler for a GPU kernel, for no CPU launch.
+struct Resources {
+    int registers = 0;
+    int64_t shared_bytes = 0;
+    int64_t spill_bytes = 0;
+};
+
+struct LaunchInfo {
+    std::string name;
+    std::string meaning;  // one sentence
+    Extent grid = {};     // thread blocks; items of the pool on the CPU
+    std::string grid_formula = {};
+    Extent block = {};  // threads; 1 on the CPU
+    std::vector<ArrayUse> reads = {}, writes = {};
+    std::optional<Resources> resources = {};
+    Work work = {};
+};
+
+// Where a launch goes: the pool, or a stream of the CUDA driver.
+struct Queue {
+    cpu::Pool* pool = nullptr;
+    CUstream_st* stream = nullptr;
+};
+
+// One dispatch to the pool, or one kernel on a stream. Launches of one kind share their info: a launch a token
+// makes thousands of them.
+struct Launch {
+    std::shared_ptr<const LaunchInfo> info;
+    std::function<void(Queue&)> start;
+};
+
+// What a kernel counts while it runs, so that a variant can be held to the algorithm whose name it bears.
+struct Tally {
+    int64_t combines = 0;  // applications of the family's operator
+    int64_t read = 0;      // elements of the launch's arrays
+    int64_t written = 0;
+
+    Tally& operator+=(const Tally& other) {
+        combines += other.combines;
+        read += other.read;
+        written += other.written;
+        return *this;
+    }
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,233 @@
+#include "kernels/core/parameter.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+namespace sawtooth {
+namespace {
+
+std::string number_text(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.10g", number);
+    return text;
+}
+
+std::optional<int64_t> parse_integer(std::string_view text) {
+    int64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{} || end != text.data() + text.size()) return {};
+    return number;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+    double number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return {};
+    return number;
+}
+
+std::optional<std::vector<int64_t>> parse_list(std::string_view text) {
+    std::vector<int64_t> list;
+    while (true) {
+        const size_t comma = text.find(',');
+        const auto number = parse_integer(text.substr(0, comma));
+        if (!number) return {};
+        list.push_back(*number);
+        if (comma == std::string_view::npos) return list;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace
+
+std::string to_text(const Value& value) {
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+    if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return number_text(*real);
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    std::string joined;
+    for (int64_t item : std::get<std::vector<int64_t>>(value))
+        joined += (joined.empty() ? "" : ",") + std::to_string(item);
+    return joined;
+}
+
+std::string_view name_of(Group group) {
+    switch (group) {
+        case Group::shape: return "shape";
+        case Group::tiling: return "tiling";
+        case Group::algorithm: return "algorithm";
+        case Group::numerics: return "numerics";
+        case Group::run: return "run";
+    }
+    return "";
+}
+
+std::string_view name_of(Type type) {
+    switch (type) {
+        case Type::boolean: return "boolean";
+        case Type::integer: return "integer";
+        case Type::real: return "real";
+        case Type::choice: return "choice";
+        case Type::list: return "list";
+    }
+    return "";
+}
+
+std::string_view name_of(Renews renews) {
+    switch (renews) {
+        case Renews::inputs: return "inputs";
+        case Renews::kernels: return "kernels";
+        case Renews::figures: return "figures";
+    }
+    return "";
+}
+
+std::string Parameter::accepted() const {
+    const std::string either = word.empty() ? "" : word + " or ";
+    switch (type) {
+        case Type::boolean: return "true or false";
+        case Type::integer:
+        case Type::real: return either + number_text(minimum) + " to " + number_text(maximum);
+        case Type::list:
+            return either + "numbers from " + number_text(minimum) + " to " + number_text(maximum) +
+                   " with commas between them";
+        case Type::choice: break;
+    }
+    std::string names;
+    for (const Value& choice : choices) names += (names.empty() ? "" : ", ") + to_text(choice);
+    return names;
+}
+
+std::optional<Refusal> Parameter::check(const Value& value) const {
+    const Refusal refusal{name, to_text(value), "accepted is " + accepted()};
+    if (!word.empty() && value == Value(word)) return {};
+    const auto within = [this](double number) { return number >= minimum && number <= maximum; };
+    bool good = false;
+    switch (type) {
+        case Type::boolean: good = std::holds_alternative<bool>(value); break;
+        case Type::integer: {
+            const auto* number = std::get_if<int64_t>(&value);
+            good = number && within(static_cast<double>(*number));
+            break;
+        }
+        case Type::real: {
+            const auto* real = std::get_if<double>(&value);
+            const auto* integer = std::get_if<int64_t>(&value);
+            good = (real && within(*real)) || (integer && within(static_cast<double>(*integer)));
+            break;
+        }
+        case Type::choice:
+            for (const Value& choice : choices) good = good || choice == value;
+            break;
+        case Type::list:
+            if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+                good = !list->empty();
+                for (int64_t number : *list) good = good && within(static_cast<double>(number));
+            }
+            break;
+    }
+    if (good) return {};
+    return refusal;
+}
+
+Outcome<Value> Parameter::parse(std::string_view text) const {
+    std::optional<Value> value;
+    if (!word.empty() && text == word) {
+        value = Value(word);
+    } else if (type == Type::boolean) {
+        if (text == "true" || text == "false") value = Value(text == "true");
+    } else if (type == Type::integer) {
+        if (const auto number = parse_integer(text)) value = Value(*number);
+    } else if (type == Type::real) {
+        if (const auto number = parse_real(text)) value = Value(*number);
+    } else if (type == Type::list) {
+        if (auto list = parse_list(text)) value = Value(std::move(*list));
+    } else {
+        for (const Value& choice : choices)
+            if (to_text(choice) == text) value = choice;
+    }
+    if (!value) return Error::usage(Refusal{name, std::string(text), "accepted is " + accepted()});
+    if (const auto refusal = check(*value)) return Error::usage(*refusal);
+    return *value;
+}
+
+Parameter integer_parameter(std::string name, std::string meaning, Group group, std::string unit, int64_t initial,
+                            int64_t minimum, int64_t maximum, Step step, Renews renews) {
+    Parameter row;
+    row.name = std::move(name);
+    row.meaning = std::move(meaning);
+    row.group = group;
+    row.unit = std::move(unit);
+    row.type = Type::integer;
+    row.initial = initial;
+    row.minimum = static_cast<double>(minimum);
+    row.maximum = static_cast<double>(maximum);
+    row.step = step;
+    row.renews = renews;
+    return row;
+}
+
+Parameter real_parameter(std::string name, std::string meaning, Group group, double initial, double minimum,
+                         double maximum, Renews renews) {
+    Parameter row;
+    row.name = std::move(name);
+    row.meaning = std::move(meaning);
+    row.group = group;
+    row.type = Type::real;
+    row.initial = initial;
+    row.minimum = minimum;
+    row.maximum = maximum;
+    row.renews = renews;
+    return row;
+}
+
+Parameter choice_parameter(std::string name, std::string meaning, Group group, Value initial,
+                           std::vector<Value> choices, Renews renews) {
+    Parameter row;
+    row.name = std::move(name);
+    row.meaning = std::move(meaning);
+    row.group = group;
+    row.type = Type::choice;
+    row.initial = std::move(initial);
+    row.choices = std::move(choices);
+    row.renews = renews;
+    return row;
+}
+
+Parameter flag_parameter(std::string name, std::string meaning, Group group, bool initial, Renews renews) {
+    Parameter row;
+    row.name = std::move(name);
+    row.meaning = std::move(meaning);
+    row.group = group;
+    row.type = Type::boolean;
+    row.initial = initial;
+    row.renews = renews;
+    return row;
+}
+
+const Value& Parameters::at(std::string_view name) const {
+    const auto found = values.find(name);
+    if (found == values.end()) throw std::logic_error("no parameter " + std::string(name));
+    return found->second;
+}
+
+int64_t Parameters::integer(std::string_view name) const { return std::get<int64_t>(at(name)); }
+
+double Parameters::real(std::string_view name) const {
+    const Value& value = at(name);
+    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+    return std::get<double>(value);
+}
+
+bool Parameters::flag(std::string_view name) const { return std::get<bool>(at(name)); }
+
+const std::string& Parameters::text(std::string_view name) const { return std::get<std::string>(at(name)); }
+
+bool Parameters::is(std::string_view name, std::string_view word) const {
+    const auto* text = std::get_if<std::string>(&at(name));
+    return text && *text == word;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/core/array.h"
+#include "kernels/core/launch.h"
+#include "kernels/core/request.h"
+
+namespace sawtooth {
+
+struct Metric {
+    std::string id, label, unit;
+    std::optional<double> value;  // absent: not known
+};
+
+// How far one output is from the reference. Values that are not finite are counted apart.
+struct OutputError {
+    std::string output;
+    std::optional<double> max_abs;
+    std::optional<double> rel_l2;  // absent where the reference is all zeros
+    int64_t nonfinite = 0;
+    std::optional<int64_t> first_nonfinite;
+    std::vector<float> by_position;  // max over the other axes along the sequence; empty where there is none
+};
+
+struct TimeStatistics {
+    double median = 0, q1 = 0, q3 = 0;  // microseconds, first launch's start to last launch's end
+    std::vector<double> samples;
+};
+
+// One worker (a thread of the pool) at work, in microseconds from the repeat's first launch.
+struct BusySpan {
+    int worker = 0;
+    double start_us = 0, end_us = 0;
+};
+
+struct Occupancy {
+    std::optional<double> theoretical, achieved;  // 0 to 1
+    std::string limiter;
+};
+
+struct LaunchRecord {
+    std::shared_ptr<const LaunchInfo> info;
+    double start_us = 0, duration_us = 0;
+    std::vector<BusySpan> busy;
+    Tally tally;
+    Occupancy occupancy;
+    std::map<std::string, double> counters;
+};
+
+struct Track {
+    std::string name, unit;
+    double start_us = 0, step_us = 0;
+    std::vector<double> values;
+};
+
+struct VariantResult {
+    std::string name;
+    int index = 0;        // its place among the family's variants: what gives it its colour
+    std::string refused;  // why it could not run; "" where it did
+    Arrays outputs;
+    std::vector<OutputError> errors;  // one an output, in the order of the outputs
+    int64_t memory_bytes = 0;
+    std::optional<TimeStatistics> time;
+    std::vector<LaunchRecord> launches;  // of the median repeat
+    std::vector<Track> tracks;
+    std::vector<Metric> metrics;
+
+    bool ran() const { return refused.empty(); }
+};
+
+// Measured once a machine and number of threads, and kept.
+struct Ceilings {
+    std::string processor, date;  // date: YYYY-MM-DD
+    int threads = 0;
+    double copy_bytes_per_second = 0;   // read + write
+    double triad_bytes_per_second = 0;  // two read, one written
+    double operations_per_second = 0;   // f32 multiply and add, each counted
+    double launch_us = 0;               // an empty launch, waited for
+};
+
+struct Result {
+    Request request;
+    Parameters parameters;  // all of them, as they were in force
+    std::string device;
+    Arrays inputs, reference;
+    Work work;
+    std::vector<VariantResult> variants;  // in the family's order
+    std::optional<Ceilings> ceilings;
+    std::vector<std::string> notes;
+    bool complete = false;  // false: a partial result on the way
+};
+
+const VariantResult* find(const Result& result, std::string_view variant);
+
+}  // namespace sawtooth

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/core/figure.h"
+
+namespace sawtooth {
+
+// The points of a line, at most two a column of the view.
+struct Series {
+    std::vector<double> x, y;
+};
+
+// value_at(0 … count - 1) at x = 0, 1, … in the range in sight. Where there are more values than columns, each column
+// gives its minimum and its maximum, so that no peak is lost; NaN only where a whole column is NaN.
+template <class ValueAt>
+Series reduce(int64_t count, const View& view, const std::string& shared, ValueAt&& value_at) {
+    int64_t first = 0, last = count;
+    if (const auto range = view.visible.find(shared); range != view.visible.end()) {
+        // One value more on each side, so that lines run out of the plot and do not end at its edge.
+        first = std::clamp<int64_t>(static_cast<int64_t>(std::floor(range->second.low)) - 1, 0, count);
+        last = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(range->second.high)) + 2, first, count);
+    }
+    Series series;
+    const int64_t shown = last - first;
+    if (shown <= 2 * int64_t{view.columns}) {
+        for (int64_t i = first; i < last; ++i) {
+            series.x.push_back(static_cast<double>(i));
+            series.y.push_back(value_at(i));
+        }
+        return series;
+    }
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    for (int column = 0; column < view.columns; ++column) {
+        const int64_t begin = first + shown * column / view.columns;
+        const int64_t end = first + shown * (column + 1) / view.columns;
+        double low = nan, high = nan;
+        int64_t low_at = begin, high_at = begin;
+        for (int64_t i = begin; i < end; ++i) {
+            const double value = value_at(i);
+            if (!(value >= low)) low = std::isnan(value) ? low : value, low_at = std::isnan(value) ? low_at : i;
+            if (!(value <= high)) high = std::isnan(value) ? high : value, high_at = std::isnan(value) ? high_at : i;
+        }
+        const bool low_first = low_at <= high_at;
+        series.x.push_back(static_cast<double>(low_first ? low_at : high_at));
+        series.y.push_back(low_first ? low : high);
+        series.x.push_back(static_cast<double>(low_first ? high_at : low_at));
+        series.y.push_back(low_first ? high : low);
+    }
+    return series;
+}
+
+}  // namespace sawtooth

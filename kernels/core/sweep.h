@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/core/result.h"
+
+namespace sawtooth {
+
+struct SweepAxis {
+    std::string parameter;
+    std::vector<Value> values;
+
+    bool operator==(const SweepAxis&) const = default;
+};
+
+// A base Request and one or two axes. Cells run row by row, the last axis fastest.
+struct Sweep {
+    std::string id;  // which figure asked, or "" where a person did
+    Request base;
+    std::vector<SweepAxis> axes;
+
+    size_t cells() const {
+        size_t count = 1;
+        for (const SweepAxis& axis : axes) count *= axis.values.size();
+        return count;
+    }
+    std::vector<Value> cell(size_t index) const {  // the axes' values of one cell
+        std::vector<Value> values(axes.size());
+        for (size_t a = axes.size(); a-- > 0;) {
+            values[a] = axes[a].values[index % axes[a].values.size()];
+            index /= axes[a].values.size();
+        }
+        return values;
+    }
+    bool operator==(const Sweep&) const = default;
+};
+
+// A cell is a Result without its arrays, or the reason why no variant could run it.
+struct SweepCell {
+    std::vector<Value> values;
+    std::string refused;
+    std::shared_ptr<const Result> result;
+};
+
+struct SweepResult {
+    Sweep sweep;
+    std::vector<SweepCell> cells;  // those done so far, in order
+    bool complete = false;
+};
+
+}  // namespace sawtooth

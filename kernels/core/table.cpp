@@ -1,0 +1,134 @@
+#include "kernels/core/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace sawtooth {
+namespace {
+
+std::string heading(const Table::Column& column) {
+    return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
+}
+
+// Columns on a screen, not bytes: UTF-8 continuation bytes take no room.
+size_t width_of(const std::string& text) {
+    return static_cast<size_t>(
+        std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, size_t width, bool right) {
+    const std::string room(width > width_of(text) ? width - width_of(text) : 0, ' ');
+    return right ? room + text : text + room;
+}
+
+std::string csv_cell(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string tsv_cell(std::string text) {
+    for (char& c : text)
+        if (c == '\t' || c == '\n' || c == '\r') c = ' ';
+    return text;
+}
+
+template <class Cell>
+std::string separated(const Table& table, const char* separator, const char* line_end, Cell&& cell) {
+    std::string text;
+    const auto add = [&](const std::string& part, bool first) { text += (first ? "" : separator) + cell(part); };
+    for (size_t c = 0; c < table.columns.size(); ++c) add(heading(table.columns[c]), c == 0);
+    text += line_end;
+    for (const auto& row : table.rows) {
+        for (size_t c = 0; c < row.size(); ++c) add(row[c], c == 0);
+        text += line_end;
+    }
+    return text;
+}
+
+std::vector<size_t> widths_of(const Table& table) {
+    std::vector<size_t> widths;
+    for (size_t c = 0; c < table.columns.size(); ++c) {
+        size_t width = width_of(heading(table.columns[c]));
+        for (const auto& row : table.rows) width = std::max(width, width_of(row[c]));
+        widths.push_back(width);
+    }
+    return widths;
+}
+
+}  // namespace
+
+std::string Table::plain() const {
+    const auto widths = widths_of(*this);
+    std::string text;
+    const auto line = [&](auto&& cell_of) {
+        std::string row;
+        for (size_t c = 0; c < columns.size(); ++c)
+            row += (c ? "  " : "") + padded(cell_of(c), widths[c], columns[c].number);
+        row.erase(row.find_last_not_of(' ') + 1);
+        text += row + "\n";
+    };
+    line([&](size_t c) { return heading(columns[c]); });
+    for (const auto& row : rows) line([&](size_t c) { return row[c]; });
+    return text;
+}
+
+std::string Table::markdown() const {
+    const auto widths = widths_of(*this);
+    std::string text = "|";
+    for (size_t c = 0; c < columns.size(); ++c)
+        text += " " + padded(heading(columns[c]), widths[c], columns[c].number) + " |";
+    text += "\n|";
+    for (size_t c = 0; c < columns.size(); ++c)
+        text += " " + std::string(std::max<size_t>(widths[c], 3) - 1, '-') + (columns[c].number ? ":" : "-") + " |";
+    text += "\n";
+    for (const auto& row : rows) {
+        text += "|";
+        for (size_t c = 0; c < columns.size(); ++c) text += " " + padded(row[c], widths[c], columns[c].number) + " |";
+        text += "\n";
+    }
+    return text;
+}
+
+std::string Table::csv() const { return separated(*this, ",", "\r\n", csv_cell); }
+std::string Table::tsv() const { return separated(*this, "\t", "\n", tsv_cell); }
+
+std::string short_number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    char text[32];
+    const double size = std::fabs(value);
+    if (value == 0)
+        return "0";
+    else if (size < 1e-3 || size >= 1e6)
+        std::snprintf(text, sizeof text, "%.2e", value);
+    else if (value == std::floor(value) && size < 1e6)
+        std::snprintf(text, sizeof text, "%.0f", value);
+    else
+        std::snprintf(text, sizeof text, "%.4g", value);
+    return text;
+}
+
+std::string short_time(double microseconds) {
+    char text[32];
+    if (microseconds < 1000)
+        std::snprintf(text, sizeof text, "%.3g us", microseconds);
+    else if (microseconds < 1e6)
+        std::snprintf(text, sizeof text, "%.3g ms", microseconds / 1e3);
+    else
+        std::snprintf(text, sizeof text, "%.3g s", microseconds / 1e6);
+    return text;
+}
+
+std::string short_bytes(double bytes) {
+    static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < std::size(units)) bytes /= 1024, ++unit;
+    char text[32];
+    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+    return text;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sawtooth {
+
+// Rows of text under named columns, for terminals, files and the Numbers panel.
+struct Table {
+    struct Column {
+        std::string name, unit;
+        bool number = true;  // aligned to the right
+    };
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows;
+
+    std::string plain() const;     // padded for a terminal
+    std::string markdown() const;
+    std::string csv() const;       // RFC 4180
+    std::string tsv() const;
+};
+
+// A number with as many digits as it earns: 4 significant ones, powers of ten outside 1e-3 to 1e6.
+std::string short_number(double value);
+// Microseconds in the unit that suits them: "12.3 us", "4.56 ms", "1.23 s".
+std::string short_time(double microseconds);
+// Bytes likewise, in powers of 1024: "1.5 MiB".
+std::string short_bytes(double bytes);
+
+}  // namespace sawtooth

@@ -1,0 +1,144 @@
+#include "kernels/cpu/pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace sawtooth::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void pause() {
+#if defined(__x86_64__)
+    _mm_pause();
+#else
+    std::this_thread::yield();
+#endif
+}
+
+// Long enough to bridge the gap between two dispatches of a plan, short enough to leave the cores to others.
+constexpr int spins_before_sleep = 2000;
+
+}  // namespace
+
+struct Pool::State {
+    struct alignas(64) Worker {
+        std::atomic<uint64_t> go{0};  // the number of the dispatch to do
+        double start_us = 0, end_us = 0;
+        Tally tally;
+    };
+
+    std::vector<Worker> workers;
+    std::vector<std::jthread> threads;
+    std::atomic<int> pending{0};
+    std::atomic<bool> quit{false};
+    uint64_t dispatches = 0;
+    std::stop_token stop;
+
+    // The present dispatch.
+    int64_t items = 0;
+    int active = 0;
+    Split split = Split::contiguous;
+    const std::function<void(const Item&)>* work = nullptr;
+
+    Clock::time_point origin = Clock::now();
+    std::vector<DispatchRecord> records;
+
+    explicit State(int count) : workers(static_cast<size_t>(count)) {}
+
+    double now_us() const { return std::chrono::duration<double, std::micro>(Clock::now() - origin).count(); }
+
+    void do_items(int index) {
+        Worker& worker = workers[static_cast<size_t>(index)];
+        worker.tally = {};
+        worker.start_us = now_us();
+        const bool cyclic = split == Split::cyclic;
+        const int64_t first = cyclic ? index : items * index / active;
+        const int64_t last = cyclic ? items : items * (index + 1) / active;
+        const int64_t step = cyclic ? active : 1;
+        for (int64_t i = first; i < last && !stop.stop_requested(); i += step) (*work)({i, index, worker.tally, stop});
+        worker.end_us = now_us();
+    }
+
+    void serve(int index) {
+        Worker& worker = workers[static_cast<size_t>(index)];
+        uint64_t done = 0;
+        while (true) {
+            uint64_t go = worker.go.load(std::memory_order_acquire);
+            for (int spin = 0; go == done && spin < spins_before_sleep; ++spin) {
+                pause();
+                go = worker.go.load(std::memory_order_acquire);
+            }
+            while (go == done) {
+                worker.go.wait(done, std::memory_order_acquire);
+                go = worker.go.load(std::memory_order_acquire);
+            }
+            if (quit.load(std::memory_order_relaxed)) return;
+            done = go;
+            do_items(index);
+            pending.fetch_sub(1, std::memory_order_release);
+        }
+    }
+
+    void signal(int index, uint64_t number) {
+        Worker& worker = workers[static_cast<size_t>(index)];
+        worker.go.store(number, std::memory_order_release);
+        worker.go.notify_one();
+    }
+};
+
+Pool::Pool(int threads) {
+    const int count = threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    state_ = std::make_unique<State>(count);
+    for (int index = 1; index < count; ++index)
+        state_->threads.emplace_back([state = state_.get(), index] { state->serve(index); });
+}
+
+Pool::~Pool() {
+    state_->quit = true;
+    for (int index = 1; index < threads(); ++index) state_->signal(index, ~uint64_t{0});
+    state_->threads.clear();
+}
+
+int Pool::threads() const { return static_cast<int>(state_->workers.size()); }
+
+void Pool::dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work) {
+    State& state = *state_;
+    state.items = items;
+    state.split = split;
+    state.work = &work;
+    state.active = static_cast<int>(std::clamp<int64_t>(items, 1, threads()));
+    const double start_us = state.now_us();
+    ++state.dispatches;
+    state.pending.store(state.active - 1, std::memory_order_relaxed);
+    for (int index = 1; index < state.active; ++index) state.signal(index, state.dispatches);
+    state.do_items(0);
+    for (int spin = 0; state.pending.load(std::memory_order_acquire) != 0; ++spin)
+        spin < spins_before_sleep ? pause() : std::this_thread::yield();
+
+    DispatchRecord record{start_us, state.now_us(), items, {}, {}};
+    for (int index = 0; index < state.active; ++index) {
+        const State::Worker& worker = state.workers[static_cast<size_t>(index)];
+        record.busy.push_back({index, worker.start_us, worker.end_us});
+        record.tally += worker.tally;
+    }
+    state.records.push_back(std::move(record));
+}
+
+void Pool::set_stop(std::stop_token stop) { state_->stop = std::move(stop); }
+bool Pool::stopped() const { return state_->stop.stop_requested(); }
+
+void Pool::start_recording() {
+    state_->records.clear();
+    state_->origin = Clock::now();
+}
+
+const std::vector<DispatchRecord>& Pool::records() const { return state_->records; }
+
+}  // namespace sawtooth::cpu

@@ -1,0 +1,181 @@
+#include "kernels/lut_sequence/family.h"
+
+#include <limits>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/lut/schema.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int64_t most_row_bits = 24;
+
+std::vector<Parameter> parameters() {
+    using enum Group;
+    std::vector<Parameter> all = lut::shape_parameters({.batch = 1,
+                                                        .inputs = 32,
+                                                        .outputs = 16,
+                                                        .detectors = 8,
+                                                        .anchors_per_detector = 3,
+                                                        .most_batch = 16384});
+    const auto add = [&](const std::string& kernels, Parameter row) {
+        all.push_back(cited(lut::source + kernels, std::move(row)));
+    };
+    add(", Sequence Processing Kernels",
+        integer_parameter("sequence_length", "Positions of a sequence; every pair of them is looked up.",
+                          shape, "tokens", 32, 1, 16384, Step::powers_of_two, Renews::inputs));
+    add(", 11. check_positional_embeddings_logic",
+        integer_parameter("positional_bits", "Bits of a pair's lookup index that its distance gives.", shape,
+                          "bits", 2, 0, 22, Step::linear, Renews::inputs));
+    add(", 12. fill_after_detectors_firing_stat_logic",
+        choice_parameter("tile", "Edge of a tile of pairs that a thread block takes.", tiling, 16,
+                         {8, 16, 32}, Renews::kernels));
+    add(", 12 and 13",
+        choice_parameter(
+            "events",
+            "Whether firing events go straight to their buffer, or through a dense count of each row.",
+            algorithm, "buffer", {"buffer", "statistic"}, Renews::kernels));
+    for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
+    return all;
+}
+
+Shape positional_shape(const Parameters& parameters, const Arrays&) {
+    return {parameters.integer("sequence_length") - 1, parameters.integer("detectors"),
+            parameters.integer("positional_bits")};
+}
+
+Shape distances_shape(const Parameters& parameters, const Arrays&) {
+    return {parameters.integer("sequence_length") - 1, parameters.integer("detectors")};
+}
+
+ArraySpec output(std::string name, std::string meaning, Dtype dtype, std::vector<std::string> dimensions) {
+    return {.name = std::move(name),
+            .meaning = std::move(meaning),
+            .role = Role::output,
+            .dtype = dtype,
+            .dimensions = std::move(dimensions)};
+}
+
+// The weakest bits, of each position and of each distance.
+std::vector<ArraySpec> found_arrays() {
+    const std::vector<std::string> positions = {"batch", "sequence_length", "detectors"};
+    const std::vector<std::string> distances = {"sequence_length - 1", "detectors"};
+    std::vector<ArraySpec> all = {
+        output("lookup_index", "Bits of each detector at each position.", Dtype::int32, positions),
+        output("min_delta", "The difference of smallest magnitude of each detector.", Dtype::f32, positions),
+        output("min_delta_index", "Bit of that difference; -1 where all pairs are skipped.", Dtype::int32,
+               positions),
+        output("positional_lookup_index", "Bits of each distance.", Dtype::int32, distances),
+        output("positional_min_delta", "The positional value of smallest magnitude.", Dtype::f32, distances),
+        output("positional_min_delta_index", "Bit of that value.", Dtype::int32, distances),
+    };
+    for (size_t i = 3; i < all.size(); ++i) all[i].shape = distances_shape;
+    return all;
+}
+
+std::vector<ArraySpec> arrays() {
+    const std::string rows = "2^(2 anchors_per_detector + positional_bits)";
+    const std::vector<std::string> inputs = {"batch", "sequence_length", "inputs"};
+    const std::vector<std::string> outputs = {"batch", "sequence_length", "outputs"};
+    const std::vector<std::string> distances = {"sequence_length - 1", "detectors", "positional_bits"};
+    std::vector<ArraySpec> all = {
+        {.name = "x", .meaning = "What the detectors compare, at each position.", .dimensions = inputs},
+        {.name = "positional",
+         .meaning = "Values of each distance; a positive one sets its bit.",
+         .dimensions = distances,
+         .shape = positional_shape}};
+    const auto add = [&](std::vector<ArraySpec> more) { all.insert(all.end(), more.begin(), more.end()); };
+    add(lut::table_arrays(rows));
+    add({{.name = "dy",
+          .meaning = "Gradient of y.",
+          .role = Role::output_gradient,
+          .dimensions = outputs,
+          .used = runs_backward},
+         output("y", "Sum of the rows that each position chose with every one before it.", Dtype::f32,
+                outputs)});
+    add(found_arrays());
+    add({{.name = "dx",
+          .meaning = "Gradient of x, through the weaker of a pair's two weakest bits.",
+          .role = Role::output,
+          .dimensions = inputs,
+          .used = runs_backward},
+         {.name = "dpositional",
+          .meaning = "Gradient of positional, summed over the batch and all pairs of a distance.",
+          .role = Role::output,
+          .dimensions = distances,
+          .shape = positional_shape,
+          .used = runs_backward}});
+    add(lut::table_gradients(rows));
+    return all;
+}
+
+std::vector<Variant> variants() {
+    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
+    const std::vector<std::string> outputs = {"y",
+                                              "lookup_index",
+                                              "min_delta",
+                                              "min_delta_index",
+                                              "positional_lookup_index",
+                                              "positional_min_delta",
+                                              "positional_min_delta_index",
+                                              "dx",
+                                              "dpositional",
+                                              "dweights",
+                                              "weights_after"};
+    return {
+        {"unfused", "Each kernel of the source a launch of its own, with its grid.", both, outputs},
+        {"fused", "Pairs go straight to outputs and gradients, without events or a hash table in memory.",
+         both, outputs},
+    };
+}
+
+std::optional<Refusal> check(const Parameters& parameters) {
+    const int64_t anchors = parameters.integer("anchors_per_detector"), bits = lut::row_bits(parameters);
+    if (bits > most_row_bits)
+        return Refusal{"anchors_per_detector", std::to_string(anchors),
+                       "with positional_bits = " + to_text(parameters.at("positional_bits")) +
+                           " a row takes " + std::to_string(bits) +
+                           " bits; accepted is 2 anchors_per_detector + positional_bits up to " +
+                           std::to_string(most_row_bits)};
+    // A neuron's number plus one is kept in 32 bits, in events and in the hash table.
+    if (const int64_t most = std::numeric_limits<int32_t>::max(); lut::neurons(parameters) >= most)
+        return Refusal{"detectors", to_text(parameters.at("detectors")),
+                       "accepted is up to " + std::to_string((most - 1) >> bits) + " with tables of 2^" +
+                           std::to_string(bits) + " rows, as neurons have 32-bit numbers"};
+    return lut::check(parameters);
+}
+
+Family make_family() {
+    Family family;
+    family.name = "lut_sequence";
+    family.title = "Look-up tables on sequences";
+    family.summary =
+        "Every pair of positions chooses rows of tables by the bits of both and of their distance.";
+    family.source = lut::source;
+    family.parameters = parameters();
+    family.presets = {{"paper",
+                       {{"batch", 8},
+                        {"sequence_length", 128},
+                        {"inputs", 256},
+                        {"outputs", 256},
+                        {"detectors", 32},
+                        {"anchors_per_detector", 4},
+                        {"positional_bits", 4},
+                        {"tile", 16}}}};
+    family.arrays = arrays();
+    family.variants = variants();
+    family.settle = lut::settle;
+    family.check = check;
+    family.check_inputs = lut::check_inputs;
+    family.sequence_axis = "sequence_length";
+    return family;
+}
+
+}  // namespace
+
+const Family& lut_sequence_family() {
+    static const Family family = make_family();
+    return family;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,306 @@
+#include "kernels/memory/family.h"
+
+#include <algorithm>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/memory/strategies.h"
+
+namespace sawtooth {
+namespace {
+
+// A memory M maps keys to values; every token corrects it. Titans: e = M k - v, S = eta S - theta e k^T,
+// M = (1 - alpha) M + S, y = M q. The rules differ in what is added, the strategies in where e is taken.
+const std::string interface = "Parallelization Interface";
+const std::string rule_sources =
+    "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to 15; Lattice eq. 15 to 17";
+constexpr int64_t most_tokens = 1 << 24;
+
+Parameter tokens(std::string name, std::string meaning, Group group, int64_t initial, Renews renews) {
+    return integer_parameter(std::move(name), std::move(meaning), group, "tokens", initial, 1, most_tokens,
+                             Step::powers_of_two, renews);
+}
+
+std::vector<Parameter> shape_parameters() {
+    using enum Group;
+    return {
+        integer_parameter("batch", "Sequences times heads, each with a memory of its own.", shape,
+                          "sequences", 1, 1, 16384, Step::powers_of_two, Renews::inputs),
+        tokens("length", "Tokens of a sequence.", shape, 1024, Renews::inputs),
+        integer_parameter("d", "Width of keys, values and queries; a memory is d by d.", shape, "channels",
+                          32, 1, 1024, Step::powers_of_two, Renews::inputs),
+        cited("Lattice eq. 15 to 17",
+              integer_parameter("slot_count", "Slots of the rule lattice.", shape, "slots", 8, 1, 1024,
+                                Step::powers_of_two, Renews::inputs)),
+        integer_parameter("compress", "Compressed slots of the rule trellis, at most d.", shape, "slots", 16,
+                          1, 1024, Step::powers_of_two, Renews::inputs),
+    };
+}
+
+std::vector<Parameter> rule_parameters() {
+    using enum Group;
+    const std::vector<Value> names(memory::rules().begin(), memory::rules().end());
+    return {
+        cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
+                                             names, Renews::inputs)),
+        cited("Atlas eq. 15, 16, 34 to 41",
+              tokens("omega_window", "Tokens over which the rule atlas_omega averages its errors.", algorithm,
+                     8, Renews::inputs)),
+        real_parameter("lambda_k", "Decay of trellis's key slots, times theta.", algorithm, 0.01, 0, 10,
+                       Renews::inputs),
+        real_parameter("lambda_v", "Decay of trellis's value slots, times theta.", algorithm, 0.01, 0, 10,
+                       Renews::inputs),
+        flag_parameter("normalise", "Whether keys and queries are divided by their norms on entry.",
+                       algorithm, true, Renews::inputs),
+    };
+}
+
+std::vector<Parameter> strategy_parameters() {
+    using enum Group;
+    Parameter levels;
+    levels.name = "levels";
+    levels.meaning =
+        "Chunks of levels that a pulse fires, each read at its last boundary; chunkwise_gd gives them.";
+    levels.group = algorithm;
+    levels.unit = "tokens";
+    levels.type = Type::list;
+    levels.initial = "none";
+    levels.word = "none";
+    levels.minimum = 1;
+    levels.maximum = most_tokens;
+    levels.source = interface + ", Chunk Size Selection";
+    levels.renews = Renews::kernels;
+    return {
+        cited(interface + ", The Chunk-Wise Solution",
+              tokens("chunk", "Tokens of a chunk: only its boundaries are sequential.", tiling, 64,
+                     Renews::kernels)),
+        cited("TNT eq. 3 to 7, 13 to 15",
+              tokens("C_G", "Tokens of a shard of tnt, after which its global memory moves.", tiling, 64,
+                     Renews::kernels)),
+        cited("TNT eq. 3 to 7, 13 to 15",
+              tokens("C_L", "Tokens of a local memory of tnt, at most C_G.", tiling, 16, Renews::kernels)),
+        cited(interface + ", Trait Definition",
+              choice_parameter(
+                  "readout",
+                  "Whether a token is read from the chunk's approximate memory (evolving) or from that "
+                  "of its boundary.",
+                  algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
+        levels,
+    };
+}
+
+std::vector<Parameter> run_parameters() {
+    using enum Group;
+    return {
+        dtype_parameter("f32", {"f32", "f16", "bf16"}),
+        choice_parameter("precision", "Of matrix products on the GPU, ignored on the CPU.", numerics, "f32",
+                         {"f32", "tf32", "bf16"}, Renews::kernels),
+        cited(interface + ", The Sawtooth Problem",
+              choice_parameter(
+                  "launch",
+                  "How launches follow one another on the GPU, ignored on the CPU: with a wait after "
+                  "each (sync, the source's own sawtooth), in a stream, or in a graph.",
+                  run, "stream", {"sync", "stream", "graph", "graph_pdl"}, Renews::kernels)),
+    };
+}
+
+std::vector<Parameter> parameters() {
+    std::vector<Parameter> all;
+    for (const auto& part : {shape_parameters(), rule_parameters(), strategy_parameters(), run_parameters()})
+        all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+using memory::has_rule;
+
+bool forgets(const Parameters& p) { return !has_rule(p, {"lattice"}); }
+bool has_step(const Parameters& p) { return !has_rule(p, {"hebbian", "lattice"}); }
+bool has_momentum(const Parameters& p) { return has_rule(p, {"titans", "atlas", "atlas_omega"}); }
+bool has_matrix(const Parameters& p) { return !has_rule(p, {"lattice", "trellis"}); }
+bool is_atlas(const Parameters& p) { return has_rule(p, {"atlas"}); }
+bool is_lattice(const Parameters& p) { return has_rule(p, {"lattice"}); }
+bool is_trellis(const Parameters& p) { return has_rule(p, {"trellis"}); }
+bool has_one_state(const Parameters& p) { return !is_trellis(p); }
+bool has_levels(const Parameters& p) { return !p.is("levels", "none"); }
+
+// [B, d, d]; the slots of lattice are [B, m, d].
+Shape state_shape(const Parameters& p) {
+    return {p.integer("batch"), p.integer(is_lattice(p) ? "slot_count" : "d"), p.integer("d")};
+}
+
+Shape matrix_shape(const Parameters& p, const Arrays&) {
+    return {p.integer("batch"), p.integer("d"), p.integer("d")};
+}
+
+Shape final_shape(const Parameters& p, const Arrays&) { return state_shape(p); }
+
+Shape omega_shape(const Parameters& p, const Arrays&) { return {p.integer("d"), 2 * p.integer("d")}; }
+
+// At `chunk`; those of tnt, one a shard, have `C_G` in its place.
+Shape boundaries_shape(const Parameters& p, const Arrays&) {
+    const Shape state = state_shape(p);
+    const int64_t length = p.integer("length"), chunk = std::min(p.integer("chunk"), length);
+    return {state[0], (length + chunk - 1) / chunk + 1, state[1], state[2]};
+}
+
+int64_t level_count(const Parameters& p) {
+    const auto* levels = std::get_if<std::vector<int64_t>>(&p.at("levels"));
+    return levels ? static_cast<int64_t>(levels->size()) : 0;
+}
+
+Shape pulse_shape(const Parameters& p, const Arrays&) { return {level_count(p), p.integer("length")}; }
+
+Shape level_shape(const Parameters& p, const Arrays&) {
+    return {p.integer("batch"), level_count(p), p.integer("length"), p.integer("d")};
+}
+
+std::vector<ArraySpec> inputs() {
+    const std::vector<std::string> vectors = {"batch", "length", "d"}, gates = {"batch", "length"};
+    return {
+        {.name = "k", .meaning = "Keys.", .dimensions = vectors},
+        {.name = "v", .meaning = "Values.", .dimensions = vectors},
+        {.name = "q", .meaning = "Queries.", .dimensions = vectors},
+        {.name = "alpha", .meaning = "How much each token forgets.", .dimensions = gates, .used = forgets},
+        {.name = "eta",
+         .meaning = "How much momentum each token keeps.",
+         .dimensions = gates,
+         .used = has_momentum},
+        {.name = "theta", .meaning = "The step each token takes.", .dimensions = gates, .used = has_step},
+        {.name = "w_omega",
+         .meaning = "What makes atlas's right-hand side of a key and a value.",
+         .dimensions = {"d", "2 d"},
+         .shape = omega_shape,
+         .used = is_atlas},
+        {.name = "slots",
+         .meaning = "Slots before the first token; normalised on entry.",
+         .dimensions = {"batch", "slot_count", "d"},
+         .used = is_lattice},
+        {.name = "x", .meaning = "What trellis compresses.", .dimensions = vectors, .used = is_trellis},
+        {.name = "m0",
+         .meaning = "Memory before the first token; zeros where absent.",
+         .role = Role::optional,
+         .dimensions = {"batch", "d", "d"},
+         .used = has_matrix},
+        {.name = "s0",
+         .meaning = "Momentum before the first token; zeros where absent.",
+         .role = Role::optional,
+         .dimensions = {"batch", "d", "d"},
+         .used = has_momentum},
+        {.name = "sk0",
+         .meaning = "Key slots of trellis before the first token; zeros where absent.",
+         .role = Role::optional,
+         .dimensions = {"batch", "compress", "d"},
+         .used = is_trellis},
+        {.name = "sv0",
+         .meaning = "Value slots of trellis before the first token; zeros where absent.",
+         .role = Role::optional,
+         .dimensions = {"batch", "d", "compress"},
+         .used = is_trellis},
+    };
+}
+
+std::vector<ArraySpec> outputs() {
+    const std::string state = "d, lattice: slot_count";
+    return {
+        {.name = "y",
+         .meaning = "What each token reads.",
+         .role = Role::output,
+         .dimensions = {"batch", "length", "d"}},
+        {.name = "m",
+         .meaning = "Memory, or lattice's slots, after the last token.",
+         .role = Role::output,
+         .dimensions = {"batch", state, "d"},
+         .shape = final_shape,
+         .used = has_one_state},
+        {.name = "s",
+         .meaning = "Momentum after the last token.",
+         .role = Role::output,
+         .dimensions = {"batch", "d", "d"},
+         .shape = matrix_shape,
+         .used = has_momentum},
+        {.name = "sk",
+         .meaning = "Key slots of trellis after the last token.",
+         .role = Role::output,
+         .dimensions = {"batch", "compress", "d"},
+         .used = is_trellis},
+        {.name = "sv",
+         .meaning = "Value slots of trellis after the last token.",
+         .role = Role::output,
+         .dimensions = {"batch", "d", "compress"},
+         .used = is_trellis},
+        {.name = "boundaries",
+         .meaning =
+             "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
+         .role = Role::output,
+         .dimensions = {"batch", "chunks + 1", state, "d"},
+         .shape = boundaries_shape,
+         .used = has_one_state},
+        {.name = "pulse",
+         .meaning = "1 where a level fires.",
+         .role = Role::output,
+         .dtype = Dtype::int32,
+         .dimensions = {"number of levels", "length"},
+         .shape = pulse_shape,
+         .used = has_levels},
+        {.name = "level_y",
+         .meaning = "What each token reads of each level at its last boundary.",
+         .role = Role::output,
+         .dimensions = {"batch", "number of levels", "length", "d"},
+         .shape = level_shape,
+         .used = has_levels},
+    };
+}
+
+std::vector<ArraySpec> arrays() {
+    std::vector<ArraySpec> all = inputs();
+    for (ArraySpec& output : outputs()) all.push_back(std::move(output));
+    return all;
+}
+
+std::vector<Variant> variants() {
+    std::vector<Variant> all;
+    for (const memory::Strategy& strategy : memory::strategies())
+        all.push_back(
+            {strategy.name, strategy.idea, {Backend::cpu, Backend::cuda}, strategy.outputs, strategy.check});
+    return all;
+}
+
+std::optional<Refusal> check(const Parameters& parameters) {
+    const int64_t width = parameters.integer("d");
+    if (is_trellis(parameters) && parameters.integer("compress") > width)
+        return Refusal{
+            "compress", to_text(parameters.at("compress")),
+            "accepted is up to d = " + std::to_string(width) + ", as slots hold the first numbers of a key"};
+    return {};
+}
+
+Family make_family() {
+    Family family;
+    family.name = "memory";
+    family.title = "Memory rules and chunks";
+    family.summary =
+        "A memory that every token corrects, walked token by token, in chunks, by scans and in shards.";
+    family.source = interface + "; " + rule_sources;
+    family.parameters = parameters();
+    family.presets = {{"paper",
+                       {{"batch", 16},
+                        {"length", 4096},
+                        {"d", 64},
+                        {"rule", "titans"},
+                        {"chunk", 64},
+                        {"C_G", 512},
+                        {"C_L", 64}}}};
+    family.arrays = arrays();
+    family.variants = variants();
+    family.check = check;
+    family.sequence_axis = "length";
+    return family;
+}
+
+}  // namespace
+
+const Family& memory_family() {
+    static const Family family = make_family();
+    return family;
+}
+
+}  // namespace sawtooth

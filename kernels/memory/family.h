@@ -1,0 +1,10 @@
+#pragma once
+
+#include "kernels/core/family.h"
+
+namespace sawtooth {
+
+// Memory update rules and their chunked forms.
+const Family& memory_family();
+
+}  // namespace sawtooth

@@ -1,0 +1,243 @@
+// The schema of the associative scan: what can be set, what goes in and comes out, which variants there are.
+
+#include "kernels/scan/family.h"
+
+#include "kernels/scan/cpu.h"
+#include "kernels/scan/parts.h"
+
+namespace sawtooth {
+namespace scan {
+namespace {
+
+std::vector<Parameter> parameters() {
+    constexpr auto inputs = Renews::inputs;
+    std::vector<Parameter> rows = {
+        integer_parameter("batch", "Independent sequences.", Group::shape, "sequences", 2, 1, 65536,
+                          Step::powers_of_two, inputs),
+        integer_parameter("length", "Positions along which the scan runs; any number.", Group::shape, "positions", 4096,
+                          1, int64_t{1} << 28, Step::powers_of_two, inputs),
+        integer_parameter("channels", "Independent columns at every position, neighbours in memory.", Group::shape,
+                          "channels", 16, 1, 65536, Step::powers_of_two, inputs),
+        choice_parameter("op", "The associative operator that joins two neighbours.", Group::algorithm, "sum",
+                         {"sum", "product", "max", "min", "linear", "complex_sum"}, inputs),
+        choice_parameter("direction", "Which way the scan runs: from the start, from the end, or both.",
+                         Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
+        choice_parameter("block_size", "Positions a tile: what one worker or thread block scans at once.",
+                         Group::tiling, "auto", {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}},
+                         Renews::kernels),
+        flag_parameter("compensated", "Carries what every addition loses beside the sum and adds it at the end.",
+                       Group::numerics, false, Renews::kernels),
+        dtype_parameter("f32", {"f32", "f16", "bf16"}),
+        choice_parameter("distribution", "What the generated inputs look like.", Group::numerics, "normal",
+                         {"normal", "uniform", "badly_conditioned", "impulse"}, inputs),
+        backward_parameter(),
+        integer_parameter("drawn_batch", "Which sequence the plots show; the last one if there are fewer.",
+                          Group::run, "sequence", 0, 0, 65535, Step::linear, Renews::figures),
+        integer_parameter("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
+                          Group::run, "channel", 0, 0, 65535, Step::linear, Renews::figures),
+        integer_parameter("example_length", "Positions of the small array whose tree and ladder are drawn.",
+                          Group::run, "positions", 8, 2, 16, Step::linear, Renews::figures),
+        integer_parameter("example_step", "Which step of the tree and the ladder is lit.", Group::run, "step", 1, 1,
+                          8, Step::linear, Renews::figures),
+    };
+    return rows;
+}
+
+bool is_linear(const Parameters& parameters) { return parameters.is("op", "linear"); }
+bool has_gate_gradient(const Parameters& parameters) { return runs_backward(parameters) && is_linear(parameters); }
+bool runs_both(const Parameters& parameters) { return parameters.is("direction", "both"); }
+Dtype x_dtype(const Parameters& parameters) {
+    return parameters.is("op", "complex_sum") ? Dtype::complex64 : Dtype::f32;
+}
+
+std::vector<ArraySpec> arrays() {
+    const std::vector<std::string> sequence = {"batch", "length", "channels"}, column = {"batch", "channels"};
+    return {
+        {.name = "x", .meaning = "What is scanned along the middle axis.", .dimensions = sequence, .dtype_for = x_dtype},
+        {.name = "a", .meaning = "The gates of linear.", .dimensions = sequence, .used = is_linear},
+        {.name = "initial",
+         .meaning = "The state of linear before its first step; 0 where it is absent.",
+         .role = Role::optional,
+         .dimensions = column,
+         .used = is_linear},
+        {.name = "dy",
+         .meaning = "The gradient of y.",
+         .role = Role::output_gradient,
+         .dimensions = sequence,
+         .used = runs_backward},
+        {.name = "y", .meaning = "The inclusive scan of x.", .role = Role::output, .dimensions = sequence,
+         .dtype_for = x_dtype},
+        {.name = "y_reverse",
+         .meaning = "The inclusive scan from the end.",
+         .role = Role::output,
+         .dimensions = sequence,
+         .used = runs_both,
+         .dtype_for = x_dtype},
+        {.name = "dx", .meaning = "The gradient of x.", .role = Role::output, .dimensions = sequence,
+         .used = runs_backward},
+        {.name = "da", .meaning = "The gradient of a.", .role = Role::output, .dimensions = sequence,
+         .used = has_gate_gradient},
+        {.name = "dinitial", .meaning = "The gradient of initial, where that is given.", .role = Role::output,
+         .dimensions = column, .used = has_gate_gradient},
+    };
+}
+
+std::vector<Variant> variants() {
+    const std::vector<std::string> outputs = {"y", "y_reverse", "dx", "da", "dinitial"};
+    return {
+        {.name = "sequential",
+         .idea = "One chain of combines a column, as a framework's cumulative sum does on a middle axis.",
+         .backends = {Backend::cpu},
+         .outputs = outputs,
+         .plan_cpu = plan_sequential},
+        {.name = "hillis_steele",
+         .idea = "Doubling: in step k every position joins the one 2^k before it; log2 L passes, N log2 N work.",
+         .backends = {Backend::cpu},
+         .outputs = outputs,
+         .plan_cpu = plan_hillis_steele},
+        {.name = "blelloch",
+         .idea = "Totals go up a binary tree, prefixes come down it; 2 log2 L steps, 2 N work.",
+         .backends = {Backend::cpu},
+         .outputs = outputs,
+         .plan_cpu = plan_blelloch},
+        {.name = "three_phase",
+         .idea = "Blocks are scanned, their totals are scanned, the prefixes are added; three launches.",
+         .backends = {Backend::cpu},
+         .outputs = outputs,
+         .plan_cpu = plan_three_phase},
+        {.name = "lookback",
+         .idea = "One pass: every tile publishes its total and looks back for the prefix before it.",
+         .backends = {Backend::cpu},
+         .outputs = outputs,
+         .plan_cpu = plan_lookback},
+    };
+}
+
+void settle(Parameters& parameters, const Arrays& given, Backend) { settle_backward(parameters, given, "dy"); }
+
+std::optional<Refusal> check(const Parameters& parameters) {
+    const std::string& op = parameters.text("op");
+    if (parameters.flag("compensated") && op != "sum" && op != "complex_sum")
+        return Refusal{"compensated", "true", "accepted with op sum or complex_sum, not with " + op};
+    if (op == "complex_sum" && !parameters.is("dtype", "f32"))
+        return Refusal{"dtype", parameters.text("dtype"), "complex_sum takes f32 alone"};
+    if (!runs_backward(parameters)) return {};
+    if (op != "sum" && op != "linear")
+        return Refusal{"backward", "true", "there is one for op sum and linear, not for " + op};
+    if (parameters.is("direction", "both"))
+        return Refusal{"backward", "true", "accepted with direction forward or reverse, not with both"};
+    return {};
+}
+
+// Accumulates 1e4, 1e-4, -1e4, 1e-4, …: sums whose large parts cancel.
+constexpr float badly_conditioned[4] = {1e4f, 1e-4f, -1e4f, 1e-4f};
+
+Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random) {
+    Array array = Array::uninitialised(spec.name, spec.dtype_for ? spec.dtype_for(parameters) : spec.dtype,
+                                       spec.shape_for(parameters, so_far));
+    const auto values = array.as<float>();  // real and imaginary parts in turn where it is complex
+    if (spec.name == "a") {
+        for (float& value : values) value = static_cast<float>(random.uniform(0.5, 1));
+        return array;
+    }
+    const std::string& distribution = parameters.text("distribution");
+    if (distribution == "normal" || spec.role == Role::output_gradient) {
+        for (float& value : values) value = static_cast<float>(random.normal());
+    } else if (distribution == "uniform") {
+        for (float& value : values) value = static_cast<float>(random.uniform(-1, 1));
+    } else {
+        const int64_t length = parameters.integer("length");
+        const int64_t width = static_cast<int64_t>(values.size()) / length / parameters.integer("batch");
+        for (size_t i = 0; i < values.size(); ++i) {
+            const int64_t position = static_cast<int64_t>(i) / width % length;
+            values[i] = distribution == "impulse" ? (position == length / 4 ? 1.0f : 0.0f)
+                                                  : badly_conditioned[position % 4];
+        }
+    }
+    return array;
+}
+
+Work work(const Parameters& parameters) {
+    const bool linear = is_linear(parameters), complex = parameters.is("op", "complex_sum");
+    const double elements = static_cast<double>(parameters.integer("batch") * parameters.integer("length") *
+                                                parameters.integer("channels"));
+    const double element_bytes = complex ? 8 : parameters.is("dtype", "f32") ? 4 : 2;
+    const double passes = parameters.is("direction", "both") ? 2 : 1;
+    Work total;
+    total.bytes = elements * element_bytes * (passes + (linear ? 2 : 1));
+    total.operations = elements * passes * (linear || complex ? 2 : 1);
+    if (runs_backward(parameters)) {
+        total.bytes += elements * (element_bytes + 4);  // dy in, dx out
+        if (linear) total.bytes += elements * 4;        // da; a and y are counted above
+        total.operations += elements * (linear ? 3 : 1);
+    }
+    return total;
+}
+
+std::vector<BenchCase> bench_cases(Backend) {
+    std::vector<BenchCase> cases;
+    const auto add = [&](int64_t batch, int64_t length, int64_t channels) {
+        for (const char* op : {"sum", "linear"}) {
+            BenchCase row;
+            row.name = std::string(op) + " " + to_text(Shape{batch, length, channels});
+            row.values = {{"batch", batch}, {"length", length}, {"channels", channels}, {"op", std::string(op)}};
+            row.limit = op == std::string("sum") ? BenchCase::Limit::copy : BenchCase::Limit::triad;
+            cases.push_back(std::move(row));
+        }
+    };
+    for (int64_t length : {512, 1024, 2048, 4096, 8192}) add(4, length, 512);
+    add(1, 2048, 512);
+    add(16, 2048, 512);
+    add(4, 2048, 128);
+    add(4, 2048, 1024);
+    add(64, 65536, 1);    // many long rows
+    add(1, 1 << 24, 1);   // one long row
+    return cases;
+}
+
+Family make_family() {
+    Family family;
+    family.name = "scan";
+    family.title = "Associative scan";
+    family.summary = "Inclusive scan of six operators along the middle axis, five ways.";
+    family.source = "Fused Associative Scan (source 002); Blelloch 1990; Merrill, Garland 2016";
+    family.parameters = parameters();
+    family.presets = {{"paper", {{"batch", int64_t{4}}, {"length", int64_t{8192}}, {"channels", int64_t{512}}}}};
+    family.arrays = arrays();
+    family.variants = variants();
+    family.settle = settle;
+    family.check = check;
+    family.generate = generate;
+    family.reference = reference;
+    family.work = work;
+    family.sequence_axis = "length";
+    family.bench_cases = bench_cases;
+    family.sweeps = sweeps;
+    family.figures = figures;
+    return family;
+}
+
+}  // namespace
+
+Operator operator_of(const Parameters& parameters) {
+    const std::string& op = parameters.text("op");
+    if (op == "product") return Operator::product;
+    if (op == "max") return Operator::maximum;
+    if (op == "min") return Operator::minimum;
+    if (op == "linear") return Operator::linear;
+    return parameters.flag("compensated") ? Operator::compensated_sum : Operator::sum;
+}
+
+int64_t block_size_of(const Parameters& parameters) {
+    if (parameters.is("block_size", "auto")) return automatic_block_size(parameters.integer("length"));
+    return parameters.integer("block_size");
+}
+
+}  // namespace scan
+
+const Family& scan_family() {
+    static const Family family = scan::make_family();
+    return family;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,280 @@
+#include "kernels/scan/tiles.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sawtooth::scan {
+namespace {
+
+constexpr int64_t narrow_below = 16;    // channels under which a tile is cut into segments
+constexpr int64_t segment_columns = 64;  // columns that segments make together, at the most
+
+// A tile of few channels, segments side by side: row k holds step k of every segment, [rows, segments * channels].
+struct Segments {
+    int64_t channels, count, rows, columns;
+
+    Segments(const Tile& tile)
+        : channels(tile.columns), count(segment_columns / channels), rows((tile.steps + count - 1) / count),
+          columns(count * channels) {}
+};
+
+// Scratch of one thread; tiles are worked off one at a time.
+struct Scratch {
+    std::vector<float> input, output, packed[2], packed_out[2], states[2], totals[2];
+};
+thread_local Scratch scratch;
+
+States resized(std::vector<float> (&planes)[2], int64_t count) {
+    for (auto& plane : planes) plane.resize(static_cast<size_t>(count));
+    return {{planes[0].data(), planes[1].data()}};
+}
+
+Rows pack(const Job& job, const Tile& tile, const Segments& segments, Rows in) {
+    resized(scratch.packed, segments.rows * segments.columns);
+    for (int plane = 0; plane < input_planes_of(job.op); ++plane) {
+        float* const packed = scratch.packed[plane].data();
+        for (int64_t segment = 0; segment < segments.count; ++segment) {
+            const int64_t begin = segment * segments.rows;
+            const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
+            float* to = packed + segment * segments.channels;
+            for (int64_t k = 0; k < there; ++k, to += segments.columns)
+                for (int64_t c = 0; c < segments.channels; ++c)
+                    to[c] = in.plane[plane][(begin + k) * in.stride + c];
+            // The identity as an input: of compensated_sum its first plane.
+            const float nothing = identity(job.op, plane);
+            for (int64_t k = there; k < segments.rows; ++k, to += segments.columns)
+                for (int64_t c = 0; c < segments.channels; ++c) to[c] = nothing;
+        }
+    }
+    return {{scratch.packed[0].data(), scratch.packed[1].data()}, segments.columns};
+}
+
+void unpack(const Tile& tile, const Segments& segments, const float* packed, float* to, int64_t stride) {
+    for (int64_t segment = 0; segment < segments.count; ++segment) {
+        const int64_t begin = segment * segments.rows;
+        const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
+        const float* from = packed + segment * segments.channels;
+        for (int64_t k = 0; k < there; ++k, from += segments.columns)
+            for (int64_t c = 0; c < segments.channels; ++c) to[(begin + k) * stride + c] = from[c];
+    }
+}
+
+// states = the carry before every segment, given the segments' totals; carry moves on to the end of the tile.
+void spread_carry(Operator op, const Segments& segments, States totals, States carry, States states) {
+    for (int64_t segment = 0; segment < segments.count; ++segment) {
+        const int64_t at = segment * segments.channels;
+        copy_states(op, carry, states.from(at), segments.channels);
+        combine(op, carry, totals.from(at), carry, segments.channels);
+    }
+}
+
+States fold_segments(Operator op, const Segments& segments, Rows packed) {
+    const States totals = resized(scratch.totals, segments.columns);
+    fill_identity(op, totals, segments.columns);
+    fold_rows({.op = op, .in = packed, .rows = segments.rows, .columns = segments.columns, .total = totals});
+    return totals;
+}
+
+bool is_narrow(const Job& job) { return job.channels < narrow_below; }
+
+// The states before every segment of a narrow tile, in scratch; carry moves on, and so does total if it is given.
+struct Prepared {
+    Segments segments;
+    Rows packed;
+    States states;
+};
+Prepared prepare_segments(const Access& access, const Tile& tile, States carry, States total) {
+    const Operator op = access.job().op;
+    const Segments segments(tile);
+    const Rows packed = pack(access.job(), tile, segments, access.input(tile, scratch.input));
+    const States totals = fold_segments(op, segments, packed);
+    const States states = resized(scratch.states, segments.columns);
+    if (total.plane[0]) spread_carry(op, segments, totals, total, states);
+    if (carry.plane[0]) spread_carry(op, segments, totals, carry, states);
+    return {segments, packed, states};
+}
+
+void scan_narrow(const Access& access, const Tile& tile, States carry, States total) {
+    const Prepared ready = prepare_segments(access, tile, carry, total);
+    const States out = resized(scratch.packed_out, ready.segments.rows * ready.segments.columns);
+    scan_rows({.op = access.job().op,
+               .in = ready.packed,
+               .rows = ready.segments.rows,
+               .columns = ready.segments.columns,
+               .carry = ready.states,
+               .out = out.plane[0],
+               .out_stride = ready.segments.columns});
+    int64_t stride = 0;
+    float* const to = access.output(tile, scratch.output, stride);
+    unpack(tile, ready.segments, out.plane[0], to, stride);
+    access.put_output(tile, scratch.output);
+}
+
+// Rows are walked in groups, so that a group of a few columns finds its cache lines where the last one left them.
+constexpr int64_t rows_a_group = 4;
+
+template <class Step>
+void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
+    const Rows in = access.input(tile, scratch.input);
+    walk.op = access.job().op;
+    walk.columns = tile.columns;
+    for (int64_t row = 0; row < tile.steps; row += rows_a_group) {
+        Walk group = walk;
+        group.rows = std::min(rows_a_group, tile.steps - row);
+        group.in = {{in.plane[0] + row * in.stride, in.plane[1] ? in.plane[1] + row * in.stride : nullptr}, in.stride};
+        if (walk.out) group.out = walk.out + row * walk.out_stride;
+        for (float*& plane : group.states_out.plane)
+            if (plane) plane += row * walk.states_out.stride;
+        step(group);
+    }
+}
+
+void scan_wide(const Access& access, const Tile& tile, States carry, States total, bool stream) {
+    Walk walk{.carry = carry, .total = total};
+    walk.out = access.output(tile, scratch.output, walk.out_stride);
+    walk.stream = stream && access.job().y_precision == cpu::Precision::f32;
+    walk_wide(access, tile, walk, total.plane[0] ? scan_and_fold_rows : scan_rows);
+    access.put_output(tile, scratch.output);
+}
+
+}  // namespace
+
+int64_t Access::offset(const Tile& tile) const {
+    const int64_t position = job_.flipped ? job_.length - 1 - tile.first : tile.first;
+    return (tile.batch * job_.length + position) * job_.channels + tile.column;
+}
+
+Rows Access::input(const Tile& tile, std::vector<float>& room) const {
+    const void* const arrays[2] = {job_.op == Operator::linear ? job_.a : job_.x,
+                                   job_.op == Operator::linear ? job_.x : nullptr};
+    Rows rows;
+    const int64_t at = offset(tile);
+    if (job_.precision == cpu::Precision::f32) {
+        for (int plane = 0; plane < input_planes_of(job_.op); ++plane)
+            rows.plane[plane] = static_cast<const float*>(arrays[plane]) + at;
+        rows.stride = stride();
+        return rows;
+    }
+    room.resize(static_cast<size_t>(input_planes_of(job_.op) * tile.steps * tile.columns));
+    rows.stride = tile.columns;
+    for (int plane = 0; plane < input_planes_of(job_.op); ++plane) {
+        float* const to = room.data() + plane * tile.steps * tile.columns;
+        rows.plane[plane] = to;
+        for (int64_t step = 0; step < tile.steps; ++step)
+            cpu::widen(job_.precision, static_cast<const uint16_t*>(arrays[plane]) + at + step * stride(),
+                       to + step * tile.columns, tile.columns);
+    }
+    return rows;
+}
+
+float* Access::output(const Tile& tile, std::vector<float>& room, int64_t& out_stride) const {
+    if (job_.y_precision == cpu::Precision::f32) {
+        out_stride = stride();
+        return static_cast<float*>(job_.y) + offset(tile);
+    }
+    room.resize(static_cast<size_t>(tile.steps * tile.columns));
+    out_stride = tile.columns;
+    return room.data();
+}
+
+void Access::put_output(const Tile& tile, const std::vector<float>& room) const {
+    if (job_.y_precision == cpu::Precision::f32) return;
+    uint16_t* const to = static_cast<uint16_t*>(job_.y) + offset(tile);
+    for (int64_t step = 0; step < tile.steps; ++step)
+        cpu::narrow(job_.y_precision, room.data() + step * tile.columns, to + step * stride(), tile.columns);
+}
+
+void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, bool with_initial) const {
+    const int64_t channels = job_.channels;
+    const void* const arrays[2] = {job_.op == Operator::linear ? job_.a : job_.x,
+                                   job_.op == Operator::linear ? job_.x : nullptr};
+    for (int p = 0; p < input_planes_of(job_.op); ++p) {
+        for (int64_t k = 0; k < count; ++k) {
+            const int64_t at = offset({.batch = batch, .first = first + k * every});
+            float* const row = to.plane[p] + k * channels;
+            if (job_.precision == cpu::Precision::f32)
+                std::memcpy(row, static_cast<const float*>(arrays[p]) + at, static_cast<size_t>(channels) * 4);
+            else
+                cpu::widen(job_.precision, static_cast<const uint16_t*>(arrays[p]) + at, row, channels);
+        }
+    }
+    if (planes_of(job_.op) > input_planes_of(job_.op)) std::fill_n(to.plane[1], count * channels, 0.0f);
+    if (!with_initial || first != 0 || job_.op != Operator::linear) return;
+    std::vector<float> room[2];
+    const States before = resized(room, channels);
+    start(batch, 0, channels, before);
+    combine(job_.op, before, to, to, channels);
+}
+
+void Access::drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const {
+    const int64_t channels = job_.channels;
+    for (int64_t k = 0; k < count; ++k) {
+        const int64_t at = offset({.batch = batch, .first = first + k * every});
+        const float* const from = values + k * channels;
+        if (job_.y_precision == cpu::Precision::f32)
+            std::memcpy(static_cast<float*>(job_.y) + at, from, static_cast<size_t>(channels) * 4);
+        else
+            cpu::narrow(job_.y_precision, from, static_cast<uint16_t*>(job_.y) + at, channels);
+    }
+}
+
+void Access::start(int64_t batch, int64_t column, int64_t columns, States states) const {
+    fill_identity(job_.op, states, columns);
+    if (job_.initial) std::copy_n(job_.initial + batch * job_.channels + column, columns, states.plane[1]);
+}
+
+void chain_tile(const Access& access, const Tile& tile, States carry, bool stream) {
+    scan_wide(access, tile, carry, {}, stream);
+}
+
+void fold_tile(const Access& access, const Tile& tile, States total) {
+    if (is_narrow(access.job())) {
+        prepare_segments(access, tile, {}, total);
+        return;
+    }
+    walk_wide(access, tile, {.total = total}, fold_rows);
+}
+
+void scan_tile(const Access& access, const Tile& tile, States carry, bool stream) {
+    scan_and_fold_tile(access, tile, carry, {}, stream);
+}
+
+void scan_and_fold_tile(const Access& access, const Tile& tile, States carry, States total, bool stream) {
+    if (is_narrow(access.job()))
+        scan_narrow(access, tile, carry, total);
+    else
+        scan_wide(access, tile, carry, total, stream);
+}
+
+void scan_tile_states(const Access& access, const Tile& tile, States total, States local) {
+    const Operator op = access.job().op;
+    fill_identity(op, total, tile.columns);
+    const int64_t at = access.offset(tile);
+    if (!is_narrow(access.job())) {
+        Walk walk{.carry = total};
+        for (int plane = 0; plane < planes_of(op); ++plane) walk.states_out.plane[plane] = local.plane[plane] + at;
+        walk.states_out.stride = access.stride();
+        walk_wide(access, tile, walk, scan_states);
+        return;
+    }
+    const Prepared ready = prepare_segments(access, tile, total, {});
+    const States out = resized(scratch.packed_out, ready.segments.rows * ready.segments.columns);
+    scan_states({.op = op,
+                 .in = ready.packed,
+                 .rows = ready.segments.rows,
+                 .columns = ready.segments.columns,
+                 .carry = ready.states,
+                 .states_out = {{out.plane[0], out.plane[1]}, ready.segments.columns}});
+    for (int plane = 0; plane < planes_of(op); ++plane)
+        unpack(tile, ready.segments, out.plane[plane], local.plane[plane] + at, access.stride());
+}
+
+Strips strips_of(const Job& job, int64_t steps) {
+    constexpr int64_t tile_floats = 512 * 1024;
+    if (is_narrow(job)) return {job.channels, 1};
+    const int64_t fitting = std::max<int64_t>(tile_floats / steps / 16 * 16, 16);
+    const int64_t width = std::min(job.channels, fitting);
+    return {width, (job.channels + width - 1) / width};
+}
+
+}  // namespace sawtooth::scan

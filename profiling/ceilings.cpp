@@ -1,0 +1,86 @@
+#include "profiling/ceilings.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "kernels/cpu/limits.h"
+#include "profiling/measure.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int repeats = 7;
+
+// The median of what `once` says it took, in microseconds.
+template <class Once>
+double median_us(Once&& once) {
+    once();  // warm up
+    std::vector<double> samples;
+    for (int repeat = 0; repeat < repeats; ++repeat) samples.push_back(once());
+    return statistics_of(samples).median;
+}
+
+double last_dispatch_us(const cpu::Pool& pool) {
+    const cpu::DispatchRecord& record = pool.records().back();
+    return record.end_us - record.start_us;
+}
+
+}  // namespace
+
+std::optional<Ceilings> measure_ceilings(cpu::Pool& pool, int64_t bytes, std::stop_token stop) {
+    Array arrays[3];
+    for (Array& array : arrays) array = Array::zeros("", Dtype::f32, {bytes / 4});
+    const auto left = arrays[0].as<float>(), right = arrays[1].as<float>(), to = arrays[2].as<float>();
+    const auto count = static_cast<int64_t>(left.size());
+
+    Ceilings ceilings;
+    ceilings.threads = pool.threads();
+    const double copy_us = median_us([&] {
+        pool.start_recording();
+        cpu::copy(pool, left.data(), to.data(), count);
+        return last_dispatch_us(pool);
+    });
+    if (stop.stop_requested()) return {};
+    const double triad_us = median_us([&] {
+        pool.start_recording();
+        cpu::triad(pool, left.data(), right.data(), to.data(), count);
+        return last_dispatch_us(pool);
+    });
+    if (stop.stop_requested()) return {};
+    double operations = 0;
+    const double multiply_us = median_us([&] {
+        pool.start_recording();
+        operations = cpu::multiply_add(pool, 200'000);
+        return last_dispatch_us(pool);
+    });
+    if (stop.stop_requested()) return {};
+    const std::function<void(const cpu::Item&)> nothing = [](const cpu::Item&) {};
+    ceilings.launch_us = median_us([&] {
+        constexpr int launches = 256;
+        pool.start_recording();
+        for (int i = 0; i < launches; ++i) pool.dispatch(pool.threads(), cpu::Split::contiguous, nothing);
+        return pool.records().back().end_us / launches;
+    });
+    const double array_bytes = static_cast<double>(count) * 4;
+    ceilings.copy_bytes_per_second = 2 * array_bytes / copy_us * 1e6;
+    ceilings.triad_bytes_per_second = 3 * array_bytes / triad_us * 1e6;
+    ceilings.operations_per_second = operations / multiply_us * 1e6;
+    if (stop.stop_requested()) return {};
+    return ceilings;
+}
+
+std::optional<double> processor_mhz() {
+    double sum = 0;
+    int cores = 0;
+    for (;; ++cores) {
+        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cores) + "/cpufreq/scaling_cur_freq");
+        double kilohertz = 0;
+        if (!(file >> kilohertz)) break;
+        sum += kilohertz / 1e3;
+    }
+    if (cores == 0) return {};
+    return sum / cores;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "kernels/core/plan.h"
+#include "kernels/core/result.h"
+#include "kernels/cpu/pool.h"
+
+namespace sawtooth {
+
+TimeStatistics statistics_of(std::vector<double> samples);
+
+// One run of a plan on the pool: reset, caches flushed where `cache` is cold, launches in order. Records are in
+// microseconds from the first launch; false when the pool was stopped meanwhile.
+bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
+
+struct Measured {
+    TimeStatistics time;
+    std::vector<LaunchRecord> launches;  // of the repeat nearest to the median
+};
+
+// `repeats` runs after a first one that warms up; `before_repeat` hears their number. Empty samples when stopped.
+Measured measure(const Plan& plan, cpu::Pool& pool, Cache cache, int repeats,
+                 const std::function<void(int)>& before_repeat);
+
+// The lines of this memory leave every cache.
+void flush_from_caches(std::span<const std::byte> memory);
+
+}  // namespace sawtooth

@@ -1,0 +1,236 @@
+#include "app/cli/arguments.h"
+#include "app/cli/nearest.h"
+#include "app/cli/settings.h"
+#include "app/cli/terminal.h"
+#include "app/engine/configure.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+using namespace sawtooth;
+using namespace sawtooth::cli;
+
+namespace {
+
+Outcome<Reading> read(std::vector<const char*> words) {
+    words.insert(words.begin(), "sawtooth");
+    return read_arguments(static_cast<int>(words.size()), words.data());
+}
+
+Outcome<Settings> settings_of(const std::vector<const char*>& words) {
+    const auto reading = read(words);
+    REQUIRE(reading);
+    return settle(reading->arguments);
+}
+
+// Wrong use: one line that names the argument and what is accepted.
+template <class T>
+void check_usage(const Outcome<T>& outcome, const std::string& words) {
+    INFO(words);
+    REQUIRE_FALSE(outcome);
+    INFO(outcome.error().text);
+    CHECK(outcome.error().exit_code() == 2);
+    CHECK(outcome.error().text.find('\n') == std::string::npos);
+    CHECK(outcome.error().text.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("without a subcommand the window opens", "[cli]") {
+    const auto reading = read({"--theme", "dark", "--scale", "1.5"});
+    REQUIRE(reading);
+    CHECK(reading->arguments.command == Command::window);
+    const auto options = settle_window(reading->arguments);
+    REQUIRE(options);
+    CHECK(options->theme == "dark");
+    CHECK(options->scale == 1.5);
+    CHECK(options->request.time_limit_seconds == 10);
+}
+
+TEST_CASE("help and version answer for every subcommand", "[cli]") {
+    CHECK(read({"--version"})->answer == "sawtooth " SAWTOOTH_VERSION "\n");
+    CHECK(read({"--help"})->answer.find("sweep") != std::string::npos);
+    for (const char* command : {"list", "run", "sweep", "report", "shot", "bench", "devices"}) {
+        const auto reading = read({command, "--help"});
+        REQUIRE(reading);
+        INFO(reading->answer);
+        CHECK(reading->answer.find("--json") != std::string::npos);
+        CHECK(reading->answer.find(command) != std::string::npos);
+    }
+}
+
+TEST_CASE("wrong command lines are told in one line", "[cli]") {
+    check_usage(read({"frobnicate"}), "frobnicate: is no subcommand; accepted are list, run");
+    check_usage(read({"run"}), "FAMILY");
+    check_usage(read({"run", "scan", "extra"}), "extra");
+    check_usage(read({"run", "scan", "--frobnicate"}), "--frobnicate");
+    check_usage(read({"run", "scan", "--seed"}), "--seed");
+    check_usage(read({"run", "scan", "--seed", "1", "--seed", "2"}), "--seed");
+    check_usage(read({"run", "scan", "--csv", "a"}), "--csv");
+    check_usage(read({"list", "--set", "a=1"}), "--set");
+    check_usage(read({"--theme", "dark", "run", "scan"}), "--theme");
+    check_usage(read({"worker"}), "worker");
+}
+
+TEST_CASE("options become a Request", "[cli]") {
+    const auto settings = settings_of({"run",
+                                       "scan",
+                                       "--set",
+                                       "length=77",
+                                       "--set",
+                                       "op=max",
+                                       "--variant",
+                                       "lookback",
+                                       "--variant",
+                                       "lookback",
+                                       "--threads",
+                                       "2",
+                                       "--seed",
+                                       "18446744073709551615",
+                                       "--repeat",
+                                       "3",
+                                       "--cache",
+                                       "hot",
+                                       "--profile",
+                                       "none",
+                                       "--time-limit",
+                                       "2.5",
+                                       "--memory-limit",
+                                       "3MiB",
+                                       "--preset",
+                                       "paper",
+                                       "--input",
+                                       "a.npz"});
+    REQUIRE(settings);
+    const Request& request = settings->request;
+    CHECK(request.family == "scan");
+    CHECK(request.parameters.integer("length") == 77);
+    CHECK(request.parameters.text("op") == "max");
+    CHECK(request.variants == std::vector<std::string>{"lookback"});
+    CHECK(request.threads == 2);
+    CHECK(request.seed == 18446744073709551615u);
+    CHECK(request.repeats == 3);
+    CHECK(request.cache == Cache::hot);
+    CHECK(request.profile == Profile::none);
+    CHECK(request.time_limit_seconds == 2.5);
+    CHECK(request.memory_limit_bytes == 3 << 20);
+    CHECK(request.preset == "paper");
+    CHECK(request.input == "a.npz");
+    CHECK(settings->notes.empty());
+}
+
+TEST_CASE("without options the Request is the default one", "[cli]") {
+    Request usual;
+    usual.family = "scan";
+    CHECK(settings_of({"run", "scan"})->request == usual);
+}
+
+TEST_CASE("values out of range are refused with what is accepted", "[cli]") {
+    check_usage(settings_of({"run", "nothing"}), "scan");
+    check_usage(settings_of({"run", "scan", "--threads", "0"}), "--threads = 0: accepted is 1 to");
+    check_usage(settings_of({"run", "scan", "--threads", "many"}), "--threads = many");
+    check_usage(settings_of({"run", "scan", "--repeat", "0"}), "--repeat = 0");
+    check_usage(settings_of({"run", "scan", "--seed", "1.5"}), "--seed = 1.5");
+    check_usage(settings_of({"run", "scan", "--cache", "warm"}), "accepted is cold, hot");
+    check_usage(settings_of({"run", "scan", "--backend", "tpu"}), "accepted is cpu, cuda, auto");
+    check_usage(settings_of({"run", "scan", "--profile", "all"}), "--profile");
+    check_usage(settings_of({"run", "scan", "--device", "1"}), "--device = 1");
+    check_usage(settings_of({"run", "scan", "--time-limit", "0"}), "--time-limit");
+    check_usage(settings_of({"run", "scan", "--time-limit", "nan"}), "--time-limit");
+    check_usage(settings_of({"run", "scan", "--memory-limit", "3 bananas"}), "--memory-limit");
+    check_usage(settings_of({"run", "scan", "--memory-limit", "9999999999GiB"}), "--memory-limit");
+    check_usage(settings_of({"run", "scan", "--set", "length"}), "NAME=VALUE");
+    check_usage(settings_of({"run", "scan", "--set", "length=0"}), "length = 0");
+    check_usage(settings_of({"run", "scan", "--set", "lenght=8"}), "the nearest is length");
+    check_usage(settings_of({"run", "scan", "--set", "length=1", "--set", "length=2"}), "set twice");
+}
+
+TEST_CASE("a backend that is not there is a failure, and a choice of one a note", "[cli]") {
+    const auto cuda = settings_of({"run", "scan", "--backend", "cuda"});
+    REQUIRE_FALSE(cuda);
+    CHECK(cuda.error().exit_code() == 1);
+    const auto automatic = settings_of({"run", "scan", "--backend", "auto"});
+    REQUIRE(automatic);
+    CHECK(automatic->notes.size() == 1);
+    CHECK(settings_of({"run", "scan", "--profile", "counters"})->notes.size() == 1);
+}
+
+TEST_CASE("axes are read with the schema's eyes", "[cli]") {
+    const auto axes_of = [](const std::vector<const char*>& words) {
+        const auto reading = read(words);
+        REQUIRE(reading);
+        const auto settings = settle(reading->arguments);
+        REQUIRE(settings);
+        return settle_axes(reading->arguments, *settings);
+    };
+    const auto axes = axes_of({"sweep", "scan", "--over", "length=1,2,3", "--over", "block_size=auto,256"});
+    REQUIRE(axes);
+    REQUIRE(axes->size() == 2);
+    CHECK((*axes)[0].values == std::vector<Value>{int64_t{1}, int64_t{2}, int64_t{3}});
+    CHECK((*axes)[1].values.size() == 2);
+    check_usage(axes_of({"sweep", "scan"}), "--over");
+    check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--over", "length=2"}), "axis already");
+    check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--set", "length=2"}), "--set");
+    check_usage(axes_of({"sweep", "scan", "--over", "length=1,,2"}), "length");
+    check_usage(axes_of({"sweep", "scan", "--over", "length="}), "NAME=V1,V2");
+    check_usage(axes_of({"sweep", "scan", "--over", "length=1,banana"}), "banana");
+    check_usage(axes_of({"sweep", "scan", "--over", "nothing=1"}), "nothing");
+    check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--over", "op=sum", "--over", "batch=1"}),
+                "3 times");
+}
+
+TEST_CASE("two documents do not go to one place", "[cli]") {
+    const TemporaryFolder folder;
+    const auto files_of = [](const std::vector<const char*>& words) {
+        const auto reading = read(words);
+        REQUIRE(reading);
+        return settle_files(reading->arguments);
+    };
+    check_usage(files_of({"sweep", "scan", "--csv", "-", "--markdown", "-"}), "--markdown");
+    check_usage(files_of({"sweep", "scan", "--json", "--csv", "-"}), "--csv");
+    const std::string file = folder.file("a");
+    check_usage(files_of({"sweep", "scan", "--csv", file.c_str(), "--json-file", file.c_str()}), "--csv");
+    CHECK(files_of({"sweep", "scan", "--csv", "-", "--json-file", file.c_str()})->to_standard_output);
+    const std::string nowhere = folder.file("no/a");
+    const auto missing = files_of({"sweep", "scan", "--csv", nowhere.c_str()});
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().exit_code() == 1);
+}
+
+TEST_CASE("a picture's options are checked", "[cli]") {
+    const TemporaryFolder folder;
+    const std::string file = folder.file("a.png");
+    const auto shot_of = [&](std::vector<const char*> words) {
+        words.insert(words.begin(), {"shot", file.c_str()});
+        const auto reading = read(words);
+        REQUIRE(reading);
+        return settle_shot(reading->arguments);
+    };
+    const auto shot = shot_of({"--size", "1280x720", "--theme", "light", "--scale", "2", "--panel", "Times",
+                               "--family", "scan", "--set", "length=9"});
+    REQUIRE(shot);
+    CHECK(shot->width == 1280);
+    CHECK(shot->height == 720);
+    CHECK(shot->theme == "light");
+    CHECK(shot->scale == 2);
+    CHECK(shot->panel == "Times");
+    CHECK(shot->request.parameters.integer("length") == 9);
+    for (const char* size : {"1280", "1280x", "x720", "1280x720x", "1x1", "99999x99999", "-5x9", "axb"})
+        check_usage(shot_of({"--size", size}), "--size");
+    check_usage(shot_of({"--theme", "pink"}), "--theme = pink: accepted is dark, light");
+    check_usage(shot_of({"--scale", "3"}), "--scale = 3: accepted is 1 to 2");
+}
+
+TEST_CASE("the nearest name is found and a far one is not", "[cli]") {
+    const std::vector<std::string> names{"length", "batch", "BLOCK_M", "op"};
+    CHECK(nearest("lenght", names) == "length");
+    CHECK(nearest("block_m", names) == "BLOCK_M");
+    CHECK(nearest("channels", names).empty());
+    CHECK(nearest("", names).empty());
+}
+
+TEST_CASE("long lines are broken at spaces", "[cli]") {
+    CHECK(wrapped("one two three", 8, 2) == "one two\n  three");
+    CHECK(wrapped("one", 2, 2) == "one");
+    CHECK(wrapped("", 10, 2) == "");
+    CHECK(wrapped("a bb ccc", 80, 2) == "a bb ccc");
+}

@@ -1,0 +1,114 @@
+#include "app/engine/files.h"
+
+#include <sys/stat.h>
+
+#include "tests/catch.h"
+#include "tests/short_disk.h"
+#include "tests/temporary_folder.h"
+
+using namespace sawtooth;
+
+namespace {
+
+bool mentions(const Error& error, const std::string& words) {
+    return error.text.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a written file holds what was written and nothing lies beside it", "[files]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.txt");
+    CHECK_FALSE(write_file(path, "one"));
+    CHECK_FALSE(write_file(path, "two\n"));
+    CHECK(content_of(path) == "two\n");
+    CHECK(folder.names() == std::vector<std::string>{"a.txt"});
+}
+
+TEST_CASE("a folder that is not there is a failure that names it, and is not made", "[files]") {
+    const TemporaryFolder folder;
+    const auto problem = write_file(folder.file("no/a.txt"), "x");
+    REQUIRE(problem);
+    CHECK(problem->exit_code() == 1);
+    CHECK(mentions(*problem, folder.file("no")));
+    CHECK(folder.names().empty());
+    CHECK(check_writable(folder.file("no/a.txt")));
+}
+
+TEST_CASE("a folder cannot be written as a file", "[files]") {
+    const TemporaryFolder folder;
+    CHECK(check_writable(folder.path()));
+    CHECK(write_file(folder.path(), "x"));
+}
+
+TEST_CASE("a full disk leaves the file as it was and nothing beside it", "[files]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.txt");
+    REQUIRE_FALSE(write_file(path, "before"));
+    {
+        const ShortDisk disk(1000);
+        const auto problem = write_file(path, std::string(5000, 'x'));
+        REQUIRE(problem);
+        CHECK(mentions(*problem, path));
+    }
+    CHECK(content_of(path) == "before");
+    CHECK(folder.names().size() == 1);
+}
+
+TEST_CASE("a device is written to and stays a device", "[files]") {
+    const auto problem = write_file("/dev/full", "x");
+    REQUIRE(problem);
+    CHECK(mentions(*problem, "/dev/full"));
+    CHECK_FALSE(write_file("/dev/null", "x"));
+    struct stat status {};
+    REQUIRE(::stat("/dev/null", &status) == 0);
+    CHECK(S_ISCHR(status.st_mode));
+}
+
+TEST_CASE("a folder or file without permission is a failure", "[files]") {
+    if (::geteuid() == 0) {
+        WARN("not tried as root, who may write everywhere");
+        return;
+    }
+    const TemporaryFolder folder;
+    put(folder.file("read-only"), "x");
+    ::chmod(folder.file("read-only").c_str(), 0444);
+    CHECK(write_file(folder.file("read-only"), "y"));
+    ::chmod(folder.path().c_str(), 0555);
+    CHECK(check_writable(folder.file("a.txt")));
+    CHECK(write_file(folder.file("a.txt"), "y"));
+}
+
+TEST_CASE("writing through a link keeps the link", "[files]") {
+    const TemporaryFolder folder;
+    put(folder.file("target"), "x");
+    std::filesystem::create_symlink("target", folder.file("link"));
+    CHECK_FALSE(write_file(folder.file("link"), "y"));
+    CHECK(std::filesystem::is_symlink(folder.file("link")));
+    CHECK(content_of(folder.file("target")) == "y");
+}
+
+TEST_CASE("reading stops at the limit", "[files]") {
+    const TemporaryFolder folder;
+    put(folder.file("a"), std::string(100, 'x'));
+    CHECK(read_file(folder.file("a"), 100));
+    CHECK_FALSE(read_file(folder.file("a"), 99));
+    CHECK_FALSE(read_file("/dev/zero", 1 << 20));
+    CHECK_FALSE(read_file(folder.path(), 100));
+    CHECK_FALSE(read_file(folder.file("b"), 100));
+}
+
+TEST_CASE("the cache and configuration folders follow the environment", "[files]") {
+    const TemporaryFolder folder;
+    const char* before = std::getenv("XDG_CACHE_HOME");
+    const std::string kept = before ? before : "";
+    ::setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+    CHECK(cache_directory() == folder.file("sawtooth"));
+    CHECK(std::filesystem::is_directory(folder.file("sawtooth")));
+    if (before)
+        ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+    else
+        ::unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_CASE("an asset that is nowhere is not found", "[files]") { CHECK_FALSE(find_asset("no/such/asset")); }

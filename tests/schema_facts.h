@@ -1,0 +1,98 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/families.h"
+#include "tests/catch.h"
+
+namespace sawtooth::schema_facts {
+
+// What tests of schemas ask of a family: settled parameters, shapes, and why something is refused.
+
+inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t{1} << 34};
+inline const Chip h200{Backend::cuda, "NVIDIA H200", "sm_90a", 132, 232448, int64_t{141} << 30};
+inline const Chip rtx4090{Backend::cuda, "NVIDIA GeForce RTX 4090", "sm_89", 128, 101376, int64_t{24} << 30};
+
+using Settings = std::vector<std::pair<std::string, Value>>;
+
+inline const Family& family_named(std::string_view name) {
+    const Family* family = find_family(name);
+    REQUIRE(family);
+    return *family;
+}
+
+// Defaults, then settings, then what settles itself, in the engine's order.
+inline Parameters settled(const Family& family, const Settings& settings = {}, const Arrays& given = {},
+                          Backend backend = Backend::cpu) {
+    Parameters parameters = family.defaults();
+    for (const auto& [name, value] : settings) parameters.set(name, value);
+    if (family.settle) family.settle(parameters, given, backend);
+    return parameters;
+}
+
+inline Parameters settled(std::string_view family, const Settings& settings = {}, const Arrays& given = {},
+                          Backend backend = Backend::cpu) {
+    return settled(family_named(family), settings, given, backend);
+}
+
+inline Shape shape_of(std::string_view family, std::string_view array, const Settings& settings,
+                      const Arrays& inputs = {}) {
+    const ArraySpec* spec = family_named(family).array(array);
+    REQUIRE(spec);
+    const Parameters parameters = settled(family, settings, inputs);
+    CHECK(spec->is_used(parameters));
+    return spec->shape_for(parameters, inputs);
+}
+
+inline bool uses(std::string_view family, std::string_view array, const Settings& settings,
+                 const Arrays& given = {}) {
+    const ArraySpec* spec = family_named(family).array(array);
+    REQUIRE(spec);
+    return spec->is_used(settled(family, settings, given));
+}
+
+inline Array numbers(std::string name, const std::vector<int32_t>& values, Shape shape = {}) {
+    if (shape.empty()) shape = {static_cast<int64_t>(values.size())};
+    Array array = Array::zeros(std::move(name), Dtype::int32, std::move(shape));
+    std::copy(values.begin(), values.end(), array.as<int32_t>().begin());
+    return array;
+}
+
+inline Array floats(std::string name, Shape shape) {
+    return Array::zeros(std::move(name), Dtype::f32, std::move(shape));
+}
+
+inline bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+// The sentence of a refusal; it names its argument and what is accepted.
+inline std::string sentence_of(const std::optional<Refusal>& refusal) {
+    REQUIRE(refusal);
+    CHECK_FALSE(refusal->argument.empty());
+    CHECK(contains(refusal->sentence(), refusal->argument));
+    CHECK(contains(refusal->sentence(), "accepted"));
+    return refusal->sentence();
+}
+
+inline std::string family_refusal(std::string_view family, const Settings& settings,
+                                  const Arrays& given = {}) {
+    return sentence_of(family_named(family).check(settled(family, settings, given)));
+}
+
+inline std::string input_refusal(std::string_view family, const Settings& settings, const Arrays& given) {
+    return sentence_of(family_named(family).check_inputs(settled(family, settings, given), given));
+}
+
+// Why a variant cannot do it, "" where it can.
+inline std::string variant_refusal(std::string_view family, std::string_view variant,
+                                   const Settings& settings, const Chip& chip) {
+    const Variant* row = family_named(family).variant(variant);
+    REQUIRE(row);
+    if (!row->check) return "";
+    return row->check(settled(family, settings, {}, chip.backend), chip).value_or("");
+}
+
+}  // namespace sawtooth::schema_facts

@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "tests/catch.h"
+#include "viz/axis.h"
+#include "viz/canvas_svg.h"
+#include "viz/colour_map.h"
+#include "viz/figure_csv.h"
+#include "viz/figure_svg.h"
+#include "viz/heading.h"
+#include "viz/layout.h"
+#include "viz/theme.h"
+
+using namespace sawtooth;
+
+namespace {
+
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+constexpr Ink first_variant{Ink::Role::variant, 0};
+
+Figure figure_with(Mark mark) {
+    Figure figure;
+    figure.id = "test";
+    figure.title = "A title";
+    figure.caption = "A caption.";
+    figure.x = {"position", "elements"};
+    figure.y = {"error", "ulp"};
+    figure.marks.push_back(std::move(mark));
+    return figure;
+}
+
+std::string svg_of(const Figure& figure) { return to_svg(figure, dark_theme(), 640, 360); }
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+size_t count_of(const std::string& text, const std::string& part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+Bars two_bars() {
+    return {{{first_variant, {{"upsweep", 300.5}, {"downsweep", 100}}, 390.25, 420.75, "400.5 us"},
+             {{Ink::Role::variant, 1}, {{"walk", 900}}, {}, {}, "900 us, the longest of all by far"}}};
+}
+
+// What a text element's right end may be at most, by the canvas's own estimate.
+struct PlacedText {
+    float left, right, y;
+    std::string text;
+};
+std::vector<PlacedText> upright_texts(const std::string& svg) {
+    std::vector<PlacedText> found;
+    const SvgCanvas canvas;
+    for (size_t at = svg.find("<text x="); at != std::string::npos; at = svg.find("<text x=", at + 1)) {
+        const std::string element = svg.substr(at, svg.find("</text>", at) - at);
+        const float x = std::stof(element.substr(9)),
+                    y = std::stof(element.substr(element.find(" y=\"") + 4));
+        const std::string text = element.substr(element.find('>') + 1);
+        const float width = canvas.text_width(text);
+        const float left = contains(element, "middle")    ? x - width / 2
+                           : contains(element, "\"end\"") ? x - width
+                                                          : x;
+        found.push_back({left, left + width, y, text});
+    }
+    return found;
+}
+
+void check_texts_apart(const Figure& figure, int width, int height) {
+    const auto texts = upright_texts(to_svg(figure, light_theme(), width, height));
+    for (size_t i = 0; i < texts.size(); ++i) {
+        INFO(texts[i].text);
+        CHECK(texts[i].left >= -0.5f);
+        CHECK(texts[i].right <= static_cast<float>(width) + 0.5f);
+        for (size_t j = 0; j < i; ++j) {
+            INFO(texts[j].text);
+            const bool apart = texts[i].left >= texts[j].right || texts[j].left >= texts[i].right ||
+                               std::fabs(texts[i].y - texts[j].y) >= 11;
+            CHECK(apart);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a line appears in SVG with its names and in CSV with its numbers", "[viz]") {
+    const Figure figure = figure_with(Line{"lookback", first_variant, {0, 1, 2}, {0.1, 1.0 / 3, 4}, true});
+    const std::string svg = svg_of(figure);
+    for (const char* part :
+         {"<svg", "A title", "A caption.", "position (elements)", "error (ulp)", "lookback", "#56b4e9"})
+        CHECK(contains(svg, part));
+    CHECK(count_of(svg, "<circle") == 4);  // three points and the legend's
+    CHECK(to_csv(figure) == "position (elements),lookback (ulp)\r\n0,0.1\r\n1,0.3333333333333333\r\n2,4\r\n");
+}
+
+TEST_CASE("a NaN is a gap in SVG and an empty cell in CSV", "[viz]") {
+    Figure whole = figure_with(Line{"", first_variant, {0, 1, 2, 3, 4}, {1, 2, 3, 4, 5}});
+    Figure gapped = figure_with(Line{"", first_variant, {0, 1, 2, 3, 4}, {1, 2, gap, 4, 5}});
+    CHECK(count_of(svg_of(gapped), "#56b4e9\" stroke-width=\"1.5\"") ==
+          count_of(svg_of(whole), "#56b4e9\" stroke-width=\"1.5\"") + 1);
+    CHECK(contains(to_csv(gapped), "\r\n2,\r\n"));
+    CHECK_FALSE(contains(svg_of(gapped), "nan"));
+}
+
+TEST_CASE("a band appears in SVG as an area and in CSV with both its edges", "[viz]") {
+    const Figure figure = figure_with(Band{"quartiles", first_variant, {1, 2}, {0.25, 0.5}, {0.75, 1.5}});
+    CHECK(contains(svg_of(figure), "fill-opacity=\"0.28\""));
+    CHECK(contains(svg_of(figure), "quartiles"));
+    CHECK(contains(to_csv(figure), "band,quartiles,2,,0.5,1.5,,\r\n"));
+}
+
+TEST_CASE("bars appear with category, stacked segments, whisker and a text that is not cut", "[viz]") {
+    Figure figure = figure_with(two_bars());
+    figure.x = {"time", "us"};
+    figure.y.categories = {"blelloch", "sequential"};
+    for (Scale scale : {Scale::linear, Scale::log10}) {
+        figure.x.scale = scale;
+        const std::string svg = svg_of(figure);
+        for (const char* part :
+             {"blelloch", "sequential", "upsweep", "400.5 us", "900 us, the longest of all by far"})
+            CHECK(contains(svg, part));
+        check_texts_apart(figure, 640, 360);
+    }
+    const std::string csv = to_csv(figure);
+    CHECK(contains(csv, "bar segment,upsweep,,blelloch,,,300.5,\r\n"));
+    CHECK(contains(csv, "bar,,400.5,blelloch,390.25,420.75,,400.5 us\r\n"));
+}
+
+TEST_CASE("a heat map appears with a colour bar that has label and unit", "[viz]") {
+    HeatMap map;
+    map.label = "time", map.unit = "us", map.rows = 2, map.columns = 2, map.values = {0, 1, 2.5, gap};
+    const Figure figure = figure_with(map);
+    const std::string svg = svg_of(figure);
+    CHECK(contains(svg, "time (us)"));
+    CHECK(contains(svg, "#440154"));
+    CHECK(contains(svg, "#fde725"));
+    CHECK(contains(to_csv(figure), "cell,time (us),0.25,0.75,,,2.5,\r\n"));
+}
+
+TEST_CASE("a matrix appears with texts, labels and a legend of its kinds", "[viz]") {
+    Matrix matrix;
+    matrix.row_labels = {"worker 0", "worker 1"}, matrix.column_labels = {"b0", "b1"};
+    matrix.kinds = {{"computes", first_variant}, {"waits", {Ink::Role::quiet}}};
+    matrix.cells = {0, 1, -1, 0}, matrix.texts = {"c00", "c01", "", "c11"};
+    const Figure figure = figure_with(matrix);
+    for (const char* part : {"worker 1", "b1", "computes", "waits", "c11"})
+        CHECK(contains(svg_of(figure), part));
+    CHECK(contains(to_csv(figure), "cell,waits,b1,worker 0,,,,c01\r\n"));
+}
+
+TEST_CASE("a tree appears with its nodes, and ticks at whole levels only", "[viz]") {
+    Tree tree;
+    tree.nodes = {{0, 0, "a0"}, {1, 0, "a1"}, {1, 1, "sum", true}};
+    tree.edges = {{0, 2, true}, {1, 2, true}};
+    const Figure figure = figure_with(tree);
+    for (const char* part : {"a0", "a1", "sum"}) CHECK(contains(svg_of(figure), part));
+    const Layout layout = lay_out(SvgCanvas(), figure, {0, 0, 600, 300}, {});
+    for (const Tick& tick : layout.y_ticks) CHECK(tick.value == std::round(tick.value));
+    CHECK(layout.frame.at_y(1) > layout.frame.at_y(0));
+    CHECK(contains(to_csv(figure), "node,lit,1,1,,,,sum\r\n"));
+    CHECK(contains(to_csv(figure), "edge,lit,,,1,2,,\r\n"));
+}
+
+TEST_CASE("tracks appear as spans and curves, and many narrow spans stay a small file", "[viz]") {
+    Tracks tracks;
+    tracks.tracks.push_back(
+        {"worker 0", first_variant, {{0, 40, "upsweep"}, {50, 100, "downsweep"}}, {}, {}, ""});
+    tracks.tracks.push_back({"busy", first_variant, {}, {0, 50, 100}, {0, 2, 1}, "workers"});
+    Figure figure = figure_with(tracks);
+    for (const char* part : {"worker 0", "downsweep", "busy (max 2 workers)"})
+        CHECK(contains(svg_of(figure), part));
+    CHECK(contains(to_csv(figure), "span,worker 0,,,50,100,,downsweep\r\n"));
+    CHECK(contains(to_csv(figure), "curve,busy (workers),50,,,,2,\r\n"));
+
+    tracks.tracks[0].spans.clear();
+    for (int i = 0; i < 100000; ++i) tracks.tracks[0].spans.push_back({i * 1.0, i + 0.5, "step"});
+    CHECK(svg_of(figure_with(tracks)).size() < 20000);
+}
+
+TEST_CASE("rules and notes appear, and rules that share a label are named once", "[viz]") {
+    Figure figure = figure_with(Line{"y", first_variant, {0, 100}, {0, 10}});
+    for (double at : {20.0, 40.0, 60.0})
+        figure.marks.push_back(Rule{Rule::Across::x, at, "boundary", {Ink::Role::quiet}});
+    figure.marks.push_back(Rule{Rule::Across::y, 12, "copy limit", {Ink::Role::limit}});
+    figure.marks.push_back(Note{50, 5, "look here"});
+    const std::string svg = svg_of(figure);
+    CHECK(count_of(svg, ">boundary<") == 1);
+    CHECK(contains(svg, "copy limit"));
+    CHECK(contains(svg, "look here"));
+    CHECK(contains(to_csv(figure), "rule,copy limit,,12,,,,\r\n"));
+    CHECK(contains(to_csv(figure), "note,,50,5,,,,look here\r\n"));
+}
+
+TEST_CASE("labels neither overlap nor leave the picture", "[viz]") {
+    Figure figure =
+        figure_with(Line{"a line with quite a long name", first_variant, {1, 2, 4096}, {1e-7, 1, 100}});
+    figure.x.scale = Scale::log2;
+    figure.y.scale = Scale::log10;
+    for (double at : {200.0, 210.0, 220.0, 4000.0})
+        figure.marks.push_back(Rule{Rule::Across::x, at, "at " + exact_number(at), {Ink::Role::accent}});
+    for (double at : {50.0, 55.0, 60.0})
+        figure.marks.push_back(Rule{Rule::Across::y, at, "limit " + exact_number(at), {Ink::Role::limit}});
+    for (int width : {320, 640, 1280}) check_texts_apart(figure, width, 320);
+}
+
+TEST_CASE("a figure without marks says what it would show", "[viz]") {
+    Figure figure = figure_with(Note{});
+    figure.marks.clear();
+    figure.missing = "Occupancy needs a GPU.";
+    CHECK(contains(svg_of(figure), "Occupancy needs a GPU."));
+}
+
+TEST_CASE("text is escaped in SVG and quoted in CSV", "[viz]") {
+    Figure figure = figure_with(Line{"a<b & \"c\", d", first_variant, {0, 1}, {0, 1}});
+    figure.title = "<script>";
+    CHECK(contains(svg_of(figure), "a&lt;b &amp; &quot;c&quot;, d"));
+    CHECK_FALSE(contains(svg_of(figure), "<script>"));
+    CHECK(contains(to_csv(figure), "\"a<b & \"\"c\"\", d (ulp)\""));
+}
+
+TEST_CASE("ticks of log2 axes are powers of two, however far the range", "[viz]") {
+    for (double high : {64.0, 8192.0, 1e9})
+        for (int most : {3, 6, 12}) {
+            const auto found = ticks(Scale::log2, {1, high}, most);
+            CHECK(found.size() >= 2);
+            CHECK(found.size() <= static_cast<size_t>(most));
+            for (const Tick& tick : found) CHECK(std::log2(tick.value) == std::round(std::log2(tick.value)));
+        }
+    CHECK(ticks(Scale::log2, {1, 65536}, 20).back().text == "64k");
+    CHECK(ticks(Scale::log2, {0.25, 4}, 20).front().text == "1/4");
+}
+
+TEST_CASE("ticks of linear and decimal axes are round and say no more digits than they need", "[viz]") {
+    const auto texts = [](Scale scale, Range range, int most) {
+        std::vector<std::string> found;
+        for (const Tick& tick : ticks(scale, range, most)) found.push_back(tick.text);
+        return found;
+    };
+    using Texts = std::vector<std::string>;
+    CHECK(texts(Scale::linear, {0, 1}, 5) == Texts{"0", "0.2", "0.4", "0.6", "0.8", "1.0"});
+    CHECK(texts(Scale::linear, {0, 2e6}, 4) == Texts{"0", "5e5", "1.0e6", "1.5e6", "2.0e6"});
+    CHECK(texts(Scale::log10, {1e-7, 1e-3}, 5) == Texts{"1e-7", "1e-6", "1e-5", "1e-4", "0.001"});
+    CHECK(texts(Scale::log10, {1, 20}, 6) == Texts{"1", "2", "5", "10", "20"});
+    CHECK(ticks(Scale::linear, {gap, 1}, 5).empty());
+}
+
+TEST_CASE("numbers in files read back as the same doubles", "[viz]") {
+    for (double value : {0.1, 1.0 / 3, 1e-300, 6.02e23, -5.0, 123456789.0, 5e-324})
+        CHECK(std::strtod(exact_number(value).c_str(), nullptr) == value);
+}
+
+TEST_CASE("no two variants share colour, dash and marker, and the first six share none of them", "[viz]") {
+    for (const Theme* theme : {&dark_theme(), &light_theme()})
+        for (int i = 0; i < 24; ++i)
+            for (int j = 0; j < i; ++j) {
+                const Stroke one = stroke_of({Ink::Role::variant, i}, *theme),
+                             other = stroke_of({Ink::Role::variant, j}, *theme);
+                CHECK_FALSE(one == other);
+                if (i >= 6) continue;
+                CHECK(one.colour != other.colour);
+                CHECK(one.dash != other.dash);
+                CHECK(one.marker != other.marker);
+            }
+}
+
+TEST_CASE("every stroke stands out from the ground by 3:1 and text by 4.5:1 in both themes", "[viz]") {
+    for (const Theme* theme : {&dark_theme(), &light_theme()}) {
+        std::vector<Ink> inks{
+            {Ink::Role::reference}, {Ink::Role::limit}, {Ink::Role::quiet}, {Ink::Role::accent}};
+        for (int i = 0; i < 6; ++i) inks.push_back({Ink::Role::variant, i});
+        for (const Ink& ink : inks) CHECK(contrast(stroke_of(ink, *theme).colour.rgb, theme->ground) >= 3);
+        CHECK(contrast(theme->text, theme->ground) >= 4.5);
+        CHECK(contrast(theme->quiet_text, theme->ground) >= 4.5);
+    }
+}
+
+TEST_CASE("a reduced heat map keeps its peaks, negative ones too", "[viz]") {
+    HeatMap map;
+    map.rows = 1000, map.columns = 777;
+    map.values.assign(777000, 0.5);
+    map.values[123 * 777 + 456] = -9;
+    map.values[999 * 777 + 776] = 7;
+    const CellGrid grid = reduced(map, 0, map.columns, 100, 64);
+    CHECK(grid.rows == 100);
+    CHECK(grid.columns == 64);
+    CHECK(*std::min_element(grid.values.begin(), grid.values.end()) == -9);
+    CHECK(grid.values.back() == 7);
+
+    map.colours = HeatMap::Colours::diverging;
+    const std::string svg = svg_of(figure_with(map));
+    CHECK(svg.size() < 2000000);
+    CHECK(contains(svg, "#0056a1"));  // the colour of the most negative value
+}
+
+TEST_CASE("a reduced heat map is empty only where all of its cells are", "[viz]") {
+    HeatMap map;
+    map.rows = 2, map.columns = 4;
+    map.values = {gap, 1, gap, gap, gap, gap, gap, gap};
+    const CellGrid grid = reduced(map, 0, 4, 1, 2);
+    CHECK(grid.values[0] == 1);
+    CHECK(std::isnan(grid.values[1]));
+}
+
+TEST_CASE("diverging colours are neutral at zero and equally strong on both sides", "[viz]") {
+    HeatMap map;
+    map.rows = 1, map.columns = 3, map.values = {-1, 0, 4};
+    map.colours = HeatMap::Colours::diverging;
+    const ColourScale scale = colour_scale(map);
+    CHECK(scale.colour_of(0) == 0xEEEEEE);
+    CHECK(scale.low == -4);
+    CHECK(std::fabs(scale.share_of(-2) + scale.share_of(2) - 1) < 1e-12);
+}

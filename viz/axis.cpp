@@ -1,0 +1,151 @@
+#include "viz/axis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sawtooth {
+namespace {
+
+constexpr double least_positive = 1e-300;
+
+// 1, 2 or 5 times a power of ten, at least `least`.
+double round_step(double least) {
+    const double power = std::pow(10, std::floor(std::log10(least)));
+    for (double factor : {1.0, 2.0, 5.0})
+        if (factor * power >= least * (1 - 1e-9)) return factor * power;
+    return 10 * power;
+}
+
+// "1.5e-6" from mantissa and exponent, without the zeros that printf pads with.
+std::string with_exponent(double value, int digits) {
+    std::string text = fmt::format("{:.{}e}", value, digits);
+    const size_t e = text.find('e');
+    const int exponent = std::stoi(text.substr(e + 1));
+    return text.substr(0, e) + "e" + std::to_string(exponent);
+}
+
+std::vector<Tick> linear_ticks(Range range, int most) {
+    std::vector<Tick> found;
+    const double step = round_step((range.high - range.low) / std::max(most, 1));
+    if (!std::isfinite(step) || step <= 0) return found;
+    const double largest = std::max(std::fabs(range.low), std::fabs(range.high));
+    const int step_exponent = static_cast<int>(std::floor(std::log10(step) + 1e-9));
+    const int largest_exponent = static_cast<int>(std::floor(std::log10(largest) + 1e-9));
+    const bool exponents = largest >= 1e6 || largest < 1e-3;
+    const double first = std::ceil(range.low / step - 1e-9), last = std::floor(range.high / step + 1e-9);
+    for (double i = first; i <= last && found.size() < 1000; ++i) {
+        const double value = i * step;
+        if (value == 0)
+            found.push_back({0, "0"});
+        else if (exponents) {
+            const int own = static_cast<int>(std::floor(std::log10(std::fabs(value)) + 1e-9));
+            found.push_back(
+                {value, with_exponent(value, std::max(0, std::min(own, largest_exponent) - step_exponent))});
+        } else
+            found.push_back({value, fmt::format("{:.{}f}", value, std::max(0, -step_exponent))});
+    }
+    return found;
+}
+
+std::string power_of_ten(int exponent) {
+    if (exponent >= 5 || exponent <= -4) return fmt::format("1e{}", exponent);
+    return fmt::format("{:.{}f}", std::pow(10, exponent), std::max(0, -exponent));
+}
+
+// 1/8, 1, 8192, then 16k (1024s), 1M, 1G.
+std::string power_of_two(int exponent) {
+    if (exponent < -6 || exponent >= 40) return fmt::format("2^{}", exponent);
+    if (exponent < 0) return fmt::format("1/{}", 1 << -exponent);
+    if (exponent < 14) return std::to_string(1 << exponent);
+    const int thousands = exponent / 10;
+    return std::to_string(1 << exponent % 10) + " kMG"[thousands];
+}
+
+// Powers of the base from the first inside the range to the last, every so many that at most `most` remain.
+std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
+    const int first = static_cast<int>(std::ceil(place_of(scale, range.low) - 1e-9));
+    const int last = static_cast<int>(std::floor(place_of(scale, range.high) + 1e-9));
+    const int every = std::max(1, (last - first + most) / std::max(most, 1));
+    std::vector<Tick> found;
+    // Multiples of the stride, so that ticks stay where they are while the range moves.
+    const int start = static_cast<int>(std::ceil(static_cast<double>(first) / every)) * every;
+    for (int exponent = start; exponent <= last; exponent += every) {
+        const std::string text = scale == Scale::log2 ? power_of_two(exponent) : power_of_ten(exponent);
+        found.push_back({value_at(scale, exponent), text});
+    }
+    return found;
+}
+
+// 1, 2 and 5 in every decade, for ranges of a decade or two.
+std::vector<Tick> decade_ticks(Range range) {
+    std::vector<Tick> found;
+    const int first = static_cast<int>(std::floor(std::log10(range.low)));
+    for (int exponent = first; std::pow(10, exponent) <= range.high; ++exponent)
+        for (int factor : {1, 2, 5}) {
+            const double value = factor * std::pow(10, exponent);
+            if (value < range.low * (1 - 1e-9) || value > range.high * (1 + 1e-9)) continue;
+            std::string text = power_of_ten(exponent);
+            text[text.find('1')] = static_cast<char>('0' + factor);
+            found.push_back({value, text});
+        }
+    return found;
+}
+
+}  // namespace
+
+std::string name_of(const std::string& label, const std::string& unit) {
+    if (unit.empty()) return label;
+    return label.empty() ? unit : label + " (" + unit + ")";
+}
+
+std::string name_of(const Axis& axis) { return name_of(axis.label, axis.unit); }
+
+double place_of(Scale scale, double value) {
+    if (scale == Scale::linear || std::isnan(value)) return value;
+    const double positive = std::max(value, least_positive);
+    return scale == Scale::log2 ? std::log2(positive) : std::log10(positive);
+}
+
+double value_at(Scale scale, double place) {
+    if (scale == Scale::linear) return place;
+    return scale == Scale::log2 ? std::exp2(place) : std::pow(10, place);
+}
+
+std::vector<Tick> ticks(Scale scale, Range range, int most) {
+    if (!(range.low < range.high) || !std::isfinite(range.high - range.low)) return {};
+    most = std::max(most, 1);
+    if (scale == Scale::linear || range.low <= 0) return linear_ticks(range, most);
+    std::vector<Tick> found = power_ticks(scale, range, most);
+    const double span = place_of(scale, range.high) - place_of(scale, range.low);
+    if (scale == Scale::log10 && span <= 2.5)
+        if (auto finer = decade_ticks(range); finer.size() >= 2 && finer.size() <= static_cast<size_t>(most))
+            return finer;
+    if (found.size() < 2 && span < 2) return linear_ticks(range, most);
+    return found;
+}
+
+std::string exact_number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value == std::trunc(value) && std::fabs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                                 : fmt::format("{}", value);
+}
+
+std::string readout_number(double value) { return fmt::format("{:.7g}", value); }
+
+Range padded(Scale scale, Range range, double share) {
+    double low = place_of(scale, range.low), high = place_of(scale, range.high);
+    if (!(low < high)) {
+        const double room = scale == Scale::linear ? std::max(std::fabs(low) * 0.1, 1e-12) : 0.5;
+        low -= low == 0 && scale == Scale::linear ? 0.5 : room;
+        high += high == 0 && scale == Scale::linear ? 0.5 : room;
+    } else {
+        const double room = (high - low) * share;
+        low -= room, high += room;
+    }
+    return {value_at(scale, low), value_at(scale, high)};
+}
+
+}  // namespace sawtooth

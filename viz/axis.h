@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/core/figure.h"
+
+namespace sawtooth {
+
+using Range = View::Range;
+
+std::string name_of(const Axis& axis);  // "time (us)"
+std::string name_of(const std::string& label, const std::string& unit);
+
+// Where a value lies along an axis of that scale, in arbitrary units; and back. On a logarithmic axis what is
+// not positive lies far below everything.
+double place_of(Scale scale, double value);
+double value_at(Scale scale, double place);
+
+struct Tick {
+    double value = 0;
+    std::string text;
+};
+
+// At most `most` ticks in the range: at 1, 2 or 5 times a power of ten; on logarithmic axes at powers of two
+// or ten, and at round numbers where the range holds less than two of those.
+std::vector<Tick> ticks(Scale scale, Range range, int most);
+
+std::string exact_number(double value);    // reads back as the same double
+std::string readout_number(double value);  // seven digits: all that an f32 holds
+
+// The range with room around it, so that no data lies on the frame; a single value gets a range about it.
+Range padded(Scale scale, Range range, double share);
+
+}  // namespace sawtooth

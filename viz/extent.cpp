@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "viz/layout.h"
+
+namespace sawtooth {
+namespace {
+
+// Grows to hold values that the scale can show.
+struct Growing {
+    Scale scale = Scale::linear;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+
+    void add(double value) {
+        if (!std::isfinite(value) || (scale != Scale::linear && value <= 0)) return;
+        low = std::min(low, value), high = std::max(high, value);
+    }
+    bool empty() const { return !(low <= high); }
+    Range range() const {
+        return empty() ? Range{scale == Scale::linear ? 0.0 : 0.1, 1.0} : Range{low, high};
+    }
+};
+
+struct Extents {
+    const Figure& figure;
+    std::optional<Range> visible;
+    Growing x, y;
+    bool downwards = false, exact_x = false, exact_y = false;
+
+    bool in_sight(double at) const { return !visible || (at >= visible->low && at <= visible->high); }
+
+    void operator()(const Line& line) {
+        for (size_t i = 0; i < line.x.size(); ++i) {
+            x.add(line.x[i]);
+            if (in_sight(line.x[i])) y.add(line.y[i]);
+        }
+    }
+    void operator()(const Band& band) {
+        for (size_t i = 0; i < band.x.size(); ++i) {
+            x.add(band.x[i]);
+            if (in_sight(band.x[i])) y.add(band.low[i]), y.add(band.high[i]);
+        }
+    }
+    void operator()(const Bars& bars) {
+        rows(bars.bars.size());
+        if (x.scale == Scale::linear) x.add(0);
+        for (const Bar& bar : bars.bars) {
+            double end = 0;
+            for (const Bar::Segment& segment : bar.segments) {
+                // On a logarithmic axis a bar starts at the frame, which must lie before the end of its first
+                // segment.
+                if (&segment == &bar.segments.front()) x.add(segment.length);
+                end += segment.length;
+            }
+            x.add(end), x.add(bar.low.value_or(end)), x.add(bar.high.value_or(end));
+        }
+    }
+    void operator()(const HeatMap& map) {
+        x.add(map.x_low), x.add(map.x_high), y.add(map.y_low), y.add(map.y_high);
+        downwards = map.y_low < map.y_high;
+        exact_x = exact_y = true;
+    }
+    void operator()(const Matrix&) {}
+    void operator()(const Tree& tree) {
+        for (const Tree::Node& node : tree.nodes) {
+            x.add(node.x - 0.6), x.add(node.x + 0.6);
+            y.add(node.y - 0.5), y.add(node.y + 0.5);
+        }
+        downwards = exact_x = exact_y = true;
+    }
+    void operator()(const Tracks& tracks) {
+        rows(tracks.tracks.size());
+        exact_x = true;
+        for (const Tracks::Track& track : tracks.tracks) {
+            for (const Tracks::Span& span : track.spans) x.add(span.start), x.add(span.end);
+            if (!track.x.empty()) x.add(track.x.front()), x.add(track.x.back());
+        }
+    }
+    // A limit must be in sight; a quiet boundary need not be.
+    void operator()(const Rule& rule) {
+        if (rule.ink.role == Ink::Role::quiet) return;
+        rule.across == Rule::Across::x ? x.add(rule.at) : y.add(rule.at);
+    }
+    void operator()(const Note& note) {
+        x.add(note.x);
+        if (in_sight(note.x)) y.add(note.y);
+    }
+
+    void rows(size_t count) {
+        y.add(-0.5), y.add(static_cast<double>(count) - 0.5);
+        downwards = exact_y = true;
+    }
+};
+
+bool has_bars(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(),
+                       [](const Mark& mark) { return std::holds_alternative<Bars>(mark); });
+}
+
+Range settled(const Axis& axis, Range fitted, bool exact, double share) {
+    const bool names = !axis.categories.empty();
+    const Scale scale = names ? Scale::linear : axis.scale;
+    Range range = exact && fitted.low < fitted.high ? fitted : padded(scale, fitted, share);
+    if (names) range = {-0.5, static_cast<double>(axis.categories.size()) - 0.5};
+    if (axis.minimum && (scale == Scale::linear || *axis.minimum > 0)) range.low = *axis.minimum;
+    if (axis.maximum && (scale == Scale::linear || *axis.maximum > 0)) range.high = *axis.maximum;
+    return range.low < range.high ? range : padded(scale, {range.low, range.low}, 0);
+}
+
+}  // namespace
+
+Extent extent_of(const Figure& figure, std::optional<Range> visible) {
+    Extents extents{figure, visible, {}, {}};
+    extents.x.scale = figure.x.categories.empty() ? figure.x.scale : Scale::linear;
+    extents.y.scale = figure.y.categories.empty() ? figure.y.scale : Scale::linear;
+    for (const Mark& mark : figure.marks) std::visit(extents, mark);
+
+    Extent extent;
+    extent.downwards = extents.downwards;
+    const bool bars = has_bars(figure);
+    // Positions and times fill the width; swept parameters, on logarithmic axes, stand clear of the frame.
+    const double share_x = figure.x.scale == Scale::linear ? 0.0 : 0.03;
+    extent.x = settled(figure.x, extents.x.range(), extents.exact_x, bars ? 0.0 : share_x);
+    if (bars && figure.x.scale != Scale::linear && !figure.x.minimum)
+        extent.x.low /= 2;  // the shortest bar is seen too
+    extent.y = settled(figure.y, extents.y.range(), extents.exact_y, 0.06);
+    if (visible && visible->low < visible->high) extent.x = *visible;
+    return extent;
+}
+
+}  // namespace sawtooth

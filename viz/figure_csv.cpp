@@ -1,0 +1,142 @@
+#include "viz/figure_csv.h"
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/core/table.h"
+#include "viz/axis.h"
+
+namespace sawtooth {
+namespace {
+
+std::string number(double value) { return std::isnan(value) ? std::string() : exact_number(value); }
+
+struct Row {
+    std::string mark, label, x, y, low, high, value, text;
+};
+
+std::string category(const Axis& axis, size_t index) {
+    return index < axis.categories.size() ? axis.categories[index] : std::to_string(index);
+}
+
+struct Rows {
+    const Figure& figure;
+    std::vector<Row> rows;
+
+    void operator()(const Line& line) {
+        for (size_t i = 0; i < line.x.size(); ++i)
+            rows.push_back({"line", line.label, number(line.x[i]), number(line.y[i]), "", "", "", ""});
+    }
+    void operator()(const Band& band) {
+        for (size_t i = 0; i < band.x.size(); ++i)
+            rows.push_back({"band", band.label, number(band.x[i]), "", number(band.low[i]),
+                            number(band.high[i]), "", ""});
+    }
+    void operator()(const Bars& bars) {
+        for (size_t i = 0; i < bars.bars.size(); ++i) {
+            const Bar& bar = bars.bars[i];
+            const std::string row = category(figure.y, i);
+            double end = 0;
+            for (const Bar::Segment& segment : bar.segments) {
+                rows.push_back({"bar segment", segment.label, "", row, "", "", number(segment.length), ""});
+                end += segment.length;
+            }
+            rows.push_back({"bar", "", bar.segments.empty() ? "" : number(end), row,
+                            bar.low ? number(*bar.low) : "", bar.high ? number(*bar.high) : "", "",
+                            bar.text});
+        }
+    }
+    void operator()(const HeatMap& map) {
+        const auto middle = [](double low, double high, int64_t index, int64_t count) {
+            return number(low +
+                          (high - low) * (static_cast<double>(index) + 0.5) / static_cast<double>(count));
+        };
+        const std::string name = name_of(map.label, map.unit);
+        for (int64_t row = 0; row < map.rows; ++row)
+            for (int64_t column = 0; column < map.columns; ++column)
+                rows.push_back({"cell", name, middle(map.x_low, map.x_high, column, map.columns),
+                                middle(map.y_low, map.y_high, row, map.rows), "", "",
+                                number(map.values[static_cast<size_t>(row * map.columns + column)]), ""});
+    }
+    void operator()(const Matrix& matrix) {
+        const size_t height = std::max<size_t>(matrix.row_labels.size(), 1);
+        const size_t columns = std::max<size_t>(
+            matrix.column_labels.empty() ? matrix.cells.size() / height : matrix.column_labels.size(), 1);
+        const auto name = [](const std::vector<std::string>& names, size_t index) {
+            return index < names.size() ? names[index] : std::to_string(index);
+        };
+        for (size_t i = 0; i < matrix.cells.size(); ++i) {
+            const int kind = matrix.cells[i];
+            const bool known = kind >= 0 && static_cast<size_t>(kind) < matrix.kinds.size();
+            rows.push_back({"cell", known ? matrix.kinds[static_cast<size_t>(kind)].label : "",
+                            name(matrix.column_labels, i % columns), name(matrix.row_labels, i / columns), "",
+                            "", "", i < matrix.texts.size() ? matrix.texts[i] : ""});
+        }
+    }
+    void operator()(const Tree& tree) {
+        for (const Tree::Node& node : tree.nodes)
+            rows.push_back(
+                {"node", node.lit ? "lit" : "", number(node.x), number(node.y), "", "", "", node.text});
+        for (const Tree::Edge& edge : tree.edges)
+            rows.push_back({"edge", edge.lit ? "lit" : "", "", "", std::to_string(edge.from),
+                            std::to_string(edge.to), "", ""});
+    }
+    void operator()(const Tracks& tracks) {
+        for (const Tracks::Track& track : tracks.tracks) {
+            for (const Tracks::Span& span : track.spans)
+                rows.push_back(
+                    {"span", track.label, "", "", number(span.start), number(span.end), "", span.label});
+            for (size_t i = 0; i < track.x.size(); ++i)
+                rows.push_back({"curve", name_of(track.label, track.unit), number(track.x[i]), "", "", "",
+                                number(track.y[i]), ""});
+        }
+    }
+    void operator()(const Rule& rule) {
+        const bool vertical = rule.across == Rule::Across::x;
+        rows.push_back({"rule", rule.label, vertical ? number(rule.at) : "", vertical ? "" : number(rule.at),
+                        "", "", "", ""});
+    }
+    void operator()(const Note& note) {
+        rows.push_back({"note", "", number(note.x), number(note.y), "", "", "", note.text});
+    }
+};
+
+// The lines of a figure that has nothing else and one x for all; empty otherwise.
+std::vector<const Line*> lines_over_one_x(const Figure& figure) {
+    std::vector<const Line*> lines;
+    for (const Mark& mark : figure.marks) {
+        const Line* line = std::get_if<Line>(&mark);
+        if (!line || (!lines.empty() && line->x != lines.front()->x)) return {};
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+std::string or_else(std::string name, const char* otherwise) { return name.empty() ? otherwise : name; }
+
+}  // namespace
+
+std::string to_csv(const Figure& figure) {
+    const std::string x = or_else(name_of(figure.x), "x"), y = or_else(name_of(figure.y), "y");
+    Table table;
+    if (const auto lines = lines_over_one_x(figure); !lines.empty()) {
+        table.columns.push_back({x, ""});
+        for (const Line* line : lines)
+            table.columns.push_back({or_else(line->label, y.c_str()), figure.y.unit});
+        for (size_t i = 0; i < lines.front()->x.size(); ++i) {
+            std::vector<std::string> row{number(lines.front()->x[i])};
+            for (const Line* line : lines) row.push_back(number(line->y[i]));
+            table.rows.push_back(std::move(row));
+        }
+        return table.csv();
+    }
+    table.columns = {{"mark", ""}, {"label", ""}, {x, ""},       {y, ""},
+                     {"low", ""},  {"high", ""},  {"value", ""}, {"text", ""}};
+    Rows rows{figure, {}};
+    for (const Mark& mark : figure.marks) std::visit(rows, mark);
+    for (Row& row : rows.rows)
+        table.rows.push_back({row.mark, row.label, row.x, row.y, row.low, row.high, row.value, row.text});
+    return table.csv();
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,127 @@
+#include "viz/heading.h"
+
+#include <algorithm>
+#include <array>
+
+#include "viz/marks.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr float sample_width = 28;  // units, of a piece of line
+constexpr float entry_gap = 16;     // units between entries
+
+struct Collected {
+    const Figure& figure;
+    const Theme& theme;
+    std::vector<LegendEntry> entries;
+
+    void add(LegendEntry entry) {
+        if (entry.label.empty()) return;
+        for (LegendEntry& other : entries)
+            if (other.label == entry.label && other.stroke.colour == entry.stroke.colour) {
+                if (entry.kind == LegendEntry::Kind::line) other = std::move(entry);
+                return;
+            }
+        entries.push_back(std::move(entry));
+    }
+    void operator()(const Line& line) {
+        add({LegendEntry::Kind::line, line.label, stroke_of_line(theme, line)});
+    }
+    void operator()(const Band& band) {
+        add({LegendEntry::Kind::area, band.label, stroke_of(band.ink, theme)});
+    }
+    void operator()(const Matrix& matrix) {
+        for (const Matrix::Kind& kind : matrix.kinds)
+            add({LegendEntry::Kind::area, kind.label, stroke_of(kind.ink, theme)});
+    }
+    void operator()(const Rule& rule) {
+        if (is_repeated(figure, rule)) add({LegendEntry::Kind::line, rule.label, stroke_of(rule.ink, theme)});
+    }
+    template <class Other>
+    void operator()(const Other&) {}
+};
+
+void draw_sample(Canvas& canvas, const LegendEntry& entry, Point left) {
+    const float unit = canvas.unit(), width = sample_width * unit;
+    const Stroke& stroke = entry.stroke;
+    if (entry.kind == LegendEntry::Kind::area) {
+        canvas.box({left.x + width - 12 * unit, left.y - 6 * unit, left.x + width, left.y + 6 * unit},
+                   stroke.colour.faded(0.85f));
+        return;
+    }
+    canvas.path(std::array<Point, 2>{{left, {left.x + width, left.y}}}, stroke);
+    canvas.marker(stroke.marker, {left.x + width / 2, left.y}, 3.5f * unit, stroke.colour);
+}
+
+// Draws in rows, and returns the height; "+ 3 more" where `most` rows do not suffice.
+float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEntry>& entries,
+                  const Box& area, size_t most) {
+    const float unit = canvas.unit(), line = canvas.line_height() + 2 * unit;
+    const float more_width = canvas.text_width("+ 99 more") + entry_gap * unit;
+    Point at{area.left, area.top + line / 2};
+    size_t row = 1;
+    for (size_t i = 0; i < entries.size(); ++i) {
+        const float sample = entries[i].kind == LegendEntry::Kind::area ? 12 * unit : sample_width * unit;
+        const std::string label = elided(canvas, entries[i].label, area.width() - sample - 8 * unit);
+        const float width = sample + 6 * unit + canvas.text_width(label);
+        const bool others = i + 1 < entries.size();
+        const float room = area.right - (row == most && others ? more_width : 0);
+        if (at.x > area.left && at.x + width > room) {
+            if (row == most) {
+                canvas.text(at, Align::left, {theme.quiet_text},
+                            "+ " + std::to_string(entries.size() - i) + " more");
+                break;
+            }
+            at = {area.left, at.y + line};
+            ++row;
+        }
+        draw_sample(canvas, entries[i], {at.x + sample - sample_width * unit, at.y});
+        canvas.text({at.x + sample + 6 * unit, at.y}, Align::left, {theme.text}, label);
+        at.x += width + entry_gap * unit;
+    }
+    return line * static_cast<float>(row);
+}
+
+}  // namespace
+
+std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme) {
+    Collected collected{figure, theme, {}};
+    for (const Mark& mark : figure.marks) std::visit(collected, mark);
+    return collected.entries;
+}
+
+Box draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area) {
+    const float unit = canvas.unit(), line = canvas.line_height();
+    const size_t rows =
+        static_cast<size_t>(std::max(1.0f, area.height() / (5 * line)));  // a part of the height
+    Box left = area;
+    if (!figure.title.empty()) {
+        canvas.text({left.left, left.top + line / 2}, Align::left, {theme.text},
+                    elided(canvas, figure.title, left.width()));
+        left.top += line + 2 * unit;
+    }
+    if (!figure.caption.empty() && area.height() > 12 * line) {
+        for (const std::string& text :
+             wrapped(canvas, figure.caption, left.width(), std::min<size_t>(rows, 2))) {
+            canvas.text({left.left, left.top + line / 2}, Align::left, {theme.quiet_text}, text);
+            left.top += line;
+        }
+        left.top += 2 * unit;
+    }
+    if (const auto entries = legend_of(figure, theme); !entries.empty())
+        left.top += draw_legend(canvas, theme, entries, left, std::min<size_t>(rows, 4)) + 2 * unit;
+    return left;
+}
+
+void draw_missing(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area) {
+    const float line = canvas.line_height();
+    const auto lines = wrapped(canvas, figure.missing, std::min(area.width() - 4 * line, 40 * line), 6);
+    float y = area.middle() - line * static_cast<float>(lines.size()) / 2 + line / 2;
+    for (const std::string& text : lines) {
+        canvas.text({(area.left + area.right) / 2, y}, Align::centre, {theme.quiet_text}, text);
+        y += line;
+    }
+}
+
+}  // namespace sawtooth

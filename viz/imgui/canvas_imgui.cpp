@@ -1,0 +1,141 @@
+#include "viz/imgui/canvas_imgui.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sawtooth {
+namespace {
+
+ImVec2 vec(Point point) { return {point.x, point.y}; }
+
+}  // namespace
+
+ImU32 packed(Colour colour) {
+    const auto alpha = static_cast<ImU32>(std::lround(std::clamp(colour.alpha, 0.0f, 1.0f) * 255));
+    return IM_COL32(colour.rgb >> 16 & 255, colour.rgb >> 8 & 255, colour.rgb & 255, alpha);
+}
+
+ImVec4 as_vector(Colour colour) { return ImGui::ColorConvertU32ToFloat4(packed(colour)); }
+
+float ImGuiCanvas::text_width(std::string_view text) const {
+    if (text.empty()) return 0;
+    return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x;
+}
+
+float ImGuiCanvas::line_height() const { return std::round(ImGui::GetFontSize() * 1.2f); }
+
+float ImGuiCanvas::unit() const { return ImGui::GetFontSize() / 15; }  // text of 15 pixels at 100 %
+
+void ImGuiCanvas::path(std::span<const Point> points, const Stroke& stroke) {
+    if (points.size() < 2) return;
+    if (stroke.dash != Dash::solid) {
+        dashed(points, stroke);
+        return;
+    }
+    points_.resize(points.size());
+    std::transform(points.begin(), points.end(), points_.begin(), vec);
+    list_->AddPolyline(points_.data(), static_cast<int>(points_.size()), packed(stroke.colour), 0,
+                       stroke.width * unit());
+}
+
+// Dear ImGui has no dashes. Only what lies within the clip rectangle is walked.
+void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
+    const auto pattern = pattern_of(stroke.dash);
+    const ImU32 colour = packed(stroke.colour);
+    const float low = list_->GetClipRectMin().x, high = list_->GetClipRectMax().x;
+    size_t piece = 0;
+    float left = pattern[0] * unit();  // of the present piece
+    for (size_t i = 0; i + 1 < points.size(); ++i) {
+        Point from = points[i];
+        const Point to = points[i + 1];
+        if (std::max(from.x, to.x) < low || std::min(from.x, to.x) > high) continue;
+        float length = std::min(std::hypot(to.x - from.x, to.y - from.y), 1e5f);
+        while (length > 0) {
+            const float step = std::min(left, length), share = step / length;
+            const Point next{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};
+            if (piece % 2 == 0) list_->AddLine(vec(from), vec(next), colour, stroke.width * unit());
+            from = next, length -= step, left -= step;
+            if (left <= 0) piece = (piece + 1) % pattern.size(), left = pattern[piece] * unit();
+        }
+    }
+}
+
+void ImGuiCanvas::strip(std::span<const Point> one, std::span<const Point> other, Colour colour) {
+    // Without anti-aliasing, which would show as seams between the pieces.
+    const ImDrawListFlags flags = list_->Flags;
+    list_->Flags &= ~ImDrawListFlags_AntiAliasedFill;
+    for (size_t i = 0; i + 1 < std::min(one.size(), other.size()); ++i)
+        list_->AddQuadFilled(vec(one[i]), vec(one[i + 1]), vec(other[i + 1]), vec(other[i]), packed(colour));
+    list_->Flags = flags;
+}
+
+void ImGuiCanvas::box(const Box& box, Colour colour) {
+    list_->AddRectFilled({box.left, box.top}, {box.right, box.bottom}, packed(colour));
+}
+
+void ImGuiCanvas::outline(const Box& box, Colour colour) {
+    list_->AddRect({box.left, box.top}, {box.right, box.bottom}, packed(colour));
+}
+
+void ImGuiCanvas::marker(Marker shape, Point at, float r, Colour colour) {
+    const ImU32 fill = packed(colour);
+    const float s = r * 0.85f, d = r * 0.75f, thick = 1.5f * unit();
+    switch (shape) {
+        case Marker::none:
+            break;
+        case Marker::circle:
+            list_->AddCircleFilled(vec(at), r, fill);
+            break;
+        case Marker::square:
+            list_->AddRectFilled({at.x - s, at.y - s}, {at.x + s, at.y + s}, fill);
+            break;
+        case Marker::diamond:
+            list_->AddQuadFilled({at.x, at.y - r}, {at.x + r, at.y}, {at.x, at.y + r}, {at.x - r, at.y},
+                                 fill);
+            break;
+        case Marker::triangle_up:
+            list_->AddTriangleFilled({at.x, at.y - r}, {at.x + r, at.y + s}, {at.x - r, at.y + s}, fill);
+            break;
+        case Marker::triangle_down:
+            list_->AddTriangleFilled({at.x, at.y + r}, {at.x - r, at.y - s}, {at.x + r, at.y - s}, fill);
+            break;
+        case Marker::plus:
+            list_->AddLine({at.x - r, at.y}, {at.x + r, at.y}, fill, thick);
+            list_->AddLine({at.x, at.y - r}, {at.x, at.y + r}, fill, thick);
+            break;
+        case Marker::cross:
+            list_->AddLine({at.x - d, at.y - d}, {at.x + d, at.y + d}, fill, thick);
+            list_->AddLine({at.x - d, at.y + d}, {at.x + d, at.y - d}, fill, thick);
+            break;
+    }
+}
+
+void ImGuiCanvas::cells(const Box& box, const CellGrid& grid, const ColourScale& colours) {
+    // Edges at whole pixels, so that neighbours neither overlap nor part.
+    const auto x_at = [&](int64_t i) {
+        return std::round(box.left + box.width() * static_cast<float>(i) / static_cast<float>(grid.columns));
+    };
+    const auto y_at = [&](int64_t i) {
+        return std::round(box.top + box.height() * static_cast<float>(i) / static_cast<float>(grid.rows));
+    };
+    for (int64_t row = 0; row < grid.rows; ++row)
+        for (int64_t column = 0; column < grid.columns; ++column) {
+            const double value = grid.values[static_cast<size_t>(row * grid.columns + column)];
+            if (std::isnan(value)) continue;
+            list_->AddRectFilled({x_at(column), y_at(row)}, {x_at(column + 1), y_at(row + 1)},
+                                 packed({colours.colour_of(value)}));
+        }
+}
+
+void ImGuiCanvas::text(Point place, Align align, Colour colour, std::string_view text) {
+    if (text.empty()) return;
+    const float width = text_width(text);
+    const float left = align == Align::left     ? place.x
+                       : align == Align::centre ? place.x - width / 2
+                                                : place.x - width;
+    list_->AddText({std::round(left), std::round(place.y - ImGui::GetFontSize() / 2)}, packed(colour),
+                   text.data(), text.data() + text.size());
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,217 @@
+#include "viz/imgui/figure_imgui.h"
+
+#include <implot.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "viz/heading.h"
+#include "viz/imgui/canvas_imgui.h"
+#include "viz/imgui/readout.h"
+#include "viz/marks.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr double key_step = 0.15;  // of the visible range, that a press of W, A, S or D zooms or pans
+
+double to_log2(double value, void*) { return place_of(Scale::log2, value); }
+double from_log2(double place, void*) { return value_at(Scale::log2, place); }
+
+void set_up_scale(ImAxis axis, Scale scale) {
+    if (scale == Scale::log2) ImPlot::SetupAxisScale(axis, to_log2, from_log2);
+    if (scale == Scale::log10) ImPlot::SetupAxisScale(axis, ImPlotScale_Log10);
+}
+
+void set_up_ticks(ImAxis axis, const std::vector<Tick>& ticks) {
+    std::vector<double> values;
+    std::vector<const char*> texts;
+    for (const Tick& tick : ticks) values.push_back(tick.value), texts.push_back(tick.text.c_str());
+    ImPlot::SetupAxisTicks(axis, values.data(), static_cast<int>(values.size()), texts.data());
+}
+
+// x is linked to `range`, which ImPlot changes as one zooms and pans; y always fits what is seen.
+void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layout, Range& range) {
+    const Frame& frame = layout.frame;
+    const std::string x = elided(canvas, name_of(figure.x), frame.box.width());
+    const std::string y = elided(canvas, name_of(figure.y), frame.box.height());
+    ImPlotAxisFlags flags_x =
+        ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoMenus;
+    ImPlotAxisFlags flags_y = flags_x;
+    if (has_tree(figure)) flags_x |= ImPlotAxisFlags_NoGridLines;
+    if (has_tree(figure) || !row_names(figure).empty()) flags_y |= ImPlotAxisFlags_NoGridLines;
+    if (frame.y_bottom > frame.y_top) flags_y |= ImPlotAxisFlags_Invert;
+    ImPlot::SetupAxis(ImAxis_X1, x.empty() ? nullptr : x.c_str(), flags_x);
+    ImPlot::SetupAxis(ImAxis_Y1, y.empty() ? nullptr : y.c_str(), flags_y);
+    set_up_scale(ImAxis_X1, frame.scale_x);
+    set_up_scale(ImAxis_Y1, frame.scale_y);
+    if (is_zoomable(figure)) {
+        if (figure.x.minimum && figure.x.maximum)
+            ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, *figure.x.minimum, *figure.x.maximum);
+        ImPlot::SetupAxisLinks(ImAxis_X1, &range.low, &range.high);
+    } else {
+        ImPlot::SetupAxisLimits(ImAxis_X1, range.low, range.high, ImPlotCond_Always);
+    }
+    ImPlot::SetupAxisLimits(ImAxis_Y1, std::min(frame.y_bottom, frame.y_top),
+                            std::max(frame.y_bottom, frame.y_top), ImPlotCond_Always);
+    set_up_ticks(ImAxis_X1, layout.x_ticks);
+    set_up_ticks(ImAxis_Y1, layout.y_ticks);
+    ImPlot::SetupFinish();
+}
+
+// The frame as ImPlot placed it.
+Frame placed_frame(Frame frame) {
+    const ImVec2 at = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
+    frame.box = {at.x, at.y, at.x + size.x, at.y + size.y};
+    const ImPlotRange x = ImPlot::GetPlotLimits().X;
+    frame.x = {x.Min, x.Max};
+    return frame;
+}
+
+// Solid lines go to ImPlot, which reads the figure's own numbers; the rest is drawn as in saved figures.
+void draw_plot_marks(const Pen& pen, const Figure& figure) {
+    for (const Mark& mark : figure.marks)
+        if (const Band* band = std::get_if<Band>(&mark)) draw(pen, *band);
+    const auto draw_one = [&](const auto& mark) {
+        using Type = std::decay_t<decltype(mark)>;
+        if constexpr (std::is_same_v<Type, Line>) {
+            const Stroke stroke = stroke_of_line(pen.theme, mark);
+            if (stroke.dash != Dash::solid) {
+                draw(pen, mark);
+                return;
+            }
+            ImPlotSpec spec;
+            spec.LineColor = as_vector(stroke.colour);
+            spec.LineWeight = stroke.width * pen.canvas.unit();
+            spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
+            ImGui::PushID(&mark);
+            ImPlot::PlotLine("##line", mark.x.data(), mark.y.data(), static_cast<int>(mark.x.size()), spec);
+            ImGui::PopID();
+            draw_markers(pen, mark);
+        } else if constexpr (!std::is_same_v<Type, Band> && requires { draw(pen, mark); }) {
+            draw(pen, mark);
+        }
+    };
+    for (const Mark& mark : figure.marks) std::visit(draw_one, mark);
+}
+
+void draw_cursor(const Pen& pen, double x) {
+    const Box& box = pen.frame.box;
+    const float at = std::round(pen.frame.at_x(x));
+    if (at < box.left || at > box.right) return;
+    pen.canvas.path(std::array<Point, 2>{{{at, box.top}, {at, box.bottom}}}, {{pen.theme.text, 0.6f}, 1});
+}
+
+// W and S zoom about the middle, A and D pan, as on timelines of other profilers.
+Range moved_by_keys(Scale scale, Range range) {
+    if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl) return range;
+    double low = place_of(scale, range.low), high = place_of(scale, range.high);
+    const double step = (high - low) * key_step;
+    if (ImGui::IsKeyPressed(ImGuiKey_W)) low += step, high -= step;
+    if (ImGui::IsKeyPressed(ImGuiKey_S)) low -= step, high += step;
+    if (ImGui::IsKeyPressed(ImGuiKey_A)) low -= step, high -= step;
+    if (ImGui::IsKeyPressed(ImGuiKey_D)) low += step, high += step;
+    if (low == place_of(scale, range.low) && high == place_of(scale, range.high)) return range;
+    return {value_at(scale, low), value_at(scale, high)};
+}
+
+Range within(const Axis& axis, Range range) {
+    if (!axis.minimum || !axis.maximum) return range;
+    return {std::clamp(range.low, *axis.minimum, *axis.maximum),
+            std::clamp(range.high, *axis.minimum, *axis.maximum)};
+}
+
+PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions& options, const Box& area) {
+    PlotEvents events;
+    ImGuiCanvas measure(ImGui::GetWindowDrawList());
+    const bool zoomable = is_zoomable(figure);
+    const Layout layout = lay_out(measure, figure, area, zoomable ? options.visible : std::nullopt);
+    Range range = layout.frame.x;
+
+    ImGui::SetCursorScreenPos({area.left, area.top + layout.above - 4 * measure.unit()});
+    const ImVec2 size{layout.frame.box.right - area.left,
+                      area.bottom - area.top - layout.above + 4 * measure.unit()};
+    constexpr ImPlotFlags flags = ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText |
+                                  ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect;
+    if (!ImPlot::BeginPlot("##plot", size, flags)) return events;
+    set_up_axes(measure, figure, layout, range);
+    const Frame frame = placed_frame(layout.frame);
+    ImGuiCanvas canvas(ImPlot::GetPlotDrawList());
+    const Pen pen = pen_for(canvas, theme, frame, figure);
+    ImPlot::PushPlotClipRect();
+    draw_plot_marks(pen, figure);
+    draw_rules(pen, figure);
+    draw_texts(pen, figure);
+    if (options.dimmed) canvas.box(frame.box, {theme.ground, 0.55f});
+
+    const bool hovered = ImPlot::IsPlotHovered();
+    const ImVec2 mouse = ImGui::GetMousePos();
+    if (options.cursor_x) draw_cursor(pen, *options.cursor_x);
+    if (hovered) {
+        events.cursor_x = frame.x_at(mouse.x);
+        events.context_menu = ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+        if (zoomable && !options.cursor_x) draw_cursor(pen, *events.cursor_x);
+    }
+    const bool axis_hovered = ImPlot::IsAxisHovered(ImAxis_X1);
+    events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+    ImPlot::PopPlotClipRect();
+    ImPlot::EndPlot();
+
+    ImGuiCanvas outside(ImGui::GetWindowDrawList());
+    const Pen outer = pen_for(outside, theme, frame, figure);
+    draw_rule_labels(outer, figure, layout.beside);
+    draw_colour_bar(outer, figure);
+    if (hovered && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
+        draw_readout(outer, figure, {mouse.x, mouse.y});
+    if (zoomable && hovered) range = within(figure.x, moved_by_keys(frame.scale_x, range));
+    if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;
+    return events;
+}
+
+PlotEvents draw_canvas(const Figure& figure, const Theme& theme, const DrawOptions& options,
+                       const Box& area) {
+    PlotEvents events;
+    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
+    ImGui::SetCursorScreenPos({area.left, area.top});
+    ImGui::InvisibleButton("##canvas", {std::max(area.width(), 1.0f), std::max(area.height(), 1.0f)});
+    const bool hovered = ImGui::IsItemHovered();
+    events.context_menu = hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+    const Matrix* matrix = matrix_of(figure);
+    if (matrix)
+        draw_matrix(canvas, theme, figure, *matrix, area);
+    else
+        draw_missing(canvas, theme, figure, area);
+    if (options.dimmed) canvas.box(area, {theme.ground, 0.55f});
+    const ImVec2 mouse = ImGui::GetMousePos();
+    if (matrix && hovered) draw_matrix_readout(canvas, figure, *matrix, area, {mouse.x, mouse.y});
+    return events;
+}
+
+}  // namespace
+
+PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Box whole{at.x, at.y, at.x + options.size.x, at.y + options.size.y};
+    PlotEvents events;
+    if (whole.width() < 1 || whole.height() < 1 ||
+        !ImGui::IsRectVisible({whole.right - at.x, whole.bottom - at.y})) {
+        ImGui::Dummy(options.size);
+        return events;
+    }
+    ImGui::PushID(figure.id.c_str());
+    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
+    ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);
+    const Box area = draw_heading(canvas, theme, figure, whole);
+    const float least = 4 * canvas.line_height();
+    if (area.width() > least && area.height() > least)
+        events = figure.marks.empty() || matrix_of(figure) ? draw_canvas(figure, theme, options, area)
+                                                           : draw_plot(figure, theme, options, area);
+    ImGui::PopClipRect();
+    ImGui::PopID();
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy(options.size);
+    return events;
+}
+
+}  // namespace sawtooth

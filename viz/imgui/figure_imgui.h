@@ -1,0 +1,30 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+
+#include "viz/theme.h"
+
+namespace sawtooth {
+
+// How a figure is drawn in this frame. The caller keeps range and cursor by Axis::shared (or by figure where
+// that is empty) and gives them to every figure with that axis.
+struct DrawOptions {
+    ImVec2 size;                         // of all, with title and legend
+    bool dimmed = false;                 // the figure is old, something newer runs
+    std::optional<View::Range> visible;  // of x; absent: all of it
+    std::optional<double> cursor_x;      // a line across the plot
+};
+
+// What a person did to the plot in this frame.
+struct PlotEvents {
+    std::optional<View::Range> visible;  // zoomed or panned: the range from now on
+    bool fit = false;                    // double click: all of x is to be seen again
+    std::optional<double> cursor_x;      // where the mouse is over the plot
+    bool context_menu = false;           // right click; the menu is the caller's
+};
+
+PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);
+
+}  // namespace sawtooth

@@ -1,0 +1,171 @@
+#include "viz/imgui/readout.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "viz/imgui/canvas_imgui.h"
+
+namespace sawtooth {
+namespace {
+
+std::string with_unit(double value, const std::string& unit) {
+    return readout_number(value) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string text_on(const Axis& axis, double value) {
+    const auto index = std::llround(value);
+    if (index >= 0 && static_cast<size_t>(index) < axis.categories.size())
+        return axis.categories[static_cast<size_t>(index)];
+    return with_unit(value, axis.unit);
+}
+
+void row(const std::string& name, const std::string& value) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(name.c_str());
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(value.c_str());
+}
+
+// A row that opens with the stroke of a line, as the legend does.
+void row(const Stroke& stroke, const std::string& name, const std::string& value) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = 24 * canvas.unit(), y = at.y + ImGui::GetTextLineHeight() / 2;
+    canvas.path(std::array<Point, 2>{{{at.x, y}, {at.x + width, y}}}, stroke);
+    canvas.marker(stroke.marker, {at.x + width / 2, y}, 3.5f * canvas.unit(), stroke.colour);
+    ImGui::Dummy({width, ImGui::GetTextLineHeight()});
+    ImGui::SameLine();
+    ImGui::TextUnformatted(name.c_str());
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(value.c_str());
+}
+
+struct Readout {
+    const Pen& pen;
+    const Figure& figure;
+    Point mouse;
+    double x, y;
+    bool said_x = false;
+
+    void say_x(double at) {
+        if (said_x) return;
+        row(figure.x.label.empty() ? "x" : figure.x.label, text_on(figure.x, at));
+        said_x = true;
+    }
+
+    void operator()(const Line& line) {
+        size_t nearest = line.x.size();
+        double best = std::numeric_limits<double>::infinity();
+        const double here = place_of(pen.frame.scale_x, x);
+        for (size_t i = 0; i < line.x.size(); ++i) {
+            const double distance = std::fabs(place_of(pen.frame.scale_x, line.x[i]) - here);
+            if (distance < best) best = distance, nearest = i;
+        }
+        if (nearest == line.x.size()) return;
+        say_x(line.x[nearest]);
+        const double value = line.y[nearest];
+        row(stroke_of_line(pen.theme, line), line.label,
+            std::isnan(value) ? "none" : text_on(figure.y, value));
+    }
+    void operator()(const Bars& bars) {
+        const auto index = std::llround(y);
+        if (index < 0 || static_cast<size_t>(index) >= bars.bars.size()) return;
+        const Bar& bar = bars.bars[static_cast<size_t>(index)];
+        row(text_on(figure.y, static_cast<double>(index)), bar.text);
+        for (const Bar::Segment& segment : bar.segments)
+            row(segment.label, with_unit(segment.length, figure.x.unit));
+        if (bar.low && bar.high)
+            row("between",
+                with_unit(*bar.low, figure.x.unit) + " and " + with_unit(*bar.high, figure.x.unit));
+    }
+    void operator()(const HeatMap& map) {
+        const double across = (x - map.x_low) / (map.x_high - map.x_low),
+                     down = (y - map.y_low) / (map.y_high - map.y_low);
+        if (!(across >= 0 && across < 1 && down >= 0 && down < 1)) return;
+        const auto r = static_cast<size_t>(down * static_cast<double>(map.rows));
+        const auto c = static_cast<size_t>(across * static_cast<double>(map.columns));
+        say_x(figure.x.categories.empty() ? std::floor(x) : x);
+        row(figure.y.label, text_on(figure.y, figure.y.categories.empty() ? std::floor(y) : y));
+        const double value = map.values[r * static_cast<size_t>(map.columns) + c];
+        row(map.label, std::isnan(value) ? "nothing here" : with_unit(value, map.unit));
+    }
+    void operator()(const Tracks& tracks) {
+        const auto index = std::llround(y);
+        if (index < 0 || static_cast<size_t>(index) >= tracks.tracks.size()) return;
+        const Tracks::Track& track = tracks.tracks[static_cast<size_t>(index)];
+        say_x(x);
+        for (const Tracks::Span& span : track.spans) {
+            if (x < span.start || x > span.end) continue;
+            row(span.label, with_unit(span.end - span.start, figure.x.unit));
+            row("from", with_unit(span.start, figure.x.unit) + " to " + with_unit(span.end, figure.x.unit));
+            return;
+        }
+        if (track.x.empty()) {
+            row(track.label, "idle");
+            return;
+        }
+        const auto after = std::upper_bound(track.x.begin(), track.x.end(), x);
+        if (after != track.x.begin())
+            row(track.label,
+                with_unit(track.y[static_cast<size_t>(after - track.x.begin()) - 1], track.unit));
+    }
+    template <class Other>
+    void operator()(const Other&) {}
+};
+
+bool begin_readout() {
+    if (!ImGui::BeginTooltip()) return false;
+    if (ImGui::BeginTable("readout", 2, ImGuiTableFlags_SizingFixedFit)) return true;
+    ImGui::EndTooltip();
+    return false;
+}
+
+void end_readout() {
+    ImGui::EndTable();
+    ImGui::EndTooltip();
+}
+
+bool has_values(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
+        return std::holds_alternative<Line>(mark) || std::holds_alternative<Bars>(mark) ||
+               std::holds_alternative<HeatMap>(mark) || std::holds_alternative<Tracks>(mark);
+    });
+}
+
+}  // namespace
+
+void draw_readout(const Pen& pen, const Figure& figure, Point mouse) {
+    if (!has_values(figure) || !begin_readout()) return;
+    Readout readout{pen, figure, mouse, pen.frame.x_at(mouse.x), pen.frame.y_at(mouse.y)};
+    for (const Mark& mark : figure.marks) std::visit(readout, mark);
+    end_readout();
+}
+
+void draw_matrix_readout(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area,
+                         Point mouse) {
+    const MatrixPlace place = place_of(canvas, figure, matrix, area);
+    if (!place.cells.contains(mouse)) return;
+    const auto r = static_cast<size_t>((mouse.y - place.cells.top) / place.cell_height);
+    const auto c = static_cast<size_t>((mouse.x - place.cells.left) / place.cell_width);
+    const size_t cell = r * place.columns + c;
+    if (c >= place.columns || cell >= matrix.cells.size() || !begin_readout()) return;
+    const auto name = [](const std::vector<std::string>& names, size_t index) {
+        return index < names.size() ? names[index] : std::to_string(index);
+    };
+    row(figure.y.label.empty() ? "row" : figure.y.label, name(matrix.row_labels, r));
+    row(figure.x.label.empty() ? "column" : figure.x.label, name(matrix.column_labels, c));
+    const int kind = matrix.cells[cell];
+    if (kind >= 0 && static_cast<size_t>(kind) < matrix.kinds.size())
+        row(matrix.kinds[static_cast<size_t>(kind)].label,
+            cell < matrix.texts.size() ? matrix.texts[cell] : "");
+    end_readout();
+}
+
+}  // namespace sawtooth

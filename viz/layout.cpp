@@ -1,0 +1,278 @@
+#include "viz/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sawtooth {
+namespace {
+
+constexpr float pad = 4;                // units between things
+constexpr float colour_bar_width = 12;  // units
+constexpr double share_of_names = 0.4;  // of the width, that names of rows may take
+constexpr double share_beside = 0.22;   // of the width, that labels of horizontal rules may take
+constexpr size_t rows_above = 3;
+
+// Rules that are labelled one by one; those that share a label stand in the legend.
+std::vector<const Rule*> labelled_rules(const Figure& figure, Rule::Across across) {
+    std::vector<const Rule*> found;
+    for (const Mark& mark : figure.marks)
+        if (const Rule* rule = std::get_if<Rule>(&mark))
+            if (rule->across == across && !rule->label.empty() && !is_repeated(figure, *rule))
+                found.push_back(rule);
+    return found;
+}
+
+const HeatMap* heat_map_of(const Figure& figure) {
+    for (const Mark& mark : figure.marks)
+        if (const HeatMap* map = std::get_if<HeatMap>(&mark)) return map;
+    return nullptr;
+}
+
+float room_beside(const Canvas& canvas, const Figure& figure, float width) {
+    float room = 0;
+    const float most = static_cast<float>(width * share_beside);
+    for (const Rule* rule : labelled_rules(figure, Rule::Across::y))
+        for (const std::string& line : wrapped(canvas, rule->label, most, 3))
+            room = std::max(room, canvas.text_width(line) + 2 * pad * canvas.unit());
+    if (const HeatMap* map = heat_map_of(figure)) {
+        const ColourScale scale = colour_scale(*map);
+        float widest = canvas.text_width("0");
+        const Scale axis = scale.logarithmic && scale.low > 0 ? Scale::log10 : Scale::linear;
+        for (const Tick& tick : ticks(axis, {scale.low, scale.high}, 6))
+            widest = std::max(widest, canvas.text_width(tick.text));
+        room = std::max(room, widest + (colour_bar_width + 5 * pad) * canvas.unit());
+    }
+    return room;
+}
+
+// The most ticks whose texts stand apart; `whole`: at integers only.
+std::vector<Tick> fitting_ticks(const Canvas& canvas, Scale scale, Range range, float pixels, bool horizontal,
+                                bool whole) {
+    int most = static_cast<int>(pixels / ((horizontal ? 56 : 28) * canvas.unit()));
+    if (whole) most = std::min(most, static_cast<int>(range.high - range.low));
+    std::vector<Tick> found;
+    for (most = std::max(most, 2); most >= 2; --most) {
+        found = ticks(scale, range, most);
+        if (!horizontal) return found;
+        float widest = 0;
+        for (const Tick& tick : found) widest = std::max(widest, canvas.text_width(tick.text));
+        if ((widest + 4 * pad * canvas.unit()) * static_cast<float>(found.size()) <= pixels) break;
+    }
+    return found;
+}
+
+std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string>& names, float pixels,
+                             bool horizontal, float widest_allowed) {
+    float need = canvas.line_height();
+    if (horizontal) {
+        for (const std::string& name : names) need = std::max(need, canvas.text_width(name));
+        need += 3 * pad * canvas.unit();
+    }
+    const float room = pixels / static_cast<float>(std::max<size_t>(names.size(), 1));
+    const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(need / std::max(room, 1.0f))));
+    std::vector<Tick> found;
+    for (size_t i = 0; i < names.size(); i += every)
+        found.push_back({static_cast<double>(i), elided(canvas, names[i], widest_allowed)});
+    return found;
+}
+
+void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
+    const Frame& frame = layout.frame;
+    const float width = frame.box.width();
+    layout.x_ticks = figure.x.categories.empty()
+                         ? fitting_ticks(canvas, frame.scale_x, frame.x, width, true, has_tree(figure))
+                         : name_ticks(canvas, figure.x.categories, width, true, width);
+}
+
+// "busy (max 2 workers)": a curve fills its row, so its scale stands with its name.
+std::string name_of_track(const Tracks::Track& track) {
+    if (track.x.empty()) return track.label;
+    return fmt::format("{} (max {:.3g}{}{})", track.label, highest(track), track.unit.empty() ? "" : " ",
+                       track.unit);
+}
+
+// Raises the upper end of x until the text behind every bar fits within the plot.
+void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& frame) {
+    const double width = std::max(1.0f, frame.box.width()), low = place_of(frame.scale_x, frame.x.low);
+    double high = place_of(frame.scale_x, frame.x.high);
+    for (const Mark& mark : figure.marks) {
+        const Bars* bars = std::get_if<Bars>(&mark);
+        if (!bars) continue;
+        for (const Bar& bar : bars->bars) {
+            double end = 0;
+            for (const Bar::Segment& segment : bar.segments) end += segment.length;
+            end = std::max(end, bar.high.value_or(end));
+            const double need =
+                bar.text.empty() ? pad : canvas.text_width(bar.text) + 4 * pad * canvas.unit();
+            const double length = std::max(0.0, place_of(frame.scale_x, end) - low);
+            high = std::max(high, low + length * width / (width - std::min(need, width * 0.7)));
+        }
+    }
+    frame.x.high = value_at(frame.scale_x, high);
+}
+
+}  // namespace
+
+bool is_repeated(const Figure& figure, const Rule& rule) {
+    return std::count_if(figure.marks.begin(), figure.marks.end(), [&](const Mark& mark) {
+               const Rule* other = std::get_if<Rule>(&mark);
+               return other && other->label == rule.label && other->across == rule.across;
+           }) > 1;
+}
+
+Point Frame::at(double x, double y) const { return {at_x(x), at_y(y)}; }
+
+float Frame::at_x(double value) const {
+    const double low = place_of(scale_x, x.low), high = place_of(scale_x, x.high);
+    const double share = (place_of(scale_x, value) - low) / (high - low);
+    return static_cast<float>(std::clamp(box.left + share * box.width(), -1e6, 1e6));
+}
+
+float Frame::at_y(double value) const {
+    const double bottom = place_of(scale_y, y_bottom), top = place_of(scale_y, y_top);
+    const double share = (place_of(scale_y, value) - bottom) / (top - bottom);
+    return static_cast<float>(std::clamp(box.bottom - share * box.height(), -1e6, 1e6));
+}
+
+double Frame::x_at(float pixel) const {
+    const double low = place_of(scale_x, x.low), high = place_of(scale_x, x.high);
+    return value_at(scale_x, low + (high - low) * (pixel - box.left) / box.width());
+}
+
+double Frame::y_at(float pixel) const {
+    const double bottom = place_of(scale_y, y_bottom), top = place_of(scale_y, y_top);
+    return value_at(scale_y, bottom + (top - bottom) * (box.bottom - pixel) / box.height());
+}
+
+double highest(const Tracks::Track& track) {
+    double most = 0;
+    for (double value : track.y)
+        if (std::isfinite(value)) most = std::max(most, value);
+    return most > 0 ? most : 1;
+}
+
+std::vector<std::string> row_names(const Figure& figure) {
+    if (!figure.y.categories.empty()) return figure.y.categories;
+    std::vector<std::string> names;
+    for (const Mark& mark : figure.marks)
+        if (const Tracks* tracks = std::get_if<Tracks>(&mark))
+            for (const Tracks::Track& track : tracks->tracks) names.push_back(name_of_track(track));
+    return names;
+}
+
+bool has_tree(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(),
+                       [](const Mark& mark) { return std::holds_alternative<Tree>(mark); });
+}
+
+const Matrix* matrix_of(const Figure& figure) {
+    for (const Mark& mark : figure.marks)
+        if (const Matrix* matrix = std::get_if<Matrix>(&mark)) return matrix;
+    return nullptr;
+}
+
+bool is_zoomable(const Figure& figure) {
+    if (!figure.x.categories.empty()) return false;
+    return std::none_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
+        return std::holds_alternative<Bars>(mark) || std::holds_alternative<Matrix>(mark) ||
+               std::holds_alternative<Tree>(mark);
+    });
+}
+
+std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, const Frame& frame,
+                                   float beside) {
+    std::vector<RuleLabel> placed;
+    const float line = canvas.line_height(), gap = pad * canvas.unit();
+
+    auto vertical = labelled_rules(figure, Rule::Across::x);
+    std::erase_if(vertical,
+                  [&](const Rule* rule) { return rule->at < frame.x.low || rule->at > frame.x.high; });
+    std::sort(vertical.begin(), vertical.end(), [](const Rule* a, const Rule* b) { return a->at < b->at; });
+    std::vector<float> ends(rows_above, -1e9f);
+    for (const Rule* rule : vertical) {
+        const std::string text = elided(canvas, rule->label, frame.box.width());
+        const float width = canvas.text_width(text);
+        const float left = std::clamp(frame.at_x(rule->at) - width / 2, frame.box.left,
+                                      std::max(frame.box.left, frame.box.right - width));
+        for (size_t row = 0; row < rows_above; ++row) {
+            if (left < ends[row] + 2 * gap) continue;
+            ends[row] = left + width;
+            const float bottom = frame.box.top - gap / 2 - static_cast<float>(row) * line;
+            placed.push_back({rule, {text}, {left, bottom - line, left + width, bottom}});
+            break;
+        }
+    }
+
+    auto horizontal = labelled_rules(figure, Rule::Across::y);
+    std::sort(horizontal.begin(), horizontal.end(),
+              [&](const Rule* a, const Rule* b) { return frame.at_y(a->at) < frame.at_y(b->at); });
+    const size_t first = placed.size();
+    float end = -1e9f;
+    for (const Rule* rule : horizontal) {
+        const float left = frame.box.right + gap;
+        const auto lines = wrapped(canvas, rule->label, beside - 2 * gap + 1, 3);
+        const float height = line * static_cast<float>(lines.size());
+        const float top =
+            std::max(end, std::clamp(frame.at_y(rule->at) - height / 2, frame.box.top - line / 2,
+                                     frame.box.bottom + line / 2 - height));
+        end = top + height + gap / 2;
+        placed.push_back({rule, lines, {left, top, left + beside, top + height}});
+    }
+    // Those that were pushed below the plot push the others up.
+    float limit = frame.box.bottom + line / 4;
+    for (size_t i = placed.size(); i-- > first;) {
+        Box& box = placed[i].box;
+        const float up = std::max(0.0f, box.bottom - limit);
+        box.top -= up, box.bottom -= up;
+        limit = box.top - gap / 2;
+    }
+    return placed;
+}
+
+Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std::optional<Range> visible) {
+    const float unit = canvas.unit(), gap = pad * unit, line = canvas.line_height();
+    Layout layout;
+    layout.area = area;
+    layout.beside = room_beside(canvas, figure, area.width());
+
+    const Extent extent = extent_of(figure, visible);
+    Frame& frame = layout.frame;
+    frame.scale_x = figure.x.categories.empty() ? figure.x.scale : Scale::linear;
+    const auto rows = row_names(figure);
+    frame.scale_y = rows.empty() ? figure.y.scale : Scale::linear;
+    frame.x = extent.x;
+    frame.y_bottom = extent.downwards ? extent.y.high : extent.y.low;
+    frame.y_top = extent.downwards ? extent.y.low : extent.y.high;
+    frame.box = area;
+    frame.box.bottom -= line + 2 * gap + (name_of(figure.x).empty() ? 0 : line + gap);
+    frame.box.bottom = std::max(frame.box.bottom, frame.box.top + line);
+
+    const float most = static_cast<float>(area.width() * share_of_names);
+    layout.y_ticks = rows.empty() ? fitting_ticks(canvas, frame.scale_y, extent.y, frame.box.height(), false,
+                                                  has_tree(figure))
+                                  : name_ticks(canvas, rows, frame.box.height(), false, most);
+    float widest = 0;
+    for (const Tick& tick : layout.y_ticks) widest = std::max(widest, canvas.text_width(tick.text));
+    frame.box.left += widest + 2 * gap + (name_of(figure.y).empty() ? 0 : line + gap);
+    frame.box.right -= std::max(layout.beside, 3 * gap);
+
+    make_room_for_bar_texts(canvas, figure, frame);
+    for (const RuleLabel& label : rule_labels(canvas, figure, frame, layout.beside))
+        if (label.rule->across == Rule::Across::x)
+            layout.above = std::max(layout.above, frame.box.top - label.box.top);
+    frame.box.top += std::max(layout.above, heat_map_of(figure) ? line + gap : gap);
+    layout.above = frame.box.top - area.top;
+
+    set_x_ticks(canvas, figure, layout);
+    if (!layout.x_ticks.empty()) {  // the last tick's text may stand out
+        const Tick& last = layout.x_ticks.back();
+        const float over = frame.at_x(last.value) + canvas.text_width(last.text) / 2 - area.right;
+        if (over > 0) frame.box.right -= over + gap, set_x_ticks(canvas, figure, layout);
+    }
+    return layout;
+}
+
+}  // namespace sawtooth

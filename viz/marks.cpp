@@ -1,0 +1,278 @@
+#include "viz/marks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <type_traits>
+
+namespace sawtooth {
+namespace {
+
+constexpr size_t most_dashed_points = 256;  // dashes along a noisy line would be noise
+constexpr float between_markers = 96;       // units, where not every point has one
+constexpr float marker_radius = 3.5f;
+
+// Where text of that width may start at or behind `left` without a line of the figure through it.
+float clear_of_rules(const Pen& pen, float left, float width) {
+    const float gap = 4 * pen.canvas.unit();
+    for (float line : pen.rules)
+        if (line > left - gap && line < left + width + gap) left = line + gap;
+    return left;
+}
+
+void text_inside(const Pen& pen, const Box& box, uint32_t ground, const std::string& text) {
+    if (text.empty() || box.height() < pen.canvas.line_height() * 0.9f) return;
+    const float gap = 4 * pen.canvas.unit(), width = pen.canvas.text_width(text);
+    const float left = clear_of_rules(pen, box.left + gap, width);
+    if (left + width + gap > box.right) return;
+    pen.canvas.text({left, box.middle()}, Align::left, {ink_on(ground)}, text);
+}
+
+// Runs of points without gaps.
+void for_each_run(const Pen& pen, const std::vector<double>& x, const std::vector<double>& y,
+                  const std::function<void(std::span<const Point>)>& use) {
+    std::vector<Point> run;
+    for (size_t i = 0; i <= x.size(); ++i) {
+        if (i < x.size() && !std::isnan(y[i]) && !std::isnan(x[i])) {
+            run.push_back(pen.frame.at(x[i], y[i]));
+        } else if (!run.empty()) {
+            use(run);
+            run.clear();
+        }
+    }
+}
+
+void draw_bar_texts(const Pen& pen, const Bars& bars) {
+    const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
+    if (std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)) < 1.6f * half) return;  // rows too low for text
+    for (size_t i = 0; i < bars.bars.size(); ++i) {
+        const Bar& bar = bars.bars[i];
+        double end = 0;
+        for (const Bar::Segment& segment : bar.segments) end += segment.length;
+        const Point tip = pen.frame.at(std::max(end, bar.high.value_or(end)), static_cast<double>(i));
+        const float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
+        const std::string text = elided(pen.canvas, bar.text, pen.frame.box.right - 4 * unit - left);
+        const float right = left + pen.canvas.text_width(text);
+        // A limit that would run through the text is interrupted.
+        for (float rule : pen.rules)
+            if (rule > left - 2 * unit && rule < right + 2 * unit)
+                pen.canvas.box({rule - 2 * unit, tip.y - half, rule + 2 * unit, tip.y + half},
+                               {pen.theme.ground});
+        pen.canvas.text({left, tip.y}, Align::left, {pen.theme.text}, text);
+    }
+}
+
+}  // namespace
+
+Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure) {
+    Pen pen{canvas, theme, frame, {}};
+    for (const Mark& mark : figure.marks)
+        if (const Rule* rule = std::get_if<Rule>(&mark); rule && rule->across == Rule::Across::x)
+            pen.rules.push_back(frame.at_x(rule->at));
+    std::sort(pen.rules.begin(), pen.rules.end());
+    return pen;
+}
+
+Stroke stroke_of_line(const Theme& theme, const Line& line) {
+    Stroke stroke = stroke_of(line.ink, theme);
+    if (!line.ink.dashed && (line.markers || line.x.size() > most_dashed_points)) stroke.dash = Dash::solid;
+    if (line.markers && stroke.marker == Marker::none) stroke.marker = Marker::circle;
+    return stroke;
+}
+
+void draw_markers(const Pen& pen, const Line& line) {
+    const Stroke stroke = stroke_of_line(pen.theme, line);
+    const float unit = pen.canvas.unit(), apart = between_markers * unit;
+    const bool every = line.markers && static_cast<float>(line.x.size()) * 8 * unit < pen.frame.box.width();
+    // Lines that lie on each other show their markers in turn.
+    float next = pen.frame.box.left + apart * static_cast<float>(line.ink.index % 6 + 1) / 7;
+    for (size_t i = 0; i < line.x.size(); ++i) {
+        if (std::isnan(line.y[i])) continue;
+        const Point at = pen.frame.at(line.x[i], line.y[i]);
+        if (!pen.frame.box.contains(at) || (!every && at.x < next)) continue;
+        while (next <= at.x) next += apart;
+        pen.canvas.marker(stroke.marker, at, marker_radius * unit, stroke.colour);
+    }
+}
+
+void draw(const Pen& pen, const Line& line) {
+    const Stroke stroke = stroke_of_line(pen.theme, line);
+    for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
+        // A value between two gaps is a point, not nothing.
+        if (run.size() == 1)
+            pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
+        else
+            pen.canvas.path(run, stroke);
+    });
+    draw_markers(pen, line);
+}
+
+void draw(const Pen& pen, const Band& band) {
+    const Colour colour = stroke_of(band.ink, pen.theme).colour.faded(0.28f);
+    std::vector<Point> low, high;
+    for (size_t i = 0; i <= band.x.size(); ++i) {
+        if (i < band.x.size() && !std::isnan(band.low[i]) && !std::isnan(band.high[i])) {
+            low.push_back(pen.frame.at(band.x[i], band.low[i]));
+            high.push_back(pen.frame.at(band.x[i], band.high[i]));
+        } else if (!low.empty()) {
+            if (low.size() > 1) pen.canvas.strip(low, high, colour);
+            low.clear(), high.clear();
+        }
+    }
+}
+
+void draw(const Pen& pen, const Bars& bars) {
+    const float unit = pen.canvas.unit();
+    for (size_t i = 0; i < bars.bars.size(); ++i) {
+        const Bar& bar = bars.bars[i];
+        const double row = static_cast<double>(i);
+        const float middle = pen.frame.at_y(row);
+        const float half = std::min(std::fabs(pen.frame.at_y(row + 0.34) - middle), 14 * unit);
+        const Colour colour = stroke_of(bar.ink, pen.theme).colour;
+        double end = 0;
+        float tip = pen.frame.box.left;
+        for (size_t s = 0; s < bar.segments.size(); ++s) {
+            end += bar.segments[s].length;
+            Box box{tip, middle - half, std::max(tip, pen.frame.at_x(end)), middle + half};
+            tip = box.right;
+            if (box.width() > 3 * unit && s + 1 < bar.segments.size()) box.right -= unit;
+            const Colour fill = shade(colour, s);
+            pen.canvas.box(box, fill);
+            text_inside(pen, box, blend(pen.theme.ground, fill), bar.segments[s].label);
+        }
+        if (bar.low && bar.high) {
+            const Stroke whisker{{pen.theme.text}, 1.5f};
+            const float low = pen.frame.at_x(*bar.low), high = pen.frame.at_x(*bar.high), cap = half * 0.4f;
+            for (const auto& [from, to] : {std::pair<Point, Point>{{low, middle}, {high, middle}},
+                                           {{low, middle - cap}, {low, middle + cap}},
+                                           {{high, middle - cap}, {high, middle + cap}}})
+                pen.canvas.path(std::array{from, to}, whisker);
+        }
+    }
+}
+
+void draw(const Pen& pen, const HeatMap& map) {
+    if (map.rows < 1 || map.columns < 1) return;
+    const double per_column = (map.x_high - map.x_low) / static_cast<double>(map.columns);
+    const auto column_at = [&](double x) {
+        return static_cast<int64_t>(std::floor((x - map.x_low) / per_column));
+    };
+    const int64_t first = std::clamp<int64_t>(column_at(pen.frame.x.low), 0, map.columns - 1);
+    const int64_t last = std::clamp<int64_t>(column_at(pen.frame.x.high) + 1, first + 1, map.columns);
+    const double left = map.x_low + per_column * static_cast<double>(first);
+    const double right = map.x_low + per_column * static_cast<double>(last);
+    const Box box{pen.frame.at_x(left), pen.frame.at_y(map.y_low), pen.frame.at_x(right),
+                  pen.frame.at_y(map.y_high)};
+
+    // Cells of two units: finer ones cost time and file size, and the eye does not tell them apart.
+    const auto most = [&](float pixels) {
+        return std::clamp<int64_t>(static_cast<int64_t>(pixels / (2 * pen.canvas.unit())), 1, 256);
+    };
+    pen.canvas.cells(box, reduced(map, first, last, most(std::fabs(box.height())), most(box.width())),
+                     colour_scale(map));
+}
+
+void draw_rules(const Pen& pen, const Figure& figure) {
+    const Box& box = pen.frame.box;
+    float drawn[2] = {-1e9f, -1e9f};  // where the last quiet one of each direction stands
+    for (const Mark& mark : figure.marks) {
+        const Rule* rule = std::get_if<Rule>(&mark);
+        if (!rule) continue;
+        const bool vertical = rule->across == Rule::Across::x;
+        const float at = vertical ? pen.frame.at_x(rule->at) : pen.frame.at_y(rule->at);
+        if (vertical ? at < box.left - 1 || at > box.right + 1 : at < box.top - 1 || at > box.bottom + 1)
+            continue;
+        if (rule->ink.role == Ink::Role::quiet) {
+            if (std::fabs(at - drawn[vertical]) < 4 * pen.canvas.unit()) continue;
+            drawn[vertical] = at;
+        }
+        const std::array ends = vertical ? std::array<Point, 2>{{{at, box.top}, {at, box.bottom}}}
+                                         : std::array<Point, 2>{{{box.left, at}, {box.right, at}}};
+        pen.canvas.path(ends, stroke_of(rule->ink, pen.theme));
+    }
+}
+
+void draw_rule_labels(const Pen& pen, const Figure& figure, float beside) {
+    for (const RuleLabel& label : rule_labels(pen.canvas, figure, pen.frame, beside)) {
+        const Ink& ink = label.rule->ink;
+        const Colour colour =
+            ink.role == Ink::Role::quiet ? Colour{pen.theme.quiet_text} : stroke_of(ink, pen.theme).colour;
+        float y = label.box.top + pen.canvas.line_height() / 2;
+        for (const std::string& line : label.lines) {
+            pen.canvas.text({label.box.left, y}, Align::left, colour, line);
+            y += pen.canvas.line_height();
+        }
+    }
+}
+
+void draw_texts(const Pen& pen, const Figure& figure) {
+    const float unit = pen.canvas.unit(), gap = 4 * unit, height = pen.canvas.line_height() + gap;
+    const Box& plot = pen.frame.box;
+    std::vector<Box> taken;
+    for (const Mark& mark : figure.marks) {
+        if (const Bars* bars = std::get_if<Bars>(&mark)) draw_bar_texts(pen, *bars);
+        const Note* note = std::get_if<Note>(&mark);
+        if (!note) continue;
+        const Point at = pen.frame.at(note->x, note->y);
+        if (!plot.contains(at) || plot.height() < 2 * height) continue;
+        const std::string text = elided(pen.canvas, note->text, plot.width() - 4 * gap);
+        const float width = pen.canvas.text_width(text) + 2 * gap;
+        const float left = at.x + 2 * gap + width <= plot.right
+                               ? at.x + 2 * gap
+                               : std::max(plot.left, std::min(at.x - 2 * gap, plot.right) - width);
+        Box box{left, std::max(plot.top, at.y - 2 * gap - height), left + width, 0};
+        for (size_t tries = 0; tries <= taken.size(); ++tries)
+            for (const Box& other : taken)
+                if (box.left < other.right && box.right > other.left && box.top < other.top + height &&
+                    box.top + height > other.top)
+                    box.top = other.top + height + unit;
+        box.top = std::min(box.top, plot.bottom - height);
+        box.bottom = box.top + height;
+        taken.push_back(box);
+        pen.canvas.marker(Marker::circle, at, 3 * unit, {pen.theme.text});
+        pen.canvas.box(box, {pen.theme.field, 0.92f});
+        pen.canvas.text({box.left + gap, box.middle()}, Align::left, {pen.theme.text}, text);
+    }
+}
+
+void draw_colour_bar(const Pen& pen, const Figure& figure) {
+    for (const Mark& mark : figure.marks) {
+        const HeatMap* map = std::get_if<HeatMap>(&mark);
+        if (!map) continue;
+        const ColourScale colours = colour_scale(*map);
+        const float unit = pen.canvas.unit(), line = pen.canvas.line_height();
+        const float left = pen.frame.box.right + 12 * unit;
+        Frame scale;
+        scale.box = {left, pen.frame.box.top, left + 12 * unit, pen.frame.box.bottom};
+        const bool logarithmic = colours.logarithmic && colours.low > 0;
+        scale.scale_y = logarithmic ? Scale::log10 : Scale::linear;
+        scale.y_bottom = colours.low, scale.y_top = colours.high;
+        constexpr int steps = 64;
+        CellGrid grid{steps, 1, {}};
+        for (int step = 0; step < steps; ++step)
+            grid.values.push_back(
+                scale.y_at(scale.box.top + scale.box.height() * (static_cast<float>(step) + 0.5f) / steps));
+        pen.canvas.cells(scale.box, grid, colours);
+        const int most = std::clamp(static_cast<int>(scale.box.height() / (2 * line)), 2, 6);
+        for (const Tick& tick : ticks(scale.scale_y, {colours.low, colours.high}, most))
+            pen.canvas.text({scale.box.right + 6 * unit, scale.at_y(tick.value)}, Align::left,
+                            {pen.theme.text}, tick.text);
+        const std::string name = elided(pen.canvas, name_of(map->label, map->unit), pen.frame.box.width());
+        pen.canvas.text({scale.box.right + 6 * unit, scale.box.top - line / 2 - 4 * unit}, Align::right,
+                        {pen.theme.quiet_text}, name);
+        return;
+    }
+}
+
+void draw_marks(const Pen& pen, const Figure& figure) {
+    for (const Mark& mark : figure.marks)
+        if (const Band* band = std::get_if<Band>(&mark)) draw(pen, *band);
+    const auto draw_other = [&](const auto& mark) {
+        if constexpr (requires { draw(pen, mark); } && !std::is_same_v<std::decay_t<decltype(mark)>, Band>)
+            draw(pen, mark);
+    };
+    for (const Mark& mark : figure.marks) std::visit(draw_other, mark);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "viz/marks.h"
+
+// Trees, tracks and matrices: marks that Dear ImGui's plots and most plotting libraries do not have.
+
+namespace sawtooth {
+namespace {
+
+// Of the labels that occur on a track, the place of this one: the shade of its spans. Labels that turn up
+// late share one.
+size_t place_in(const std::vector<std::string_view>& known, std::string_view label) {
+    return static_cast<size_t>(std::find(known.begin(), known.end(), label) - known.begin());
+}
+
+std::vector<std::string_view> labels_of(const Tracks::Track& track) {
+    constexpr size_t looked_at = 256;
+    std::vector<std::string_view> known;
+    for (size_t i = 0; i < std::min(track.spans.size(), looked_at); ++i)
+        if (place_in(known, track.spans[i].label) == known.size()) known.push_back(track.spans[i].label);
+    return known;
+}
+
+void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bottom) {
+    const Colour colour = stroke_of(track.ink, pen.theme).colour;
+    const auto known = labels_of(track);
+    const Box& plot = pen.frame.box;
+    const float pixel = pen.canvas.unit(), gap = 4 * pixel;
+    // Spans too narrow to be told apart are drawn together, the fainter the less of the time they fill.
+    Box merged{0, top, -1e9f, bottom};
+    float busy = 0;
+    const auto flush = [&](float next) {
+        const float end = next - merged.right < 2 * pixel ? next : merged.right;
+        // Whole pixels: neighbours that share one would show as seams.
+        const float left = std::round(merged.left), right = std::max(std::round(end), left + 1);
+        const Box box{left, top, right, bottom};
+        if (merged.right >= merged.left)
+            pen.canvas.box(box, shade(colour, 0).faded(
+                                    std::clamp(busy / std::max(end - merged.left, pixel), 0.25f, 1.0f)));
+        merged.right = -1e9f, busy = 0;
+    };
+    for (const Tracks::Span& span : track.spans) {
+        Box box{pen.frame.at_x(span.start), top, pen.frame.at_x(span.end), bottom};
+        if (box.right < plot.left || box.left > plot.right) continue;
+        if (box.width() < 1.5f * pixel) {
+            if (merged.right < merged.left || box.left > merged.right + 2 * pixel ||
+                box.left > merged.left + 3 * pixel)
+                flush(box.left), merged.left = box.left;
+            merged.right = std::max(merged.right, box.right);
+            busy += box.width();
+            continue;
+        }
+        flush(box.left);
+        box.left = std::max(box.left, plot.left), box.right = std::min(box.right, plot.right);
+        if (box.width() > 4 * pixel) box.right -= pixel;
+        const Colour fill = shade(colour, place_in(known, span.label));
+        pen.canvas.box(box, fill);
+        if (box.width() > 4 * gap && pen.canvas.text_width(span.label) + 2 * gap < box.width() &&
+            box.height() >= pen.canvas.line_height() * 0.9f)
+            pen.canvas.text({box.left + gap, box.middle()}, Align::left,
+                            {ink_on(blend(pen.theme.ground, fill))}, span.label);
+    }
+    flush(plot.right + 1e6f);
+}
+
+void draw_curve(const Pen& pen, const Tracks::Track& track, float top, float bottom) {
+    const double most = highest(track);
+    Stroke stroke = stroke_of(track.ink, pen.theme);
+    stroke.dash = Dash::solid;
+    pen.canvas.path(std::array<Point, 2>{{{pen.frame.box.left, bottom}, {pen.frame.box.right, bottom}}},
+                    {{pen.theme.line}, 1});
+    std::vector<Point> run, floor;
+    const auto flush = [&] {
+        if (run.size() > 1)
+            pen.canvas.strip(run, floor, stroke.colour.faded(0.2f)), pen.canvas.path(run, stroke);
+        run.clear(), floor.clear();
+    };
+    for (size_t i = 0; i < track.x.size(); ++i) {
+        if (std::isnan(track.y[i])) {
+            flush();
+            continue;
+        }
+        const float x = pen.frame.at_x(track.x[i]);
+        run.push_back(
+            {x, bottom - (bottom - top) * static_cast<float>(std::clamp(track.y[i] / most, 0.0, 1.0))});
+        floor.push_back({x, bottom});
+    }
+    flush();
+}
+
+}  // namespace
+
+void draw(const Pen& pen, const Tree& tree) {
+    const float unit = pen.canvas.unit(), line = pen.canvas.line_height();
+    float widest = 0;
+    for (const Tree::Node& node : tree.nodes) widest = std::max(widest, pen.canvas.text_width(node.text));
+    const float across = std::fabs(pen.frame.at_x(1) - pen.frame.at_x(0)),
+                down = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0));
+    const float half_width = std::min(widest / 2 + 6 * unit, across * 0.46f);
+    const float half_height = std::min(line / 2 + 3 * unit, down * 0.38f);
+    const bool texts = widest + 4 * unit <= 2 * half_width && line <= 2 * half_height;
+
+    for (bool lit : {false, true})
+        for (const Tree::Edge& edge : tree.edges) {
+            const size_t count = tree.nodes.size(), from = static_cast<size_t>(edge.from),
+                         to = static_cast<size_t>(edge.to);
+            if (edge.lit != lit || from >= count || to >= count) continue;
+            const Tree::Node &one = tree.nodes[from], &other = tree.nodes[to];
+            const Stroke stroke = lit ? Stroke{{pen.theme.accent}, 2} : Stroke{{pen.theme.quiet, 0.6f}, 1};
+            pen.canvas.path(std::array{pen.frame.at(one.x, one.y), pen.frame.at(other.x, other.y)}, stroke);
+        }
+    for (const Tree::Node& node : tree.nodes) {
+        const Point at = pen.frame.at(node.x, node.y);
+        const uint32_t fill = node.lit ? pen.theme.accent : pen.theme.field;
+        if (!texts) {
+            const float radius = std::clamp(std::min(half_width, half_height), 1.5f * unit, 5 * unit);
+            pen.canvas.marker(Marker::circle, at, radius, {node.lit ? pen.theme.accent : pen.theme.quiet});
+            continue;
+        }
+        const Box box{at.x - half_width, at.y - half_height, at.x + half_width, at.y + half_height};
+        pen.canvas.box(box, {fill});
+        pen.canvas.outline(box, {node.lit ? pen.theme.accent : pen.theme.quiet});
+        pen.canvas.text(at, Align::centre, {node.lit ? ink_on(fill) : pen.theme.text}, node.text);
+    }
+}
+
+void draw(const Pen& pen, const Tracks& tracks) {
+    for (size_t i = 0; i < tracks.tracks.size(); ++i) {
+        const Tracks::Track& track = tracks.tracks[i];
+        const double row = static_cast<double>(i);
+        const float middle = pen.frame.at_y(row), half = std::fabs(pen.frame.at_y(row + 0.38) - middle);
+        if (track.x.empty()) {
+            const float thick = std::min(half, 12 * pen.canvas.unit());
+            draw_spans(pen, track, middle - thick, middle + thick);
+        } else {
+            draw_curve(pen, track, middle - half, middle + half);
+        }
+    }
+}
+
+MatrixPlace place_of(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area) {
+    const float unit = canvas.unit(), line = canvas.line_height(), gap = 8 * unit;
+    float names = 0;
+    for (const std::string& label : matrix.row_labels) names = std::max(names, canvas.text_width(label));
+    names = std::max(names, canvas.text_width(name_of(figure.y)));
+    names = std::min(names + (names > 0 ? unit : 0), area.width() * 0.4f);
+    MatrixPlace place;
+    place.cells = area;
+    place.cells.left += names + (names > 0 ? gap : 0);
+    if (!matrix.column_labels.empty()) place.cells.top += line + gap / 2;
+    if (!name_of(figure.x).empty()) place.cells.top += line;
+    place.columns = matrix.column_labels.empty()
+                        ? matrix.cells.size() / std::max<size_t>(matrix.row_labels.size(), 1)
+                        : matrix.column_labels.size();
+    place.columns = std::max<size_t>(place.columns, 1);
+    const size_t columns = place.columns,
+                 rows = std::max<size_t>((matrix.cells.size() + columns - 1) / columns, 1);
+    place.cell_width = std::min(place.cells.width() / static_cast<float>(columns), 120 * unit);
+    place.cell_height = std::min(place.cells.height() / static_cast<float>(rows), 32 * unit);
+    place.cells.right = place.cells.left + place.cell_width * static_cast<float>(columns);
+    place.cells.bottom = place.cells.top + place.cell_height * static_cast<float>(rows);
+    return place;
+}
+
+void draw_matrix(Canvas& canvas, const Theme& theme, const Figure& figure, const Matrix& matrix,
+                 const Box& area) {
+    const float unit = canvas.unit(), line = canvas.line_height(), gap = 8 * unit;
+    const MatrixPlace place = place_of(canvas, figure, matrix, area);
+    const size_t columns = place.columns;
+    const float names_right = place.cells.left - gap;
+
+    float widest = 0, widest_name = 0;
+    for (const std::string& text : matrix.texts) widest = std::max(widest, canvas.text_width(text));
+    for (const std::string& label : matrix.column_labels)
+        widest_name = std::max(widest_name, canvas.text_width(label));
+    const bool texts = widest + 2 * unit <= place.cell_width && line <= place.cell_height + unit;
+
+    canvas.text({place.cells.left, area.top + line / 2}, Align::left, {theme.quiet_text}, name_of(figure.x));
+    canvas.text({names_right, place.cells.top - line / 2 - gap / 2}, Align::right, {theme.quiet_text},
+                elided(canvas, name_of(figure.y), names_right - area.left));
+    const auto every = [](float need, float room) {
+        return std::max<size_t>(1, static_cast<size_t>(std::ceil(need / std::max(room, 0.1f))));
+    };
+    const size_t every_column = every(widest_name + gap, place.cell_width),
+                 every_row = every(line, place.cell_height);
+    for (size_t c = 0; c < matrix.column_labels.size(); c += every_column)
+        canvas.text({place.cells.left + (static_cast<float>(c) + 0.5f) * place.cell_width,
+                     place.cells.top - line / 2 - gap / 2},
+                    Align::centre, {theme.text},
+                    elided(canvas, matrix.column_labels[c], canvas.text_width("0") * 40));
+    for (size_t r = 0; r < matrix.row_labels.size(); r += every_row)
+        canvas.text({names_right, place.cells.top + (static_cast<float>(r) + 0.5f) * place.cell_height},
+                    Align::right, {theme.text},
+                    elided(canvas, matrix.row_labels[r], names_right - area.left));
+
+    const float seam = std::min(unit, place.cell_width * 0.1f);
+    for (size_t i = 0; i < matrix.cells.size(); ++i) {
+        const float left = place.cells.left + static_cast<float>(i % columns) * place.cell_width;
+        const float top = place.cells.top + static_cast<float>(i / columns) * place.cell_height;
+        const Box box{left, top, left + place.cell_width - seam, top + place.cell_height - seam};
+        const int kind = matrix.cells[i];
+        const bool empty = kind < 0 || static_cast<size_t>(kind) >= matrix.kinds.size();
+        const Colour fill =
+            empty ? Colour{theme.field, 0.5f}
+                  : stroke_of(matrix.kinds[static_cast<size_t>(kind)].ink, theme).colour.faded(0.85f);
+        canvas.box(box, fill);
+        if (texts && i < matrix.texts.size() && !matrix.texts[i].empty())
+            canvas.text({(box.left + box.right) / 2, box.middle()}, Align::centre,
+                        {ink_on(blend(theme.ground, fill))}, matrix.texts[i]);
+    }
+}
+
+}  // namespace sawtooth
