@@ -1,7 +1,8 @@
 # folder_library(TARGET FOLDER LINKS folders it may include USES libraries): the .cpp files of one folder.
 # folder_program(...): the same as an executable, only made when the folder has sources.
 
-set(own_flags -Wall -Wextra -Wpedantic)
+# No contraction: a product and a sum are rounded apart, so that every processor gives the same bits.
+set(own_flags -Wall -Wextra -Wpedantic -ffp-contract=off)
 
 function(folder_library name folder)
     cmake_parse_arguments(PARSE_ARGV 2 of "" "" "LINKS;USES")

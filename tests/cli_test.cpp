@@ -234,3 +234,18 @@ TEST_CASE("long lines are broken at spaces", "[cli]") {
     CHECK(wrapped("", 10, 2) == "");
     CHECK(wrapped("a bb ccc", 80, 2) == "a bb ccc");
 }
+
+TEST_CASE("a wide table is told in parts that start with its first column", "[cli]") {
+    const Table table{{{"name", "", false}, {"one", ""}, {"two", ""}, {"three", ""}},
+                      {{"a", "1", "2", "3"}, {"b", "10", "20", "30"}}};
+    CHECK(plain_within(table, 80) == table.plain());
+    CHECK(plain_within(table, 14) ==
+          "name  one  two\n"
+          "a       1    2\n"
+          "b      10   20\n"
+          "\n"
+          "name  three\n"
+          "a         3\n"
+          "b        30\n");
+    CHECK(plain_within(Table{}, 10) == Table{}.plain());
+}

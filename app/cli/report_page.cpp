@@ -13,26 +13,35 @@ namespace sawtooth::cli {
 namespace {
 
 constexpr const char* style = R"(
-:root { color-scheme: light dark; --ground: #fbfbfa; --card: #fff; --text: #1d2128; --quiet: #68707d; --line: #dfe2e7; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #111317; --card: #16181d; --text: #dfe3ea; --quiet: #858d9b; --line: #2b2f38; }
+:root {
+  color-scheme: light dark;
+  --ground: #fbfbfa; --card: #fff; --text: #1d2128; --quiet: #68707d; --line: #dfe2e7;
 }
 .dark { display: none; }
-@media (prefers-color-scheme: dark) { .dark { display: block; } .light { display: none; } }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #111317; --card: #16181d; --text: #dfe3ea; --quiet: #858d9b; --line: #2b2f38; }
+  .dark { display: block; }
+  .light { display: none; }
+}
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text); font: 15px/1.5 Roboto, "Segoe UI", sans-serif; }
 main { max-width: 1360px; margin: 0 auto; padding: 32px 24px 64px; }
-h1 { font-size: 30px; margin: 0; } h2 { font-size: 24px; margin: 56px 0 4px; } h3 { font-size: 17px; margin: 32px 0 12px; }
-p { margin: 4px 0; max-width: 90ch; } .quiet, figcaption { color: var(--quiet); }
+h1 { font-size: 30px; margin: 0; }
+h2 { font-size: 24px; margin: 56px 0 4px; }
+h3 { font-size: 17px; margin: 32px 0 12px; }
+p { margin: 4px 0; max-width: 90ch; }
+.quiet { color: var(--quiet); }
 nav a { margin-right: 16px; color: inherit; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); gap: 16px; }
-figure { margin: 0; padding: 8px 8px 12px; background: var(--card); border: 1px solid var(--line); border-radius: 6px; }
-figure > div > svg { display: block; width: 100%; height: auto; } figcaption { padding: 4px 12px 0; font-size: 14px; }
+figure, pre { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: 6px; }
+figure { padding: 8px; }
+figure > div > svg { display: block; width: 100%; height: auto; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 12px 4px 0; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--quiet); font-weight: 500; white-space: nowrap; } .number { text-align: right; white-space: nowrap; }
-pre { padding: 8px 12px; background: var(--card); border: 1px solid var(--line); border-radius: 6px; overflow-x: auto; }
+th { color: var(--quiet); font-weight: 500; white-space: nowrap; }
+.number { text-align: right; white-space: nowrap; }
+pre { padding: 8px 12px; overflow-x: auto; }
 )";
 
 std::string html_of(const Table& table) {
@@ -59,12 +68,12 @@ std::string inline_svg(const Figure& figure, const Theme& theme) {
     return document.substr(std::min(document.find("<svg"), document.size()));
 }
 
+// The drawing itself holds title and caption.
 std::string html_of(const Figure& figure, const std::string& family) {
     return fmt::format(
-        "<figure id=\"{}\"><div class=\"light\">{}</div><div "
-        "class=\"dark\">{}</div><figcaption>{}</figcaption></figure>\n",
+        "<figure id=\"{}\"><div class=\"light\">{}</div><div class=\"dark\">{}</div></figure>\n",
         escaped(family + "-" + figure.id), inline_svg(figure, light_theme()),
-        inline_svg(figure, dark_theme()), escaped(figure.caption));
+        inline_svg(figure, dark_theme()));
 }
 
 struct Section {

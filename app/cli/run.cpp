@@ -30,12 +30,14 @@ Arrays all_arrays(const Result& result) {
     return arrays;
 }
 
-std::string heading(const Result& result) {
+// The parameters that the numbers depend on, in the order of the schema.
+std::string heading(const Family& family, const Result& result) {
     std::string values;
-    for (const auto& [name, value] : result.parameters.values)
-        values += (values.empty() ? "" : ", ") + name + " " + to_text(value);
-    return fmt::format("{} on {}, seed {}\n  {}\n\n", result.request.family, result.device,
-                       result.request.seed, wrapped(values, width - 2, 2));
+    for (const Parameter& row : family.parameters)
+        if (row.renews != Renews::figures)
+            values += (values.empty() ? "" : ", ") + row.name + " " + to_text(result.parameters.at(row.name));
+    return fmt::format("{} on {}, seed {}\n  {}\n\n", family.name, result.device, result.request.seed,
+                       wrapped(values, width - 2, 2));
 }
 
 // Where one variant alone ran, its launches are shown too.
@@ -50,10 +52,10 @@ std::string launches_of(const Result& result) {
     return text;
 }
 
-std::string text_of(const Result& result) {
-    std::string text = heading(result) + numbers_table(result).plain();
+std::string text_of(const Family& family, const Result& result) {
+    std::string text = heading(family, result) + plain_within(numbers_table(result), width);
     if (const Table errors = errors_table(result); errors.rows.size() > result.variants.size())
-        text += "\n" + errors.plain();
+        text += "\n" + plain_within(errors, width);
     text += launches_of(result);
     if (result.ceilings) text += "\n" + wrapped(words_of(*result.ceilings), width, 2) + "\n";
     for (const std::string& note : result.notes) text += wrapped("note: " + note, width, 2) + "\n";
@@ -67,7 +69,7 @@ int run(const Arguments& arguments) {
     if (!settings) return fail(settings.error());
     const std::string output = arguments.value("--output");
     if (arguments.has("--output"))
-        if (const auto problem = check_writable(output)) return fail(*problem);
+        if (const auto problem = check_replaceable(output)) return fail(*problem);
 
     Interrupts interrupts;
     ProgressBar bar;
@@ -80,7 +82,7 @@ int run(const Arguments& arguments) {
     const Result& result = **ran;
     if (arguments.has("--output"))
         if (const auto problem = write_npz(output, all_arrays(result))) return fail(*problem);
-    return print(arguments.has("--json") ? to_json(result) : text_of(result));
+    return print(arguments.has("--json") ? to_json(result) : text_of(*settings->family, result));
 }
 
 }  // namespace sawtooth::cli

@@ -13,6 +13,7 @@
 #include "app/cli/nearest.h"
 #include "app/engine/configure.h"
 #include "app/engine/files.h"
+#include "app/engine/npz.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -161,6 +162,13 @@ void settle_family(const Arguments& arguments, OptionReader& reader, Settings& s
     settings.request.family = name;
 }
 
+template <class Rows>
+std::string names_of(const Rows& rows) {
+    std::string names;
+    for (const auto& row : rows) names += (names.empty() ? "" : ", ") + row.name;
+    return names;
+}
+
 }  // namespace
 
 Outcome<Settings> settle(const Arguments& arguments) {
@@ -193,6 +201,28 @@ Outcome<Settings> settle(const Arguments& arguments) {
     if (!reader.error()) settle_cache_directory(arguments, reader, settings);
     if (reader.error()) return *reader.error();
     return settings;
+}
+
+std::optional<Error> check_for_all_cells(const Settings& settings) {
+    const Family& family = *settings.family;
+    const Request& request = settings.request;
+    const auto is_preset = [&](const Preset& row) { return row.name == request.preset; };
+    if (!request.preset.empty() && std::none_of(family.presets.begin(), family.presets.end(), is_preset))
+        return Error::usage(Refusal{"--preset", request.preset, "accepted are " + names_of(family.presets)});
+    for (const std::string& name : request.variants)
+        if (!family.variant(name))
+            return Error::usage(Refusal{"--variant", name, "accepted are " + names_of(family.variants)});
+    if (request.input.empty()) return {};
+    const auto given = read_npz(request.input);
+    if (!given) return given.error();
+    std::vector<ArraySpec> inputs;
+    for (const ArraySpec& array : family.arrays)
+        if (array.role != Role::output) inputs.push_back(array);
+    for (const Array& array : *given)
+        if (const ArraySpec* spec = family.array(array.name); !spec || spec->role == Role::output)
+            return Error::usage(Refusal{request.input + ": array " + array.name, "",
+                                        "no input of " + family.name + "; accepted are " + names_of(inputs)});
+    return {};
 }
 
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings) {

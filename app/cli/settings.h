@@ -21,6 +21,9 @@ struct Settings {
 };
 
 Outcome<Settings> settle(const Arguments& arguments);
+// What would be wrong in every cell alike: preset, variants, the file and the names in it. In one run the
+// engine finds it; in a sweep it must not become the reason of a refused cell.
+std::optional<Error> check_for_all_cells(const Settings& settings);
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings);
 Outcome<WindowOptions> settle_window(const Arguments& arguments);
 Outcome<ShotOptions> settle_shot(const Arguments& arguments);

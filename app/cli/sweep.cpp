@@ -26,6 +26,7 @@ std::string words_of(const SweepResult& done) {
 int sweep(const Arguments& arguments) {
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
+    if (const auto problem = check_for_all_cells(*settings)) return fail(*problem);
     const auto axes = settle_axes(arguments, *settings);
     if (!axes) return fail(axes.error());
     const Sweep sweep{"", settings->request, *axes};

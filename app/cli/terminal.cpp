@@ -76,4 +76,36 @@ std::string wrapped(std::string_view text, size_t width, size_t indent) {
     return lines;
 }
 
+std::string plain_within(const Table& table, size_t width) {
+    std::string text;
+    Table part;
+    part.rows.resize(table.rows.size());
+    const auto add = [&](Table& to, size_t column) {
+        to.columns.push_back(table.columns[column]);
+        for (size_t r = 0; r < table.rows.size(); ++r) to.rows[r].push_back(table.rows[r][column]);
+    };
+    const auto width_of = [](const Table& wide) {
+        size_t widest = 0;
+        const std::string lines = wide.plain();
+        for (size_t start = 0; start < lines.size();) {
+            const size_t end = lines.find('\n', start);
+            widest = std::max(widest, end - start);
+            start = end + 1;
+        }
+        return widest;
+    };
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+        Table longer = part;
+        add(longer, column);
+        if (part.columns.size() > 1 && width_of(longer) > width) {
+            text += part.plain() + "\n";
+            longer = Table{{}, std::vector<std::vector<std::string>>(table.rows.size())};
+            add(longer, 0);
+            add(longer, column);
+        }
+        part = std::move(longer);
+    }
+    return text + part.plain();
+}
+
 }  // namespace sawtooth::cli

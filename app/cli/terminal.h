@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "kernels/core/refusal.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth::cli {
 
@@ -33,5 +34,8 @@ class ProgressBar {
 
 // Breaks a text at spaces into lines no longer than `width`; all but the first are indented.
 std::string wrapped(std::string_view text, size_t width, size_t indent);
+
+// The table in as many parts below each other as `width` wants; each starts with the first column.
+std::string plain_within(const Table& table, size_t width);
 
 }  // namespace sawtooth::cli

@@ -1,7 +1,6 @@
 #include "app/engine/bench.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "app/engine/devices.h"
 #include "kernels/cpu/limits.h"
@@ -105,23 +104,11 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
     return rows;
 }
 
-std::string today() {
-    const std::time_t now = std::time(nullptr);
-    std::tm local = {};
-    localtime_r(&now, &local);
-    char text[16];
-    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
-    return text;
-}
-
 }  // namespace
 
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& names, const Request& base,
                                std::stop_token stop, const OnProgress& progress) {
-    BenchReport report{
-        find_devices().cpu.name + ", " + std::to_string(runner.pool(base.threads).threads()) + " threads, " +
-            cpu::vector_target(),
-        today(), SAWTOOTH_VERSION, {}};
+    BenchReport report{cpu_words(runner.pool(base.threads).threads()), today(), SAWTOOTH_VERSION, {}};
     std::vector<std::pair<const Family*, BenchCase>> cases;
     for (const Family* family : offered_families()) {
         if (!names.empty() && std::find(names.begin(), names.end(), family->name) == names.end()) continue;

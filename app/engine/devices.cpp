@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
@@ -78,6 +79,20 @@ Devices find_devices() {
     devices.counters_reason =
         "hardware counters are read from GPU kernels through CUPTI, and this build measures on the CPU alone";
     return devices;
+}
+
+std::string cpu_words(int threads) {
+    static const std::string name = processor_name();
+    return name + ", " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + cpu::vector_target();
+}
+
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local = {};
+    localtime_r(&now, &local);
+    char text[16];
+    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
+    return text;
 }
 
 }  // namespace sawtooth

@@ -27,4 +27,9 @@ struct Devices {
 
 Devices find_devices();
 
+// "AMD EPYC, 2 threads, AVX2": what a result of the CPU says it ran on.
+std::string cpu_words(int threads);
+// YYYY-MM-DD, local.
+std::string today();
+
 }  // namespace sawtooth

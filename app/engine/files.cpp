@@ -138,12 +138,16 @@ std::optional<Error> check_writable(const std::string& path) {
     return {};
 }
 
+std::optional<Error> check_replaceable(const std::string& path) {
+    if (path == "-" || look_at(path) == Target::special)
+        return Error::failure(fmt::format("{}: cannot be written: is not a regular file", path));
+    return check_writable(path);
+}
+
 std::optional<Error> write_file_with(
     const std::string& path, const std::function<std::optional<std::string>(const std::string&)>& writer) {
-    if (auto problem = check_writable(path)) return problem;
+    if (auto problem = check_replaceable(path)) return problem;
     const std::string file = resolved(path);
-    if (path == "-" || look_at(file) == Target::special)
-        return Error::failure(fmt::format("{}: cannot be written: is not a regular file", path));
     const std::string temporary = temporary_beside(file);
     const Removal removal(temporary);
     if (const auto problem = writer(temporary))

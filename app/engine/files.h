@@ -21,6 +21,7 @@ std::optional<Error> write_file_with(
 
 // What would hinder write_file, as far as it can be known before: asked before a long run.
 std::optional<Error> check_writable(const std::string& path);
+std::optional<Error> check_replaceable(const std::string& path);  // likewise for write_file_with
 
 // The whole file, if it is no larger than `limit` bytes.
 Outcome<std::string> read_file(const std::string& path, int64_t limit);

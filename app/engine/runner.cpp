@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -19,7 +18,6 @@
 #include "app/engine/json.h"
 #include "app/engine/memory.h"
 #include "app/engine/npz.h"
-#include "kernels/cpu/limits.h"
 #include "profiling/ceilings.h"
 #include "profiling/measure.h"
 
@@ -96,15 +94,6 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     if (result.ceilings)
         metrics.push_back({"of_copy", "of copy bandwidth", "%", 100 * rate / result.ceilings->copy_bytes_per_second});
     return metrics;
-}
-
-std::string today() {
-    const std::time_t now = std::time(nullptr);
-    std::tm local = {};
-    localtime_r(&now, &local);
-    char text[16];
-    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
-    return text;
 }
 
 // Shares what it holds with the snapshots that were handed out, which never change.
@@ -210,8 +199,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     Result result;
     result.request = request;
     result.parameters = configuration->parameters;
-    result.device = find_devices().cpu.name + ", " + std::to_string(with.threads()) +
-                    (with.threads() == 1 ? " thread, " : " threads, ") + cpu::vector_target();
+    result.device = cpu_words(with.threads());
     result.inputs = kept_->inputs;
     result.reference = kept_->reference;
     result.work = family.work(configuration->parameters);

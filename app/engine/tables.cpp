@@ -275,7 +275,7 @@ Table sweep_table(const SweepResult& result) {
 
 std::string words_of(const Ceilings& ceilings) {
     return fmt::format(
-        "limits of this machine with {} threads, measured {}: copy {} GB/s, triad {} GB/s, arithmetic {} "
+        "Limits of this machine with {} threads, measured {}: copy {} GB/s, triad {} GB/s, arithmetic {} "
         "GFLOP/s, "
         "an empty launch {}",
         ceilings.threads, ceilings.date, short_number(ceilings.copy_bytes_per_second / 1e9),

@@ -39,6 +39,7 @@ void apply_appearance(LabState& lab) {
     ImGuiStyle& style = ImGui::GetStyle();
     const auto scale = static_cast<float>(scale_of(lab));
     apply_theme(theme_of(lab), scale);
+    if (!lab.dark) style.FrameBorderSize = scale;  // fields are hardly darker than paper
     style.FontSizeBase = text_size;
     style.FontScaleMain = scale;
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int width = 1600, height = 900;
 constexpr int moves = 15, frames = 60;
-constexpr double idle_seconds = 3;
+constexpr double settle_seconds = 1.5, idle_seconds = 3;
 
 struct Spread {
     double median = 0, worst = 0;  // milliseconds
@@ -97,20 +97,24 @@ double processor_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The loop of the window with nobody at it.
+// The loop of the window with nobody at it, once what happened before is drawn.
 double measure_idle(Session& session, OffscreenWindow& window) {
     Pacing pacing;
-    const double begin = session.seconds(), processor_begin = processor_seconds();
-    const double end = begin + idle_seconds;
-    while (session.seconds() < end) {
-        const double now = session.seconds();
-        if (const double wait = std::min(pacing.next(session.lab(), false), end) - now; wait > 0) {
-            session.wait(wait);
-            continue;
+    const auto loop_until = [&](double end) {
+        while (session.seconds() < end) {
+            const double now = session.seconds();
+            if (const double wait = std::min(pacing.next(session.lab(), false), end) - now; wait > 0) {
+                session.wait(wait);
+                continue;
+            }
+            window.draw(session.lab(), 1.0 / 60);
+            pacing.drawn(now);
         }
-        window.draw(session.lab(), 1.0 / 60);
-        pacing.drawn(now);
-    }
+    };
+    pacing.happened(session.seconds());
+    loop_until(session.seconds() + settle_seconds);
+    const double begin = session.seconds(), processor_begin = processor_seconds();
+    loop_until(begin + idle_seconds);
     return (processor_seconds() - processor_begin) / (session.seconds() - begin);
 }
 
@@ -125,13 +129,22 @@ void print_text(const WindowBench& bench) {
     fmt::print("idle                            {:7.2f} % of a core\n", bench.idle_share * 100);
 }
 
+std::string quoted(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        if (static_cast<unsigned char>(c) >= ' ') quoted += c;
+    }
+    return quoted + '"';
+}
+
 void print_json(const WindowBench& bench) {
     const auto spread = [](const Spread& s) {
         return fmt::format("{{\"median\": {:.3f}, \"worst\": {:.3f}}}", s.median, s.worst);
     };
-    fmt::print("{{\"device\": \"{}\", \"width\": {}, \"height\": {}, \"moved\": \"{}\", \"latency_kept_ms\": {}, "
+    fmt::print("{{\"device\": {}, \"width\": {}, \"height\": {}, \"moved\": {}, \"latency_kept_ms\": {}, "
                "\"latency_new_ms\": {}, \"frame_ms\": {}, \"idle_share\": {:.5f}}}\n",
-               bench.device, width, height, bench.moved, spread(bench.latency_kept), spread(bench.latency_new),
+               quoted(bench.device), width, height, quoted(bench.moved), spread(bench.latency_kept), spread(bench.latency_new),
                spread(bench.frame), bench.idle_share);
 }
 

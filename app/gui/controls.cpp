@@ -101,34 +101,92 @@ bool wants_typing() {
            ImGui::IsMouseHoveringRect(corner, end);
 }
 
-void draw_powers_slider(LabState& lab, const Parameter& row, const char* text) {
-    const int low = static_cast<int>(std::ceil(std::log2(std::max(row.minimum, 1.0))));
-    const int high = static_cast<int>(std::floor(std::log2(std::max(row.maximum, 1.0))));
+// Exponents of two from the least to the largest.
+int least_exponent(const Parameter& row) { return static_cast<int>(std::ceil(std::log2(std::max(row.minimum, 1.0)))); }
+int largest_exponent(const Parameter& row) {
+    return static_cast<int>(std::floor(std::log2(std::max(row.maximum, 1.0))));
+}
+bool steps_in_powers(const Parameter& row) { return row.type == Type::integer && row.step == Step::powers_of_two; }
+
+// Where even steps would be finer than pixels, a slider is logarithmic.
+bool is_logarithmic(const Parameter& row) {
+    if (row.type == Type::integer) return row.minimum >= 0 && row.maximum - row.minimum > many_steps;
+    return row.minimum >= 0 && row.maximum > many_steps * std::max(row.minimum, 1e-6);
+}
+
+// Where on its slider a number lies, 0 to 1: as Dear ImGui places it, which takes 0 for a small number.
+float share_of(const Parameter& row, double number) {
+    const auto share = [](double value, double low, double high) {
+        return high > low ? static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0)) : 0.0f;
+    };
+    if (steps_in_powers(row))
+        return share(std::log2(std::max(number, 1.0)), least_exponent(row), largest_exponent(row));
+    if (!is_logarithmic(row)) return share(number, row.minimum, row.maximum);
+    const double zero = row.type == Type::integer ? 0.1 : 1e-3;
+    return share(std::log(std::max(number, zero)), std::log(std::max(row.minimum, zero)), std::log(row.maximum));
+}
+
+void draw_powers_slider(LabState& lab, const Parameter& row) {
     const double present = number_of(present_value(lab, row));
     int exponent = static_cast<int>(std::lround(std::log2(std::max(present, 1.0))));
-    if (ImGui::SliderInt("##control", &exponent, low, high, text, ImGuiSliderFlags_NoInput))
+    if (ImGui::SliderInt("##control", &exponent, least_exponent(row), largest_exponent(row), "",
+                         ImGuiSliderFlags_NoInput))
         set_parameter(lab, row, int64_t{1} << exponent);
 }
 
-void draw_even_slider(LabState& lab, const Parameter& row, const char* text) {
-    const double range = row.maximum - row.minimum;
-    const double present = number_of(present_value(lab, row));
-    ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
-    if (row.type == Type::integer) {
-        if (range > many_steps && row.minimum >= 0) flags |= ImGuiSliderFlags_Logarithmic;
-        auto value = static_cast<int64_t>(present);
-        const auto low = static_cast<int64_t>(row.minimum), high = static_cast<int64_t>(row.maximum);
-        if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, text, flags))
-            set_parameter(lab, row, value);
-        return;
-    }
-    if (row.minimum >= 0 && row.maximum > many_steps * std::max(row.minimum, 1e-6))
-        flags |= ImGuiSliderFlags_Logarithmic;
-    // The format decides to how many digits a slider rounds: more than a double earns, so that it does not.
-    double value = present;
-    if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &row.minimum, &row.maximum, text,
-                            flags | ImGuiSliderFlags_NoRoundToFormat))
+ImGuiSliderFlags slider_flags(const Parameter& row) {
+    return ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat |
+           (is_logarithmic(row) ? ImGuiSliderFlags_Logarithmic : 0);
+}
+
+void draw_integer_slider(LabState& lab, const Parameter& row) {
+    auto value = static_cast<int64_t>(number_of(present_value(lab, row)));
+    const auto low = static_cast<int64_t>(row.minimum), high = static_cast<int64_t>(row.maximum);
+    if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, "", slider_flags(row)))
+        set_parameter(lab, row, value);
+}
+
+void draw_real_slider(LabState& lab, const Parameter& row) {
+    double value = number_of(present_value(lab, row));
+    // Three digits: as many as a hand can mean.
+    if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &row.minimum, &row.maximum, "",
+                            slider_flags(row)))
         set_parameter(lab, row, std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr));
+}
+
+// A track along the lower edge of the item before, so that value and knob do not lie on each other.
+void draw_track(float share) {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const float inset = units(4), thick = units(2), knob = units(4);
+    const float at = low.x + inset + (high.x - low.x - 2 * inset) * share;
+    const bool held = ImGui::IsItemActive();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled({low.x + inset, high.y - thick}, {high.x - inset, high.y}, ImGui::GetColorU32(ImGuiCol_Border));
+    list.AddRectFilled({low.x + inset, high.y - thick}, {at, high.y}, ImGui::GetColorU32(ImGuiCol_SliderGrab));
+    list.AddRectFilled({at - knob / 2, high.y - units(held ? 12 : 8)}, {at + knob / 2, high.y},
+                       ImGui::GetColorU32(held ? ImGuiCol_SliderGrabActive : ImGuiCol_SliderGrab), units(1));
+}
+
+// Value and unit at the right end of the item before.
+void draw_value(const std::string& value, const std::string& unit) {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const float top = low.y + ImGui::GetStyle().FramePadding.y;
+    float right = high.x - units(8);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float unit_width = ImGui::CalcTextSize(unit.c_str()).x;
+    ImGui::PushFont(number_font(), 0);
+    const float value_width = ImGui::CalcTextSize(value.c_str()).x;
+    ImGui::PopFont();
+    list.PushClipRect(low, high, true);
+    if (!unit.empty() && value_width + unit_width + units(20) <= high.x - low.x) {
+        right -= unit_width;
+        list.AddText({right, top}, ImGui::GetColorU32(ImGuiCol_TextDisabled), unit.c_str());
+        right -= units(4);
+    }
+    ImGui::PushFont(number_font(), 0);
+    list.AddText({right - value_width, top}, ImGui::GetColorU32(ImGuiCol_Text), value.c_str());
+    ImGui::PopFont();
+    list.PopClipRect();
 }
 
 void draw_slider(LabState& lab, const Parameter& row) {
@@ -137,13 +195,17 @@ void draw_slider(LabState& lab, const Parameter& row) {
         draw_typing(lab, row);
         return;
     }
-    const std::string text = value_text(lab, row);
-    ImGui::PushFont(number_font(), 0);
-    if (row.step == Step::powers_of_two && row.type == Type::integer)
-        draw_powers_slider(lab, row, text.c_str());
+    ImGui::PushStyleColor(ImGuiCol_SliderGrab, 0);
+    ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, 0);
+    if (row.type == Type::real)
+        draw_real_slider(lab, row);
+    else if (steps_in_powers(row))
+        draw_powers_slider(lab, row);
     else
-        draw_even_slider(lab, row, text.c_str());
-    ImGui::PopFont();
+        draw_integer_slider(lab, row);
+    ImGui::PopStyleColor(2);
+    draw_track(share_of(row, number_of(present_value(lab, row))));
+    draw_value(value_text(lab, row), row.unit);
     if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
 }
 
@@ -239,35 +301,28 @@ void draw_by_type(LabState& lab, const Parameter& row) {
 }  // namespace
 
 ControlColumns columns_for(const LabState& lab, float width) {
-    float name = 0, unit = 0;
-    const auto measure = [&](const Parameter& row) {
-        name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
-        unit = std::max(unit, ImGui::CalcTextSize(row.unit.c_str()).x);
-        if (row.type == Type::integer && !row.word.empty())
-            unit = std::max(unit, ImGui::CalcTextSize(row.word.c_str()).x + units(12));
-    };
-    for (const Parameter& row : lab.family->parameters) measure(row);
-    for (const Parameter& row : run_rows()) measure(row);
+    float name = 0;
+    for (const Parameter& row : lab.family->parameters) name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
+    for (const Parameter& row : run_rows()) name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
     ControlColumns columns;
-    columns.name = std::min(name + units(12), width * 0.4f);
-    columns.unit = unit > 0 ? std::min(unit + units(8), width * 0.25f) : 0;
-    columns.control = std::max(width - units(12) - columns.name - columns.unit, units(48));
+    columns.name = std::min(name + units(12), width * 0.42f);
+    columns.control = std::max(width - units(12) - columns.name, units(48));
     return columns;
 }
 
 void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns) {
-    const float left = ImGui::GetCursorPosX();
-    const bool fixed = !reason_fixed(lab, row).empty();
-    const bool refused = lab.problem && lab.problem->parameter == row.name;
+    const bool has_word_button = (row.type == Type::integer || row.type == Type::real) && !row.word.empty();
+    const float word = ImGui::CalcTextSize(row.word.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::PushID(row.name.c_str());
     ImGui::BeginGroup();
     draw_changed_dot(lab, row);
-    ImGui::BeginDisabled(fixed);
-    ImGui::SameLine(left + units(12), 0);
+    ImGui::BeginDisabled(!reason_fixed(lab, row).empty());
+    ImGui::SameLine(units(12), 0);
     ImGui::AlignTextToFramePadding();
     elided_text(row.name, columns.name - units(8));
-    ImGui::SameLine(left + units(12) + columns.name, 0);
-    ImGui::SetNextItemWidth(columns.control);
+    ImGui::SameLine(units(12) + columns.name, 0);
+    ImGui::SetNextItemWidth(columns.control - (has_word_button ? word + units(4) : 0));
+    const bool refused = lab.problem && lab.problem->parameter == row.name;
     if (refused) {
         ImGui::PushStyleColor(ImGuiCol_Border, problem_colour(lab));
         ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, units(2));
@@ -277,16 +332,9 @@ void draw_control(LabState& lab, const Parameter& row, const ControlColumns& col
         ImGui::PopStyleVar();
         ImGui::PopStyleColor();
     }
-    const float unit_left = left + units(12) + columns.name + columns.control + units(8);
-    if ((row.type == Type::integer || row.type == Type::real) && !row.word.empty()) {
-        ImGui::SameLine(unit_left, 0);
+    if (has_word_button) {
+        ImGui::SameLine(0, units(4));
         draw_word_button(lab, row);
-    } else if (!row.unit.empty()) {
-        ImGui::SameLine(unit_left, 0);
-        ImGui::AlignTextToFramePadding();
-        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-        elided_text(row.unit, columns.unit - units(8));
-        ImGui::PopStyleColor();
     }
     ImGui::EndDisabled();
     ImGui::EndGroup();

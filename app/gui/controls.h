@@ -6,11 +6,11 @@ namespace sawtooth {
 
 // Columns that all rows of the panel share, in pixels.
 struct ControlColumns {
-    float name = 0, control = 0, unit = 0;
+    float name = 0, control = 0;
 };
 ControlColumns columns_for(const LabState& lab, float width);
 
-// One row: name, the control that suits the type, unit; tooltip; menu on right click.
+// One row: name, the control that suits the type with value and unit in it; tooltip; menu on right click.
 void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns);
 
 }  // namespace sawtooth

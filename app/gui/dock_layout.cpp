@@ -11,8 +11,9 @@
 namespace sawtooth {
 namespace {
 
-constexpr float three_columns = 1060;  // units; below it the right column goes into the middle as tabs
-constexpr float two_middles = 520;     // units of height; below it the error is a tab beside the outputs
+// In units. Below these sizes what does not fit becomes tabs of the middle.
+constexpr float three_columns = 1060, two_rows = 480;
+constexpr float stacked_middle = 520, wide_middle = 560;  // height, or else width, for two panels in the middle
 
 float share_of(float wanted, float whole, float least, float most) {
     return std::clamp(units(wanted) / std::max(whole, 1.0f), least, most);
@@ -30,14 +31,21 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
     ImGui::DockBuilderSetNodeSize(dock_space, size);
     ImGuiID middle = dock_space;
     std::map<Dock, ImGuiID> nodes;
-    nodes[Dock::bottom] = split(middle, ImGuiDir_Down, share_of(200, size.y, 0.2f, 0.3f));
-    const float above = size.y - units(200);
-    nodes[Dock::left] = split(middle, ImGuiDir_Left, share_of(300, size.x, 0.15f, 0.42f));
+    ImVec2 room = size;
+    const auto take = [&](Dock dock, ImGuiDir direction, float share) {
+        nodes[dock] = split(middle, direction, share);
+        (direction == ImGuiDir_Down ? room.y : room.x) *= 1 - share;
+    };
+    if (size.y >= units(two_rows)) take(Dock::bottom, ImGuiDir_Down, share_of(200, size.y, 0.2f, 0.3f));
+    take(Dock::left, ImGuiDir_Left, share_of(320, size.x, 0.15f, 0.42f));
     if (size.x >= units(three_columns)) {
-        nodes[Dock::right_top] = split(middle, ImGuiDir_Right, share_of(380, size.x, 0.2f, 0.36f));
-        nodes[Dock::right_bottom] = split(nodes[Dock::right_top], ImGuiDir_Down, 0.45f);
+        take(Dock::right_top, ImGuiDir_Right, std::min(share_of(352, size.x, 0.2f, 0.3f) * size.x / room.x, 0.4f));
+        nodes[Dock::right_bottom] = split(nodes[Dock::right_top], ImGuiDir_Down, 0.4f);
     }
-    if (above >= units(two_middles)) nodes[Dock::centre_bottom] = split(middle, ImGuiDir_Down, 0.5f);
+    if (room.y >= units(stacked_middle))
+        take(Dock::centre_bottom, ImGuiDir_Down, 0.5f);
+    else if (room.x >= units(wide_middle))
+        take(Dock::centre_bottom, ImGuiDir_Right, 0.5f);
     nodes[Dock::centre_top] = middle;
     for (const Panel& panel : panels()) {
         const auto own = nodes.find(panel.dock);

@@ -79,6 +79,8 @@ void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string&
     if (events.visible) look_at(lab, key, events.visible);
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
+    if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) && !shown.figure->x.shared.empty())
+        lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
     const ImVec2 end{corner.x + size.x, corner.y + size.y};
     const bool on_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) &&
                             ImGui::IsMouseReleased(ImGuiMouseButton_Right);
@@ -128,18 +130,23 @@ void draw_figure_grid(LabState& lab, Place place, const std::string& shows) {
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float gap = units(8);
-    int columns = columns_for(shown.size(), room);
+    const int columns = columns_for(shown.size(), room);
     const int rows = (static_cast<int>(shown.size()) + columns - 1) / columns;
     const float height = std::floor((room.y - gap * static_cast<float>(rows - 1)) / static_cast<float>(rows));
     const bool scrolls = height < units(least_height) && rows > 1;
     const float right = scrolls ? ImGui::GetStyle().ScrollbarSize : 0;
-    const ImVec2 size{std::floor((room.x - right - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns)),
-                      scrolls ? units(least_height) : height};
+    const float width = room.x - right, tall = scrolls ? units(least_height) : height;
+    // Those of the last row share its whole width.
+    const auto size_of = [&](size_t i) {
+        const size_t row_begin = i - i % static_cast<size_t>(columns);
+        const auto in_row = static_cast<float>(std::min(shown.size() - row_begin, static_cast<size_t>(columns)));
+        return ImVec2{std::floor((width - gap * (in_row - 1)) / in_row), tall};
+    };
     std::string removed;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
     for (size_t i = 0; i < shown.size(); ++i) {
         if (i % static_cast<size_t>(columns) != 0) ImGui::SameLine();
-        draw_one(lab, shown[i], size, removed);
+        draw_one(lab, shown[i], size_of(i), removed);
     }
     ImGui::PopStyleVar();
     if (!removed.empty()) remove_sweep(lab, removed);

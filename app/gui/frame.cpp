@@ -114,6 +114,8 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
     }
     draw_open_dialog(lab);
     draw_save_dialog(lab);
+    if (lab.widest_plot > 0) fit_columns(lab, lab.widest_plot);
+    lab.widest_plot = 0;
 }
 
 }  // namespace sawtooth

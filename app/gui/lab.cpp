@@ -340,6 +340,15 @@ void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> 
         lab.look_due = lab.now + rest_before_look;
 }
 
+void fit_columns(LabState& lab, int pixels) {
+    // In steps, so that dragging a border does not make figures anew at every pixel.
+    constexpr int step = 128;
+    const int columns = std::clamp((pixels + step - 1) / step * step, step, View{}.columns);
+    if (columns == lab.view.columns) return;
+    lab.view.columns = columns;
+    if (lab.result) lab.look_due = lab.now + rest_before_look;
+}
+
 Value shown_value(const LabState& lab, const Parameter& row) {
     if (is_run_row(row)) return run_value(lab.request, row.name);
     const auto& set = lab.request.parameters;

@@ -35,6 +35,9 @@ void close_file(LabState& lab);
 // A plot shows another part of its axis; nullopt: all of it. Figures that share the axis are made anew for it.
 void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible);
 
+// The widest plot is that many pixels wide: figures need no more columns.
+void fit_columns(LabState& lab, int pixels);
+
 // The rows of a Request that are no parameters of a family: seed, repeats, cache, threads.
 const std::vector<Parameter>& run_rows();
 

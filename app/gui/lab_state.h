@@ -120,6 +120,7 @@ struct LabState {
 
     // What of the plots is in sight, and where the mouse is, by the axis that plots share, or by figure.
     View view;
+    int widest_plot = 0;  // in pixels, in this frame
     std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
 
     // The window itself.

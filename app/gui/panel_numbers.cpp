@@ -1,5 +1,7 @@
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
 #include "app/gui/lab.h"
@@ -22,15 +24,28 @@ void right_align(const std::string& text) {
     if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
 }
 
+std::string head_of(const Table::Column& column) {
+    return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
+}
+
+// Of the widest text in the column.
+float width_of(const Table& table, size_t column) {
+    float width = ImGui::CalcTextSize(head_of(table.columns[column]).c_str()).x;
+    ImGui::PushFont(table.columns[column].number ? number_font() : nullptr, 0);
+    for (const auto& row : table.rows) width = std::max(width, ImGui::CalcTextSize(row[column].c_str()).x);
+    ImGui::PopFont();
+    return width + (column == 0 ? units(16) : 0);
+}
+
 void draw_head(const Table& table) {
-    for (const Table::Column& column : table.columns) ImGui::TableSetupColumn(column.name.c_str());
+    for (size_t i = 0; i < table.columns.size(); ++i)
+        ImGui::TableSetupColumn(table.columns[i].name.c_str(), ImGuiTableColumnFlags_WidthFixed, width_of(table, i));
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (const Table::Column& column : table.columns) {
         ImGui::TableNextColumn();
-        const std::string name = column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
-        if (column.number) right_align(name);
-        ImGui::TextDisabled("%s", name.c_str());
+        if (column.number) right_align(head_of(column));
+        ImGui::TextDisabled("%s", head_of(column).c_str());
     }
 }
 

@@ -21,26 +21,25 @@ Sweep decisive(Sweep sweep, const Family& family) {
     return sweep;
 }
 
-std::string title_of(const LabState& lab, const std::string& id) {
-    if (lab.family->sweeps)
-        for (const FigureSweep& row : lab.family->sweeps(lab.result->parameters))
-            if (row.id == id) return row.title;
-    return id;
+std::string title_of(const Sweep& sweep) {
+    std::string names;
+    for (const SweepAxis& axis : sweep.axes) names += (names.empty() ? "" : " and ") + axis.parameter;
+    return "sweep over " + names;
 }
 
 // That of the key, made where there is none.
-BackgroundSweep& sweep_of(LabState& lab, const std::string& key, const std::string& title, bool by_person) {
+BackgroundSweep& sweep_of(LabState& lab, const std::string& key, bool by_person) {
     for (BackgroundSweep& sweep : lab.sweeps)
         if (sweep.key == key) return sweep;
     BackgroundSweep fresh;
     fresh.key = key;
-    fresh.title = title;
     fresh.by_person = by_person;
     return lab.sweeps.emplace_back(std::move(fresh));
 }
 
 void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     cancel_sweep(lab, background);
+    background.title = title_of(sweep);
     background.sweep = std::move(sweep);
     background.outdated = background.figures != nullptr;
     background.problem.clear();
@@ -91,7 +90,7 @@ void sweep_parameter(LabState& lab, const Parameter& row) {
     Sweep sweep{"", request_of(lab), {{row.name, sweep_values(row, present_value(lab, row))}}};
     sweep.base.parameters = lab.parameters;
     note(lab, LogLine::Kind::note, fmt::format("sweeping {} over {} values", row.name, sweep.cells()));
-    start(lab, sweep_of(lab, "by hand: " + row.name, "sweep of " + row.name, true), std::move(sweep));
+    start(lab, sweep_of(lab, "by hand: " + row.name, true), std::move(sweep));
 }
 
 void restart_sweeps(LabState& lab) {
@@ -108,8 +107,10 @@ void restart_sweeps(LabState& lab) {
         again.base.parameters = lab.result->parameters;
         renew(kept, std::move(again));
     }
-    for (Sweep& sweep : figure_sweeps(lab.result->request, lab.result->parameters))
-        renew(sweep_of(lab, sweep.id, title_of(lab, sweep.id), false), std::move(sweep));
+    for (Sweep& sweep : figure_sweeps(lab.result->request, lab.result->parameters)) {
+        BackgroundSweep& background = sweep_of(lab, sweep.id, false);
+        renew(background, std::move(sweep));
+    }
 }
 
 void take_sweep_event(LabState& lab, const Event& event) {

@@ -93,7 +93,10 @@ void draw_progress(LabState& lab, float width) {
         return;
     }
     if (!sweeps_run(lab)) {
-        ImGui::Dummy({width, 1});
+        ImGui::AlignTextToFramePadding();
+        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+        elided_text(lab.result ? "ran on " + lab.result->device : "", width);
+        ImGui::PopStyleColor();
         return;
     }
     const float button = ImGui::GetFrameHeight();

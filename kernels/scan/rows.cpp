@@ -6,6 +6,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <type_traits>
+
 #include "kernels/scan/rows.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -179,16 +181,26 @@ void walk_tile(const Walk& walk) {
     if (walk.stream) hwy::FlushStream();
 }
 
+// Calls visit(Op, number of planes) for the operator.
+template <class Visit>
+void with_operator(Operator op, Visit&& visit) {
+    constexpr std::integral_constant<int, 1> one_plane;
+    constexpr std::integral_constant<int, 2> two_planes;
+    switch (op) {
+        case Operator::sum: return visit(Sum(), one_plane);
+        case Operator::product: return visit(Product(), one_plane);
+        case Operator::maximum: return visit(Maximum(), one_plane);
+        case Operator::minimum: return visit(Minimum(), one_plane);
+        case Operator::linear: return visit(Linear(), two_planes);
+        case Operator::compensated_sum: return visit(CompensatedSum(), two_planes);
+    }
+}
+
 template <Mode mode>
 void walk_operator(const Walk& walk) {
-    switch (walk.op) {
-        case Operator::sum: return walk_tile<Sum, mode, 1>(walk);
-        case Operator::product: return walk_tile<Product, mode, 1>(walk);
-        case Operator::maximum: return walk_tile<Maximum, mode, 1>(walk);
-        case Operator::minimum: return walk_tile<Minimum, mode, 1>(walk);
-        case Operator::linear: return walk_tile<Linear, mode, 2>(walk);
-        case Operator::compensated_sum: return walk_tile<CompensatedSum, mode, 2>(walk);
-    }
+    with_operator(walk.op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        walk_tile<Op, mode, planes>(walk);
+    });
 }
 
 void fold_rows(const Walk& walk) { walk_operator<Mode::fold>(walk); }
@@ -196,29 +208,37 @@ void scan_rows(const Walk& walk) { walk_operator<Mode::scan>(walk); }
 void scan_and_fold_rows(const Walk& walk) { walk_operator<Mode::scan_and_fold>(walk); }
 void scan_states(const Walk& walk) { walk_operator<Mode::scan_states>(walk); }
 
-template <class Op, int planes>
-void combine_all(const States& left, const States& right, const States& out, int64_t count) {
-    const hn::ScalableTag<float> d;
-    const hn::CappedTag<float, 1> one;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto step = [&](auto tag, int64_t at) {
-        store(tag, Op::join(tag, load(tag, left.plane, at, planes), load(tag, right.plane, at, planes)), out.plane, at,
-              planes);
-    };
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) step(d, i);
-    for (; i < count; ++i) step(one, i);
+template <class Op, int planes, class D>
+HWY_INLINE void combine_at(D d, const States& left, const States& right, const States& out, int64_t left_at,
+                           int64_t right_at, int64_t out_at) {
+    store(d, Op::join(d, load(d, left.plane, left_at, planes), load(d, right.plane, right_at, planes)), out.plane,
+          out_at, planes);
 }
 
 void combine(Operator op, const States& left, const States& right, const States& out, int64_t count) {
-    switch (op) {
-        case Operator::sum: return combine_all<Sum, 1>(left, right, out, count);
-        case Operator::product: return combine_all<Product, 1>(left, right, out, count);
-        case Operator::maximum: return combine_all<Maximum, 1>(left, right, out, count);
-        case Operator::minimum: return combine_all<Minimum, 1>(left, right, out, count);
-        case Operator::linear: return combine_all<Linear, 2>(left, right, out, count);
-        case Operator::compensated_sum: return combine_all<CompensatedSum, 2>(left, right, out, count);
-    }
+    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        const hn::ScalableTag<float> d;
+        const hn::CappedTag<float, 1> one;
+        const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+        int64_t i = 0;
+        for (; i + lanes <= count; i += lanes) combine_at<Op, planes>(d, left, right, out, i, i, i);
+        for (; i < count; ++i) combine_at<Op, planes>(one, left, right, out, i, i, i);
+    });
+}
+
+void spread(Operator op, const States& totals, int64_t groups, int64_t columns, const States& carry,
+            const States& before) {
+    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        const hn::CappedTag<float, 1> one;
+        for (int64_t c = 0; c < columns; ++c) {
+            auto state = load(one, carry.plane, c, planes);
+            for (int64_t at = c; at < groups * columns; at += columns) {
+                store(one, state, before.plane, at, planes);
+                state = Op::join(one, state, load(one, totals.plane, at, planes));
+            }
+            store(one, state, carry.plane, c, planes);
+        }
+    });
 }
 
 int64_t vector_bytes() { return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())) * 4; }
@@ -238,6 +258,7 @@ HWY_EXPORT(scan_rows);
 HWY_EXPORT(scan_and_fold_rows);
 HWY_EXPORT(scan_states);
 HWY_EXPORT(combine);
+HWY_EXPORT(spread);
 HWY_EXPORT(vector_bytes);
 
 Walk streaming_where_aligned(Walk walk) {
@@ -255,6 +276,10 @@ void scan_states(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_states)(walk); }
 
 void combine(Operator op, States left, States right, States out, int64_t count) {
     HWY_DYNAMIC_DISPATCH(combine)(op, left, right, out, count);
+}
+
+void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before) {
+    HWY_DYNAMIC_DISPATCH(spread)(op, totals, groups, columns, carry, before);
 }
 
 void finish(Operator op, States states, float* out, int64_t count) {

@@ -49,6 +49,8 @@ void scan_states(const Walk& walk);         // carry = carry o row r; states_out
 
 // out[i] = left[i] o right[i] on `count` states; out may be left or right.
 void combine(Operator op, States left, States right, States out, int64_t count);
+// Groups of `columns` states one after another: before[g] = carry, then carry = carry o totals[g].
+void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before);
 // out[i] = what y is of a state: s + e of compensated_sum, b of linear, else the state itself; out may be plane 0.
 void finish(Operator op, States states, float* out, int64_t count);
 void copy_states(Operator op, States from, States to, int64_t count);

@@ -7,7 +7,7 @@ namespace sawtooth::scan {
 namespace {
 
 constexpr int64_t narrow_below = 16;    // channels under which a tile is cut into segments
-constexpr int64_t segment_columns = 64;  // columns that segments make together, at the most
+constexpr int64_t segment_columns = 32;  // columns that segments make together, at the most
 
 // A tile of few channels, segments side by side: row k holds step k of every segment, [rows, segments * channels].
 struct Segments {
@@ -29,42 +29,37 @@ States resized(std::vector<float> (&planes)[2], int64_t count) {
     return {{planes[0].data(), planes[1].data()}};
 }
 
+// `count` rows of `channels` values, from one stride to another.
+void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t count, int64_t channels) {
+    if (channels == 1) {
+        for (int64_t k = 0; k < count; ++k) to[k * to_stride] = from[k * from_stride];
+        return;
+    }
+    for (int64_t k = 0; k < count; ++k)
+        for (int64_t c = 0; c < channels; ++c) to[k * to_stride + c] = from[k * from_stride + c];
+}
+
 Rows pack(const Job& job, const Tile& tile, const Segments& segments, Rows in) {
-    resized(scratch.packed, segments.rows * segments.columns);
+    const States packed = resized(scratch.packed, segments.rows * segments.columns);
     for (int plane = 0; plane < input_planes_of(job.op); ++plane) {
-        float* const packed = scratch.packed[plane].data();
         for (int64_t segment = 0; segment < segments.count; ++segment) {
             const int64_t begin = segment * segments.rows;
             const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
-            float* to = packed + segment * segments.channels;
-            for (int64_t k = 0; k < there; ++k, to += segments.columns)
-                for (int64_t c = 0; c < segments.channels; ++c)
-                    to[c] = in.plane[plane][(begin + k) * in.stride + c];
-            // The identity as an input: of compensated_sum its first plane.
-            const float nothing = identity(job.op, plane);
-            for (int64_t k = there; k < segments.rows; ++k, to += segments.columns)
-                for (int64_t c = 0; c < segments.channels; ++c) to[c] = nothing;
+            float* const to = packed.plane[plane] + segment * segments.channels;
+            copy_rows(in.plane[plane] + begin * in.stride, in.stride, to, segments.columns, there, segments.channels);
+            for (int64_t k = there; k < segments.rows; ++k)  // past the end: the identity as an input
+                std::fill_n(to + k * segments.columns, segments.channels, identity(job.op, plane));
         }
     }
-    return {{scratch.packed[0].data(), scratch.packed[1].data()}, segments.columns};
+    return {{packed.plane[0], packed.plane[1]}, segments.columns};
 }
 
 void unpack(const Tile& tile, const Segments& segments, const float* packed, float* to, int64_t stride) {
     for (int64_t segment = 0; segment < segments.count; ++segment) {
         const int64_t begin = segment * segments.rows;
         const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
-        const float* from = packed + segment * segments.channels;
-        for (int64_t k = 0; k < there; ++k, from += segments.columns)
-            for (int64_t c = 0; c < segments.channels; ++c) to[(begin + k) * stride + c] = from[c];
-    }
-}
-
-// states = the carry before every segment, given the segments' totals; carry moves on to the end of the tile.
-void spread_carry(Operator op, const Segments& segments, States totals, States carry, States states) {
-    for (int64_t segment = 0; segment < segments.count; ++segment) {
-        const int64_t at = segment * segments.channels;
-        copy_states(op, carry, states.from(at), segments.channels);
-        combine(op, carry, totals.from(at), carry, segments.channels);
+        copy_rows(packed + segment * segments.channels, segments.columns, to + begin * stride, stride, there,
+                  segments.channels);
     }
 }
 
@@ -89,8 +84,8 @@ Prepared prepare_segments(const Access& access, const Tile& tile, States carry, 
     const Rows packed = pack(access.job(), tile, segments, access.input(tile, scratch.input));
     const States totals = fold_segments(op, segments, packed);
     const States states = resized(scratch.states, segments.columns);
-    if (total.plane[0]) spread_carry(op, segments, totals, total, states);
-    if (carry.plane[0]) spread_carry(op, segments, totals, carry, states);
+    if (total.plane[0]) spread(op, totals, segments.count, segments.channels, total, states);
+    if (carry.plane[0]) spread(op, totals, segments.count, segments.channels, carry, states);
     return {segments, packed, states};
 }
 

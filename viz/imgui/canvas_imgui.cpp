@@ -9,6 +9,25 @@ namespace {
 
 ImVec2 vec(Point point) { return {point.x, point.y}; }
 
+// A line that runs to the right with more than two points a pixel: of every column its lowest and its highest point.
+// False, and nothing merged, where it is another line.
+bool merge_columns(std::span<const Point> points, std::vector<Point>& merged) {
+    merged.clear();
+    if (static_cast<float>(points.size()) <= 2 * std::abs(points.back().x - points.front().x)) return false;
+    for (size_t i = 0; i < points.size();) {
+        const float column = std::floor(points[i].x);
+        size_t low = i, high = i;
+        for (; i < points.size() && std::floor(points[i].x) == column; ++i) {
+            if (i > 0 && points[i].x < points[i - 1].x) return false;
+            if (points[i].y < points[low].y) low = i;
+            if (points[i].y > points[high].y) high = i;
+        }
+        merged.push_back(points[std::min(low, high)]);
+        if (low != high) merged.push_back(points[std::max(low, high)]);
+    }
+    return merged.size() > 1;
+}
+
 }  // namespace
 
 ImU32 packed(Colour colour) {
@@ -29,18 +48,23 @@ float ImGuiCanvas::unit() const { return ImGui::GetFontSize() / 15; }  // text o
 
 void ImGuiCanvas::path(std::span<const Point> points, const Stroke& stroke) {
     if (points.size() < 2) return;
+    const bool dense = merge_columns(points, merged_);
+    if (dense) points = merged_;
     if (stroke.dash != Dash::solid) {
-        dashed(points, stroke);
+        dashed(points, stroke, dense);
         return;
     }
     points_.resize(points.size());
     std::transform(points.begin(), points.end(), points_.begin(), vec);
+    // Whole pixels in width cost Dear ImGui a third of the triangles, which count where there are many points.
+    const float exact = stroke.width * unit();
+    const float width = dense ? std::max(std::round(exact), 1.0f) : exact;
     list_->AddPolyline(points_.data(), static_cast<int>(points_.size()), packed(stroke.colour), 0,
                        stroke.width * unit());
 }
 
 // Dear ImGui has no dashes. Only what lies within the clip rectangle is walked.
-void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
+void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke, bool along_x) {
     const auto pattern = pattern_of(stroke.dash);
     const ImU32 colour = packed(stroke.colour);
     const float low = list_->GetClipRectMin().x, high = list_->GetClipRectMax().x;
@@ -50,7 +74,8 @@ void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
         Point from = points[i];
         const Point to = points[i + 1];
         if (std::max(from.x, to.x) < low || std::min(from.x, to.x) > high) continue;
-        float length = std::min(std::hypot(to.x - from.x, to.y - from.y), 1e5f);
+        const float run = std::abs(to.x - from.x);
+        float length = std::min(along_x ? run : std::hypot(run, to.y - from.y), 1e5f);
         while (length > 0) {
             const float step = std::min(left, length), share = step / length;
             const Point next{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};

@@ -69,7 +69,8 @@ Frame placed_frame(Frame frame) {
     return frame;
 }
 
-// Solid lines go to ImPlot, which reads the figure's own numbers; the rest is drawn as in saved figures.
+// Solid lines go to ImPlot, which reads the figure's own numbers; the rest is drawn as in saved figures, and so are lines
+// with several points a pixel, which the canvas merges.
 void draw_plot_marks(const Pen& pen, const Figure& figure) {
     for (const Mark& mark : figure.marks)
         if (const Band* band = std::get_if<Band>(&mark)) draw(pen, *band);
@@ -77,7 +78,8 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         using Type = std::decay_t<decltype(mark)>;
         if constexpr (std::is_same_v<Type, Line>) {
             const Stroke stroke = stroke_of_line(pen.theme, mark);
-            if (stroke.dash != Dash::solid) {
+            const bool dense = static_cast<float>(mark.x.size()) > 2 * pen.frame.box.width();
+            if (stroke.dash != Dash::solid || dense) {
                 draw(pen, mark);
                 return;
             }

@@ -1,0 +1,115 @@
+#include <cmath>
+
+#include "kernels/core/parameter.h"
+#include "kernels/core/series.h"
+#include "kernels/core/sweep.h"
+#include "kernels/core/table.h"
+#include "profiling/measure.h"
+#include "tests/catch.h"
+
+namespace sawtooth {
+namespace {
+
+TEST_CASE("a parameter parses what it accepts and refuses the rest in words", "[core]") {
+    const Parameter length =
+        integer_parameter("length", "Positions.", Group::shape, "positions", 8, 1, 100, Step::linear, Renews::inputs);
+    CHECK(*length.parse("100") == Value(int64_t{100}));
+    for (const char* wrong : {"0", "101", "1.5", "", "12x", "0x10", " 8", "99999999999999999999"}) {
+        const auto outcome = length.parse(wrong);
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().exit_code() == 2);
+        CHECK(outcome.error().text.find("length") != std::string::npos);
+        CHECK(outcome.error().text.find("1 to 100") != std::string::npos);
+    }
+    Parameter hidden = length;
+    hidden.word = "auto";
+    CHECK(*hidden.parse("auto") == Value("auto"));
+    CHECK_FALSE(length.parse("auto"));
+
+    const Parameter block = choice_parameter("block", "Rows.", Group::tiling, "auto", {"auto", int64_t{128}},
+                                             Renews::kernels);
+    CHECK(*block.parse("128") == Value(int64_t{128}));
+    CHECK(block.parse("129").error().text.find("auto, 128") != std::string::npos);
+
+    Parameter levels = length;
+    levels.type = Type::list;
+    CHECK(*levels.parse("1,8,64") == Value(std::vector<int64_t>{1, 8, 64}));
+    CHECK_FALSE(levels.parse("1,,8"));
+    CHECK_FALSE(levels.parse("1,800"));
+
+    const Parameter scale = real_parameter("scale", "Factor.", Group::numerics, 1, 0, 2, Renews::kernels);
+    CHECK(*scale.parse("0.5") == Value(0.5));
+    for (const char* wrong : {"nan", "inf", "3", "x"}) CHECK_FALSE(scale.parse(wrong));
+}
+
+TEST_CASE("values are written as they are parsed", "[core]") {
+    CHECK(to_text(Value(true)) == "true");
+    CHECK(to_text(Value(int64_t{-3})) == "-3");
+    CHECK(to_text(Value(0.0625)) == "0.0625");
+    CHECK(to_text(Value("auto")) == "auto");
+    CHECK(to_text(Value(std::vector<int64_t>{1, 8})) == "1,8");
+}
+
+TEST_CASE("the cells of a sweep run row by row, the last axis fastest", "[core]") {
+    const Sweep sweep{"", {}, {{"a", {int64_t{1}, int64_t{2}}}, {"b", {"x", "y", "z"}}}};
+    REQUIRE(sweep.cells() == 6);
+    CHECK(sweep.cell(0) == std::vector<Value>{int64_t{1}, "x"});
+    CHECK(sweep.cell(2) == std::vector<Value>{int64_t{1}, "z"});
+    CHECK(sweep.cell(3) == std::vector<Value>{int64_t{2}, "x"});
+}
+
+TEST_CASE("a reduced series keeps every peak of the range in sight", "[core]") {
+    std::vector<double> values(100000, 0.0);
+    values[31415] = 7;
+    values[31416] = -9;
+    const auto value_at = [&](int64_t i) { return values[static_cast<size_t>(i)]; };
+    const Series all = reduce(100000, {}, "position", value_at);
+    CHECK(all.x.size() <= 4096);
+    CHECK(*std::max_element(all.y.begin(), all.y.end()) == 7);
+    CHECK(*std::min_element(all.y.begin(), all.y.end()) == -9);
+    CHECK(std::is_sorted(all.x.begin(), all.x.end()));
+
+    View view;
+    view.visible["position"] = {31400, 31420};
+    const Series near = reduce(100000, view, "position", value_at);
+    CHECK(near.x.front() == 31399);
+    CHECK(near.x.back() == 31421);
+    CHECK(near.y[31415 - 31399] == 7);
+    CHECK(reduce(0, {}, "position", value_at).x.empty());
+}
+
+TEST_CASE("a column of a reduced series is NaN only where all of it is", "[core]") {
+    View view;
+    view.columns = 10;
+    const Series series = reduce(1000, view, "", [](int64_t i) { return i < 500 ? NAN : i % 7 == 0 ? NAN : 1.0; });
+    for (size_t i = 0; i < series.x.size(); ++i) CHECK(std::isnan(series.y[i]) == (series.x[i] < 500));
+}
+
+TEST_CASE("tables quote what their format would misread", "[core]") {
+    Table table;
+    table.columns = {{"name", "", false}, {"time", "us", true}};
+    table.rows = {{"a,\"b\"", "1"}, {"tab\there", "22"}};
+    CHECK(table.csv() == "name,time (us)\r\n\"a,\"\"b\"\"\",1\r\ntab\there,22\r\n");
+    CHECK(table.tsv() == "name\ttime (us)\na,\"b\"\t1\ntab here\t22\n");
+    CHECK(table.markdown().find("| time (us) |") != std::string::npos);
+}
+
+TEST_CASE("times and bytes come in the unit that suits them", "[core]") {
+    CHECK(short_time(12.34) == "12.3 us");
+    CHECK(short_time(4560) == "4.56 ms");
+    CHECK(short_time(2.5e6) == "2.5 s");
+    CHECK(short_bytes(512) == "512 B");
+    CHECK(short_bytes(1.5 * 1024 * 1024) == "1.5 MiB");
+}
+
+TEST_CASE("medians and quartiles are those of NumPy's percentile", "[profiling]") {
+    const TimeStatistics even = statistics_of({4, 1, 3, 2});
+    CHECK(even.median == 2.5);
+    CHECK(even.q1 == 1.75);
+    CHECK(even.q3 == 3.25);
+    CHECK(even.samples == std::vector<double>{4, 1, 3, 2});
+    CHECK(statistics_of({5}).q1 == 5);
+}
+
+}  // namespace
+}  // namespace sawtooth

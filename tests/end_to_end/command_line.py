@@ -1,0 +1,237 @@
+"""Subcommands, options, exit codes, and ends before the end."""
+import csv
+import io
+import json
+import os
+import re
+import signal
+import time
+from html.parser import HTMLParser
+
+from program import test
+
+QUICK = ["--repeat", 1, "--set", "length=64"]
+LONG = ["--set", "length=65536", "--set", "channels=64", "--set", "batch=4", "--repeat", 100000]
+
+
+@test
+def help_and_version_are_answered(program):
+    assert re.fullmatch(r"sawtooth \d+\.\d+\.\d+\n", program("--version").wants(0).out)
+    for words in ([], ["list"], ["run"], ["sweep"], ["report"], ["shot"], ["bench"], ["devices"]):
+        done = program(*words, "--help").wants(0)
+        assert "Usage" in done.out and done.err == ""
+
+
+@test
+def a_wrong_command_line_is_exit_2_in_one_line(program):
+    for words, *said in (
+        (["frobnicate"], "frobnicate", "sweep"),
+        (["worker"], "worker"),
+        (["run"], "FAMILY"),
+        (["run", "nothing"], "nothing", "scan"),
+        (["run", "scan", "--frobnicate"], "--frobnicate"),
+        (["run", "scan", "--set"], "--set"),
+        (["run", "scan", "--set", "length"], "NAME=VALUE"),
+        (["run", "scan", "--set", "lenght=4"], "lenght", "length"),
+        (["run", "scan", "--set", "length=0"], "length", "1 to"),
+        (["run", "scan", "--set", "length=many"], "length", "many"),
+        (["run", "scan", "--set", "op=mean"], "op", "mean", "sum"),
+        (["run", "scan", "--set", "length=1", "--set", "length=2"], "length", "twice"),
+        (["run", "scan", "--set", "compensated=true", "--set", "op=max"], "compensated"),
+        (["run", "scan", "--set", "backward=true", "--set", "op=max"], "backward"),
+        (["run", "scan", "--preset", "nothing"], "nothing", "paper"),
+        (["run", "scan", "--threads", "0"], "--threads", "0"),
+        (["run", "scan", "--repeat", "0"], "--repeat", "0"),
+        (["run", "scan", "--device", "1"], "--device", "1"),
+        (["run", "scan", "--cache", "warm"], "--cache", "warm", "cold"),
+        (["run", "scan", "--profile", "deep"], "--profile", "deep"),
+        (["run", "scan", "--backend", "tpu"], "--backend", "tpu"),
+        (["run", "scan", "--time-limit", "-1"], "--time-limit"),
+        (["run", "scan", "--memory-limit", "much"], "--memory-limit", "much"),
+        (["sweep", "scan"], "--over"),
+        (["sweep", "scan", "--over", "length"], "--over"),
+        (["sweep", "scan", "--over", "nothing=1"], "nothing"),
+        (["sweep", "scan", "--over", "length=1,x"], "x"),
+        (["sweep", "scan", "--over", "length=1", "--preset", "nothing"], "nothing", "paper"),
+        (["sweep", "scan", "--over", "length=1", "--variant", "nothing"], "nothing", "lookback"),
+        (["sweep", "scan", "--over", "length=1", "--input", "nothing.npz"], "nothing.npz"),
+        (["sweep", "scan", "--over", "length=1", "--set", "length=2"], "length"),
+        (["sweep", "scan", "--over", "length=1", "--over", "length=2"], "length"),
+        (["sweep", "scan", "--over", "length=1", "--csv", "-", "--json"], "--csv"),
+        (["report"], "DIR"),
+        (["report", "r", "nothing"], "nothing"),
+        (["bench", "nothing"], "nothing"),
+        (["bench", "window", "--csv", "a"], "--csv"),
+        (["shot"], "FILE.png"),
+        (["shot", "a.jpg"], "a.jpg", ".png"),
+        (["shot", "a.png", "--size", "big"], "--size", "big"),
+        (["shot", "a.png", "--scale", "9"], "--scale", "9"),
+        (["--theme", "pink"], "--theme", "pink"),
+        (["--theme", "dark", "list"], "--theme"),
+    ):
+        program(*words).wants(2, *said)
+    assert program.names() == []
+
+
+@test
+def what_cannot_be_done_here_is_exit_1(program):
+    program("run", "scan", "--backend", "cuda").wants(1, "cuda")
+    program("run", "scan", "--memory-limit", "1KiB").wants(1, "memory")
+    program("run", "scan", *LONG, "--time-limit", "0.3").wants(1, "time limit")
+    program().wants(1, "shot", "report")
+
+
+@test
+def the_other_backends_and_profiles_are_notes(program):
+    for words in (["--backend", "auto"], ["--profile", "counters"], ["--profile", "sampling"]):
+        document = program("run", "scan", *QUICK, *words, "--json").wants(0).json()
+        assert document["backend"] == "cpu" and document["notes"], words
+    assert program("run", "scan", *QUICK, "--json").wants(0).json()["notes"] == []
+
+
+@test
+def families_are_listed_with_their_schema(program):
+    families = program("list", "--json").wants(0).json()["families"]
+    scan = next(f for f in families if f["name"] == "scan")
+    defaults = {p["name"]: p["default"] for p in scan["parameters"]}
+    for name, value in {"batch": 2, "length": 4096, "channels": 16, "op": "sum", "direction": "forward",
+                        "block_size": "auto", "compensated": False, "dtype": "f32", "distribution": "normal"}.items():
+        assert defaults[name] == value, name
+    assert scan["presets"][0] == {"name": "paper", "values": {"batch": 4, "length": 8192, "channels": 512}}
+    for family in families:
+        assert all(v["backends"] for v in family["variants"]), family["name"]
+        for parameter in family["parameters"]:
+            assert "choices" in parameter or ("min" in parameter and "max" in parameter), parameter
+    everything = program("list", "--all", "--json").wants(0).json()["families"]
+    assert len(everything) == 7 and "scan" in program("list").wants(0).out
+
+
+@test
+def devices_are_told(program):
+    devices = program("devices", "--json").wants(0).json()
+    assert devices["cpu"]["cores"] >= 1 and devices["counters"]["allowed"] is False and devices["counters"]["reason"]
+    assert devices["cpu"]["name"] in program("devices").wants(0).out
+
+
+@test
+def a_run_prints_a_table_that_fits_a_terminal(program):
+    done = program("run", "scan", "--repeat", 3).wants(0)
+    assert done.err == "" and "lookback" in done.out
+    assert max(map(len, done.out.splitlines())) <= 120, done.out
+
+
+@test
+def a_preset_and_a_setting_over_it_are_in_force(program):
+    words = ["--set", "length=128", "--set", "channels=4", "--repeat", 1]
+    parameters = program("run", "scan", "--preset", "paper", *words, "--json").wants(0).json()["parameters"]
+    assert (parameters["batch"], parameters["length"], parameters["channels"]) == (4, 128, 4)
+
+
+@test
+def a_sweep_writes_the_same_rows_everywhere(program):
+    done = program("sweep", "scan", "--over", "length=32,64,128", "--over", "block_size=auto,256", "--repeat", 1,
+                   "--csv", "a.csv", "--json-file", "a.json", "--markdown", "-").wants(0)
+    document = json.loads((program.folder / "a.json").read_text())
+    assert document["complete"] and len(document["cells"]) == 6
+    assert [c["values"] for c in document["cells"]][:2] == [{"length": 32, "block_size": "auto"},
+                                                           {"length": 32, "block_size": 256}]
+    rows = list(csv.reader(io.StringIO((program.folder / "a.csv").read_text())))
+    variants = len(document["cells"][0]["result"]["variants"])
+    assert len(rows) == 1 + 6 * variants
+    assert done.out.startswith("|") and len(done.out.splitlines()) == 2 + 6 * variants
+    assert program("sweep", "scan", "--over", "op=sum,max", *QUICK, "--json").wants(0).json()["axes"][0]["values"] == \
+        ["sum", "max"]
+
+
+@test
+def refused_cells_are_rows_with_their_reason(program):
+    document = program("sweep", "scan", "--over", "op=sum,max", "--set", "compensated=true", *QUICK, "--json").wants(0).json()
+    assert document["cells"][0]["refused"] is None and "compensated" in document["cells"][1]["refused"]
+    table = program("sweep", "scan", "--over", "op=max,min", "--set", "compensated=true", *QUICK).wants(0).out
+    assert len(table.splitlines()) == 3 and "compensated" in table
+
+
+def interrupt(program, seconds, *words):
+    process = program.start(*words)
+    time.sleep(seconds)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    out, err = process.communicate(timeout=20)
+    assert time.monotonic() - start < 5, "Ctrl+C took long"
+    assert process.returncode == 130, (process.returncode, err)
+    assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
+    return out
+
+
+@test
+def an_interrupted_run_is_exit_130_and_writes_nothing(program):
+    assert interrupt(program, 1.5, "run", "scan", *LONG, "--json", "--output", "out.npz") == ""
+    assert program.names() == []
+
+
+@test
+def an_interrupted_reference_is_exit_130(program):
+    shape = ["--set", "length=1000000", "--set", "op=linear", "--repeat", 100]
+    interrupt(program, 0.5, "run", "scan", *shape)
+
+
+@test
+def an_interrupted_sweep_keeps_its_finished_rows(program):
+    lengths = ",".join(str(n) for n in range(50000, 51000))
+    interrupt(program, 4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
+    rows = (program.folder / "a.csv").read_text().splitlines()
+    assert 1 < len(rows) < 5000, len(rows)
+
+
+@test
+def a_reader_that_goes_away_ends_the_program_quietly(program):
+    read, write = os.pipe()
+    os.close(read)
+    process = program.start("list", "--json", stdout=write)
+    os.close(write)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 0 and err == "", (process.returncode, err)
+
+
+@test
+def standard_output_that_is_full_is_a_failure(program):
+    with open("/dev/full", "w") as full:
+        process = program.start("list", stdout=full)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 1 and err.count("\n") == 1, (process.returncode, err)
+
+
+class Page(HTMLParser):
+    VOID = {"meta", "link", "br", "img", "hr"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.count, self.links = [], {}, []
+
+    def handle_starttag(self, tag, attributes):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.links += [v for k, v in attributes if k in ("src", "href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.count[tag] = self.count.get(tag, 0) + 1
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
+
+
+@test
+def a_report_is_one_page_without_a_network(program):
+    done = program("report", "report", "scan", "--repeat", 1, "--json", seconds=200).wants(0)
+    assert done.json() == {"written": ["report/index.html"]}
+    assert os.listdir(program.folder / "report") == ["index.html"]
+    text = (program.folder / "report" / "index.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert page.open == [] and page.count["figure"] >= 5 and page.count["table"] >= 2, page.count
+    assert all(link.startswith("#") for link in page.links), page.links
+    assert not re.search(r"url\(|@import|<script", text)
+    assert "sawtooth run scan" in text and "nan" not in re.findall(r'd="[^"]*"', text)
+    program("report", "report", "scan", "--repeat", 1, seconds=200).wants(0)

@@ -1,0 +1,181 @@
+"""Files in and out: malformed archives, full disks, folders without permission."""
+import io
+import os
+import resource
+import signal
+import struct
+import zipfile
+
+import numpy as np
+
+from program import Skipped, load, test
+
+NOBODY = 65534
+
+
+def npy(array, **options):
+    text = io.BytesIO()
+    np.lib.format.write_array(text, array, **options)
+    return text.getvalue()
+
+
+def header(dictionary, data=b"", version=(1, 0)):
+    text = dictionary.encode()
+    length = struct.pack("<H" if version == (1, 0) else "<I", len(text))
+    return b"\x93NUMPY" + bytes(version) + length + text + data
+
+
+def archive(program, members, compression=zipfile.ZIP_STORED):
+    path = program.file("bad.npz")
+    with zipfile.ZipFile(path, "w", compression) as out:
+        for name, content in members:
+            out.writestr(name, content)
+    return path
+
+
+def refused(program, path, *words):
+    program("run", "scan", "--input", path, "--output", "out.npz").wants(2, path, *words)
+    assert "out.npz" not in program.names()
+
+
+X = np.ones((1, 8, 2), np.float32)
+
+
+@test
+def malformed_archives_are_refused_in_one_line(program):
+    good = npy(X)
+    empty = program.file("bad.npz")
+    for content in (b"", b"no archive at all", b"PK\x05\x06" + bytes(18), b"PK\x03\x04" + bytes(100), os.urandom(4096)):
+        (program.folder / "bad.npz").write_bytes(content)
+        refused(program, empty)
+    refused(program, archive(program, [("../x.npy", good)]), "../x.npy")
+    refused(program, archive(program, [("/x.npy", good)]), "/x.npy")
+    refused(program, archive(program, [("x.npy", good[:100])]), "array x")
+    refused(program, archive(program, [("x.npy", good[:-4])]), "array x")
+    refused(program, archive(program, [("x.npy", good + b"more")]), "array x")
+    refused(program, archive(program, [("x.npy", b"")]), "array x")
+    refused(program, archive(program, [("x.txt", good)]), "x.txt")
+    huge = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }"
+    for shape in ("1000000000000", "4294967296, 4294967296", "9" * 30, "-1", "-4, -4", "1e3", "True"):
+        refused(program, archive(program, [("x.npy", header(huge % shape, bytes(64)))]), "array x")
+    for bad in ("", "{}", "{'descr': '<f4'}", "[" * 5000, "{'descr': '<f4', 'fortran_order': 1, 'shape': (1,)}", "\0" * 50):
+        refused(program, archive(program, [("x.npy", header(bad, bytes(4)))]), "array x")
+    refused(program, archive(program, [("x.npy", header(huge % "1", bytes(4), (9, 0)))]), "array x", "9.0")
+    refused(program, archive(program, [("x.npy", npy(np.array([1, "a", None], object), allow_pickle=True))]), "array x",
+            "object")
+    for dtype in ("<U3", ">f4", "<u4", "<f16", "<i2", "<M8[s]"):
+        refused(program, archive(program, [("x.npy", npy(np.zeros((1, 8, 2), dtype)))]), "array x", "accepted")
+    refused(program, archive(program, [("x.npy", npy(np.zeros(3, [("a", "<f4")])))]), "array x")
+
+
+@test
+def a_bomb_and_false_sizes_take_no_memory(program):
+    path = archive(program, [("x.npy", npy(np.zeros((1, 1 << 20, 16), np.float32)))], zipfile.ZIP_DEFLATED)
+    content = bytearray(open(path, "rb").read())
+    real = struct.pack("<I", len(npy(np.zeros((1, 1 << 20, 16), np.float32))))
+    for wrong in (struct.pack("<I", 0xFFFFFFF0), struct.pack("<I", 1000)):
+        changed = bytes(content).replace(real, wrong)
+        assert changed != content
+        (program.folder / "bad.npz").write_bytes(changed)
+        refused(program, path)
+
+
+@test
+def a_file_cut_off_anywhere_is_refused(program):
+    np.savez_compressed(program.file("whole.npz"), x=np.random.default_rng(1).normal(size=(1, 50, 2)))
+    whole = (program.folder / "whole.npz").read_bytes()
+    for length in range(0, len(whole), max(1, len(whole) // 40)):
+        (program.folder / "bad.npz").write_bytes(whole[:length])
+        refused(program, program.file("bad.npz"))
+
+
+@test
+def arrays_that_contradict_the_command_line_or_each_other_are_refused(program):
+    path = archive(program, [("x.npy", npy(X))])
+    program("run", "scan", "--input", path, "--set", "length=9").wants(2, "length", "9", "8", "x")
+    path = archive(program, [("x.npy", npy(X)), ("a.npy", npy(np.ones((1, 9, 2), np.float32)))])
+    program("run", "scan", "--input", path, "--set", "op=linear").wants(2, path, "length")
+    path = archive(program, [("x.npy", npy(np.ones(5, np.float32)))])
+    refused(program, path, "array x")
+    path = archive(program, [("x.npy", npy(X)), ("q.npy", npy(X))])
+    refused(program, path, "array q", "initial")
+    program("sweep", "scan", "--over", "op=sum,max", "--input", path).wants(2, path, "array q", "initial")
+    path = archive(program, [("x.npy", npy(np.ones((1, 0, 2), np.float32)))])
+    refused(program, path, "array x")
+    refused(program, program.file("absent.npz"))
+    refused(program, str(program.folder))
+
+
+@test
+def every_way_that_numpy_writes_is_read(program):
+    wide = np.random.default_rng(3).normal(size=(2, 60, 3))
+    for save in (np.savez, np.savez_compressed):
+        for x in (wide, wide.astype(np.float32), np.asfortranarray(wide), wide.astype(np.float16),
+                  wide[:, ::2], np.asfortranarray(wide.astype(np.float32)).transpose(0, 1, 2)):
+            save(program.file("in.npz"), x=x)
+            program("run", "scan", "--input", "in.npz", "--output", "out.npz", "--repeat", 1).wants(0)
+            assert np.array_equal(load(program.file("out.npz"))["x"], x.astype(np.float32))
+
+
+@test
+def output_that_cannot_be_written_is_a_failure_told_before_the_run(program):
+    slow = ["--set", "length=200000", "--set", "channels=64", "--repeat", 1000]
+    program("run", "scan", *slow, "--output", "no/out.npz", seconds=10).wants(1, "no/out.npz")
+    program("run", "scan", *slow, "--output", program.folder, seconds=10).wants(1, program.folder)
+    program("sweep", "scan", "--over", "length=100", "--csv", "no/a.csv", seconds=10).wants(1, "no/a.csv")
+    program("run", "scan", *slow, "--output", "-", seconds=10).wants(1, "-")
+    program("run", "scan", *slow, "--output", "/dev/full", seconds=10).wants(1, "/dev/full")
+    program("report", "no/report", seconds=10).wants(1, "no/report")
+    program("shot", "no/a.png", seconds=10).wants(1, "no/a.png")
+    assert program.names() == []
+
+
+@test
+def a_full_disk_leaves_nothing(program):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+    quick = ["--repeat", 1]
+    program("run", "scan", *quick, "--output", "out.npz", preexec_fn=limit).wants(1, "out.npz")
+    program("sweep", "scan", *quick, "--over", "length=2000,3000", "--json-file", "a.json",
+            preexec_fn=limit).wants(1, "a.json")
+    assert program.names() == []
+    sweep = ["sweep", "scan", *quick, "--over", "length=10,20"]
+    for option in ("--json-file", "--csv", "--markdown"):
+        program(*sweep, option, "/dev/full").wants(1, "/dev/full")
+    program("run", "scan", *quick, "--output", "/dev/full").wants(1, "/dev/full")
+    assert os.path.exists("/dev/full") and not os.path.isfile("/dev/full")
+
+
+@test
+def a_folder_without_permission_is_a_failure(program):
+    (program.folder / "locked").mkdir(mode=0o755)
+    options = {}
+    if os.getuid() == 0:
+        program.environment.update(XDG_CACHE_HOME="/nonexistent", XDG_CONFIG_HOME="/nonexistent")
+        options["preexec_fn"] = lambda: os.setuid(NOBODY)
+        try:
+            if program("--version", **options).code != 0:
+                raise Skipped("another user cannot start the program from here")
+        except PermissionError:
+            raise Skipped("another user cannot start the program from here") from None
+    else:
+        (program.folder / "locked").chmod(0o555)
+    program("run", "scan", "--output", "locked/out.npz", **options).wants(1, "locked/out.npz", "ermission")
+    program("sweep", "scan", "--over", "length=10", "--csv", "locked/a.csv", **options).wants(1, "locked/a.csv", "ermission")
+    program("report", "locked/report", **options).wants(1, "locked/report", "ermission")
+    assert list((program.folder / "locked").iterdir()) == []
+    (program.folder / "locked").chmod(0o755)
+
+
+@test
+def an_older_output_stays_where_the_new_one_fails(program):
+    program("run", "scan", "--output", "out.npz", "--repeat", 1, "--set", "length=10").wants(0)
+    before = (program.folder / "out.npz").read_bytes()
+    program("run", "scan", "--output", "out.npz", "--set", "op=max", "--set", "backward=true").wants(2, "backward")
+    program("run", "scan", "--output", "out.npz", "--memory-limit", "1KiB").wants(1, "memory")
+    assert (program.folder / "out.npz").read_bytes() == before
+    program("run", "scan", "--output", "out.npz", "--repeat", 1, "--set", "length=10").wants(0)
+    assert (program.folder / "out.npz").read_bytes() == before
+    assert program.names() == ["out.npz"]

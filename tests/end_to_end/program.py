@@ -1,0 +1,80 @@
+"""The program under test, the list of tests, and what they ask."""
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+class Skipped(Exception):
+    pass
+
+
+class Finished:
+    """What a call left: exit code, standard output, standard error."""
+
+    def __init__(self, words, code, out, err):
+        self.words, self.code, self.out, self.err = words, code, out, err
+
+    def __str__(self):
+        return f"{' '.join(map(str, self.words))}: exit {self.code}, {self.err.strip()[:400]!r}"
+
+    def json(self):
+        return json.loads(self.out)
+
+    def wants(self, code, *words):
+        """This exit code; a failure says so in one line that holds the words."""
+        assert self.code == code, self
+        if code != 0:
+            assert self.err.endswith("\n") and self.err.count("\n") == 1, self
+            assert self.err.startswith("sawtooth: "), self
+        for word in words:
+            assert str(word) in self.err, f"{word!r} is not said: {self}"
+        return self
+
+
+class Program:
+    def __init__(self, path, folder, kept):
+        self.path = str(pathlib.Path(path).resolve())
+        self.folder = folder
+        # All tests share the folders in which the program keeps things: the machine is measured once.
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(kept), XDG_CONFIG_HOME=str(kept))
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            self.environment.pop(name, None)
+
+    def file(self, name):
+        return str(self.folder / name)
+
+    def names(self):
+        return sorted(p.name for p in self.folder.iterdir())
+
+    def __call__(self, *words, seconds=60, **options):
+        words = [str(w) for w in words]
+        done = subprocess.run([self.path, *words], capture_output=True, text=True, timeout=seconds, cwd=self.folder,
+                              env=self.environment, **options)
+        assert done.returncode >= 0, f"{words} ended by signal {-done.returncode}: {done.stderr[-400:]}"
+        return Finished(words, done.returncode, done.stdout, done.stderr)
+
+    def start(self, *words, stdout=subprocess.PIPE):
+        return subprocess.Popen([self.path, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True,
+                                cwd=self.folder, env=self.environment)
+
+
+def load(path):
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def settings(values):
+    words = []
+    for name, value in values.items():
+        words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    return words

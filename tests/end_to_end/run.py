@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Runs the built program as its users do, and NumPy beside it.
+
+    run.py PROGRAM [TEXT]      only the tests whose name contains TEXT
+
+The last line is "N passed, N failed". Needs Python 3.8 and numpy.
+"""
+import os
+import pathlib
+import sys
+import tempfile
+import traceback
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import command_line  # noqa: E402,F401  (each module adds its tests to the list)
+import files  # noqa: E402,F401
+import scan  # noqa: E402,F401
+from program import Program, Skipped, tests  # noqa: E402
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("PROGRAM is missing")
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    passed = failed = 0
+    kept = tempfile.TemporaryDirectory(prefix="sawtooth-kept-")
+    for test in tests:
+        name = test.__name__.replace("_", " ")
+        if wanted not in name:
+            continue
+        with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:
+            os.chmod(folder, 0o755)
+            try:
+                test(Program(sys.argv[1], pathlib.Path(folder), kept.name))
+            except Skipped as reason:
+                print(f"skipped {name}: {reason}")
+                continue
+            except Exception:  # a test that breaks is a failure like any other
+                failed += 1
+                print(f"FAIL    {name}")
+                print("        " + traceback.format_exc(limit=-3).strip().replace("\n", "\n        "))
+                continue
+            passed += 1
+            print(f"pass    {name}")
+        sys.stdout.flush()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

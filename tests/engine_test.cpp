@@ -1,0 +1,338 @@
+#include <chrono>
+#include <cstring>
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+#include "app/engine/compare.h"
+#include "app/engine/engine.h"
+#include "app/engine/files.h"
+#include "app/engine/memory.h"
+#include "app/engine/npz.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+Request scan_request(std::vector<std::pair<std::string, Value>> settings = {}) {
+    Request request;
+    request.family = "scan";
+    request.repeats = 2;
+    request.threads = 2;
+    for (auto& [name, value] : settings) request.parameters.set(name, value);
+    return request;
+}
+
+Array ramp(std::string name, Shape shape) {
+    Array array = Array::uninitialised(std::move(name), Dtype::f32, std::move(shape));
+    for (size_t i = 0; i < array.as<float>().size(); ++i) array.as<float>()[i] = static_cast<float>(i);
+    return array;
+}
+
+TEST_CASE("sizes come from arrays unless they were set, and a contradiction is refused", "[engine]") {
+    const Arrays given = {ramp("x", {2, 5, 3})};
+    Request request = scan_request();
+    request.input = "in.npz";
+    const auto configuration = configure(request, given);
+    REQUIRE(configuration);
+    CHECK(configuration->parameters.integer("length") == 5);
+    CHECK(configuration->parameters.integer("channels") == 3);
+
+    request.parameters.set("length", int64_t{5});
+    CHECK(configure(request, given));
+    request.parameters.set("length", int64_t{6});
+    const auto refused = configure(request, given);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().exit_code() == 2);
+    for (const char* word : {"length", "6", "x", "in.npz", "5"}) CHECK(refused.error().text.find(word) != std::string::npos);
+}
+
+TEST_CASE("arrays that disagree, and names that no input has, are refused with the place", "[engine]") {
+    Request request = scan_request({{"op", "linear"}});
+    request.input = "in.npz";
+    const auto text = [&](const Arrays& given) {
+        const auto outcome = configure(request, given);
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().exit_code() == 2);
+        return outcome.error().text;
+    };
+    CHECK(text({ramp("x", {2, 5, 3}), ramp("a", {2, 6, 3})}).find("length is 5 in array x") != std::string::npos);
+    CHECK(text({ramp("z", {1})}).find("accepted are x, a, initial, dy") != std::string::npos);
+    CHECK(text({ramp("x", {2, 5})}).find("3 dimensions") != std::string::npos);
+    CHECK(text({ramp("x", {2, 0, 3})}).find("length") != std::string::npos);
+    CHECK(text({ramp("y", {2, 5, 3})}).find("no input") != std::string::npos);
+}
+
+TEST_CASE("arrays that the operator does not use are ignored", "[engine]") {
+    const Arrays given = {ramp("x", {2, 5, 3}), ramp("a", {2, 5, 3})};
+    const auto configuration = configure(scan_request(), given);
+    REQUIRE(configuration);
+    CHECK(find(configuration->given, "a") == nullptr);
+}
+
+TEST_CASE("names and values that are not accepted are refused with those that are", "[engine]") {
+    const auto text = [](const Request& request) {
+        const auto outcome = configure(request, {});
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().exit_code() == 2);
+        return outcome.error().text;
+    };
+    CHECK(text(scan_request({{"chunk", int64_t{1}}})).find("accepted are batch, length") != std::string::npos);
+    CHECK(text(scan_request({{"batch", int64_t{0}}})).find("1 to") != std::string::npos);
+    Request request = scan_request();
+    request.variants = {"fast"};
+    CHECK(text(request).find("sequential, hillis_steele") != std::string::npos);
+    request = scan_request();
+    request.preset = "huge";
+    CHECK(text(request).find("paper") != std::string::npos);
+    request = scan_request();
+    request.family = "memory";  // its schema stands, its kernels do not
+    CHECK(text(request).find("scan") != std::string::npos);
+}
+
+TEST_CASE("one input given leaves the generated others as they were", "[engine]") {
+    const auto all = configure(scan_request({{"op", "linear"}, {"batch", int64_t{2}}, {"length", int64_t{5}}, {"channels", int64_t{3}}}), {});
+    Request with_x = scan_request({{"op", "linear"}});
+    const auto given = configure(with_x, {ramp("x", {2, 5, 3})});
+    REQUIRE(all);
+    REQUIRE(given);
+    const Arrays drawn = make_inputs(*all, 7), mixed = make_inputs(*given, 7);
+    CHECK(std::ranges::equal(find(drawn, "a")->as<float>(), find(mixed, "a")->as<float>()));
+    CHECK(find(mixed, "x")->as<float>()[4] == 4);
+}
+
+TEST_CASE("inputs are rounded to the dtype before anything sees them", "[engine]") {
+    const auto configuration = configure(scan_request({{"dtype", "bf16"}}), {});
+    REQUIRE(configuration);
+    const Arrays inputs = make_inputs(*configuration, 1);
+    for (float value : find(inputs, "x")->as<float>()) {
+        uint32_t bits;
+        std::memcpy(&bits, &value, 4);
+        REQUIRE((bits & 0xFFFF) == 0);
+    }
+}
+
+TEST_CASE("errors are reported three ways, values that are not finite apart", "[engine]") {
+    Array output = ramp("y", {1, 3, 2});
+    Array reference = Array::uninitialised("y", Dtype::f64, {1, 3, 2});
+    for (size_t i = 0; i < 6; ++i) reference.as<double>()[i] = static_cast<double>(i);
+    output.as<float>()[3] += 0.5f;
+    const OutputError error = compare(output, reference, 1);
+    CHECK(*error.max_abs == 0.5);
+    CHECK(*error.rel_l2 == Approx(0.5 / std::sqrt(55.0)));
+    CHECK(error.nonfinite == 0);
+    CHECK(error.by_position == std::vector<float>{0, 0.5f, 0});
+
+    output.as<float>()[2] = NAN;
+    const OutputError strange = compare(output, reference, 1);
+    CHECK(strange.nonfinite == 1);
+    CHECK(strange.first_nonfinite == 2);
+    CHECK(*strange.max_abs == 0.5);
+    for (size_t i = 0; i < 6; ++i) reference.as<double>()[i] = 0;
+    CHECK_FALSE(compare(ramp("y", {1, 3, 2}), reference, 1).rel_l2);
+}
+
+TEST_CASE("a run gives outputs, errors, times and launches of every variant", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    int partial_results = 0;
+    const auto outcome = runner.run(scan_request(), {}, [&](const Progress& progress, auto partial) {
+        CHECK(progress.fraction >= 0);
+        CHECK(progress.fraction <= 1);
+        partial_results += partial != nullptr;
+    });
+    REQUIRE(outcome);
+    const Result& result = **outcome;
+    CHECK(partial_results == 1);
+    CHECK(result.complete);
+    REQUIRE(result.variants.size() == 5);
+    for (const VariantResult& variant : result.variants) {
+        CHECK(variant.time->samples.size() == 2);
+        CHECK_FALSE(variant.launches.empty());
+        REQUIRE(variant.errors.size() == 1);
+        CHECK(*variant.errors[0].rel_l2 < 1e-5);
+        CHECK(variant.errors[0].by_position.size() == 4096);
+        CHECK(variant.memory_bytes > 0);
+    }
+    REQUIRE(result.ceilings);
+    CHECK(result.ceilings->copy_bytes_per_second > 0);
+    // Kept with date and processor: another runner finds them in the folder.
+    Runner other(folder.path());
+    CHECK(other.ceilings(2, {}).copy_bytes_per_second == result.ceilings->copy_bytes_per_second);
+}
+
+TEST_CASE("the reference is kept while the inputs are the same", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    const auto reference_of = [&](const Request& request) { return (*runner.run(request, {}))->reference[0].data; };
+    const auto first = reference_of(scan_request());
+    CHECK(reference_of(scan_request({{"block_size", int64_t{128}}, {"compensated", true}})) == first);
+    CHECK(reference_of(scan_request({{"length", int64_t{100}}})) != first);
+}
+
+TEST_CASE("memory is asked for before it is taken and refused with both figures", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request = scan_request({{"batch", int64_t{4096}}, {"length", int64_t{1} << 26}});
+    request.memory_limit_bytes = 1 << 30;
+    const auto outcome = runner.run(request, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().exit_code() == 1);
+    CHECK(outcome.error().text.find("1 GiB") != std::string::npos);
+    CHECK(outcome.error().text.find("TiB") != std::string::npos);
+    CHECK(free_memory_bytes() > 0);
+}
+
+TEST_CASE("a time limit ends a run with words that name it", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request = scan_request({{"length", int64_t{1} << 18}, {"channels", int64_t{64}}});
+    request.time_limit_seconds = 0.001;
+    const auto outcome = runner.run(request, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().exit_code() == 1);
+    CHECK(outcome.error().text.find("0.001 s") != std::string::npos);
+}
+
+TEST_CASE("a stopped run is cancelled", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    std::stop_source source;
+    const auto outcome = runner.run(scan_request(), source.get_token(), [&](const Progress& progress, auto) {
+        if (progress.fraction > 0.1) source.request_stop();
+    });
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().exit_code() == 130);
+}
+
+TEST_CASE("an input that changed on disk is read anew, and an output can be an input", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request = scan_request();
+    request.input = folder.path() + "/in.npz";
+    REQUIRE_FALSE(write_npz(request.input, {ramp("x", {1, 4, 1}), ramp("lookback/y", {1, 4, 1})}));
+    CHECK((*runner.run(request, {}))->parameters.integer("length") == 4);
+    REQUIRE_FALSE(write_npz(request.input, {ramp("x", {1, 9, 1})}));
+    CHECK((*runner.run(request, {}))->parameters.integer("length") == 9);
+    request.input = folder.path() + "/absent.npz";
+    const auto outcome = runner.run(request, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().exit_code() == 2);
+}
+
+TEST_CASE("cells that a check refuses are results with their reason", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    const Sweep sweep{"", scan_request({{"compensated", true}, {"length", int64_t{64}}}), {{"op", {"sum", "max"}}}};
+    const auto outcome = runner.sweep(sweep, {});
+    REQUIRE(outcome);
+    REQUIRE(outcome->cells.size() == 2);
+    CHECK(outcome->cells[0].result);
+    CHECK(outcome->cells[0].result->variants[0].outputs.empty());
+    CHECK(outcome->cells[1].refused.find("compensated") != std::string::npos);
+
+    Sweep wrong = sweep;
+    wrong.axes[0].parameter = "nothing";
+    CHECK(runner.sweep(wrong, {}).error().exit_code() == 2);
+    wrong.axes = {{"batch", {int64_t{1}}}, {"length", {int64_t{1}}}, {"channels", {int64_t{1}}}};
+    CHECK(runner.sweep(wrong, {}).error().text.find("one or two") != std::string::npos);
+}
+
+// Events of the engine until one of a kind and ticket comes.
+Event wait_for(Engine& engine, uint64_t ticket, Event::Kind kind, std::vector<Event>* all = nullptr) {
+    for (int round = 0; round < 3000; ++round) {
+        for (Event& event : engine.take_events()) {
+            if (all) all->push_back(event);
+            const bool complete = event.kind != Event::Kind::result || event.result->complete;
+            if (event.ticket == ticket && event.kind == kind && complete) return event;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL("no such event came");
+    return {};
+}
+
+TEST_CASE("the newest Request wins and its figures come with the result", "[engine]") {
+    const TemporaryFolder folder;
+    std::atomic<int> wakes{0};
+    Engine engine(folder.path(), [&] { ++wakes; });
+    engine.run(scan_request({{"length", int64_t{1} << 20}}), {});
+    uint64_t last = 0;
+    for (int64_t length = 100; length < 110; ++length) last = engine.run(scan_request({{"length", length}}), {});
+    std::vector<Event> events;
+    const Event done = wait_for(engine, last, Event::Kind::result, &events);
+    CHECK(done.result->parameters.integer("length") == 109);
+    CHECK_FALSE(done.figures->empty());
+    int complete = 0;
+    for (const Event& event : events) complete += event.kind == Event::Kind::result && event.result->complete;
+    CHECK(complete <= 3);  // those that waited were replaced, not run
+    CHECK(wakes > 0);
+}
+
+TEST_CASE("a failure is an event and the engine goes on", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    const uint64_t refused = engine.run(scan_request({{"op", "max"}, {"backward", true}}), {});
+    CHECK(wait_for(engine, refused, Event::Kind::failed).error->exit_code() == 2);
+    const uint64_t good = engine.run(scan_request({{"length", int64_t{64}}}), {});
+    CHECK(wait_for(engine, good, Event::Kind::result).result->complete);
+}
+
+TEST_CASE("a sweep runs in the background, yields to Requests and can be cancelled", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    std::vector<Value> lengths;
+    for (int64_t length = 1; length <= 200; ++length) lengths.emplace_back(length * 10);
+    const uint64_t sweep = engine.sweep({"", scan_request(), {{"length", lengths}}});
+    const Event cell = wait_for(engine, sweep, Event::Kind::cell);
+    CHECK(cell.figures->size() == 2);
+    const uint64_t run = engine.run(scan_request({{"length", int64_t{77}}}), {});
+    std::vector<Event> events;
+    wait_for(engine, run, Event::Kind::result, &events);
+    for (const Event& event : events)
+        CHECK((event.kind != Event::Kind::cell || !event.sweep_result->complete));
+    engine.cancel_sweep(sweep);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    engine.take_events();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    CHECK(engine.take_events().empty());
+}
+
+TEST_CASE("another range in sight and other figure parameters make figures anew and run nothing", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    const uint64_t run = engine.run(scan_request(), {});
+    const Event done = wait_for(engine, run, Event::Kind::result);
+    View view;
+    view.visible["position"] = {100, 200};
+    Parameters drawn;
+    drawn.set("drawn_channel", int64_t{3});
+    engine.look(view, drawn);
+    const Event looked = wait_for(engine, run, Event::Kind::figures);
+    const Figure& output = looked.figures->front();
+    CHECK(output.title.find("channel 3") != std::string::npos);
+    CHECK(std::get<Line>(output.marks.front()).x.front() == 99);
+}
+
+TEST_CASE("every figure sweep of a family gives figures from its cells", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    const auto result = runner.run(scan_request({{"length", int64_t{256}}}), {});
+    REQUIRE(result);
+    const auto sweeps = figure_sweeps(scan_request(), (*result)->parameters);
+    CHECK(sweeps.size() == 3);
+    for (Sweep sweep : sweeps) {
+        sweep.axes[0].values.resize(2);
+        const auto swept = runner.sweep(sweep, {});
+        REQUIRE(swept);
+        for (const Figure& figure : figures_of(*swept)) {
+            INFO(figure.id);
+            CHECK(figure.missing.empty());
+            CHECK_FALSE(figure.marks.empty());
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sawtooth

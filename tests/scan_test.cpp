@@ -1,0 +1,345 @@
+#include <cmath>
+#include <cstring>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/scan/cpu.h"
+#include "tests/catch.h"
+#include "tests/run_scan.h"
+
+namespace sawtooth {
+namespace {
+
+std::vector<std::string> variant_names() {
+    std::vector<std::string> names;
+    for (const Variant& variant : scan_family().variants) names.push_back(variant.name);
+    return names;
+}
+
+cpu::Pool& pool() {
+    static cpu::Pool two(2);
+    return two;
+}
+
+double relative_error(const Array& output, const Array& reference) {
+    double distance = 0, size = 0;
+    for (int64_t i = 0; i < output.count(); ++i) {
+        distance += std::norm(output.value(i) - reference.value(i));
+        size += std::norm(reference.value(i));
+    }
+    return size > 0 ? std::sqrt(distance / size) : std::sqrt(distance);
+}
+
+// Every output of every variant against the reference; returns how many were compared.
+int check_variants(const Parameters& parameters, double tolerance, bool with_initial, uint64_t seed = 1) {
+    const Arrays inputs = scan_inputs(parameters, with_initial, seed);
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    REQUIRE(reference);
+    int compared = 0;
+    for (const std::string& variant : variant_names()) {
+        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        REQUIRE(run.outputs.size() == reference->size());
+        for (const Array& output : run.outputs) {
+            INFO(variant << " " << output.name << " " << to_text(output.shape));
+            CHECK(relative_error(output, *find(*reference, output.name)) < tolerance);
+            ++compared;
+        }
+    }
+    return compared;
+}
+
+bool same_bits(const Array& left, const Array& right) {
+    return left.shape == right.shape && std::memcmp(left.data.get(), right.data.get(), static_cast<size_t>(left.bytes())) == 0;
+}
+
+Array filled(std::string name, Shape shape, std::vector<float> values) {
+    Array array = Array::uninitialised(std::move(name), Dtype::f32, std::move(shape));
+    std::copy(values.begin(), values.end(), array.as<float>().begin());
+    return array;
+}
+
+TEST_CASE("every variant agrees with the reference in every operator and direction", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
+    const std::string direction = GENERATE("forward", "reverse", "both");
+    // 127 to 129: around a block; 1: no step at all; 17 and 3: not a power of two; 1000: several blocks and a short one.
+    const int64_t length = GENERATE(1, 3, 127, 128, 129, 1000);
+    // 1 and 3: segments of few channels; 16 and 17: whole vectors and a tail; 70: more than four vectors.
+    const int64_t channels = GENERATE(1, 3, 16, 17, 70);
+    const auto parameters =
+        scan_parameters({{"batch", int64_t{2}}, {"length", length}, {"channels", channels}, {"op", op},
+                         {"direction", direction}, {"block_size", int64_t{128}}, {"distribution", "uniform"}});
+    INFO(op << " " << direction << " L " << length << " D " << channels);
+    // Relative: rounding of L additions is below L * 2^-24, sums of random signs do far better.
+    CHECK(check_variants(parameters, 1e-5, true) == (direction == "both" ? 10 : 5));
+}
+
+TEST_CASE("narrow types lose only what storing them loses", "[scan][cpu]") {
+    const std::string dtype = GENERATE("f16", "bf16");
+    const std::string op = GENERATE("sum", "max", "linear");
+    const int64_t channels = GENERATE(1, 5, 40);
+    const auto parameters = scan_parameters({{"length", int64_t{700}}, {"channels", channels}, {"op", op},
+                                             {"dtype", dtype}, {"block_size", int64_t{128}}});
+    // One rounding of the output: 2^-11 and 2^-8 of each value at the most.
+    check_variants(parameters, dtype == "f16" ? 0x1p-11 : 0x1p-8, true);
+}
+
+TEST_CASE("gradients of sum and linear agree with the reference", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "linear");
+    const std::string direction = GENERATE("forward", "reverse");
+    const bool with_initial = GENERATE(false, true);
+    const int64_t channels = GENERATE(1, 7, 33);
+    const int64_t length = GENERATE(1, 2, 300);
+    const auto parameters =
+        scan_parameters({{"length", length}, {"channels", channels}, {"op", op}, {"direction", direction},
+                         {"block_size", int64_t{128}}, {"backward", true}});
+    const int outputs = op == "sum" ? 2 : with_initial ? 4 : 3;
+    CHECK(check_variants(parameters, 1e-5, with_initial) == 5 * outputs);
+}
+
+TEST_CASE("gradients agree with central differences of the reference", "[scan]") {
+    const std::string direction = GENERATE("forward", "reverse");
+    const auto parameters = scan_parameters({{"batch", int64_t{1}}, {"length", int64_t{6}}, {"channels", int64_t{2}},
+                                             {"op", "linear"}, {"direction", direction}, {"backward", true}});
+    Arrays inputs = scan_inputs(parameters, true);
+    const Array dy = *find(inputs, "dy");
+    const auto gradients = scan_family().reference(parameters, inputs, {});
+    const auto loss = [&] {
+        const auto outputs = scan_family().reference(parameters, inputs, {});
+        double sum = 0;
+        for (int64_t i = 0; i < dy.count(); ++i) sum += find(*outputs, "y")->value(i).real() * dy.value(i).real();
+        return sum;
+    };
+    for (const char* name : {"x", "a", "initial"}) {
+        Array& input = *find(inputs, name);
+        const Array& gradient = *find(*gradients, std::string("d") + name);
+        for (size_t i = 0; i < input.as<float>().size(); ++i) {
+            constexpr float step = 1.0f / 256;  // exact in f32; the loss is linear in each, up to its own curvature
+            const float value = input.as<float>()[i];
+            input.as<float>()[i] = value + step;
+            const double above = loss();
+            input.as<float>()[i] = value - step;
+            const double below = loss();
+            const double width = static_cast<double>(value + step) - static_cast<double>(value - step);
+            input.as<float>()[i] = value;
+            CHECK(gradient.value(static_cast<int64_t>(i)).real() == Approx((above - below) / width).margin(1e-3));
+        }
+    }
+}
+
+TEST_CASE("random shapes and settings agree with the reference, values times 100 too", "[scan][cpu]") {
+    const uint64_t seed = GENERATE(range(1, 25));
+    Random random(seed, "shapes");
+    const auto below = [&](uint64_t limit) { return static_cast<int64_t>(random.next() % limit); };
+    const char* const ops[] = {"sum", "max", "min", "linear", "complex_sum"};
+    const char* const directions[] = {"forward", "reverse", "both"};
+    const int64_t blocks[] = {128, 256, 512, 1024};
+    const std::string op = ops[below(5)];
+    const auto parameters = scan_parameters(
+        {{"batch", 1 + below(4)}, {"length", 1 + below(3000)}, {"channels", 1 + below(80)}, {"op", op},
+         {"direction", directions[below(3)]}, {"block_size", blocks[below(4)]},
+         {"compensated", op == "sum" && below(2) == 1}});
+    Arrays inputs = scan_inputs(parameters, below(2) == 1, seed);
+    const float scale = below(2) ? 100.0f : 1.0f;
+    Array& x = *find(inputs, "x");
+    for (float& value : x.as<float>()) value *= scale;
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    for (const std::string& variant : variant_names()) {
+        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        for (const Array& output : run.outputs) {
+            INFO(variant << " " << output.name << " " << op << " " << to_text(output.shape));
+            CHECK(relative_error(output, *find(*reference, output.name)) < 1e-5);
+        }
+    }
+}
+
+TEST_CASE("long sequences agree with the reference", "[scan][cpu]") {
+    const int64_t length = GENERATE(8192, 65536);
+    const std::string op = GENERATE("sum", "linear");
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{1}}, {"length", length}, {"channels", int64_t{3}}, {"op", op}, {"compensated", op == "sum"}});
+    check_variants(parameters, 1e-5, false);
+}
+
+TEST_CASE("compensated sums keep what cancels, where plain ones and Kahan's loop lose it", "[scan][cpu]") {
+    const Settings badly = {{"batch", int64_t{1}}, {"length", int64_t{16384}}, {"channels", int64_t{1}},
+                            {"distribution", "badly_conditioned"}};
+    const auto largest_error = [](const Parameters& parameters, const std::string& variant) {
+        const Arrays inputs = scan_inputs(parameters);
+        const auto reference = scan_family().reference(parameters, inputs, {});
+        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        double largest = 0;
+        for (int64_t i = 0; i < run.outputs[0].count(); ++i)
+            largest = std::max(largest, std::abs(run.outputs[0].value(i) - (*reference)[0].value(i)));
+        return largest;
+    };
+    CHECK(largest_error(scan_parameters(badly), "sequential") > 0.5);
+    Settings compensated = badly;
+    compensated.emplace_back("compensated", true);
+    for (const std::string& variant : variant_names()) {
+        INFO(variant);
+        CHECK(largest_error(scan_parameters(compensated), variant) < 0.002);
+    }
+}
+
+TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "linear");
+    const int64_t channels = GENERATE(1, 100);
+    const auto parameters = scan_parameters({{"length", int64_t{5000}}, {"channels", channels}, {"op", op},
+                                             {"block_size", int64_t{128}}, {"backward", true}});
+    const Arrays inputs = scan_inputs(parameters, true);
+    for (const std::string& variant : variant_names()) {
+        cpu::Pool one(1);
+        const ScanRun expected = run_scan(variant, parameters, inputs, one);
+        for (int threads : {2, 3, 7}) {
+            cpu::Pool many(threads);
+            for (int repeat = 0; repeat < 5; ++repeat) {
+                const ScanRun run = run_scan(variant, parameters, inputs, many);
+                for (size_t i = 0; i < run.outputs.size(); ++i) {
+                    INFO(variant << " with " << threads << " threads, " << run.outputs[i].name);
+                    CHECK(same_bits(run.outputs[i], expected.outputs[i]));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("NaN and infinities stay in their column and do not reach back", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "max", "min", "linear");
+    const std::string direction = GENERATE("forward", "reverse");
+    const bool compensated = op == "sum" && GENERATE(false, true);
+    const float strange = GENERATE(NAN, INFINITY, -INFINITY);
+    const int64_t channels = GENERATE(1, 5, 20);
+    const auto parameters =
+        scan_parameters({{"batch", int64_t{2}}, {"length", int64_t{400}}, {"channels", channels}, {"op", op},
+                         {"direction", direction}, {"block_size", int64_t{128}}, {"compensated", compensated}});
+    Arrays inputs = scan_inputs(parameters);
+    const int64_t at = (400 + 200) * channels + channels / 2;  // second sequence, position 200
+    find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    for (const std::string& variant : variant_names()) {
+        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        int64_t differing = 0;
+        for (int64_t i = 0; i < run.outputs[0].count(); ++i) {
+            const double got = run.outputs[0].value(i).real(), wanted = (*reference)[0].value(i).real();
+            const bool same = std::isnan(wanted)   ? std::isnan(got)
+                              : std::isinf(wanted) ? got == wanted
+                                                   : std::isfinite(got);
+            differing += !same;
+        }
+        INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
+        CHECK(differing == 0);
+    }
+}
+
+TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum", "[scan][cpu]") {
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{1}}, {"length", int64_t{300}}, {"channels", int64_t{4}}, {"op", "linear"}, {"block_size", int64_t{128}}});
+    Arrays inputs = scan_inputs(parameters);
+    const float gate = GENERATE(0.0f, 1.0f);
+    for (float& value : find(inputs, "a")->as<float>()) value = gate;
+    const Array& x = *find(inputs, "x");
+    for (const std::string& variant : variant_names()) {
+        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        double sum = 0;
+        for (int64_t t = 0; t < 300; ++t) {
+            sum = gate == 0 ? x.value(t * 4).real() : sum + x.value(t * 4).real();
+            CHECK(run.outputs[0].value(t * 4).real() == Approx(sum).margin(1e-4));
+        }
+    }
+}
+
+// The algorithms by what they do: launches, combines counted while running, elements moved.
+TEST_CASE("a variant is the algorithm whose name it bears", "[scan][cpu]") {
+    const int64_t length = GENERATE(1, 2, 5, 1000, 1024, 4096);
+    const int64_t channels = GENERATE(1, 24);
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{3}}, {"length", length}, {"channels", channels}, {"block_size", int64_t{128}}});
+    const Arrays inputs = scan_inputs(parameters);
+    const int64_t columns = 3 * channels, elements = columns * length, blocks = (length + 127) / 128;
+    const int64_t levels = static_cast<int64_t>(std::ceil(std::log2(static_cast<double>(length))));
+    const auto run = [&](const char* variant) { return run_scan(variant, parameters, inputs, pool()); };
+
+    SECTION("sequential: one launch, one combine an element") {
+        const ScanRun done = run("sequential");
+        CHECK(done.launches.size() == 1);
+        CHECK(done.tally().combines == elements);
+    }
+    SECTION("hillis_steele: ceil(log2 L) steps, step k combines all but the first 2^k positions") {
+        const ScanRun done = run("hillis_steele");
+        CHECK(done.launches.size() == static_cast<size_t>(std::max<int64_t>(levels, 1)));
+        int64_t combines = 0;
+        for (int64_t step = 0; step < levels; ++step) combines += (length - (int64_t{1} << step)) * columns;
+        CHECK(done.tally().combines == combines);
+        for (size_t step = 0; step < done.launches.size(); ++step)
+            CHECK(done.launches[step].tally.written == elements);
+    }
+    SECTION("blelloch: up and down a tree of ceil(log2 L) levels, at most 3 combines an element") {
+        const ScanRun done = run("blelloch");
+        CHECK(done.launches.size() == static_cast<size_t>(std::max<int64_t>(2 * levels - 1, 1)));
+        CHECK(done.tally().combines >= elements);
+        CHECK(done.tally().combines <= 3 * elements);
+        int64_t ups = 0;
+        for (const LaunchRecord& launch : done.launches) ups += launch.info->name.starts_with("up_sweep");
+        CHECK(ups == std::max<int64_t>(levels - 1, 0));
+    }
+    SECTION("three_phase: three launches, the second one a combine a block") {
+        const ScanRun done = run("three_phase");
+        REQUIRE(done.launches.size() == 3);
+        CHECK(done.launches[0].tally.written == elements);
+        CHECK(done.launches[1].tally.combines == blocks * columns);
+        CHECK(done.launches[2].tally.combines == elements);
+    }
+    SECTION("lookback: one launch that reads and writes every element once") {
+        const ScanRun done = run("lookback");
+        CHECK(done.launches.size() == 1);
+        CHECK(done.tally().read == elements);
+        CHECK(done.tally().written == elements);
+    }
+}
+
+TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{1}}, {"length", int64_t{4}}, {"channels", int64_t{1}}, {"op", "linear"}});
+    // y = 0.5 * 8 + 1 = 5, 2 * 5 + 2 = 12, 0 * 12 + 3 = 3, 1 * 3 + 4 = 7
+    const Arrays inputs = {filled("a", {1, 4, 1}, {0.5f, 2, 0, 1}), filled("x", {1, 4, 1}, {1, 2, 3, 4}),
+                           filled("initial", {1, 1}, {8})};
+    const std::vector<float> expected = {5, 12, 3, 7};
+    for (const std::string& variant : variant_names()) {
+        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        INFO(variant);
+        CHECK(std::equal(expected.begin(), expected.end(), run.outputs[0].as<float>().begin()));
+    }
+}
+
+TEST_CASE("a dry plan asks for exactly the memory that the plan takes", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "linear");
+    const std::string dtype = GENERATE("f32", "bf16");
+    const auto parameters = scan_parameters(
+        {{"length", int64_t{700}}, {"op", op}, {"dtype", dtype}, {"backward", true}, {"block_size", int64_t{128}}});
+    const Arrays inputs = scan_inputs(parameters);
+    Arrays shapes = inputs;
+    for (Array& array : shapes) array.data.reset();
+    for (const Variant& variant : scan_family().variants)
+        CHECK(variant.plan_cpu({parameters, shapes, true}).memory_bytes ==
+              variant.plan_cpu({parameters, inputs}).memory_bytes);
+}
+
+TEST_CASE("what no scan could ever do is refused in words", "[scan]") {
+    const auto refusal = [](const Settings& settings) { return scan_family().check(scan_parameters(settings)); };
+    const std::string op = GENERATE("product", "max", "min", "complex_sum");
+    REQUIRE(refusal({{"op", op}, {"backward", true}}));
+    CHECK(refusal({{"op", op}, {"backward", true}})->sentence().find(op) != std::string::npos);
+    CHECK(refusal({{"op", "sum"}, {"direction", "both"}, {"backward", true}}));
+    CHECK(refusal({{"op", "linear"}, {"compensated", true}}));
+    CHECK(refusal({{"op", "complex_sum"}, {"dtype", "bf16"}}));
+    CHECK_FALSE(refusal({{"op", "complex_sum"}, {"compensated", true}}));
+}
+
+TEST_CASE("the automatic block size grows with the length up to 1024", "[scan]") {
+    CHECK(scan::automatic_block_size(256) == 256);
+    CHECK(scan::automatic_block_size(257) == 512);
+    CHECK(scan::automatic_block_size(512) == 512);
+    CHECK(scan::automatic_block_size(513) == 1024);
+}
+
+}  // namespace
+}  // namespace sawtooth
