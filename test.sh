@@ -52,7 +52,7 @@ passed=$((${cases:-0} - noted)) failed=${failed:-0} skipped=$((${skipped:-0} + n
 for test in "$root"/tests/end_to_end/*; do
     case $test in
     *.sh) interpreter=bash ;;
-    *.py) interpreter=python3 ;;
+    *.py) interpreter=/usr/bin/python3 ;; # the one that has the packaged numpy
     *) continue ;;
     esac
     status=0

@@ -97,7 +97,7 @@ TEST_CASE("one input given leaves the generated others as they were", "[engine]"
     const auto given = configure(with_x, {ramp("x", {2, 5, 3})});
     REQUIRE(all);
     REQUIRE(given);
-    const Arrays drawn = make_inputs(*all, 7), mixed = make_inputs(*given, 7);
+    const Arrays drawn = *make_inputs(*all, 7, {}), mixed = *make_inputs(*given, 7, {});
     CHECK(std::ranges::equal(find(drawn, "a")->as<float>(), find(mixed, "a")->as<float>()));
     CHECK(find(mixed, "x")->as<float>()[4] == 4);
 }
@@ -105,7 +105,7 @@ TEST_CASE("one input given leaves the generated others as they were", "[engine]"
 TEST_CASE("inputs are rounded to the dtype before anything sees them", "[engine]") {
     const auto configuration = configure(scan_request({{"dtype", "bf16"}}), {});
     REQUIRE(configuration);
-    const Arrays inputs = make_inputs(*configuration, 1);
+    const Arrays inputs = *make_inputs(*configuration, 1, {});
     for (float value : find(inputs, "x")->as<float>()) {
         uint32_t bits;
         std::memcpy(&bits, &value, 4);

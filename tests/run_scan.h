@@ -27,7 +27,7 @@ inline Arrays scan_inputs(const Parameters& parameters, bool with_optional = fal
     for (const ArraySpec& spec : family.arrays) {
         if (spec.role == Role::output || !spec.is_used(parameters)) continue;
         if (spec.role == Role::optional && !with_optional) continue;
-        inputs.push_back(family.generate(spec, parameters, inputs, Random(seed, spec.name)));
+        inputs.push_back(family.generate(spec, parameters, inputs, Random(seed, spec.name), {}));
         Array& array = inputs.back();
         if (array.dtype == Dtype::f32)
             cpu::round_to(cpu::precision_named(parameters.text("dtype")), array.as<float>().data(), array.count());

@@ -201,7 +201,7 @@ Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::
     return std::pair{std::string(name), std::move(*value)};
 }
 
-Arrays make_inputs(const Configuration& configuration, uint64_t seed) {
+Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, std::stop_token stop) {
     const Family& family = *configuration.family;
     const cpu::Precision precision = configuration.parameters.has("dtype")
                                          ? cpu::precision_named(configuration.parameters.text("dtype"))
@@ -211,7 +211,9 @@ Arrays make_inputs(const Configuration& configuration, uint64_t seed) {
         if (!is_input(spec) || !spec.is_used(configuration.parameters)) continue;
         const Array* const given = find(configuration.given, spec.name);
         if (!given && spec.role == Role::optional) continue;
-        Array array = given ? *given : family.generate(spec, configuration.parameters, inputs, Random(seed, spec.name));
+        Array array = given ? *given
+                            : family.generate(spec, configuration.parameters, inputs, Random(seed, spec.name), stop);
+        if (stop.stop_requested()) return Error::cancelled();
         if (spec.rounded && array.dtype == Dtype::f32 && precision != cpu::Precision::f32) {
             Array rounded = Array::uninitialised(array.name, array.dtype, array.shape);
             std::ranges::copy(array.as<float>(), rounded.as<float>().begin());

@@ -31,8 +31,9 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given);
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
                                                      std::string_view text);
 
-// All used inputs: the given ones and, drawn from the seed, the others; rounded to the parameter `dtype`.
-Arrays make_inputs(const Configuration& configuration, uint64_t seed);
+// All used inputs: the given ones and, drawn from the seed, the others; rounded to the parameter `dtype`. Cancelled
+// when stopped.
+Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, std::stop_token stop);
 
 // The CPU as a chip.
 Chip cpu_chip();

@@ -129,7 +129,8 @@ Ceilings Runner::ceilings(int threads, std::stop_token stop) {
     if (const auto text = read_file(path, 1 << 16))
         if (const auto known = parse_ceilings(*text); known && fits(*known)) return *(ceilings_ = known);
     with.set_stop(stop);
-    const int64_t bytes = std::max<int64_t>(2 * processor.last_level_cache_bytes, int64_t{64} << 20);
+    constexpr int64_t mebibyte = 1 << 20;
+    const int64_t bytes = std::clamp(4 * processor.last_level_cache_bytes, 64 * mebibyte, 512 * mebibyte);
     auto measured = measure_ceilings(with, bytes, stop);
     if (!measured) return {};
     measured->processor = processor.name;
@@ -177,7 +178,9 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     if (kept_->key != key) {
         kept_->key.reset();
         say(0, "inputs");
-        kept_->inputs = make_inputs(*configuration, request.seed);
+        auto inputs = make_inputs(*configuration, request.seed, outer);
+        if (!inputs) return inputs.error();
+        kept_->inputs = std::move(*inputs);
         say(0.05, "reference");
         auto reference = family.reference(configuration->parameters, kept_->inputs, outer);
         if (!reference) return reference.error();

@@ -99,7 +99,8 @@ struct Family {
     std::optional<Refusal> (*check_inputs)(const Parameters&, const Arrays& inputs) = nullptr;
 
     // The rest is null in a family that has no kernels yet.
-    Array (*generate)(const ArraySpec&, const Parameters&, const Arrays& so_far, Random) = nullptr;
+    // One input array; what it holds when stopped is of no account.
+    Array (*generate)(const ArraySpec&, const Parameters&, const Arrays& so_far, Random, std::stop_token) = nullptr;
     // f64 or complex128 outputs, sequential; cancelled when stopped.
     Outcome<Arrays> (*reference)(const Parameters&, const Arrays& inputs, std::stop_token) = nullptr;
     Work (*work)(const Parameters&) = nullptr;

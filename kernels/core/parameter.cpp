@@ -2,16 +2,15 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <stdexcept>
 
 namespace sawtooth {
 namespace {
 
+// The fewest digits that are read back as the same number.
 std::string number_text(double number) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.10g", number);
-    return text;
+    return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
 std::optional<int64_t> parse_integer(std::string_view text) {

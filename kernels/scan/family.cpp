@@ -132,19 +132,29 @@ std::optional<Refusal> check(const Parameters& parameters) {
 // Accumulates 1e4, 1e-4, -1e4, 1e-4, …: sums whose large parts cancel.
 constexpr float badly_conditioned[4] = {1e4f, 1e-4f, -1e4f, 1e-4f};
 
-Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random) {
+// Calls next() for every value; looks at the token once in a while.
+template <class Next>
+void fill(std::span<float> values, const std::stop_token& stop, Next&& next) {
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (i % (1 << 20) == 0 && stop.stop_requested()) return;
+        values[i] = static_cast<float>(next());
+    }
+}
+
+Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
+               std::stop_token stop) {
     Array array = Array::uninitialised(spec.name, spec.dtype_for ? spec.dtype_for(parameters) : spec.dtype,
                                        spec.shape_for(parameters, so_far));
     const auto values = array.as<float>();  // real and imaginary parts in turn where it is complex
     if (spec.name == "a") {
-        for (float& value : values) value = static_cast<float>(random.uniform(0.5, 1));
+        fill(values, stop, [&] { return random.uniform(0.5, 1); });
         return array;
     }
     const std::string& distribution = parameters.text("distribution");
     if (distribution == "normal" || spec.role == Role::output_gradient) {
-        for (float& value : values) value = static_cast<float>(random.normal());
+        fill(values, stop, [&] { return random.normal(); });
     } else if (distribution == "uniform") {
-        for (float& value : values) value = static_cast<float>(random.uniform(-1, 1));
+        fill(values, stop, [&] { return random.uniform(-1, 1); });
     } else {
         const int64_t length = parameters.integer("length");
         const int64_t width = static_cast<int64_t>(values.size()) / length / parameters.integer("batch");

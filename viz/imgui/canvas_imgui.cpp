@@ -9,23 +9,10 @@ namespace {
 
 ImVec2 vec(Point point) { return {point.x, point.y}; }
 
-// A line that runs to the right with more than two points a pixel: of every column its lowest and its highest point.
-// False, and nothing merged, where it is another line.
-bool merge_columns(std::span<const Point> points, std::vector<Point>& merged) {
-    merged.clear();
+// More than two points a pixel, all on their way to the right.
+bool is_dense(std::span<const Point> points) {
     if (static_cast<float>(points.size()) <= 2 * std::abs(points.back().x - points.front().x)) return false;
-    for (size_t i = 0; i < points.size();) {
-        const float column = std::floor(points[i].x);
-        size_t low = i, high = i;
-        for (; i < points.size() && std::floor(points[i].x) == column; ++i) {
-            if (i > 0 && points[i].x < points[i - 1].x) return false;
-            if (points[i].y < points[low].y) low = i;
-            if (points[i].y > points[high].y) high = i;
-        }
-        merged.push_back(points[std::min(low, high)]);
-        if (low != high) merged.push_back(points[std::max(low, high)]);
-    }
-    return merged.size() > 1;
+    return std::is_sorted(points.begin(), points.end(), [](Point one, Point other) { return one.x < other.x; });
 }
 
 }  // namespace
@@ -48,23 +35,22 @@ float ImGuiCanvas::unit() const { return ImGui::GetFontSize() / 15; }  // text o
 
 void ImGuiCanvas::path(std::span<const Point> points, const Stroke& stroke) {
     if (points.size() < 2) return;
-    const bool dense = merge_columns(points, merged_);
-    if (dense) points = merged_;
+    if (is_dense(points)) {
+        columns(points, stroke);
+        return;
+    }
     if (stroke.dash != Dash::solid) {
-        dashed(points, stroke, dense);
+        dashed(points, stroke);
         return;
     }
     points_.resize(points.size());
     std::transform(points.begin(), points.end(), points_.begin(), vec);
-    // Whole pixels in width cost Dear ImGui a third of the triangles, which count where there are many points.
-    const float exact = stroke.width * unit();
-    const float width = dense ? std::max(std::round(exact), 1.0f) : exact;
     list_->AddPolyline(points_.data(), static_cast<int>(points_.size()), packed(stroke.colour), 0,
                        stroke.width * unit());
 }
 
 // Dear ImGui has no dashes. Only what lies within the clip rectangle is walked.
-void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke, bool along_x) {
+void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
     const auto pattern = pattern_of(stroke.dash);
     const ImU32 colour = packed(stroke.colour);
     const float low = list_->GetClipRectMin().x, high = list_->GetClipRectMax().x;
@@ -74,8 +60,7 @@ void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke, bo
         Point from = points[i];
         const Point to = points[i + 1];
         if (std::max(from.x, to.x) < low || std::min(from.x, to.x) > high) continue;
-        const float run = std::abs(to.x - from.x);
-        float length = std::min(along_x ? run : std::hypot(run, to.y - from.y), 1e5f);
+        float length = std::min(std::hypot(to.x - from.x, to.y - from.y), 1e5f);
         while (length > 0) {
             const float step = std::min(left, length), share = step / length;
             const Point next{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};
@@ -83,6 +68,37 @@ void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke, bo
             from = next, length -= step, left -= step;
             if (left <= 0) piece = (piece + 1) % pattern.size(), left = pattern[piece] * unit();
         }
+    }
+}
+
+// A box from the lowest to the highest point of every pixel column: what a dense line covers, for a tenth of the triangles.
+// Dashes are counted along x, as along the line they would be noise.
+void ImGuiCanvas::columns(std::span<const Point> points, const Stroke& stroke) {
+    const auto pattern = pattern_of(stroke.dash);
+    float period = 0;
+    for (const float length : pattern) period += length * unit();
+    const auto is_drawn = [&](float x) {
+        float at = period > 0 ? std::fmod(x - points.front().x, period) : 0;
+        for (size_t i = 0; i < pattern.size(); at -= pattern[i++] * unit())
+            if (at < pattern[i] * unit()) return i % 2 == 0;
+        return true;
+    };
+    const float half = std::max(stroke.width * unit(), 1.0f) / 2;
+    const float left = list_->GetClipRectMin().x - 1, right = list_->GetClipRectMax().x + 1;
+    const ImU32 colour = packed(stroke.colour);
+    float before = points.front().y;  // a column begins where the one before ended
+    for (size_t i = 0; i < points.size();) {
+        const float column = std::floor(points[i].x);
+        float low = before, high = before;
+        for (; i < points.size() && std::floor(points[i].x) == column; ++i) {
+            low = std::min(low, points[i].y);
+            high = std::max(high, points[i].y);
+            before = points[i].y;
+        }
+        const float end = i < points.size() ? std::floor(points[i].x) : column + 1;
+        if (column < left || column > right || !is_drawn(column)) continue;
+        list_->PrimReserve(6, 4);
+        list_->PrimRect({column, low - half}, {end, high + half}, colour);
     }
 }
 

@@ -29,12 +29,11 @@ class ImGuiCanvas : public Canvas {
     void text(Point place, Align align, Colour colour, std::string_view text) override;
 
   private:
-    // Dashes along the line, or along x where the line is too dense to show them.
-    void dashed(std::span<const Point> points, const Stroke& stroke, bool along_x);
+    void dashed(std::span<const Point> points, const Stroke& stroke);
+    void columns(std::span<const Point> points, const Stroke& stroke);
 
     ImDrawList* list_;
-    std::vector<ImVec2> points_;  // both kept for their memory
-    std::vector<Point> merged_;
+    std::vector<ImVec2> points_;  // kept for its memory
 };
 
 }  // namespace sawtooth
