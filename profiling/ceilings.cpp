@@ -11,8 +11,8 @@ namespace {
 
 constexpr int repeats = 7;
 
-// The least of what `once` says it took, in microseconds: a ceiling is the best that the machine was seen to do, and
-// what else runs on it can only hide that.
+// The least of what `once` says it took, in microseconds: a ceiling is the best that the machine was seen to
+// do, and what else runs on it can only hide that.
 template <class Once>
 double least_us(Once&& once) {
     double least = once();
@@ -73,7 +73,8 @@ std::optional<double> processor_mhz() {
     double sum = 0;
     int cores = 0;
     for (;; ++cores) {
-        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cores) + "/cpufreq/scaling_cur_freq");
+        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cores) +
+                           "/cpufreq/scaling_cur_freq");
         double kilohertz = 0;
         if (!(file >> kilohertz)) break;
         sum += kilohertz / 1e3;

@@ -122,7 +122,8 @@ std::vector<Curve> curves_of(const SweepResult& result, const ValueAxis& axis, N
             if (!value) continue;
             std::string label = variant.name;
             if (inner > 1)
-                label += ", " + result.sweep.axes[1].parameter + " " + to_text(result.sweep.axes[1].values[i % inner]);
+                label += ", " + result.sweep.axes[1].parameter + " " +
+                         to_text(result.sweep.axes[1].values[i % inner]);
             auto same = std::find_if(curves.begin(), curves.end(),
                                      [&](const Curve& curve) { return curve.line.label == label; });
             if (same == curves.end()) same = curves.insert(curves.end(), Curve{});
@@ -193,7 +194,8 @@ Figure timeline_figure(const Result& result) {
         launches.label = variant.name;
         launches.ink = variant_ink(result, variant.name);
         for (const LaunchRecord& launch : variant.launches)
-            launches.spans.push_back({launch.start_us, launch.start_us + launch.duration_us, launch.info->name});
+            launches.spans.push_back(
+                {launch.start_us, launch.start_us + launch.duration_us, launch.info->name});
         tracks.tracks.push_back(std::move(launches));
         Tracks::Track busy;
         char idle[32];
@@ -235,8 +237,9 @@ std::vector<Figure> sweep_figures(const SweepResult& result, const Parameter& pa
     Figure time = make(
         "time", "us",
         [](const VariantResult& variant) {
-            return variant.time ? std::optional(Point{variant.time->median, variant.time->q1, variant.time->q3})
-                                : std::nullopt;
+            return variant.time
+                       ? std::optional(Point{variant.time->median, variant.time->q1, variant.time->q3})
+                       : std::nullopt;
         },
         true);
     time.caption = "Median of the repeats, with quartiles.";

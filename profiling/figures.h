@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "kernels/core/figure.h"
-#include "kernels/core/result.h"
 #include "kernels/core/parameter.h"
+#include "kernels/core/result.h"
 #include "kernels/core/sweep.h"
 
 namespace sawtooth {

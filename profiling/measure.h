@@ -12,8 +12,8 @@ namespace sawtooth {
 
 TimeStatistics statistics_of(std::vector<double> samples);
 
-// One run of a plan on the pool: reset, caches flushed where `cache` is cold, launches in order. Records are in
-// microseconds from the first launch; false when the pool was stopped meanwhile.
+// One run of a plan on the pool: reset, caches flushed where `cache` is cold, launches in order. Records are
+// in microseconds from the first launch; false when the pool was stopped meanwhile.
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
 
 struct Measured {
@@ -21,7 +21,8 @@ struct Measured {
     std::vector<LaunchRecord> launches;  // of the repeat nearest to the median
 };
 
-// `repeats` runs after a first one that warms up; `before_repeat` hears their number. Empty samples when stopped.
+// `repeats` runs after a first one that warms up; `before_repeat` hears their number. Empty samples when
+// stopped.
 Measured measure(const Plan& plan, cpu::Pool& pool, Cache cache, int repeats,
                  const std::function<void(int)>& before_repeat);
 

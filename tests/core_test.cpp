@@ -11,8 +11,8 @@ namespace sawtooth {
 namespace {
 
 TEST_CASE("a parameter parses what it accepts and refuses the rest in words", "[core]") {
-    const Parameter length =
-        integer_parameter("length", "Positions.", Group::shape, "positions", 8, 1, 100, Step::linear, Renews::inputs);
+    const Parameter length = integer_parameter("length", "Positions.", Group::shape, "positions", 8, 1, 100,
+                                               Step::linear, Renews::inputs);
     CHECK(*length.parse("100") == Value(int64_t{100}));
     for (const char* wrong : {"0", "101", "1.5", "", "12x", "0x10", " 8", "99999999999999999999"}) {
         const auto outcome = length.parse(wrong);
@@ -26,8 +26,8 @@ TEST_CASE("a parameter parses what it accepts and refuses the rest in words", "[
     CHECK(*hidden.parse("auto") == Value("auto"));
     CHECK_FALSE(length.parse("auto"));
 
-    const Parameter block = choice_parameter("block", "Rows.", Group::tiling, "auto", {"auto", int64_t{128}},
-                                             Renews::kernels);
+    const Parameter block =
+        choice_parameter("block", "Rows.", Group::tiling, "auto", {"auto", int64_t{128}}, Renews::kernels);
     CHECK(*block.parse("128") == Value(int64_t{128}));
     CHECK(block.parse("129").error().text.find("auto, 128") != std::string::npos);
 
@@ -81,7 +81,9 @@ TEST_CASE("a reduced series keeps every peak of the range in sight", "[core]") {
 TEST_CASE("a column of a reduced series is NaN only where all of it is", "[core]") {
     View view;
     view.columns = 10;
-    const Series series = reduce(1000, view, "", [](int64_t i) { return i < 500 ? NAN : i % 7 == 0 ? NAN : 1.0; });
+    const Series series = reduce(1000, view, "", [](int64_t i) {
+        return i < 500 ? NAN : i % 7 == 0 ? NAN : 1.0;
+    });
     for (size_t i = 0; i < series.x.size(); ++i) CHECK(std::isnan(series.y[i]) == (series.x[i] < 500));
 }
 

@@ -1,6 +1,6 @@
 #include <chrono>
-#include <cstring>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -45,7 +45,8 @@ TEST_CASE("sizes come from arrays unless they were set, and a contradiction is r
     const auto refused = configure(request, given);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().exit_code() == 2);
-    for (const char* word : {"length", "6", "x", "in.npz", "5"}) CHECK(refused.error().text.find(word) != std::string::npos);
+    for (const char* word : {"length", "6", "x", "in.npz", "5"})
+        CHECK(refused.error().text.find(word) != std::string::npos);
 }
 
 TEST_CASE("arrays that disagree, and names that no input has, are refused with the place", "[engine]") {
@@ -57,7 +58,8 @@ TEST_CASE("arrays that disagree, and names that no input has, are refused with t
         CHECK(outcome.error().exit_code() == 2);
         return outcome.error().text;
     };
-    CHECK(text({ramp("x", {2, 5, 3}), ramp("a", {2, 6, 3})}).find("length is 5 in array x") != std::string::npos);
+    CHECK(text({ramp("x", {2, 5, 3}), ramp("a", {2, 6, 3})}).find("length is 5 in array x") !=
+          std::string::npos);
     CHECK(text({ramp("z", {1})}).find("accepted are x, a, initial, dy") != std::string::npos);
     CHECK(text({ramp("x", {2, 5})}).find("3 dimensions") != std::string::npos);
     CHECK(text({ramp("x", {2, 0, 3})}).find("length") != std::string::npos);
@@ -78,7 +80,8 @@ TEST_CASE("names and values that are not accepted are refused with those that ar
         CHECK(outcome.error().exit_code() == 2);
         return outcome.error().text;
     };
-    CHECK(text(scan_request({{"chunk", int64_t{1}}})).find("accepted are batch, length") != std::string::npos);
+    CHECK(text(scan_request({{"chunk", int64_t{1}}})).find("accepted are batch, length") !=
+          std::string::npos);
     CHECK(text(scan_request({{"batch", int64_t{0}}})).find("1 to") != std::string::npos);
     Request request = scan_request();
     request.variants = {"fast"};
@@ -92,7 +95,10 @@ TEST_CASE("names and values that are not accepted are refused with those that ar
 }
 
 TEST_CASE("one input given leaves the generated others as they were", "[engine]") {
-    const auto all = configure(scan_request({{"op", "linear"}, {"batch", int64_t{2}}, {"length", int64_t{5}}, {"channels", int64_t{3}}}), {});
+    const auto all = configure(
+        scan_request(
+            {{"op", "linear"}, {"batch", int64_t{2}}, {"length", int64_t{5}}, {"channels", int64_t{3}}}),
+        {});
     Request with_x = scan_request({{"op", "linear"}});
     const auto given = configure(with_x, {ramp("x", {2, 5, 3})});
     REQUIRE(all);
@@ -165,7 +171,9 @@ TEST_CASE("a run gives outputs, errors, times and launches of every variant", "[
 TEST_CASE("the reference is kept while the inputs are the same", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    const auto reference_of = [&](const Request& request) { return (*runner.run(request, {}))->reference[0].data; };
+    const auto reference_of = [&](const Request& request) {
+        return (*runner.run(request, {}))->reference[0].data;
+    };
     const auto first = reference_of(scan_request());
     CHECK(reference_of(scan_request({{"block_size", int64_t{128}}, {"compensated", true}})) == first);
     CHECK(reference_of(scan_request({{"length", int64_t{100}}})) != first);
@@ -224,7 +232,8 @@ TEST_CASE("an input that changed on disk is read anew, and an output can be an i
 TEST_CASE("cells that a check refuses are results with their reason", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    const Sweep sweep{"", scan_request({{"compensated", true}, {"length", int64_t{64}}}), {{"op", {"sum", "max"}}}};
+    const Sweep sweep{
+        "", scan_request({{"compensated", true}, {"length", int64_t{64}}}), {{"op", {"sum", "max"}}}};
     const auto outcome = runner.sweep(sweep, {});
     REQUIRE(outcome);
     REQUIRE(outcome->cells.size() == 2);
@@ -259,7 +268,8 @@ TEST_CASE("the newest Request wins and its figures come with the result", "[engi
     Engine engine(folder.path(), [&] { ++wakes; });
     engine.run(scan_request({{"length", int64_t{1} << 20}}), {});
     uint64_t last = 0;
-    for (int64_t length = 100; length < 110; ++length) last = engine.run(scan_request({{"length", length}}), {});
+    for (int64_t length = 100; length < 110; ++length)
+        last = engine.run(scan_request({{"length", length}}), {});
     std::vector<Event> events;
     const Event done = wait_for(engine, last, Event::Kind::result, &events);
     CHECK(done.result->parameters.integer("length") == 109);
@@ -299,7 +309,8 @@ TEST_CASE("a sweep runs in the background, yields to Requests and can be cancell
     CHECK(engine.take_events().empty());
 }
 
-TEST_CASE("another range in sight and other figure parameters make figures anew and run nothing", "[engine]") {
+TEST_CASE("another range in sight and other figure parameters make figures anew and run nothing",
+          "[engine]") {
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});
     const uint64_t run = engine.run(scan_request(), {});

@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-const Names family_folders = {"kernels/scan",        "kernels/ar_ssm", "kernels/attention", "kernels/btp",
-                              "kernels/lut", "kernels/lut_sequence", "kernels/memory"};
+const Names family_folders = {"kernels/scan", "kernels/ar_ssm",       "kernels/attention", "kernels/btp",
+                              "kernels/lut",  "kernels/lut_sequence", "kernels/memory"};
 
 struct Layer {
     Names folders;    // own folders, included as "folder/…"; their sub-folders are other layers
@@ -28,11 +28,14 @@ std::map<std::string, Layer> layers() {
         {"kernels/cpu", {{"kernels/core", "kernels/cpu"}, {"hwy/", "fmt/", "immintrin.h"}}},
         {"kernels/cuda", {{"kernels/core", "kernels/cuda"}, {"cuda", "nvrtc", "fmt/"}}},
         {"kernels", {{"kernels/core", "kernels"}, {}}},
-        {"profiling", {{"kernels/core", "kernels/cpu", "kernels/cuda", "profiling"}, {"cuda", "cupti", "fmt/", "immintrin.h"}}},
+        {"profiling",
+         {{"kernels/core", "kernels/cpu", "kernels/cuda", "profiling"},
+          {"cuda", "cupti", "fmt/", "immintrin.h"}}},
         {"viz", {{"kernels/core", "viz"}, {"fmt/"}}},
         {"viz/imgui", {{"kernels/core", "viz", "viz/imgui"}, {"imgui", "implot", "fmt/"}}},
         {"app/engine",
-         {{"kernels", "kernels/core", "kernels/cpu", "kernels/cuda", "profiling", "app/engine"}, {"nlohmann/", "zip.h", "fmt/"}}},
+         {{"kernels", "kernels/core", "kernels/cpu", "kernels/cuda", "profiling", "app/engine"},
+          {"nlohmann/", "zip.h", "fmt/"}}},
         {"app/cli", {{"app/engine", "kernels/core", "viz", "app/cli"}, {"CLI/", "fmt/"}}},
         {"app/gui",
          {{"app/engine", "kernels/core", "viz", "viz/imgui", "app/gui"},
@@ -62,8 +65,8 @@ bool is_listed(const Names& names, const std::string& name) {
 // Headers of the C and C++ libraries and of the system: no own folder, no third-party library.
 bool is_system(const std::string& header) {
     static const std::regex plain("[a-z0-9_]+(\\.h)?|sys/[a-z]+\\.h");
-    static const std::set<std::string> foreign = {"png.h", "zip.h", "immintrin.h", "imgui.h", "implot.h",
-                                                  "cuda.h", "nvrtc.h", "cupti.h"};
+    static const std::set<std::string> foreign = {"png.h",    "zip.h",  "immintrin.h", "imgui.h",
+                                                  "implot.h", "cuda.h", "nvrtc.h",     "cupti.h"};
     return std::regex_match(header, plain) && !foreign.contains(header);
 }
 

@@ -33,7 +33,8 @@ TEST_CASE("every item of a dispatch is done once, by the worker that the split n
     }
 }
 
-TEST_CASE("items of a cyclic split may wait for earlier ones, with more threads than cores too", "[pool][cpu]") {
+TEST_CASE("items of a cyclic split may wait for earlier ones, with more threads than cores too",
+          "[pool][cpu]") {
     Pool pool(6);
     for (int round = 0; round < 50; ++round) {
         std::atomic<int64_t> reached{0};
@@ -90,14 +91,14 @@ TEST_CASE("f16 and bf16 are rounded to nearest, ties to even", "[half][cpu]") {
         round_to(precision, &value, 1);
         return value;
     };
-    CHECK(rounded(Precision::f16, 1 + 0x1p-11f) == 1.0f);               // a tie, to the even 1
-    CHECK(rounded(Precision::f16, 1 + 3 * 0x1p-11f) == 1 + 0x1p-9f);    // a tie, to the even one above
-    CHECK(rounded(Precision::f16, 65519) == 65504);                     // the largest f16
-    CHECK(std::isinf(rounded(Precision::f16, 65520)));                  // a tie with what would be 65536
-    CHECK(rounded(Precision::f16, 0x1p-24f) == 0x1p-24f);               // the smallest subnormal
-    CHECK(rounded(Precision::f16, 0x1p-25f) == 0);                      // a tie with 0
-    CHECK(rounded(Precision::bf16, 1 + 0x1p-8f) == 1.0f);               // a tie, to the even 1
-    CHECK(rounded(Precision::bf16, 1 + 3 * 0x1p-8f) == 1 + 0x1p-6f);    // a tie, to the even one above
+    CHECK(rounded(Precision::f16, 1 + 0x1p-11f) == 1.0f);             // a tie, to the even 1
+    CHECK(rounded(Precision::f16, 1 + 3 * 0x1p-11f) == 1 + 0x1p-9f);  // a tie, to the even one above
+    CHECK(rounded(Precision::f16, 65519) == 65504);                   // the largest f16
+    CHECK(std::isinf(rounded(Precision::f16, 65520)));                // a tie with what would be 65536
+    CHECK(rounded(Precision::f16, 0x1p-24f) == 0x1p-24f);             // the smallest subnormal
+    CHECK(rounded(Precision::f16, 0x1p-25f) == 0);                    // a tie with 0
+    CHECK(rounded(Precision::bf16, 1 + 0x1p-8f) == 1.0f);             // a tie, to the even 1
+    CHECK(rounded(Precision::bf16, 1 + 3 * 0x1p-8f) == 1 + 0x1p-6f);  // a tie, to the even one above
     for (Precision precision : {Precision::f16, Precision::bf16}) {
         CHECK(std::isnan(rounded(precision, NAN)));
         CHECK(rounded(precision, -INFINITY) == -INFINITY);
@@ -126,7 +127,9 @@ TEST_CASE("copy and triad move every element, ragged sizes too", "[limits][cpu]"
     const int64_t count = GENERATE(1, 15, 65536, 200001);
     const auto size = static_cast<size_t>(count);
     const auto left = allocate(count * 4), right = allocate(count * 4), to = allocate(count * 4);
-    const auto floats = [&](const auto& memory) { return std::span(reinterpret_cast<float*>(memory.get()), size); };
+    const auto floats = [&](const auto& memory) {
+        return std::span(reinterpret_cast<float*>(memory.get()), size);
+    };
     std::iota(floats(left).begin(), floats(left).end(), 0.0f);
     std::fill(floats(right).begin(), floats(right).end(), 3.0f);
     copy(pool, floats(left).data(), floats(to).data(), count);

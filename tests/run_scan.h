@@ -30,7 +30,8 @@ inline Arrays scan_inputs(const Parameters& parameters, bool with_optional = fal
         inputs.push_back(family.generate(spec, parameters, inputs, Random(seed, spec.name), {}));
         Array& array = inputs.back();
         if (array.dtype == Dtype::f32)
-            cpu::round_to(cpu::precision_named(parameters.text("dtype")), array.as<float>().data(), array.count());
+            cpu::round_to(cpu::precision_named(parameters.text("dtype")), array.as<float>().data(),
+                          array.count());
     }
     return inputs;
 }

@@ -48,7 +48,8 @@ int check_variants(const Parameters& parameters, double tolerance, bool with_ini
 }
 
 bool same_bits(const Array& left, const Array& right) {
-    return left.shape == right.shape && std::memcmp(left.data.get(), right.data.get(), static_cast<size_t>(left.bytes())) == 0;
+    return left.shape == right.shape &&
+           std::memcmp(left.data.get(), right.data.get(), static_cast<size_t>(left.bytes())) == 0;
 }
 
 Array filled(std::string name, Shape shape, std::vector<float> values) {
@@ -60,13 +61,18 @@ Array filled(std::string name, Shape shape, std::vector<float> values) {
 TEST_CASE("every variant agrees with the reference in every operator and direction", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
     const std::string direction = GENERATE("forward", "reverse", "both");
-    // 127 to 129: around a block; 1: no step at all; 17 and 3: not a power of two; 1000: several blocks and a short one.
+    // 127 to 129: around a block; 1: no step at all; 17 and 3: not a power of two; 1000: several blocks and a
+    // short one.
     const int64_t length = GENERATE(1, 3, 127, 128, 129, 1000);
     // 1 and 3: segments of few channels; 16 and 17: whole vectors and a tail; 70: more than four vectors.
     const int64_t channels = GENERATE(1, 3, 16, 17, 70);
-    const auto parameters =
-        scan_parameters({{"batch", int64_t{2}}, {"length", length}, {"channels", channels}, {"op", op},
-                         {"direction", direction}, {"block_size", int64_t{128}}, {"distribution", "uniform"}});
+    const auto parameters = scan_parameters({{"batch", int64_t{2}},
+                                             {"length", length},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"direction", direction},
+                                             {"block_size", int64_t{128}},
+                                             {"distribution", "uniform"}});
     INFO(op << " " << direction << " L " << length << " D " << channels);
     // Relative: rounding of L additions is below L * 2^-24, sums of random signs do far better.
     CHECK(check_variants(parameters, 1e-5, true) == (direction == "both" ? 10 : 5));
@@ -76,8 +82,11 @@ TEST_CASE("narrow types lose only what storing them loses", "[scan][cpu]") {
     const std::string dtype = GENERATE("f16", "bf16");
     const std::string op = GENERATE("sum", "max", "linear");
     const int64_t channels = GENERATE(1, 5, 40);
-    const auto parameters = scan_parameters({{"length", int64_t{700}}, {"channels", channels}, {"op", op},
-                                             {"dtype", dtype}, {"block_size", int64_t{128}}});
+    const auto parameters = scan_parameters({{"length", int64_t{700}},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"dtype", dtype},
+                                             {"block_size", int64_t{128}}});
     // One rounding of the output: 2^-11 and 2^-8 of each value at the most.
     check_variants(parameters, dtype == "f16" ? 0x1p-11 : 0x1p-8, true);
 }
@@ -88,31 +97,40 @@ TEST_CASE("gradients of sum and linear agree with the reference", "[scan][cpu]")
     const bool with_initial = GENERATE(false, true);
     const int64_t channels = GENERATE(1, 7, 33);
     const int64_t length = GENERATE(1, 2, 300);
-    const auto parameters =
-        scan_parameters({{"length", length}, {"channels", channels}, {"op", op}, {"direction", direction},
-                         {"block_size", int64_t{128}}, {"backward", true}});
+    const auto parameters = scan_parameters({{"length", length},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"direction", direction},
+                                             {"block_size", int64_t{128}},
+                                             {"backward", true}});
     const int outputs = op == "sum" ? 2 : with_initial ? 4 : 3;
     CHECK(check_variants(parameters, 1e-5, with_initial) == 5 * outputs);
 }
 
 TEST_CASE("gradients agree with central differences of the reference", "[scan]") {
     const std::string direction = GENERATE("forward", "reverse");
-    const auto parameters = scan_parameters({{"batch", int64_t{1}}, {"length", int64_t{6}}, {"channels", int64_t{2}},
-                                             {"op", "linear"}, {"direction", direction}, {"backward", true}});
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", int64_t{6}},
+                                             {"channels", int64_t{2}},
+                                             {"op", "linear"},
+                                             {"direction", direction},
+                                             {"backward", true}});
     Arrays inputs = scan_inputs(parameters, true);
     const Array dy = *find(inputs, "dy");
     const auto gradients = scan_family().reference(parameters, inputs, {});
     const auto loss = [&] {
         const auto outputs = scan_family().reference(parameters, inputs, {});
         double sum = 0;
-        for (int64_t i = 0; i < dy.count(); ++i) sum += find(*outputs, "y")->value(i).real() * dy.value(i).real();
+        for (int64_t i = 0; i < dy.count(); ++i)
+            sum += find(*outputs, "y")->value(i).real() * dy.value(i).real();
         return sum;
     };
     for (const char* name : {"x", "a", "initial"}) {
         Array& input = *find(inputs, name);
         const Array& gradient = *find(*gradients, std::string("d") + name);
         for (size_t i = 0; i < input.as<float>().size(); ++i) {
-            constexpr float step = 1.0f / 256;  // exact in f32; the loss is linear in each, up to its own curvature
+            constexpr float step =
+                1.0f / 256;  // exact in f32; the loss is linear in each, up to its own curvature
             const float value = input.as<float>()[i];
             input.as<float>()[i] = value + step;
             const double above = loss();
@@ -120,7 +138,8 @@ TEST_CASE("gradients agree with central differences of the reference", "[scan]")
             const double below = loss();
             const double width = static_cast<double>(value + step) - static_cast<double>(value - step);
             input.as<float>()[i] = value;
-            CHECK(gradient.value(static_cast<int64_t>(i)).real() == Approx((above - below) / width).margin(1e-3));
+            CHECK(gradient.value(static_cast<int64_t>(i)).real() ==
+                  Approx((above - below) / width).margin(1e-3));
         }
     }
 }
@@ -133,10 +152,13 @@ TEST_CASE("random shapes and settings agree with the reference, values times 100
     const char* const directions[] = {"forward", "reverse", "both"};
     const int64_t blocks[] = {128, 256, 512, 1024};
     const std::string op = ops[below(5)];
-    const auto parameters = scan_parameters(
-        {{"batch", 1 + below(4)}, {"length", 1 + below(3000)}, {"channels", 1 + below(80)}, {"op", op},
-         {"direction", directions[below(3)]}, {"block_size", blocks[below(4)]},
-         {"compensated", op == "sum" && below(2) == 1}});
+    const auto parameters = scan_parameters({{"batch", 1 + below(4)},
+                                             {"length", 1 + below(3000)},
+                                             {"channels", 1 + below(80)},
+                                             {"op", op},
+                                             {"direction", directions[below(3)]},
+                                             {"block_size", blocks[below(4)]},
+                                             {"compensated", op == "sum" && below(2) == 1}});
     Arrays inputs = scan_inputs(parameters, below(2) == 1, seed);
     const float scale = below(2) ? 100.0f : 1.0f;
     Array& x = *find(inputs, "x");
@@ -154,13 +176,18 @@ TEST_CASE("random shapes and settings agree with the reference, values times 100
 TEST_CASE("long sequences agree with the reference", "[scan][cpu]") {
     const int64_t length = GENERATE(8192, 65536);
     const std::string op = GENERATE("sum", "linear");
-    const auto parameters = scan_parameters(
-        {{"batch", int64_t{1}}, {"length", length}, {"channels", int64_t{3}}, {"op", op}, {"compensated", op == "sum"}});
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", length},
+                                             {"channels", int64_t{3}},
+                                             {"op", op},
+                                             {"compensated", op == "sum"}});
     check_variants(parameters, 1e-5, false);
 }
 
 TEST_CASE("compensated sums keep what cancels, where plain ones and Kahan's loop lose it", "[scan][cpu]") {
-    const Settings badly = {{"batch", int64_t{1}}, {"length", int64_t{16384}}, {"channels", int64_t{1}},
+    const Settings badly = {{"batch", int64_t{1}},
+                            {"length", int64_t{16384}},
+                            {"channels", int64_t{1}},
                             {"distribution", "badly_conditioned"}};
     const auto largest_error = [](const Parameters& parameters, const std::string& variant) {
         const Arrays inputs = scan_inputs(parameters);
@@ -183,8 +210,11 @@ TEST_CASE("compensated sums keep what cancels, where plain ones and Kahan's loop
 TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "linear");
     const int64_t channels = GENERATE(1, 100);
-    const auto parameters = scan_parameters({{"length", int64_t{5000}}, {"channels", channels}, {"op", op},
-                                             {"block_size", int64_t{128}}, {"backward", true}});
+    const auto parameters = scan_parameters({{"length", int64_t{5000}},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"block_size", int64_t{128}},
+                                             {"backward", true}});
     const Arrays inputs = scan_inputs(parameters, true);
     for (const std::string& variant : variant_names()) {
         cpu::Pool one(1);
@@ -208,9 +238,13 @@ TEST_CASE("NaN and infinities stay in their column and do not reach back", "[sca
     const bool compensated = op == "sum" && GENERATE(false, true);
     const float strange = GENERATE(NAN, INFINITY, -INFINITY);
     const int64_t channels = GENERATE(1, 5, 20);
-    const auto parameters =
-        scan_parameters({{"batch", int64_t{2}}, {"length", int64_t{400}}, {"channels", channels}, {"op", op},
-                         {"direction", direction}, {"block_size", int64_t{128}}, {"compensated", compensated}});
+    const auto parameters = scan_parameters({{"batch", int64_t{2}},
+                                             {"length", int64_t{400}},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"direction", direction},
+                                             {"block_size", int64_t{128}},
+                                             {"compensated", compensated}});
     Arrays inputs = scan_inputs(parameters);
     const int64_t at = (400 + 200) * channels + channels / 2;  // second sequence, position 200
     find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
@@ -231,8 +265,11 @@ TEST_CASE("NaN and infinities stay in their column and do not reach back", "[sca
 }
 
 TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum", "[scan][cpu]") {
-    const auto parameters = scan_parameters(
-        {{"batch", int64_t{1}}, {"length", int64_t{300}}, {"channels", int64_t{4}}, {"op", "linear"}, {"block_size", int64_t{128}}});
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", int64_t{300}},
+                                             {"channels", int64_t{4}},
+                                             {"op", "linear"},
+                                             {"block_size", int64_t{128}}});
     Arrays inputs = scan_inputs(parameters);
     const float gate = GENERATE(0.0f, 1.0f);
     for (float& value : find(inputs, "a")->as<float>()) value = gate;
@@ -313,8 +350,11 @@ TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
 TEST_CASE("a dry plan asks for exactly the memory that the plan takes", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "linear");
     const std::string dtype = GENERATE("f32", "bf16");
-    const auto parameters = scan_parameters(
-        {{"length", int64_t{700}}, {"op", op}, {"dtype", dtype}, {"backward", true}, {"block_size", int64_t{128}}});
+    const auto parameters = scan_parameters({{"length", int64_t{700}},
+                                             {"op", op},
+                                             {"dtype", dtype},
+                                             {"backward", true},
+                                             {"block_size", int64_t{128}}});
     const Arrays inputs = scan_inputs(parameters);
     Arrays shapes = inputs;
     for (Array& array : shapes) array.data.reset();
@@ -324,7 +364,9 @@ TEST_CASE("a dry plan asks for exactly the memory that the plan takes", "[scan][
 }
 
 TEST_CASE("what no scan could ever do is refused in words", "[scan]") {
-    const auto refusal = [](const Settings& settings) { return scan_family().check(scan_parameters(settings)); };
+    const auto refusal = [](const Settings& settings) {
+        return scan_family().check(scan_parameters(settings));
+    };
     const std::string op = GENERATE("product", "max", "min", "complex_sum");
     REQUIRE(refusal({{"op", op}, {"backward", true}}));
     CHECK(refusal({{"op", op}, {"backward", true}})->sentence().find(op) != std::string::npos);

@@ -58,7 +58,8 @@ struct Pairs {
 };
 
 // The variant and its limit in turn; nothing when stopped.
-std::optional<Pairs> measure_pairs(const Plan& plan, const LimitPlan& limit, cpu::Pool& pool, const Request& base) {
+std::optional<Pairs> measure_pairs(const Plan& plan, const LimitPlan& limit, cpu::Pool& pool,
+                                   const Request& base) {
     Pairs pairs;
     for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up
         const auto time = once_us(plan, pool, base.cache), least = once_us(limit.plan(), pool, base.cache);
@@ -87,8 +88,8 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
     const LimitPlan limit(bench.limit, result.work.bytes);
     std::vector<BenchRow> rows;
     for (const VariantResult& variant : result.variants) {
-        BenchRow row{family.name, bench.name, variant.name, result.parameters, {}, limit.name(), {}, {}, variant.errors,
-                     variant.refused};
+        BenchRow row{family.name,  bench.name, variant.name, result.parameters, {},
+                     limit.name(), {},         {},           variant.errors,    variant.refused};
         if (row.note.empty()) row.note = failed_check(variant, bench.tolerance);
         if (row.note.empty()) {
             const Plan plan = family.variant(variant.name)->plan_cpu({result.parameters, result.inputs});
@@ -113,12 +114,15 @@ Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& n
     for (const Family* family : offered_families()) {
         if (!names.empty() && std::find(names.begin(), names.end(), family->name) == names.end()) continue;
         if (!family->bench_cases) continue;
-        for (BenchCase& bench : family->bench_cases(Backend::cpu)) cases.emplace_back(family, std::move(bench));
+        for (BenchCase& bench : family->bench_cases(Backend::cpu))
+            cases.emplace_back(family, std::move(bench));
     }
     for (size_t i = 0; i < cases.size(); ++i) {
         const auto& [family, bench] = cases[i];
         if (progress)
-            progress({static_cast<double>(i) / static_cast<double>(cases.size()), family->name + " " + bench.name}, {});
+            progress(
+                {static_cast<double>(i) / static_cast<double>(cases.size()), family->name + " " + bench.name},
+                {});
         auto rows = run_case(runner, *family, bench, base, stop);
         if (!rows) return rows.error();
         std::move(rows->begin(), rows->end(), std::back_inserter(report.rows));
@@ -131,7 +135,8 @@ Table bench_table(const BenchReport& report) {
     table.columns = {{"case", "", false}, {"limit", "", false}};
     std::vector<std::string> variants;
     for (const BenchRow& row : report.rows)
-        if (std::find(variants.begin(), variants.end(), row.variant) == variants.end()) variants.push_back(row.variant);
+        if (std::find(variants.begin(), variants.end(), row.variant) == variants.end())
+            variants.push_back(row.variant);
     for (const std::string& variant : variants) table.columns.push_back({variant, "x limit", true});
     std::string present;
     for (const BenchRow& row : report.rows) {
@@ -145,7 +150,8 @@ Table bench_table(const BenchReport& report) {
         const auto column = std::find(variants.begin(), variants.end(), row.variant) - variants.begin();
         char text[64];
         if (row.ratio)
-            std::snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", row.ratio->median, row.ratio->q1, row.ratio->q3);
+            std::snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", row.ratio->median, row.ratio->q1,
+                          row.ratio->q3);
         cells[2 + static_cast<size_t>(column)] = row.ratio ? text : "failed: " + row.note;
     }
     return table;

@@ -32,7 +32,8 @@ struct BenchReport {
     std::vector<BenchRow> rows;
 };
 
-// The fixed cases of the family, every one checked against the reference in the same run. Cancelled, or a failure.
+// The fixed cases of the family, every one checked against the reference in the same run. Cancelled, or a
+// failure.
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& families, const Request& base,
                                std::stop_token stop, const OnProgress& progress);
 Table bench_table(const BenchReport& report);

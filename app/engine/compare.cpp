@@ -8,7 +8,9 @@ namespace sawtooth {
 namespace {
 
 bool is_finite(double value) { return std::isfinite(value); }
-bool is_finite(std::complex<double> value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); }
+bool is_finite(std::complex<double> value) {
+    return std::isfinite(value.real()) && std::isfinite(value.imag());
+}
 
 template <class Wide, class Out, class Reference>
 OutputError compare_as(const Array& output, const Array& reference, int axis) {

@@ -35,26 +35,29 @@ struct Fixed {
     std::string array;
 };
 
-Outcome<std::map<std::string, Fixed>> sizes_of(const Family& family, const Request& request, const Arrays& given) {
+Outcome<std::map<std::string, Fixed>> sizes_of(const Family& family, const Request& request,
+                                               const Arrays& given) {
     std::map<std::string, Fixed> fixed;
     for (const Array& array : given) {
         const ArraySpec& spec = *family.array(array.name);
         const std::string place = request.input + ": array " + array.name;
         if (array.shape.size() != spec.dimensions.size() && !spec.shape)
-            return Error::usage(Refusal{place, to_text(array.shape),
-                                        "accepted are " + std::to_string(spec.dimensions.size()) + " dimensions, [" +
-                                            names_of(spec.dimensions, [](const auto& d) { return d; }) + "]"});
+            return Error::usage(
+                Refusal{place, to_text(array.shape),
+                        "accepted are " + std::to_string(spec.dimensions.size()) + " dimensions, [" +
+                            names_of(spec.dimensions, [](const auto& d) { return d; }) + "]"});
         for (size_t axis = 0; axis < std::min(array.shape.size(), spec.dimensions.size()); ++axis) {
             const Parameter* const row = family.parameter(spec.dimensions[axis]);
             if (!row) continue;
             const int64_t size = array.shape[axis];
             if (const auto refusal = row->check(size))
-                return Error::usage(Refusal{place, to_text(array.shape), row->name + " is " + row->accepted()});
+                return Error::usage(
+                    Refusal{place, to_text(array.shape), row->name + " is " + row->accepted()});
             const auto [known, is_new] = fixed.try_emplace(row->name, Fixed{size, array.name});
             if (!is_new && known->second.size != size)
                 return Error::usage(Refusal{place, to_text(array.shape),
-                                            row->name + " is " + std::to_string(known->second.size) + " in array " +
-                                                known->second.array});
+                                            row->name + " is " + std::to_string(known->second.size) +
+                                                " in array " + known->second.array});
         }
     }
     return fixed;
@@ -70,14 +73,15 @@ std::optional<Error> check_names(const Family& family, const Request& request, c
     for (const Array& array : given) {
         const ArraySpec* const spec = family.array(array.name);
         if (!spec || !is_input(*spec))
-            return Error::usage(Refusal{request.input + ": array " + array.name, "",
-                                        "no input of " + family.name + " has this name; accepted are " + inputs()});
+            return Error::usage(
+                Refusal{request.input + ": array " + array.name, "",
+                        "no input of " + family.name + " has this name; accepted are " + inputs()});
     }
     for (const auto& [name, value] : request.parameters.values) {
         const Parameter* const row = family.parameter(name);
         if (!row)
-            return Error::usage(
-                Refusal{name, "", "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
+            return Error::usage(Refusal{
+                name, "", "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
         if (const auto refusal = row->check(value)) return Error::usage(*refusal);
     }
     return {};
@@ -91,12 +95,14 @@ Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parame
     Array result = Array::uninitialised(array.name, wanted, array.shape);
     if (array.dtype == Dtype::f32 && wanted == Dtype::complex64) {
         for (int64_t i = 0; i < array.count(); ++i)
-            result.as<std::complex<float>>()[static_cast<size_t>(i)] = array.as<float>()[static_cast<size_t>(i)];
+            result.as<std::complex<float>>()[static_cast<size_t>(i)] =
+                array.as<float>()[static_cast<size_t>(i)];
         return result;
     }
     if (array.dtype == Dtype::int32 && wanted == Dtype::f32) {
         for (int64_t i = 0; i < array.count(); ++i)
-            result.as<float>()[static_cast<size_t>(i)] = static_cast<float>(array.as<int32_t>()[static_cast<size_t>(i)]);
+            result.as<float>()[static_cast<size_t>(i)] =
+                static_cast<float>(array.as<int32_t>()[static_cast<size_t>(i)]);
         return result;
     }
     return Error::usage(Refusal{request.input + ": array " + array.name, std::string(name_of(array.dtype)),
@@ -107,8 +113,9 @@ Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const
     std::vector<const Variant*> chosen;
     for (const std::string& name : request.variants)
         if (!family.variant(name))
-            return Error::usage(Refusal{"--variant", name,
-                                        "accepted are " + names_of(family.variants, [](const Variant& v) { return v.name; })});
+            return Error::usage(Refusal{
+                "--variant", name,
+                "accepted are " + names_of(family.variants, [](const Variant& v) { return v.name; })});
     for (const Variant& variant : family.variants) {
         const bool named = std::find(request.variants.begin(), request.variants.end(), variant.name) !=
                            request.variants.end();
@@ -132,8 +139,9 @@ Outcome<const Family*> find_offered_family(std::string_view name) {
     const auto offered = offered_families();
     for (const Family* family : offered)
         if (family->name == name) return family;
-    return Error::usage(Refusal{"family", std::string(name),
-                                "accepted are " + names_of(offered, [](const Family* family) { return family->name; })});
+    return Error::usage(
+        Refusal{"family", std::string(name),
+                "accepted are " + names_of(offered, [](const Family* family) { return family->name; })});
 }
 
 Outcome<Configuration> configure(const Request& request, const Arrays& given) {
@@ -150,8 +158,9 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given) {
         const auto preset = std::find_if(family.presets.begin(), family.presets.end(),
                                          [&](const Preset& row) { return row.name == request.preset; });
         if (preset == family.presets.end())
-            return Error::usage(Refusal{"--preset", request.preset,
-                                        "accepted are " + names_of(family.presets, [](const Preset& p) { return p.name; })});
+            return Error::usage(
+                Refusal{"--preset", request.preset,
+                        "accepted are " + names_of(family.presets, [](const Preset& p) { return p.name; })});
         for (const auto& [name, value] : preset->values) parameters.set(name, value);
     }
     const auto fixed = sizes_of(family, request, given);
@@ -161,8 +170,8 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given) {
         const auto size = fixed->find(name);
         if (size != fixed->end() && value != Value(size->second.size))
             return Error::usage(Refusal{name, to_text(value),
-                                        "array " + size->second.array + " of " + request.input + " fixes it at " +
-                                            std::to_string(size->second.size)});
+                                        "array " + size->second.array + " of " + request.input +
+                                            " fixes it at " + std::to_string(size->second.size)});
         parameters.set(name, value);
     }
 
@@ -177,7 +186,8 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given) {
         configuration.given.push_back(std::move(*ready));
     }
     if (family.check_inputs)
-        if (const auto refusal = family.check_inputs(parameters, configuration.given)) return Error::usage(*refusal);
+        if (const auto refusal = family.check_inputs(parameters, configuration.given))
+            return Error::usage(*refusal);
     for (const Array& array : configuration.given) {
         const Shape wanted = family.array(array.name)->shape_for(parameters, configuration.given);
         if (array.shape != wanted)
@@ -194,8 +204,9 @@ Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::
                                                      std::string_view text) {
     const Parameter* const row = family.parameter(name);
     if (!row)
-        return Error::usage(Refusal{std::string(name), "",
-                                    "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
+        return Error::usage(
+            Refusal{std::string(name), "",
+                    "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
     auto value = row->parse(text);
     if (!value) return value.error();
     return std::pair{std::string(name), std::move(*value)};
@@ -211,8 +222,9 @@ Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, s
         if (!is_input(spec) || !spec.is_used(configuration.parameters)) continue;
         const Array* const given = find(configuration.given, spec.name);
         if (!given && spec.role == Role::optional) continue;
-        Array array = given ? *given
-                            : family.generate(spec, configuration.parameters, inputs, Random(seed, spec.name), stop);
+        Array array =
+            given ? *given
+                  : family.generate(spec, configuration.parameters, inputs, Random(seed, spec.name), stop);
         if (stop.stop_requested()) return Error::cancelled();
         if (spec.rounded && array.dtype == Dtype::f32 && precision != cpu::Precision::f32) {
             Array rounded = Array::uninitialised(array.name, array.dtype, array.shape);

@@ -18,21 +18,22 @@ Outcome<const Family*> find_offered_family(std::string_view name);
 struct Configuration {
     const Family* family = nullptr;
     Parameters parameters;
-    Arrays given;                           // from the file, converted to the dtype of the schema
-    std::vector<const Variant*> variants;   // those asked for, in the family's order
+    Arrays given;                          // from the file, converted to the dtype of the schema
+    std::vector<const Variant*> variants;  // those asked for, in the family's order
     std::vector<std::string> notes;
 };
 
-// Defaults, then the preset, then sizes of the given arrays, then what was set; a size that disagrees, a name or a
-// value that is not accepted, or what no variant could ever do is an error of usage. `given` comes from read_npz.
+// Defaults, then the preset, then sizes of the given arrays, then what was set; a size that disagrees, a name
+// or a value that is not accepted, or what no variant could ever do is an error of usage. `given` comes from
+// read_npz.
 Outcome<Configuration> configure(const Request& request, const Arrays& given);
 
 // One parameter of the family, set from text as on the command line: {name, value}.
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
                                                      std::string_view text);
 
-// All used inputs: the given ones and, drawn from the seed, the others; rounded to the parameter `dtype`. Cancelled
-// when stopped.
+// All used inputs: the given ones and, drawn from the seed, the others; rounded to the parameter `dtype`.
+// Cancelled when stopped.
 Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, std::stop_token stop);
 
 // The CPU as a chip.

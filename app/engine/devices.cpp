@@ -83,7 +83,8 @@ Devices find_devices() {
 
 std::string cpu_words(int threads) {
     static const std::string name = processor_name();
-    return name + ", " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + cpu::vector_target();
+    return name + ", " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
+           cpu::vector_target();
 }
 
 std::string today() {

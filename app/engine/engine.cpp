@@ -58,8 +58,12 @@ struct Engine::Job {
 };
 
 Engine::Engine(std::string cache_directory, std::function<void()> wake)
-    : runner_(cache_directory), background_(cache_directory), wake_(std::move(wake)), job_(std::make_unique<Job>()),
-      watch_([this](std::stop_token stop) { watch(stop); }), thread_([this](std::stop_token stop) { serve(stop); }) {}
+    : runner_(cache_directory),
+      background_(cache_directory),
+      wake_(std::move(wake)),
+      job_(std::make_unique<Job>()),
+      watch_([this](std::stop_token stop) { watch(stop); }),
+      thread_([this](std::stop_token stop) { serve(stop); }) {}
 
 Engine::~Engine() {
     thread_.request_stop();
@@ -106,7 +110,8 @@ void Engine::cancel_run() {
 void Engine::cancel_sweep(uint64_t ticket) {
     const std::lock_guard lock(mutex_);
     if (!job_->sweeps.empty() && job_->sweeps.front().ticket == ticket) job_->cell_stop.request_stop();
-    std::erase_if(job_->sweeps, [ticket](const Job::Background& background) { return background.ticket == ticket; });
+    std::erase_if(job_->sweeps,
+                  [ticket](const Job::Background& background) { return background.ticket == ticket; });
 }
 
 std::vector<Event> Engine::take_events() {
@@ -126,9 +131,8 @@ void Engine::send(Event event) {
 void Engine::watch(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
-        changed_.wait(lock, stop, [this] {
-            return job_->running && job_->waiting && !job_->run_stop.stop_requested();
-        });
+        changed_.wait(lock, stop,
+                      [this] { return job_->running && job_->waiting && !job_->run_stop.stop_requested(); });
         if (stop.stop_requested()) return;
         const auto deadline = job_->started + time_to_finish;
         changed_.wait_until(lock, stop, deadline, [this, deadline] {
@@ -144,7 +148,8 @@ void Engine::serve(std::stop_token stop) {
         enum class Next { run, look, cell } next;
         {
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, stop, [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); });
+            changed_.wait(lock, stop,
+                          [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); });
             if (stop.stop_requested()) return;
             next = job_->waiting ? Next::run : job_->look ? Next::look : Next::cell;
         }
@@ -274,7 +279,8 @@ std::vector<Figure> figures_of(const Result& result, const View& view) {
 std::vector<Figure> figures_of(const SweepResult& result) {
     const Family& family = **find_offered_family(result.sweep.base.family);
     const auto own = family.sweeps ? family.sweeps(family.defaults()) : std::vector<FigureSweep>{};
-    if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id)) return sweep->figures(result);
+    if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id))
+        return sweep->figures(result);
     return sweep_figures(result, *family.parameter(result.sweep.axes.front().parameter));
 }
 

@@ -18,11 +18,11 @@ namespace sawtooth {
 struct Event {
     enum class Kind {
         progress,  // `progress`
-        result,    // `result` (complete or on the way) and its `figures`; one on the way has none of times and
-                   // launches yet: the older ones stay in sight
-        figures,   // `figures` anew for another View
-        cell,      // `sweep_result` so far and its `figures`
-        failed,    // `error`: refused, failed or cancelled
+        result,   // `result` (complete or on the way) and its `figures`; one on the way has none of times and
+                  // launches yet: the older ones stay in sight
+        figures,  // `figures` anew for another View
+        cell,     // `sweep_result` so far and its `figures`
+        failed,   // `error`: refused, failed or cancelled
     };
     Kind kind = Kind::progress;
     uint64_t ticket = 0;
@@ -33,11 +33,13 @@ struct Event {
     std::optional<Error> error = {};
 };
 
-// Runs Requests and Sweeps on a thread of its own. A waiting Request is replaced by the newest; a running one is
-// cancelled when a newer waits and it has run 150 ms. Sweeps run in the background, in order, and yield to Requests.
+// Runs Requests and Sweeps on a thread of its own. A waiting Request is replaced by the newest; a running one
+// is cancelled when a newer waits and it has run 150 ms. Sweeps run in the background, in order, and yield to
+// Requests.
 class Engine {
   public:
-    // `wake` is called on the engine's thread when an event can be taken; it must only wake the caller's loop.
+    // `wake` is called on the engine's thread when an event can be taken; it must only wake the caller's
+    // loop.
     Engine(std::string cache_directory, std::function<void()> wake);
     ~Engine();  // cancels and waits
     Engine(const Engine&) = delete;
@@ -46,7 +48,8 @@ class Engine {
     uint64_t run(Request request, View view);
     uint64_t sweep(Sweep sweep);
     void look(View view);  // figures of the newest result, for another range in sight
-    // `parameters` whose change renews figures only: the newest result's figures with these values, nothing runs.
+    // `parameters` whose change renews figures only: the newest result's figures with these values, nothing
+    // runs.
     void look(View view, Parameters figure_parameters);
     void cancel_run();
     void cancel_sweep(uint64_t ticket);
@@ -66,13 +69,14 @@ class Engine {
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<Event> events_;
-    std::unique_ptr<Job> job_;  // what waits and what runs; guarded by mutex_
+    std::unique_ptr<Job> job_;     // what waits and what runs; guarded by mutex_
     std::jthread watch_, thread_;  // last: they start when all else stands
 };
 
 // All figures of a result: the family's and those of profiling (times, timeline, occupancy).
 std::vector<Figure> figures_of(const Result& result, const View& view);
-// Those of a sweep: the ones of the family that asked for it, else time and error of every variant against its axis.
+// Those of a sweep: the ones of the family that asked for it, else time and error of every variant against
+// its axis.
 std::vector<Figure> figures_of(const SweepResult& result);
 // The sweeps that the family's figures need, around a Request whose parameters are all in force.
 std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters);

@@ -28,7 +28,8 @@ int64_t free_memory_bytes() {
             file >> kibibytes;
             available = kibibytes * 1024;
         }
-    const auto limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
+    const auto limit = number_in("/sys/fs/cgroup/memory.max"),
+               used = number_in("/sys/fs/cgroup/memory.current");
     if (limit && used) available = std::min(available, std::max<int64_t>(*limit - *used, 0));
     return available;
 }

@@ -59,9 +59,11 @@ class TimeLimit {
     TimeLimit(std::stop_token outer, std::optional<double> seconds)
         : forward_(std::move(outer), [this] { source_.request_stop(); }) {
         if (seconds)
-            timer_ = std::jthread([this, limit = std::chrono::duration<double>(*seconds)](std::stop_token finished) {
+            timer_ = std::jthread([this, limit = std::chrono::duration<double>(*seconds)](
+                                      std::stop_token finished) {
                 std::unique_lock lock(mutex_);
-                if (wake_.wait_for(lock, finished, limit, [] { return false; }) || finished.stop_requested()) return;
+                if (wake_.wait_for(lock, finished, limit, [] { return false; }) || finished.stop_requested())
+                    return;
                 passed_ = true;
                 source_.request_stop();
             });
@@ -89,15 +91,19 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     if (!variant.time) return {};
     const double seconds = variant.time->median / 1e6;
     const double rate = result.work.bytes / seconds;
-    std::vector<Metric> metrics = {{"rate", "rate", "GB/s", rate / 1e9},
-                                   {"operations", "arithmetic", "GFLOP/s", result.work.operations / seconds / 1e9}};
+    std::vector<Metric> metrics = {
+        {"rate", "rate", "GB/s", rate / 1e9},
+        {"operations", "arithmetic", "GFLOP/s", result.work.operations / seconds / 1e9}};
     if (result.ceilings)
-        metrics.push_back({"of_copy", "of copy bandwidth", "%", 100 * rate / result.ceilings->copy_bytes_per_second});
+        metrics.push_back(
+            {"of_copy", "of copy bandwidth", "%", 100 * rate / result.ceilings->copy_bytes_per_second});
     return metrics;
 }
 
 // Shares what it holds with the snapshots that were handed out, which never change.
-std::shared_ptr<const Result> snapshot(const Result& result) { return std::make_shared<const Result>(result); }
+std::shared_ptr<const Result> snapshot(const Result& result) {
+    return std::make_shared<const Result>(result);
+}
 
 }  // namespace
 
@@ -113,7 +119,8 @@ Runner::Runner(std::string cache_directory)
       kept_(std::make_shared<Kept>()) {}
 
 cpu::Pool& Runner::pool(int threads) {
-    const int wanted = threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int wanted =
+        threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     if (!pool_ || pool_->threads() != wanted) pool_ = std::make_unique<cpu::Pool>(wanted);
     return *pool_;
 }
@@ -136,7 +143,8 @@ Ceilings Runner::ceilings(int threads, std::stop_token stop) {
     measured->processor = processor.name;
     measured->date = today();
     ceilings_ = measured;
-    write_file(path, ceilings_json(*measured));  // a folder that cannot be written costs a measurement next time
+    write_file(path,
+               ceilings_json(*measured));  // a folder that cannot be written costs a measurement next time
     return *measured;
 }
 
@@ -166,12 +174,14 @@ Outcome<Configuration> Runner::configured(const Request& request) {
 
 Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& request, std::stop_token outer,
                                                            const OnProgress& progress) {
-    const auto say = [&](double fraction, std::string words, std::shared_ptr<const Result> partial = nullptr) {
+    const auto say = [&](double fraction, std::string words,
+                         std::shared_ptr<const Result> partial = nullptr) {
         if (progress) progress({fraction, std::move(words)}, std::move(partial));
     };
     const auto configuration = configured(request);
     if (!configuration) return configuration.error();
-    if (const auto error = check_memory(needed_memory_bytes(*configuration), request.memory_limit_bytes)) return *error;
+    if (const auto error = check_memory(needed_memory_bytes(*configuration), request.memory_limit_bytes))
+        return *error;
     const Family& family = *configuration->family;
 
     InputKey key = key_of(*configuration, request);
@@ -210,7 +220,8 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     if (request.backend == BackendChoice::automatic)
         result.notes.push_back("backend auto: the CPU, as GPU kernels are not part of this build");
     if (request.profile == Profile::counters || request.profile == Profile::sampling)
-        result.notes.push_back("profile: counters and samples come from a GPU; times and launches are of the CPU");
+        result.notes.push_back(
+            "profile: counters and samples come from a GPU; times and launches are of the CPU");
 
     // First every variant once, so that outputs and errors are seen before times are.
     const Chip chip = cpu_chip();
@@ -239,7 +250,8 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
         result.variants.push_back(std::move(row));
         if (limit.token().stop_requested()) return stopped(variant.name);
     }
-    if (std::none_of(result.variants.begin(), result.variants.end(), [](const auto& row) { return row.ran(); })) {
+    if (std::none_of(result.variants.begin(), result.variants.end(),
+                     [](const auto& row) { return row.ran(); })) {
         std::string reasons;
         for (const auto& row : result.variants) reasons += "; " + row.name + ": " + row.refused;
         return Error::failure("no variant can run this" + reasons);
@@ -257,9 +269,10 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
         VariantResult& row = result.variants[v];
         if (!row.ran()) continue;
         const auto before_repeat = [&](int repeat) {
-            const double done = static_cast<double>(plans.size() + v * static_cast<size_t>(request.repeats)) + repeat;
-            say(0.2 + 0.8 * done / steps,
-                row.name + ", repeat " + std::to_string(repeat + 1) + " of " + std::to_string(request.repeats));
+            const double done =
+                static_cast<double>(plans.size() + v * static_cast<size_t>(request.repeats)) + repeat;
+            say(0.2 + 0.8 * done / steps, row.name + ", repeat " + std::to_string(repeat + 1) + " of " +
+                                              std::to_string(request.repeats));
         };
         Measured measured = measure(plans[v], with, request.cache, request.repeats, before_repeat);
         if (measured.time.samples.empty()) return stopped(row.name);
@@ -272,7 +285,8 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     if (const auto clock_after = processor_mhz(); clock_before && clock_after) {
         if (std::fabs(*clock_after - *clock_before) > 0.05 * *clock_before) {
             char text[96];
-            std::snprintf(text, sizeof text, "the processor's clock moved from %.0f to %.0f MHz during the repeats",
+            std::snprintf(text, sizeof text,
+                          "the processor's clock moved from %.0f to %.0f MHz during the repeats",
                           *clock_before, *clock_after);
             result.notes.push_back(text);
         }
@@ -285,7 +299,8 @@ std::optional<Error> check_sweep(const Sweep& sweep) {
     const auto family = find_offered_family(sweep.base.family);
     if (!family) return family.error();
     if (sweep.axes.empty() || sweep.axes.size() > 2)
-        return Error::usage(Refusal{"--over", std::to_string(sweep.axes.size()), "accepted are one or two axes"});
+        return Error::usage(
+            Refusal{"--over", std::to_string(sweep.axes.size()), "accepted are one or two axes"});
     if (sweep.axes.size() == 2 && sweep.axes[0].parameter == sweep.axes[1].parameter)
         return Error::usage(Refusal{"--over", sweep.axes[0].parameter, "two axes sweep two parameters"});
     for (const SweepAxis& axis : sweep.axes) {
@@ -294,8 +309,10 @@ std::optional<Error> check_sweep(const Sweep& sweep) {
         if (row->type == Type::list)
             return Error::usage(Refusal{"--over", axis.parameter, "a list cannot be swept"});
         if (row->renews == Renews::figures)
-            return Error::usage(Refusal{"--over", axis.parameter, "it changes figures alone, there is nothing to run"});
-        if (axis.values.empty()) return Error::usage(Refusal{"--over", axis.parameter, "accepted is " + row->accepted()});
+            return Error::usage(
+                Refusal{"--over", axis.parameter, "it changes figures alone, there is nothing to run"});
+        if (axis.values.empty())
+            return Error::usage(Refusal{"--over", axis.parameter, "accepted is " + row->accepted()});
         for (const Value& value : axis.values)
             if (const auto refusal = row->check(value)) return Error::usage(*refusal);
     }
@@ -306,7 +323,8 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
     SweepCell cell;
     cell.values = sweep.cell(index);
     Request request = sweep.base;
-    for (size_t a = 0; a < sweep.axes.size(); ++a) request.parameters.set(sweep.axes[a].parameter, cell.values[a]);
+    for (size_t a = 0; a < sweep.axes.size(); ++a)
+        request.parameters.set(sweep.axes[a].parameter, cell.values[a]);
     auto outcome = run(request, std::move(stop));
     if (!outcome) {
         if (outcome.error().kind == Error::Kind::cancelled) return outcome.error();

@@ -17,13 +17,14 @@ struct Progress {
     double fraction = 0;  // 0 to 1
     std::string words;    // what is being done: "reference", "lookback, repeat 3 of 9"
 };
-// Called on the running thread. A partial result is given whenever something new of it can be seen, else null.
+// Called on the running thread. A partial result is given whenever something new of it can be seen, else
+// null.
 using OnProgress = std::function<void(const Progress&, std::shared_ptr<const Result> partial)>;
 // A cell is done.
 using OnCell = std::function<void(const SweepResult&)>;
 
-// Computes Requests, one at a time, on the thread that calls. Keeps the pool, the inputs and the reference between
-// calls, so that a Request that changes neither finds them.
+// Computes Requests, one at a time, on the thread that calls. Keeps the pool, the inputs and the reference
+// between calls, so that a Request that changes neither finds them.
 class Runner {
   public:
     explicit Runner(std::string cache_directory);  // "": $XDG_CACHE_HOME/sawtooth
@@ -55,8 +56,8 @@ class Runner {
     std::optional<Ceilings> ceilings_;
 };
 
-// Is every axis a parameter of the family that can be swept, every value accepted? Cells that a check refuses are no
-// error.
+// Is every axis a parameter of the family that can be swept, every value accepted? Cells that a check refuses
+// are no error.
 std::optional<Error> check_sweep(const Sweep& sweep);
 
 }  // namespace sawtooth

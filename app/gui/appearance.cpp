@@ -21,7 +21,8 @@ ImFont* font_at(FontIndex index) { return ImGui::GetIO().Fonts->Fonts[index]; }
 
 void load_fonts(LabState& lab) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    for (const char* name : {"fonts/Roboto-Regular.ttf", "fonts/Roboto-Bold.ttf", "fonts/Inconsolata-Medium.ttf"}) {
+    for (const char* name :
+         {"fonts/Roboto-Regular.ttf", "fonts/Roboto-Bold.ttf", "fonts/Inconsolata-Medium.ttf"}) {
         const auto path = find_asset(name);
         if (path && atlas.AddFontFromFileTTF(path->c_str(), text_size)) continue;
         atlas.AddFontDefault();

@@ -33,14 +33,23 @@ struct WindowBench {
     double idle_share = 0;
 };
 
-// Draws as the window does, until what is asked for now is complete and on the screen.
+// The window's loop, from the frame in which a slider was moved, until what is asked for is complete and on
+// the screen.
 double seconds_to_plot(Session& session, OffscreenWindow& window) {
     LabState& lab = session.lab();
     const double begin = session.seconds();
-    while (lab.pending.ticket) {
-        session.wait(0.1);
+    Pacing pacing;
+    pacing.happened(begin);
+    bool complete = false;
+    while (!complete) {
+        const double wait = pacing.next(lab, false) - session.seconds();
+        if (session.wait(std::max(wait, 0.0))) pacing.woken();
+        const double now = session.seconds();
+        complete = !lab.pending.ticket;
+        if (!complete && pacing.next(lab, false) > now) continue;
         window.draw(lab, 1.0 / 60);
         window.finish();
+        pacing.drawn(lab, now);
     }
     return session.seconds() - begin;
 }
@@ -108,7 +117,7 @@ double measure_idle(Session& session, OffscreenWindow& window) {
                 continue;
             }
             window.draw(session.lab(), 1.0 / 60);
-            pacing.drawn(now);
+            pacing.drawn(session.lab(), now);
         }
     };
     pacing.happened(session.seconds());
@@ -124,8 +133,8 @@ void print_text(const WindowBench& bench) {
                bench.latency_kept.median, bench.latency_kept.worst, moves, bench.moved);
     fmt::print("slider to plot, new inputs      {:7.1f} ms median  {:7.1f} ms worst of {}\n",
                bench.latency_new.median, bench.latency_new.worst, moves);
-    fmt::print("frame with results              {:7.1f} ms median  {:7.1f} ms worst of {}\n", bench.frame.median,
-               bench.frame.worst, frames);
+    fmt::print("frame with results              {:7.1f} ms median  {:7.1f} ms worst of {}\n",
+               bench.frame.median, bench.frame.worst, frames);
     fmt::print("idle                            {:7.2f} % of a core\n", bench.idle_share * 100);
 }
 
@@ -142,10 +151,11 @@ void print_json(const WindowBench& bench) {
     const auto spread = [](const Spread& s) {
         return fmt::format("{{\"median\": {:.3f}, \"worst\": {:.3f}}}", s.median, s.worst);
     };
-    fmt::print("{{\"device\": {}, \"width\": {}, \"height\": {}, \"moved\": {}, \"latency_kept_ms\": {}, "
-               "\"latency_new_ms\": {}, \"frame_ms\": {}, \"idle_share\": {:.5f}}}\n",
-               quoted(bench.device), width, height, quoted(bench.moved), spread(bench.latency_kept), spread(bench.latency_new),
-               spread(bench.frame), bench.idle_share);
+    fmt::print(
+        "{{\"device\": {}, \"width\": {}, \"height\": {}, \"moved\": {}, \"latency_kept_ms\": {}, "
+        "\"latency_new_ms\": {}, \"frame_ms\": {}, \"idle_share\": {:.5f}}}\n",
+        quoted(bench.device), width, height, quoted(bench.moved), spread(bench.latency_kept),
+        spread(bench.latency_new), spread(bench.frame), bench.idle_share);
 }
 
 int fail(const Error& error) {
@@ -164,7 +174,8 @@ int bench_window(const WindowOptions& options, bool json) {
     session.wait_until_done();
     if (session.lab().problem) return fail(session.lab().problem->error);
 
-    const Slider kept = find_slider(session.lab(), Renews::kernels), anew = find_slider(session.lab(), Renews::inputs);
+    const Slider kept = find_slider(session.lab(), Renews::kernels),
+                 anew = find_slider(session.lab(), Renews::inputs);
     if (!kept.row || !anew.row) return fail(Error::failure("this family has no sliders to move"));
     WindowBench bench;
     bench.device = session.lab().result->device;

@@ -20,9 +20,12 @@ constexpr double many_steps = 4096;  // beyond which a slider's pixels are too c
 
 const char* renewal_sentence(const Parameter& row) {
     switch (row.renews) {
-        case Renews::inputs: return "A change makes new inputs and a new reference, and runs the kernels.";
-        case Renews::kernels: return "A change runs the kernels anew; inputs and reference are kept.";
-        case Renews::figures: return "A change only draws the figures anew: nothing runs.";
+        case Renews::inputs:
+            return "A change makes new inputs and a new reference, and runs the kernels.";
+        case Renews::kernels:
+            return "A change runs the kernels anew; inputs and reference are kept.";
+        case Renews::figures:
+            return "A change only draws the figures anew: nothing runs.";
     }
     return "";
 }
@@ -32,8 +35,8 @@ std::string with_unit(const std::string& text, const Parameter& row) {
 }
 
 std::string explanation(const LabState& lab, const Parameter& row) {
-    std::string text = fmt::format("{}\n\nAccepted: {}\nDefault: {}\n", row.meaning, with_unit(row.accepted(), row),
-                                   with_unit(to_text(row.initial), row));
+    std::string text = fmt::format("{}\n\nAccepted: {}\nDefault: {}\n", row.meaning,
+                                   with_unit(row.accepted(), row), with_unit(to_text(row.initial), row));
     if (!row.source.empty()) text += fmt::format("Source: {}\n", row.source);
     text += fmt::format("\n{}", renewal_sentence(row));
     if (row.type == Type::integer || row.type == Type::real)
@@ -48,17 +51,15 @@ double number_of(const Value& value) {
     return 0;
 }
 
-bool is_word(const Parameter& row, const Value& value) { return !row.word.empty() && value == Value(row.word); }
+bool is_word(const Parameter& row, const Value& value) {
+    return !row.word.empty() && value == Value(row.word);
+}
 
 // "4096", "auto", "auto (1024)".
 std::string value_text(const LabState& lab, const Parameter& row) {
     const Value value = shown_value(lab, row);
     const auto settled = settled_value(lab, row);
     return settled ? fmt::format("{} ({})", to_text(value), to_text(*settled)) : to_text(value);
-}
-
-void begin_typing(LabState& lab, const Parameter& row) {
-    lab.typing = LabState::Typing{row.name, to_text(shown_value(lab, row)), "", false};
 }
 
 bool is_typed_into(const LabState& lab, const Parameter& row) {
@@ -87,7 +88,7 @@ void draw_typing(LabState& lab, const Parameter& row) {
         }
         return;
     }
-    if (typing.begun && !ImGui::IsItemActive())
+    if ((typing.begun && !ImGui::IsItemActive()) || ImGui::IsKeyPressed(ImGuiKey_Escape))
         lab.typing.reset();
     else
         typing.begun = typing.begun || ImGui::IsItemActive();
@@ -97,16 +98,20 @@ void draw_typing(LabState& lab, const Parameter& row) {
 bool wants_typing() {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 end{corner.x + ImGui::CalcItemWidth(), corner.y + ImGui::GetFrameHeight()};
-    return ImGui::GetIO().KeyCtrl && ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ImGui::IsWindowHovered() &&
-           ImGui::IsMouseHoveringRect(corner, end);
+    return ImGui::GetIO().KeyCtrl && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+           ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end);
 }
 
 // Exponents of two from the least to the largest.
-int least_exponent(const Parameter& row) { return static_cast<int>(std::ceil(std::log2(std::max(row.minimum, 1.0)))); }
+int least_exponent(const Parameter& row) {
+    return static_cast<int>(std::ceil(std::log2(std::max(row.minimum, 1.0))));
+}
 int largest_exponent(const Parameter& row) {
     return static_cast<int>(std::floor(std::log2(std::max(row.maximum, 1.0))));
 }
-bool steps_in_powers(const Parameter& row) { return row.type == Type::integer && row.step == Step::powers_of_two; }
+bool steps_in_powers(const Parameter& row) {
+    return row.type == Type::integer && row.step == Step::powers_of_two;
+}
 
 // Where even steps would be finer than pixels, a slider is logarithmic.
 bool is_logarithmic(const Parameter& row) {
@@ -123,7 +128,8 @@ float share_of(const Parameter& row, double number) {
         return share(std::log2(std::max(number, 1.0)), least_exponent(row), largest_exponent(row));
     if (!is_logarithmic(row)) return share(number, row.minimum, row.maximum);
     const double zero = row.type == Type::integer ? 0.1 : 1e-3;
-    return share(std::log(std::max(number, zero)), std::log(std::max(row.minimum, zero)), std::log(row.maximum));
+    return share(std::log(std::max(number, zero)), std::log(std::max(row.minimum, zero)),
+                 std::log(row.maximum));
 }
 
 void draw_powers_slider(LabState& lab, const Parameter& row) {
@@ -161,8 +167,10 @@ void draw_track(float share) {
     const float at = low.x + inset + (high.x - low.x - 2 * inset) * share;
     const bool held = ImGui::IsItemActive();
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled({low.x + inset, high.y - thick}, {high.x - inset, high.y}, ImGui::GetColorU32(ImGuiCol_Border));
-    list.AddRectFilled({low.x + inset, high.y - thick}, {at, high.y}, ImGui::GetColorU32(ImGuiCol_SliderGrab));
+    list.AddRectFilled({low.x + inset, high.y - thick}, {high.x - inset, high.y},
+                       ImGui::GetColorU32(ImGuiCol_Border));
+    list.AddRectFilled({low.x + inset, high.y - thick}, {at, high.y},
+                       ImGui::GetColorU32(ImGuiCol_SliderGrab));
     list.AddRectFilled({at - knob / 2, high.y - units(held ? 12 : 8)}, {at + knob / 2, high.y},
                        ImGui::GetColorU32(held ? ImGuiCol_SliderGrabActive : ImGuiCol_SliderGrab), units(1));
 }
@@ -250,7 +258,8 @@ void draw_word_button(LabState& lab, const Parameter& row) {
         set_parameter(lab, row, on ? is_number ? settled : number_value(row, row.minimum) : Value(row.word));
     }
     if (on) ImGui::PopStyleColor();
-    tooltip(on ? "Chosen for you; press, or drag the slider, to choose it yourself." : "Press to have it chosen.");
+    tooltip(on ? "Chosen for you; press, or drag the slider, to choose it yourself."
+               : "Press to have it chosen.");
 }
 
 void draw_menu(LabState& lab, const Parameter& row) {
@@ -262,13 +271,16 @@ void draw_menu(LabState& lab, const Parameter& row) {
     for (const Value& value : values) names += (names.empty() ? "" : ", ") + to_text(value);
     if (!of_family) reason = "It is no parameter of the family.";
     if (of_family && values.empty())
-        reason = row.type == Type::list ? "Lists cannot be swept." : "It changes figures only: nothing would run.";
+        reason =
+            row.type == Type::list ? "Lists cannot be swept." : "It changes figures only: nothing would run.";
     if (ImGui::MenuItem("Sweep in the background", nullptr, false, reason.empty())) sweep_parameter(lab, row);
-    tooltip(reason.empty() ? fmt::format("Runs {} = {}; the figures come into Views.", row.name, names) : reason);
-    if (ImGui::MenuItem(fmt::format("Reset to {}", with_unit(to_text(row.initial), row)).c_str(), nullptr, false,
-                        is_changed(lab, row)))
+    tooltip(reason.empty() ? fmt::format("Runs {} = {}; the figures come into Views.", row.name, names)
+                           : reason);
+    if (ImGui::MenuItem(fmt::format("Reset to {}", with_unit(to_text(row.initial), row)).c_str(), nullptr,
+                        false, is_changed(lab, row)))
         reset_parameter(lab, row);
-    if (row.type != Type::boolean && row.type != Type::choice && ImGui::MenuItem("Type a value", "Ctrl+click"))
+    if (row.type != Type::boolean && row.type != Type::choice &&
+        ImGui::MenuItem("Type a value", "Ctrl+click"))
         begin_typing(lab, row);
     ImGui::EndPopup();
 }
@@ -283,26 +295,40 @@ void draw_changed_dot(LabState& lab, const Parameter& row) {
     }
     if (ImGui::InvisibleButton("reset", size)) reset_parameter(lab, row);
     const bool hovered = ImGui::IsItemHovered();
-    ImGui::GetWindowDrawList()->AddCircleFilled({corner.x + units(4), corner.y + size.y / 2}, units(hovered ? 4 : 3),
+    ImGui::GetWindowDrawList()->AddCircleFilled({corner.x + units(4), corner.y + size.y / 2},
+                                                units(hovered ? 4 : 3),
                                                 ImGui::GetColorU32(ImGuiCol_CheckMark));
     tooltip(fmt::format("Changed; press to reset to {}.", with_unit(to_text(row.initial), row)));
 }
 
 void draw_by_type(LabState& lab, const Parameter& row) {
     switch (row.type) {
-        case Type::boolean: draw_checkbox(lab, row); break;
-        case Type::choice: draw_combo(lab, row); break;
-        case Type::list: draw_list(lab, row); break;
+        case Type::boolean:
+            draw_checkbox(lab, row);
+            break;
+        case Type::choice:
+            draw_combo(lab, row);
+            break;
+        case Type::list:
+            draw_list(lab, row);
+            break;
         case Type::integer:
-        case Type::real: draw_slider(lab, row); break;
+        case Type::real:
+            draw_slider(lab, row);
+            break;
     }
 }
 
 }  // namespace
 
+void begin_typing(LabState& lab, const Parameter& row) {
+    lab.typing = LabState::Typing{row.name, to_text(shown_value(lab, row)), "", false};
+}
+
 ControlColumns columns_for(const LabState& lab, float width) {
     float name = 0;
-    for (const Parameter& row : lab.family->parameters) name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
+    for (const Parameter& row : lab.family->parameters)
+        name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
     for (const Parameter& row : run_rows()) name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
     ControlColumns columns;
     columns.name = std::min(name + units(12), width * 0.42f);
@@ -338,7 +364,8 @@ void draw_control(LabState& lab, const Parameter& row, const ControlColumns& col
     }
     ImGui::EndDisabled();
     ImGui::EndGroup();
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !is_typed_into(lab, row)) tooltip(explanation(lab, row));
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !is_typed_into(lab, row))
+        tooltip(explanation(lab, row));
     draw_menu(lab, row);
     ImGui::PopID();
 }

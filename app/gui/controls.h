@@ -13,4 +13,7 @@ ControlColumns columns_for(const LabState& lab, float width);
 // One row: name, the control that suits the type with value and unit in it; tooltip; menu on right click.
 void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns);
 
+// From the next frame on the control takes text.
+void begin_typing(LabState& lab, const Parameter& row);
+
 }  // namespace sawtooth

@@ -70,11 +70,14 @@ bool draw_file_list(LabState& lab) {
     bool chosen = false;
     const fs::path folder = folder_of(lab.open_path);
     if (ImGui::BeginChild("files", {0, units(200)}, ImGuiChildFlags_Borders)) {
-        if (ImGui::Selectable("../")) lab.open_path = (fs::absolute(folder).lexically_normal() / "..").lexically_normal().string();
+        if (ImGui::Selectable("../"))
+            lab.open_path = (fs::absolute(folder).lexically_normal() / "..").lexically_normal().string();
         for (const Entry& entry : entries_of(folder)) {
             const std::string path = (folder / entry.name).string();
             const std::string shown = entry.folder ? entry.name + "/" : entry.name;
-            if (!ImGui::Selectable(shown.c_str(), path == lab.open_path, ImGuiSelectableFlags_AllowDoubleClick)) continue;
+            if (!ImGui::Selectable(shown.c_str(), path == lab.open_path,
+                                   ImGuiSelectableFlags_AllowDoubleClick))
+                continue;
             lab.open_path = entry.folder ? path + "/" : path;
             chosen = !entry.folder && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
         }
@@ -136,9 +139,11 @@ void draw_save_dialog(LabState& lab) {
     ImGui::SetNextItemWidth(-1);
     bool wanted = input_text("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
     std::error_code ignored;
-    const std::string place = fs::absolute(saving.path.empty() ? "." : saving.path, ignored).lexically_normal().string();
+    const std::string place =
+        fs::absolute(saving.path.empty() ? "." : saving.path, ignored).lexically_normal().string();
     ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-    ImGui::TextWrapped("%s%s", place.c_str(), fs::is_regular_file(place, ignored) ? " is there and will be replaced" : "");
+    ImGui::TextWrapped("%s%s", place.c_str(),
+                       fs::is_regular_file(place, ignored) ? " is there and will be replaced" : "");
     ImGui::PopStyleColor();
     draw_problem(lab, saving.problem);
     wanted = ImGui::Button("Save", {units(96), 0}) || wanted;

@@ -13,7 +13,8 @@ namespace {
 
 // In units. Below these sizes what does not fit becomes tabs of the middle.
 constexpr float three_columns = 1060, two_rows = 480;
-constexpr float stacked_middle = 520, wide_middle = 560;  // height, or else width, for two panels in the middle
+constexpr float stacked_middle = 520,
+                wide_middle = 560;  // height, or else width, for two panels in the middle
 
 float share_of(float wanted, float whole, float least, float most) {
     return std::clamp(units(wanted) / std::max(whole, 1.0f), least, most);
@@ -39,7 +40,8 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
     if (size.y >= units(two_rows)) take(Dock::bottom, ImGuiDir_Down, share_of(200, size.y, 0.2f, 0.3f));
     take(Dock::left, ImGuiDir_Left, share_of(320, size.x, 0.15f, 0.42f));
     if (size.x >= units(three_columns)) {
-        take(Dock::right_top, ImGuiDir_Right, std::min(share_of(352, size.x, 0.2f, 0.3f) * size.x / room.x, 0.4f));
+        take(Dock::right_top, ImGuiDir_Right,
+             std::min(share_of(352, size.x, 0.2f, 0.3f) * size.x / room.x, 0.4f));
         nodes[Dock::right_bottom] = split(nodes[Dock::right_top], ImGuiDir_Down, 0.4f);
     }
     if (room.y >= units(stacked_middle))

@@ -18,12 +18,13 @@
 namespace sawtooth {
 namespace {
 
-constexpr float least_width = 320, least_height = 200;  // of a figure in a grid
+constexpr float least_width = 280, least_height = 200;  // of a figure in a grid
 
 // Ranges and cursors are kept by axis where plots share it, else by figure.
 std::string axis_key(const ShownFigure& shown) {
     const std::string& shared = shown.figure->x.shared;
-    return shared.empty() ? fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id) : shared;
+    return shared.empty() ? fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id)
+                          : shared;
 }
 
 DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 size) {
@@ -31,8 +32,10 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     options.size = size;
     options.dimmed = !shown.outdated.empty();
     const std::string key = axis_key(shown);
-    if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end()) options.visible = range->second;
-    if (const auto cursor = lab.cursor.find(key); cursor != lab.cursor.end()) options.cursor_x = cursor->second;
+    if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end())
+        options.visible = range->second;
+    if (const auto cursor = lab.cursor.find(key); cursor != lab.cursor.end())
+        options.cursor_x = cursor->second;
     return options;
 }
 
@@ -57,16 +60,14 @@ void draw_menu(LabState& lab, const ShownFigure& shown, std::string& removed) {
 }
 
 // Says over the figure that it is old.
-void draw_badge(const LabState& lab, ImVec2 corner, ImVec2 size, const std::string& text) {
+void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
     const ImVec2 padding{units(8), units(4)};
     const ImVec2 end{corner.x + size.x - units(4), corner.y + extent.y + 2 * padding.y};
     const ImVec2 begin{std::max(corner.x, end.x - extent.x - 2 * padding.x), corner.y};
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(begin, end, ImGui::GetColorU32(ImGuiCol_FrameBg), units(4));
-    list.AddText({begin.x + padding.x, begin.y + padding.y},
-                 ImGui::GetColorU32(lab.problem ? problem_colour(lab) : ImGui::GetStyleColorVec4(ImGuiCol_Text)),
-                 text.c_str());
+    list.AddText({begin.x + padding.x, begin.y + padding.y}, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
 }
 
 void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string& removed) {
@@ -74,12 +75,15 @@ void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string&
     const std::string key = axis_key(shown);
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
     const PlotEvents events = draw_figure(*shown.figure, theme_of(lab), options_for(lab, shown, size));
-    if (!shown.outdated.empty()) draw_badge(lab, corner, size, shown.outdated);
+    ImGui::PopStyleVar();
+    if (!shown.outdated.empty()) draw_badge(corner, size, "old: " + shown.outdated);
     if (events.visible) look_at(lab, key, events.visible);
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
-    if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) && !shown.figure->x.shared.empty())
+    if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
+        !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
     const ImVec2 end{corner.x + size.x, corner.y + size.y};
     const bool on_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) &&
@@ -101,7 +105,8 @@ int columns_for(size_t count, ImVec2 room) {
         const int rows = (static_cast<int>(count) + columns - 1) / columns;
         const float shape = (room.x / static_cast<float>(columns)) /
                             std::max(room.y / static_cast<float>(rows), units(least_height));
-        const float waste = std::abs(std::log(shape / 1.8f)) + 0.2f * static_cast<float>(rows * columns - static_cast<int>(count));
+        const float waste = std::abs(std::log(shape / 1.8f)) +
+                            0.2f * static_cast<float>(rows * columns - static_cast<int>(count));
         if (waste < best_waste) best = columns, best_waste = waste;
     }
     return best;
@@ -118,7 +123,7 @@ std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
     };
     add(lab.figures, why_outdated(lab), nullptr);
     for (const BackgroundSweep& sweep : lab.sweeps)
-        add(sweep.figures, sweep.outdated ? "of what was set before" : "", &sweep);
+        add(sweep.figures, is_outdated(lab, sweep) ? "before the change" : "", &sweep);
     return shown;
 }
 
@@ -139,7 +144,8 @@ void draw_figure_grid(LabState& lab, Place place, const std::string& shows) {
     // Those of the last row share its whole width.
     const auto size_of = [&](size_t i) {
         const size_t row_begin = i - i % static_cast<size_t>(columns);
-        const auto in_row = static_cast<float>(std::min(shown.size() - row_begin, static_cast<size_t>(columns)));
+        const auto in_row =
+            static_cast<float>(std::min(shown.size() - row_begin, static_cast<size_t>(columns)));
         return ImVec2{std::floor((width - gap * (in_row - 1)) / in_row), tall};
     };
     std::string removed;

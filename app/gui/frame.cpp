@@ -26,11 +26,13 @@ void take_shortcuts(LabState& lab) {
     const bool larger = pressed(ImGuiMod_Ctrl | ImGuiKey_Equal) ||
                         pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
                         pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadAdd);
-    const bool smaller = pressed(ImGuiMod_Ctrl | ImGuiKey_Minus) || pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadSubtract);
+    const bool smaller =
+        pressed(ImGuiMod_Ctrl | ImGuiKey_Minus) || pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadSubtract);
     if (larger || smaller)
         lab.settings.scale =
             std::clamp(scale_of(lab) + (larger ? scale_step : -scale_step), smallest_scale, largest_scale);
-    if (pressed(ImGuiMod_Ctrl | ImGuiKey_0) || pressed(ImGuiMod_Ctrl | ImGuiKey_Keypad0)) lab.settings.scale = 1;
+    if (pressed(ImGuiMod_Ctrl | ImGuiKey_0) || pressed(ImGuiMod_Ctrl | ImGuiKey_Keypad0))
+        lab.settings.scale = 1;
 }
 
 constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -65,7 +67,8 @@ void draw_dock_space(LabState& lab, float top, float height) {
     const ImGuiID dock_space = ImGui::GetID("panels");
     if (lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space)) build_layout(dock_space, size);
     lab.rebuild_layout = false;
-    ImGui::DockSpace(dock_space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+    ImGui::DockSpace(dock_space, {0, 0},
+                     ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
     ImGui::End();
 }
 

@@ -7,8 +7,8 @@
 
 namespace sawtooth {
 
-// What a window and a picture share: Dear ImGui drawn by OpenGL 3.3 into the framebuffer that is bound. Needs a current
-// context, and lives no longer than it.
+// What a window and a picture share: Dear ImGui drawn by OpenGL 3.3 into the framebuffer that is bound. Needs
+// a current context, and lives no longer than it.
 class Graphics {
   public:
     using Loader = void (*(*)(const char*))();

@@ -98,9 +98,9 @@ void take_event(LabState& lab, const Event& event) {
         lab.figures = event.figures;
         return;
     }
-    const bool of_sweep = std::any_of(lab.sweeps.begin(), lab.sweeps.end(), [&](const BackgroundSweep& sweep) {
-        return sweep.ticket && sweep.ticket == event.ticket;
-    });
+    const bool of_sweep = std::any_of(
+        lab.sweeps.begin(), lab.sweeps.end(),
+        [&](const BackgroundSweep& sweep) { return sweep.ticket && sweep.ticket == event.ticket; });
     of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
 }
 
@@ -237,7 +237,8 @@ std::optional<double> due(const LabState& lab) {
     };
     consider(lab.look_due);
     if (!lab.pending.ticket) consider(lab.sweeps_due);
-    if (lab.pending.ticket && lab.now - lab.pending.since <= patience) consider(lab.pending.since + patience + 0.01);
+    if (lab.pending.ticket && lab.now - lab.pending.since <= patience)
+        consider(lab.pending.since + patience + 0.01);
     return soonest;
 }
 
@@ -379,7 +380,8 @@ Value present_value(const LabState& lab, const Parameter& row) {
 std::string reason_fixed(const LabState& lab, const Parameter& row) {
     const auto found = lab.fixed.find(row.name);
     if (found == lab.fixed.end()) return "";
-    return fmt::format("The array {} of {} fixes it: close the file to set it.", found->second, lab.request.input);
+    return fmt::format("The array {} of {} fixes it: close the file to set it.", found->second,
+                       lab.request.input);
 }
 
 std::string reason_refused(const LabState& lab, const Variant& variant) {
@@ -394,11 +396,11 @@ std::string why_outdated(const LabState& lab) {
     const bool same = computed(lab, lab.result->request) == computed(lab, request_of(lab));
     if (lab.pending.ticket) {
         const bool on_the_way = same && lab.shown_ticket == lab.pending.ticket;
-        return on_the_way || lab.now - lab.pending.since <= patience ? "" : "running what is set now";
+        return on_the_way || lab.now - lab.pending.since <= patience ? "" : "running";
     }
-    if (lab.problem) return "what is set now cannot run";
-    if (!same) return "parameters were changed: F5 runs them";
-    return lab.result->complete ? "" : "stopped on the way";
+    if (lab.problem) return "cannot run";
+    if (!same) return "changed, F5 runs";
+    return lab.result->complete ? "" : "stopped";
 }
 
 Request request_of(const LabState& lab) {

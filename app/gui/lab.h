@@ -9,8 +9,8 @@ namespace sawtooth {
 
 EngineCalls calls_of(Engine& engine, std::function<void()> wake);
 
-// The lab at its start, with the family of the options already running. An error of usage where the options name what
-// is not there.
+// The lab at its start, with the family of the options already running. An error of usage where the options
+// name what is not there.
 Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine);
 
 // Once a frame: takes events and does what has become due.
@@ -32,7 +32,8 @@ void stop(LabState& lab);    // the run and the sweeps
 void open_file(LabState& lab, const std::string& path);
 void close_file(LabState& lab);
 
-// A plot shows another part of its axis; nullopt: all of it. Figures that share the axis are made anew for it.
+// A plot shows another part of its axis; nullopt: all of it. Figures that share the axis are made anew for
+// it.
 void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible);
 
 // The widest plot is that many pixels wide: figures need no more columns.
@@ -53,11 +54,11 @@ std::string reason_fixed(const LabState& lab, const Parameter& row);
 // Why a variant cannot run what is set; "" where it can.
 std::string reason_refused(const LabState& lab, const Variant& variant);
 
-// How long a run may take, in seconds, before the window says that it runs and dims what is old: less would flicker
-// as a slider is dragged.
+// How long a run may take, in seconds, before the window says that it runs and dims what is old: less would
+// flicker as a slider is dragged.
 constexpr double patience = 0.12;
 
-// Why what is drawn is not what is set, in words; "" where it is.
+// Why what is drawn is not what is set, in few words ("running"); "" where it is.
 std::string why_outdated(const LabState& lab);
 
 // The Request that `submit` sends.

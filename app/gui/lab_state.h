@@ -44,7 +44,8 @@ struct BackgroundSweep {
     uint64_t ticket = 0;  // 0: does not run
     size_t done = 0;      // cells
     Figures figures;      // those of an earlier base stay, dimmed, until the new ones have two points
-    bool outdated = false;
+    bool of_earlier_base = false;  // the figures
+    Request asked;                 // of the lab when it was started, or found to be good still
     std::string problem;
 };
 
@@ -120,7 +121,7 @@ struct LabState {
 
     // What of the plots is in sight, and where the mouse is, by the axis that plots share, or by figure.
     View view;
-    int widest_plot = 0;  // in pixels, in this frame
+    int widest_plot = 0;                                // in pixels, in this frame
     std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
 
     // The window itself.

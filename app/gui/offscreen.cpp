@@ -64,7 +64,8 @@ struct Offscreen::Display {
     EGLContext context = EGL_NO_CONTEXT;
 
     static std::unique_ptr<Display> on(EGLDisplay display) {
-        if (!egl_function<decltype(&eglInitialize)>("eglInitialize")(display, nullptr, nullptr)) return nullptr;
+        if (!egl_function<decltype(&eglInitialize)>("eglInitialize")(display, nullptr, nullptr))
+            return nullptr;
         auto made = std::make_unique<Display>();
         made->display = display;
         egl_function<decltype(&eglBindAPI)>("eglBindAPI")(EGL_OPENGL_API);
@@ -80,15 +81,15 @@ struct Offscreen::Display {
                                       EGL_CONTEXT_OPENGL_PROFILE_MASK,
                                       EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
                                       EGL_NONE};
-        made->context = egl_function<decltype(&eglCreateContext)>("eglCreateContext")(display, config, EGL_NO_CONTEXT,
-                                                                                     version);
+        made->context = egl_function<decltype(&eglCreateContext)>("eglCreateContext")(
+            display, config, EGL_NO_CONTEXT, version);
         if (made->context == EGL_NO_CONTEXT || !made->make_current(made->context)) return nullptr;
         return made;
     }
 
     bool make_current(EGLContext which) const {
-        return egl_function<decltype(&eglMakeCurrent)>("eglMakeCurrent")(display, EGL_NO_SURFACE, EGL_NO_SURFACE,
-                                                                         which);
+        return egl_function<decltype(&eglMakeCurrent)>("eglMakeCurrent")(display, EGL_NO_SURFACE,
+                                                                         EGL_NO_SURFACE, which);
     }
 
     ~Display() {
@@ -110,7 +111,8 @@ Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height) {
         if (auto problem = offscreen->make_framebuffer()) return *problem;
         return offscreen;
     }
-    return Error::failure("a picture needs OpenGL 3.3, and no driver offers it through EGL: install libgl1-mesa-dri");
+    return Error::failure(
+        "a picture needs OpenGL 3.3, and no driver offers it through EGL: install libgl1-mesa-dri");
 }
 
 Offscreen::Offscreen(std::unique_ptr<Display> display, int width, int height)
@@ -125,7 +127,8 @@ std::optional<Error> Offscreen::make_framebuffer() {
     GLint largest = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
     if (std::max(width_, height_) > largest)
-        return Error::usage(fmt::format("size = {}x{}: this machine draws at most {}x{}", width_, height_, largest, largest));
+        return Error::usage(
+            fmt::format("size = {}x{}: this machine draws at most {}x{}", width_, height_, largest, largest));
     glGenTextures(1, &texture_);
     glBindTexture(GL_TEXTURE_2D, texture_);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width_, height_, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);

@@ -17,7 +17,7 @@ class Offscreen {
     Offscreen(const Offscreen&) = delete;
     Offscreen& operator=(const Offscreen&) = delete;
 
-    void bind() const;   // the framebuffer
+    void bind() const;    // the framebuffer
     void finish() const;  // waits until everything is drawn
     Picture read() const;
     int width() const { return width_; }

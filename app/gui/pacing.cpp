@@ -8,14 +8,16 @@ namespace sawtooth {
 namespace {
 
 // In seconds.
-constexpr double longest_wait = 3600, news_step = 1.0 / 30, tooltip_wait = 0.7, tooltip_step = 0.1, blink_step = 0.4;
+constexpr double longest_wait = 3600, news_step = 0.1, tooltip_wait = 0.7, tooltip_step = 0.1,
+                 blink_step = 0.4;
 
 }  // namespace
 
 double Pacing::next(const LabState& lab, bool text_cursor_blinks) const {
-    if (settling_ > 0) return last_frame_;
+    const bool runs = lab.pending.ticket != 0;
+    if (unseen_input_ || (!runs && (settling_ > 0 || lab.figures != drawn_figures_))) return last_frame_;
     double step = longest_wait;
-    if (woken_) step = news_step;
+    if (woken_ || settling_ > 0) step = news_step;
     if (last_frame_ - last_input_ < tooltip_wait) step = std::min(step, tooltip_step);
     if (text_cursor_blinks) step = std::min(step, blink_step);
     return std::min(last_frame_ + step, due(lab).value_or(last_frame_ + step));

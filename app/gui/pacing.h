@@ -4,20 +4,23 @@
 
 namespace sawtooth {
 
-// When the window draws: a few frames after each thing that a person does, as Dear ImGui needs some to settle; more
-// slowly for the moment in which tooltips wait to come; one for what the engine sends, so that drawing leaves the
-// processor to what is measured; then not until something happens or becomes due.
+// When the window draws: at once what a person does and the result that was waited for; Dear ImGui's few
+// frames to settle, and what else the engine sends, only so often that drawing leaves the processor to what
+// is measured; slowly for the moment in which tooltips wait to come; then not until something happens or
+// becomes due.
 class Pacing {
   public:
     void happened(double now) {
         last_input_ = now;
+        unseen_input_ = true;
         settling_ = frames_to_settle;
     }
     void woken() { woken_ = true; }
-    void drawn(double now) {
+    void drawn(const LabState& lab, double now) {
         last_frame_ = now;
+        drawn_figures_ = lab.figures;
         settling_ -= settling_ > 0;
-        woken_ = false;
+        unseen_input_ = woken_ = false;
     }
 
     // The time of the next frame, unless something happens before.
@@ -27,7 +30,8 @@ class Pacing {
     static constexpr int frames_to_settle = 3;
     double last_input_ = 0, last_frame_ = 0;
     int settling_ = frames_to_settle;
-    bool woken_ = false;
+    bool unseen_input_ = true, woken_ = false;
+    Figures drawn_figures_;
 };
 
 }  // namespace sawtooth

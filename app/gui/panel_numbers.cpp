@@ -39,7 +39,8 @@ float width_of(const Table& table, size_t column) {
 
 void draw_head(const Table& table) {
     for (size_t i = 0; i < table.columns.size(); ++i)
-        ImGui::TableSetupColumn(table.columns[i].name.c_str(), ImGuiTableColumnFlags_WidthFixed, width_of(table, i));
+        ImGui::TableSetupColumn(table.columns[i].name.c_str(), ImGuiTableColumnFlags_WidthFixed,
+                                width_of(table, i));
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (const Table::Column& column : table.columns) {
@@ -68,8 +69,10 @@ void draw_variant_name(const LabState& lab, const std::string& name) {
         if (lab.family->variants[i].name != name) continue;
         const ImVec2 corner = ImGui::GetCursorScreenPos();
         const float middle = corner.y + ImGui::GetTextLineHeight() / 2;
-        const uint32_t rgb = stroke_of({Ink::Role::variant, static_cast<int>(i), false}, theme_of(lab)).colour.rgb;
-        ImGui::GetWindowDrawList()->AddRectFilled({corner.x, middle - units(4)}, {corner.x + units(8), middle + units(4)},
+        const uint32_t rgb =
+            stroke_of({Ink::Role::variant, static_cast<int>(i), false}, theme_of(lab)).colour.rgb;
+        ImGui::GetWindowDrawList()->AddRectFilled({corner.x, middle - units(4)},
+                                                  {corner.x + units(8), middle + units(4)},
                                                   ImGui::GetColorU32(colour_of(rgb)));
         ImGui::Dummy({units(8), 0});
         ImGui::SameLine();
@@ -87,8 +90,9 @@ void draw_numbers(LabState& lab) {
     const Table table = numbers_table(*lab.result);
     const std::string outdated = why_outdated(lab);
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
-    constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
-                                      ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit;
+    constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
+                                      ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH |
+                                      ImGuiTableFlags_SizingFixedFit;
     const float below = outdated.empty() ? 0 : -ImGui::GetTextLineHeightWithSpacing();
     if (ImGui::BeginTable("numbers", static_cast<int>(table.columns.size()), flags, {0, below})) {
         draw_head(table);
@@ -101,7 +105,7 @@ void draw_numbers(LabState& lab) {
         ImGui::EndTable();
     }
     ImGui::PopStyleVar();
-    if (!outdated.empty()) ImGui::TextDisabled("%s", outdated.c_str());
+    if (!outdated.empty()) ImGui::TextDisabled("old: %s", outdated.c_str());
 }
 
 }  // namespace sawtooth

@@ -12,7 +12,8 @@ void draw_occupancy(LabState& lab) {
         return;
     }
     centred_sentence(
-        "Theoretical occupancy beside the achieved one, and what limits it. It needs a compiled GPU kernel, whose "
+        "Theoretical occupancy beside the achieved one, and what limits it. It needs a compiled GPU kernel, "
+        "whose "
         "registers and shared memory decide it; kernels of the CPU have none.");
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 void draw_heading(std::string_view name) {
     std::string upper(name);
-    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+    std::transform(upper.begin(), upper.end(), upper.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
     ImGui::Dummy({0, 0});
     ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase - 2);
     ImGui::TextDisabled("%s", upper.c_str());
@@ -39,7 +40,6 @@ void draw_state_line(LabState& lab) {
     const float left = ImGui::GetCursorPosX();
     ImGui::AlignTextToFramePadding();
     if (lab.problem) {
-        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
         problem_mark(lab);
         ImGui::SameLine(0, units(4));
         ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
@@ -51,7 +51,6 @@ void draw_state_line(LabState& lab) {
         ImGui::PopStyleColor();
     }
     ImGui::SameLine(left + room + units(8), 0);
-    if (lab.problem) ImGui::SetCursorPosY(ImGui::GetCursorPosY() - ImGui::GetStyle().FramePadding.y);
     ImGui::BeginDisabled(changed == 0);
     if (ImGui::Button(reset)) reset_parameters(lab);
     ImGui::EndDisabled();
@@ -72,7 +71,8 @@ void draw_file_line(LabState& lab) {
     tooltip("Closes the file; inputs are generated again.");
 }
 
-void draw_group(LabState& lab, Group group, const std::vector<Parameter>& rows, const ControlColumns& columns) {
+void draw_group(LabState& lab, Group group, const std::vector<Parameter>& rows,
+                const ControlColumns& columns) {
     const auto of_group = [group](const Parameter& row) { return row.group == group; };
     if (std::none_of(rows.begin(), rows.end(), of_group)) return;
     draw_heading(name_of(group));
@@ -98,7 +98,8 @@ void draw_variants(LabState& lab, float width) {
         elided_text(variant.name, width - units(12 + 24 + 32 + 24));
         ImGui::EndGroup();
         ImGui::EndDisabled();
-        tooltip(reason.empty() ? variant.idea : fmt::format("{}\n\nCannot run now: {}", variant.idea, reason));
+        tooltip(reason.empty() ? variant.idea
+                               : fmt::format("{}\n\nCannot run now: {}", variant.idea, reason));
     }
 }
 

@@ -22,7 +22,8 @@ const std::vector<Panel>& panels() {
 }
 
 const Panel* find_panel(std::string_view name) {
-    const auto found = std::find_if(panels().begin(), panels().end(), [&](const Panel& p) { return name == p.name; });
+    const auto found =
+        std::find_if(panels().begin(), panels().end(), [&](const Panel& p) { return name == p.name; });
     return found == panels().end() ? nullptr : &*found;
 }
 
@@ -31,7 +32,9 @@ std::string empty_sentence(const LabState& lab, const std::string& shows) {
     if (lab.pending.ticket)
         return fmt::format("Running{}{}. When it is done, {} will be drawn here.",
                            lab.pending.progress.words.empty() ? "" : ": ", lab.pending.progress.words, shows);
-    if (lab.problem) return fmt::format("Nothing could run yet: {}. Here {} would be drawn.", lab.problem->error.text, shows);
+    if (lab.problem)
+        return fmt::format("Nothing could run yet: {}. Here {} would be drawn.", lab.problem->error.text,
+                           shows);
     return fmt::format("Nothing was run yet: F5 runs what is set. Here {} will be drawn.", shows);
 }
 

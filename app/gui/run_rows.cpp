@@ -1,24 +1,30 @@
 #include "app/gui/run_rows.h"
 
-#include <thread>
+#include <algorithm>
 
+#include "app/engine/devices.h"
 #include "app/gui/lab.h"
 
 namespace sawtooth {
 
+int cores() {
+    static const int count = std::max(1, find_devices().cpu.cores);
+    return count;
+}
+
 const std::vector<Parameter>& run_rows() {
     static const std::vector<Parameter> rows = [] {
         const Group run = Group::run;
-        const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
         std::vector<Parameter> made{
-            integer_parameter("seed", "What the generated inputs are drawn from.", run, "", 1, 0, 1000000, Step::linear,
-                              Renews::inputs),
-            integer_parameter("repeats", "How often each variant runs; its time is the median.", run, "", 9, 1, 999,
-                              Step::linear, Renews::kernels),
-            choice_parameter("cache", "Whether a repeat finds the arrays in the caches or must fetch them.", run,
-                             Value(std::string("cold")), {Value(std::string("cold")), Value(std::string("hot"))},
-                             Renews::kernels),
-            integer_parameter("threads", "Workers of the pool.", run, "", 1, 1, cores, Step::linear, Renews::kernels),
+            integer_parameter("seed", "What the generated inputs are drawn from.", run, "", 1, 0, 1000000,
+                              Step::linear, Renews::inputs),
+            integer_parameter("repeats", "How often each variant runs; its time is the median.", run, "", 9,
+                              1, 999, Step::linear, Renews::kernels),
+            choice_parameter("cache", "Whether a repeat finds the arrays in the caches or must fetch them.",
+                             run, Value(std::string("cold")),
+                             {Value(std::string("cold")), Value(std::string("hot"))}, Renews::kernels),
+            integer_parameter("threads", "Workers of the pool.", run, "", 1, 1, cores(), Step::linear,
+                              Renews::kernels),
         };
         Parameter& threads = made.back();
         threads.word = "auto";

@@ -10,4 +10,6 @@ namespace sawtooth {
 Value run_value(const Request& request, std::string_view row);
 void set_run_value(Request& request, std::string_view row, const Value& value);
 
+int cores();  // what `auto` threads come to
+
 }  // namespace sawtooth

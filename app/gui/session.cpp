@@ -1,6 +1,7 @@
 #include "app/gui/session.h"
 
 #include <chrono>
+#include <utility>
 
 #include "app/gui/lab.h"
 #include "app/gui/sweeps.h"
@@ -32,17 +33,20 @@ Outcome<std::unique_ptr<Session>> Session::open(const WindowOptions& options) {
 
 double Session::seconds() const { return clock_seconds() - opened_; }
 
-void Session::wait(double seconds) {
+bool Session::wait(double seconds) {
+    bool woken = false;
     {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return woken_; });
-        woken_ = false;
+        woken = std::exchange(woken_, false);
     }
     update(lab_, this->seconds());
+    return woken;
 }
 
 void Session::wait_until_done() {
-    while (!lab_.problem && (lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_))) wait(0.1);
+    while (!lab_.problem && (lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_)))
+        wait(0.1);
 }
 
 void apply_options(LabState& lab, const WindowOptions& options) {

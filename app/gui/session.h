@@ -9,7 +9,8 @@
 
 namespace sawtooth {
 
-// An engine and the lab that asks it, for programs without a loop of events: who waits here is woken by the engine.
+// An engine and the lab that asks it, for programs without a loop of events: who waits here is woken by the
+// engine.
 class Session {
   public:
     static Outcome<std::unique_ptr<Session>> open(const WindowOptions& options);
@@ -17,8 +18,9 @@ class Session {
     LabState& lab() { return lab_; }
     double seconds() const;  // since the session was opened
 
-    // Waits until an event can be taken or `seconds` have passed, and takes what there is.
-    void wait(double seconds);
+    // Waits until an event can be taken or `seconds` have passed, and takes what there is. False: nothing
+    // happened.
+    bool wait(double seconds);
     // Until the request and all sweeps are done, or what is set cannot run.
     void wait_until_done();
 

@@ -18,8 +18,12 @@ constexpr int64_t longest_file = 1 << 20;
 // First and last line, so that a file of something else and one that was cut are told from a whole one.
 constexpr std::string_view layout_head = "; sawtooth layout 1\n", layout_end = "; end\n";
 
-std::string settings_path(const std::string& directory) { return (fs::path(directory) / "settings").string(); }
-std::string layout_path(const std::string& directory) { return (fs::path(directory) / "layout.ini").string(); }
+std::string settings_path(const std::string& directory) {
+    return (fs::path(directory) / "settings").string();
+}
+std::string layout_path(const std::string& directory) {
+    return (fs::path(directory) / "layout.ini").string();
+}
 
 void set_aside(LabState& lab, const std::string& path, const std::string& why) {
     std::error_code problem;
@@ -42,7 +46,8 @@ std::optional<std::string> kept(LabState& lab, const std::string& path) {
 std::optional<double> parse_number(std::string_view text, double low, double high) {
     double number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc{} || end != text.data() + text.size() || !(number >= low && number <= high)) return {};
+    if (problem != std::errc{} || end != text.data() + text.size() || !(number >= low && number <= high))
+        return {};
     return number;
 }
 
@@ -69,7 +74,8 @@ bool set(Settings& settings, std::string_view name, std::string_view value) {
 
 bool is_layout(std::string_view text) {
     const auto plain = [](unsigned char c) { return c >= ' ' || c == '\n'; };
-    return text.starts_with(layout_head) && text.ends_with(layout_end) && std::all_of(text.begin(), text.end(), plain);
+    return text.starts_with(layout_head) && text.ends_with(layout_end) &&
+           std::all_of(text.begin(), text.end(), plain);
 }
 
 void save(LabState& lab, const std::string& path, std::string_view text) {
@@ -82,8 +88,8 @@ void save(LabState& lab, const std::string& path, std::string_view text) {
 }  // namespace
 
 std::string settings_text(const Settings& settings) {
-    return fmt::format("theme = {}\nscale = {}\nwidth = {}\nheight = {}\n", name_of(settings.theme), settings.scale,
-                       settings.width, settings.height);
+    return fmt::format("theme = {}\nscale = {}\nwidth = {}\nheight = {}\n", name_of(settings.theme),
+                       settings.scale, settings.width, settings.height);
 }
 
 std::optional<Settings> parse_settings(std::string_view text) {
@@ -94,7 +100,8 @@ std::optional<Settings> parse_settings(std::string_view text) {
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(end + 1);
         const size_t equals = line.find(" = ");
-        if (equals == std::string_view::npos || !set(settings, line.substr(0, equals), line.substr(equals + 3)))
+        if (equals == std::string_view::npos ||
+            !set(settings, line.substr(0, equals), line.substr(equals + 3)))
             return {};
     }
     return settings;

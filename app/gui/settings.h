@@ -8,8 +8,8 @@
 
 namespace sawtooth {
 
-// Kept in config_directory(): `settings` (lines of "name = value") and `layout.ini` (Dear ImGui's own). A file that is
-// not understood is set aside as FILE.bad with a line in the log.
+// Kept in config_directory(): `settings` (lines of "name = value") and `layout.ini` (Dear ImGui's own). A
+// file that is not understood is set aside as FILE.bad with a line in the log.
 void load_settings(LabState& lab, const std::string& directory);
 // The text for Dear ImGui; "" where none is kept.
 std::string load_layout(LabState& lab, const std::string& directory);

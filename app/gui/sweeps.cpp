@@ -11,8 +11,8 @@
 namespace sawtooth {
 namespace {
 
-// What of a sweep decides its numbers: of the base all but the values that its own axes replace, and those that only
-// renew figures.
+// What of a sweep decides its numbers: of the base all but the values that its own axes replace, and those
+// that only renew figures.
 Sweep decisive(Sweep sweep, const Family& family) {
     auto& values = sweep.base.parameters.values;
     for (const SweepAxis& axis : sweep.axes) values.erase(axis.parameter);
@@ -41,13 +41,13 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     cancel_sweep(lab, background);
     background.title = title_of(sweep);
     background.sweep = std::move(sweep);
-    background.outdated = background.figures != nullptr;
+    background.of_earlier_base = background.figures != nullptr;
     background.problem.clear();
     background.done = 0;
     background.ticket = lab.engine.sweep(background.sweep);
 }
 
-// Eight even steps in the range, as near about the present value as the range allows, which is one of them.
+// Nine values in even steps, as near about the present value as the range allows, which is one of them.
 std::vector<double> even_steps(const Parameter& row, double present) {
     const bool whole = row.type == Type::integer;
     const double range = row.maximum - row.minimum;
@@ -81,7 +81,8 @@ std::vector<Value> sweep_values(const Parameter& row, const Value& present) {
     if (const auto* integer = std::get_if<int64_t>(&present)) middle = static_cast<double>(*integer);
     if (const auto* real = std::get_if<double>(&present)) middle = *real;
     std::vector<Value> values;
-    for (double value : row.step == Step::powers_of_two ? powers_of_two(row, middle) : even_steps(row, middle))
+    for (double value :
+         row.step == Step::powers_of_two ? powers_of_two(row, middle) : even_steps(row, middle))
         values.push_back(number_value(row, value));
     return values;
 }
@@ -90,12 +91,15 @@ void sweep_parameter(LabState& lab, const Parameter& row) {
     Sweep sweep{"", request_of(lab), {{row.name, sweep_values(row, present_value(lab, row))}}};
     sweep.base.parameters = lab.parameters;
     note(lab, LogLine::Kind::note, fmt::format("sweeping {} over {} values", row.name, sweep.cells()));
-    start(lab, sweep_of(lab, "by hand: " + row.name, true), std::move(sweep));
+    BackgroundSweep& background = sweep_of(lab, "by hand: " + row.name, true);
+    background.asked = request_of(lab);
+    start(lab, background, std::move(sweep));
 }
 
 void restart_sweeps(LabState& lab) {
     if (!lab.result) return;
     const auto renew = [&](BackgroundSweep& background, Sweep sweep) {
+        background.asked = lab.result->request;
         const bool alive = background.ticket || background.done == background.sweep.cells();
         if (alive && decisive(background.sweep, *lab.family) == decisive(sweep, *lab.family)) return;
         start(lab, background, std::move(sweep));
@@ -120,9 +124,9 @@ void take_sweep_event(LabState& lab, const Event& event) {
     BackgroundSweep& sweep = *found;
     if (event.kind == Event::Kind::cell) {
         sweep.done = event.sweep_result->cells.size();
-        if (event.figures && (!sweep.outdated || sweep.done > 1)) {
+        if (event.figures && (!sweep.of_earlier_base || sweep.done > 1)) {
             sweep.figures = event.figures;
-            sweep.outdated = false;
+            sweep.of_earlier_base = false;
         }
         if (event.sweep_result->complete) {
             sweep.ticket = 0;
@@ -154,8 +158,16 @@ void remove_sweep(LabState& lab, const std::string& key) {
     std::erase_if(lab.sweeps, [&](const BackgroundSweep& sweep) { return sweep.key == key; });
 }
 
+bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
+    const auto part = [&](const Request& request) {
+        return decisive({"", request, sweep.sweep.axes}, *lab.family);
+    };
+    return sweep.of_earlier_base || part(sweep.asked) != part(request_of(lab));
+}
+
 bool sweeps_run(const LabState& lab) {
-    return std::any_of(lab.sweeps.begin(), lab.sweeps.end(), [](const BackgroundSweep& s) { return s.ticket != 0; });
+    return std::any_of(lab.sweeps.begin(), lab.sweeps.end(),
+                       [](const BackgroundSweep& s) { return s.ticket != 0; });
 }
 
 }  // namespace sawtooth

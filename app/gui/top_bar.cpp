@@ -2,11 +2,11 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "app/gui/appearance.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
+#include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
 
@@ -14,6 +14,7 @@ namespace sawtooth {
 namespace {
 
 constexpr float roomy = 1000;  // units; below it words are left out of the bar
+constexpr const char* layout_sentence = "Puts every panel where it was at the first start.";
 
 void draw_family_chooser(LabState& lab, float width) {
     ImGui::SetNextItemWidth(width);
@@ -28,10 +29,10 @@ void draw_family_chooser(LabState& lab, float width) {
 }
 
 void draw_backend_chooser(LabState& lab, float width) {
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const int threads = lab.request.threads > 0 ? lab.request.threads : cores;
+    const int threads = lab.request.threads > 0 ? lab.request.threads : cores();
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##backend", fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s").c_str())) {
+    if (ImGui::BeginCombo("##backend",
+                          fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s").c_str())) {
         ImGui::Selectable("CPU", true);
         ImGui::Selectable("CUDA", false, ImGuiSelectableFlags_Disabled);
         tooltip("No variant of this family has a CUDA kernel in this version.");
@@ -89,7 +90,8 @@ void draw_progress(LabState& lab, float width) {
     const bool run = lab.pending.ticket && lab.now - lab.pending.since > patience;
     if (run) {
         const Progress& progress = lab.pending.progress;
-        draw_bar(static_cast<float>(progress.fraction), progress.words.empty() ? "waiting" : progress.words, width);
+        draw_bar(static_cast<float>(progress.fraction), progress.words.empty() ? "waiting" : progress.words,
+                 width);
         return;
     }
     if (!sweeps_run(lab)) {
@@ -101,7 +103,8 @@ void draw_progress(LabState& lab, float width) {
     }
     const float button = ImGui::GetFrameHeight();
     const SweepProgress progress = sweep_progress(lab);
-    const float share = static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.of, 1));
+    const float share =
+        static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.of, 1));
     if (ImGui::Button("×###cancel sweeps", {button, 0})) cancel_sweeps(lab);
     tooltip("Cancels the sweeps in the background.");
     ImGui::SameLine();
@@ -110,6 +113,8 @@ void draw_progress(LabState& lab, float width) {
 
 void draw_view_menu(LabState& lab) {
     if (ImGui::Button("View")) ImGui::OpenPopup("view");
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + units(4)},
+                            ImGuiCond_Always, {1, 0});
     if (!ImGui::BeginPopup("view")) return;
     ImGui::SeparatorText("Theme");
     const auto theme = [&](const char* name, ThemeChoice choice) {
@@ -125,7 +130,7 @@ void draw_view_menu(LabState& lab) {
     ImGui::SeparatorText("Window");
     if (ImGui::MenuItem("Full screen", "F11", lab.full_screen)) lab.full_screen = !lab.full_screen;
     if (ImGui::MenuItem("Reset layout")) lab.rebuild_layout = true;
-    tooltip("Puts every panel where it was at the first start.");
+    tooltip(layout_sentence);
     ImGui::EndPopup();
 }
 
@@ -150,7 +155,8 @@ void draw_top_bar(LabState& lab) {
     ImGui::SameLine();
     draw_run_buttons(lab, words);
     ImGui::SameLine(0, units(16));
-    const float right = button_width("Open…") + button_width("View") + units(16);
+    const float right = button_width("Open…") + button_width("View") + units(16) +
+                        (words ? button_width("Reset layout") + units(8) : 0);
     const float width = std::max(ImGui::GetContentRegionAvail().x - right, 1.0f);
     const float left = ImGui::GetCursorPosX(), top = ImGui::GetCursorPosY();
     draw_progress(lab, width);
@@ -159,26 +165,33 @@ void draw_top_bar(LabState& lab) {
     if (ImGui::Button("Open…")) lab.show_open = true;
     tooltip("Takes inputs from an .npz file (Ctrl+O); a file dropped on the window opens too.");
     ImGui::SameLine();
+    if (words) {
+        if (ImGui::Button("Reset layout")) lab.rebuild_layout = true;
+        tooltip(layout_sentence);
+        ImGui::SameLine();
+    }
     draw_view_menu(lab);
 }
 
 // What hinders, else what happened last.
 void draw_status_bar(LabState& lab) {
-    const std::string outdated = why_outdated(lab);
+    const std::string why = lab.problem ? "" : why_outdated(lab);
+    const std::string outdated = why.empty() ? "" : "what is drawn is old: " + why;
     const float right = outdated.empty() ? 0 : ImGui::CalcTextSize(outdated.c_str()).x + units(16);
     const float room = ImGui::GetContentRegionAvail().x - right;
     const float left = ImGui::GetCursorPosX();
-    if (lab.problem) {
+    const LogLine last =
+        lab.log.empty() ? LogLine{"", LogLine::Kind::note, "nothing was run yet"} : lab.log.back();
+    if (lab.problem || last.kind == LogLine::Kind::problem) {
         problem_mark(lab);
         ImGui::SameLine(0, units(4));
         ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
-        elided_text("Cannot run: " + lab.problem->error.text, room - units(24));
-        ImGui::PopStyleColor();
+        elided_text(lab.problem ? "Cannot run: " + lab.problem->error.text : last.text, room - units(24));
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-        elided_text(lab.log.empty() ? "nothing was run yet" : lab.log.back().time + "  " + lab.log.back().text, room);
-        ImGui::PopStyleColor();
+        elided_text(last.time + "  " + last.text, room);
     }
+    ImGui::PopStyleColor();
     if (outdated.empty()) return;
     ImGui::SameLine(left + room + units(16), 0);
     ImGui::TextUnformatted(outdated.c_str());

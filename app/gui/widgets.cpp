@@ -1,5 +1,7 @@
 #include "app/gui/widgets.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <array>
 
@@ -20,12 +22,13 @@ int grow(ImGuiInputTextCallbackData* data) {
 }  // namespace
 
 bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags) {
-    return ImGui::InputText(label, text.data(), text.capacity() + 1, flags | ImGuiInputTextFlags_CallbackResize, grow,
-                            &text);
+    return ImGui::InputText(label, text.data(), text.capacity() + 1,
+                            flags | ImGuiInputTextFlags_CallbackResize, grow, &text);
 }
 
 void tooltip(std::string_view text) {
-    if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
+    if (text.empty() ||
+        !ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
         return;
     if (!ImGui::BeginTooltip()) return;
     ImGui::PushTextWrapPos(units(360));
@@ -43,7 +46,9 @@ void elided_text(std::string_view text, float width) {
 void problem_mark(const LabState& lab) {
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const ImVec2 centre{corner.x + height / 2, corner.y + height / 2};
+    // Beside text that is aligned to frames, lower by as much.
+    const float down = ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;
+    const ImVec2 centre{corner.x + height / 2, corner.y + down + height / 2};
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddCircleFilled(centre, height / 2, ImGui::GetColorU32(problem_colour(lab)));
     const ImVec2 size = ImGui::CalcTextSize("!");
@@ -54,8 +59,7 @@ void problem_mark(const LabState& lab) {
 void centred_sentence(std::string_view text) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float width = std::min(room.x, units(420));
-    const float height =
-        ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y;
+    const float height = ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y;
     const float left = ImGui::GetCursorPosX() + std::max(0.0f, (room.x - width) / 2);
     ImGui::SetCursorPos({left, ImGui::GetCursorPosY() + std::max(0.0f, (room.y - height) / 2)});
     ImGui::PushTextWrapPos(left + width);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -68,7 +69,9 @@ struct Happened {
     bool redraw = true;
 };
 
-Happened& happened_of(GLFWwindow* window) { return *static_cast<Happened*>(glfwGetWindowUserPointer(window)); }
+Happened& happened_of(GLFWwindow* window) {
+    return *static_cast<Happened*>(glfwGetWindowUserPointer(window));
+}
 
 void set_up_callbacks(GLFWwindow* window, Happened& happened) {
     glfwSetWindowUserPointer(window, &happened);
@@ -118,7 +121,7 @@ class FullScreen {
 // Writes settings and layout when they changed, not at every pixel of a drag.
 class Keeper {
   public:
-    Keeper(LabState& lab, std::string directory) : directory_(std::move(directory)), saved_(lab.settings) {}
+    Keeper(std::string directory, const Settings& saved) : directory_(std::move(directory)), saved_(saved) {}
 
     void follow(LabState& lab, double now) {
         if (ImGui::GetIO().WantSaveIniSettings) {
@@ -128,6 +131,13 @@ class Keeper {
         if (now - last_ >= save_rest) save(lab, now);
     }
 
+    // At the end, when Dear ImGui may not yet have asked for it.
+    void save_all(LabState& lab) {
+        layout_changed_ = true;
+        save(lab, last_);
+    }
+
+  private:
     void save(LabState& lab, double now) {
         last_ = now;
         if (lab.settings != saved_) save_settings(lab, directory_);
@@ -136,7 +146,6 @@ class Keeper {
         layout_changed_ = false;
     }
 
-  private:
     std::string directory_;
     Settings saved_;
     bool layout_changed_ = false;
@@ -158,29 +167,46 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     glfwSwapBuffers(window);
 }
 
-void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& keeper, std::atomic<bool>& woken) {
+void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& keeper, std::atomic<bool>& woken,
+              const std::function<bool(const LabState&)>& done) {
     Happened happened{&lab};
     set_up_callbacks(window, happened);
     FullScreen full_screen;
     Pacing pacing;
-    while (!glfwWindowShouldClose(window)) {
+    bool closing = false;
+    while (!closing) {
         const bool blinks = ImGui::GetIO().WantTextInput;
         const double wait = pacing.next(lab, blinks) - glfwGetTime();
         if (wait > 0)
             glfwWaitEventsTimeout(wait);
         else
             glfwPollEvents();
+        closing = glfwWindowShouldClose(window);
         const double now = glfwGetTime();
         if (input_waits() || std::exchange(happened.redraw, false)) pacing.happened(now);
         if (woken.exchange(false)) pacing.woken();
-        if (pacing.next(lab, blinks) > now) continue;
         update(lab, now);
+        if (closing || pacing.next(lab, blinks) > now) continue;
         draw_and_show(lab, window, graphics);
         full_screen.follow(window, lab.full_screen);
         if (!full_screen.on()) glfwGetWindowSize(window, &lab.settings.width, &lab.settings.height);
         keeper.follow(lab, now);
-        pacing.drawn(now);
+        pacing.drawn(lab, now);
+        closing = done(lab);
     }
+}
+
+bool is_set(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && *value;
+}
+
+// False where the environment names no display. Asked before GLFW, whose libraries would complain in their
+// own words.
+bool choose_platform() {
+    const bool wayland = is_set("WAYLAND_DISPLAY") || is_set("WAYLAND_SOCKET");
+    if (!wayland) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+    return wayland || is_set("DISPLAY");
 }
 
 int fail(const std::string& text, int code = 1) {
@@ -191,11 +217,17 @@ int fail(const std::string& text, int code = 1) {
 }  // namespace
 
 int run_window(const WindowOptions& options) {
-    glfwSetErrorCallback([](int, const char*) {});  // the line below says what a person can do
+    return run_window_until(options, [](const LabState&) { return false; });
+}
+
+int run_window_until(const WindowOptions& options, const std::function<bool(const LabState&)>& done) {
+    const std::string instead =
+        "`sawtooth shot FILE.png` draws the window into a picture, `sawtooth report DIR` "
+        "writes a page";
+    if (!choose_platform()) return fail("no display: " + instead);
+    glfwSetErrorCallback([](int, const char*) {});  // the lines here say what a person can do
     const Glfw glfw;
-    if (!glfw.works)
-        return fail("no display: `sawtooth shot FILE.png` draws the window into a picture, `sawtooth report DIR` writes "
-                    "a page");
+    if (!glfw.works) return fail("the display cannot be reached: " + instead);
     std::atomic<bool> woken = false;
     const auto wake = [&woken] {
         woken = true;
@@ -206,12 +238,11 @@ int run_window(const WindowOptions& options) {
     if (!lab) return fail(lab.error().text, lab.error().exit_code());
     const std::string directory = config_directory();
     load_settings(*lab, directory);
+    Keeper keeper(directory, lab->settings);
     apply_options(*lab, options);
 
     const WindowHandle window = open_window(lab->settings);
-    if (!window)
-        return fail("the display offers no OpenGL 3.3: `sawtooth shot FILE.png` draws the window into a picture, "
-                    "`sawtooth report DIR` writes a page");
+    if (!window) return fail("the display offers no OpenGL 3.3: " + instead);
     if (const auto problem = Graphics::load(glfwGetProcAddress)) return fail(problem->text);
     if (lab->settings.scale <= 0) {
         float monitor = 1;
@@ -225,9 +256,8 @@ int run_window(const WindowOptions& options) {
         ImGui::LoadIniSettingsFromMemory(layout.data(), layout.size());
         lab->rebuild_layout = false;
     }
-    Keeper keeper(*lab, directory);
-    run_loop(*lab, window.get(), graphics, keeper, woken);
-    keeper.save(*lab, glfwGetTime());
+    run_loop(*lab, window.get(), graphics, keeper, woken, done);
+    keeper.save_all(*lab);
     return 0;
 }
 

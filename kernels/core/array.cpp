@@ -10,21 +10,29 @@ namespace sawtooth {
 int64_t bytes_of(Dtype dtype) {
     switch (dtype) {
         case Dtype::f32:
-        case Dtype::int32: return 4;
+        case Dtype::int32:
+            return 4;
         case Dtype::f64:
-        case Dtype::complex64: return 8;
-        case Dtype::complex128: return 16;
+        case Dtype::complex64:
+            return 8;
+        case Dtype::complex128:
+            return 16;
     }
     return 0;
 }
 
 std::string_view name_of(Dtype dtype) {
     switch (dtype) {
-        case Dtype::f32: return "f32";
-        case Dtype::f64: return "f64";
-        case Dtype::complex64: return "complex64";
-        case Dtype::complex128: return "complex128";
-        case Dtype::int32: return "int32";
+        case Dtype::f32:
+            return "f32";
+        case Dtype::f64:
+            return "f64";
+        case Dtype::complex64:
+            return "complex64";
+        case Dtype::complex128:
+            return "complex128";
+        case Dtype::int32:
+            return "int32";
     }
     return "";
 }
@@ -65,11 +73,16 @@ Array Array::zeros(std::string name, Dtype dtype, Shape shape) {
 std::complex<double> Array::value(int64_t index) const {
     const auto i = static_cast<size_t>(index);
     switch (dtype) {
-        case Dtype::f32: return as<float>()[i];
-        case Dtype::f64: return as<double>()[i];
-        case Dtype::complex64: return as<std::complex<float>>()[i];
-        case Dtype::complex128: return as<std::complex<double>>()[i];
-        case Dtype::int32: return as<int32_t>()[i];
+        case Dtype::f32:
+            return as<float>()[i];
+        case Dtype::f64:
+            return as<double>()[i];
+        case Dtype::complex64:
+            return as<std::complex<float>>()[i];
+        case Dtype::complex128:
+            return as<std::complex<double>>()[i];
+        case Dtype::int32:
+            return as<int32_t>()[i];
     }
     return 0;
 }

@@ -11,8 +11,8 @@
 
 namespace sawtooth {
 
-// What arrays outside a Plan hold. Narrow floats live inside Plans alone: an input is rounded to the parameter
-// `dtype` and kept as f32, an output comes back as f32.
+// What arrays outside a Plan hold. Narrow floats live inside Plans alone: an input is rounded to the
+// parameter `dtype` and kept as f32, an output comes back as f32.
 enum class Dtype { f32, f64, complex64, complex128, int32 };
 
 int64_t bytes_of(Dtype dtype);

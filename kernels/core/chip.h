@@ -11,11 +11,11 @@ inline const char* name_of(Backend backend) { return backend == Backend::cpu ? "
 // What a variant must fit. The CPU is a chip too; its shared memory is 0 because its tiles need none.
 struct Chip {
     Backend backend = Backend::cpu;
-    std::string name;                      // as its maker calls it
-    std::string architecture;              // "sm_90a"; "x86-64"
-    int multiprocessors = 0;               // streaming multiprocessors; cores of a CPU
-    int64_t shared_bytes_per_block = 0;    // the most that a thread block can opt in to
-    int64_t memory_bytes = 0;              // of the device; of the machine for the CPU
+    std::string name;                    // as its maker calls it
+    std::string architecture;            // "sm_90a"; "x86-64"
+    int multiprocessors = 0;             // streaming multiprocessors; cores of a CPU
+    int64_t shared_bytes_per_block = 0;  // the most that a thread block can opt in to
+    int64_t memory_bytes = 0;            // of the device; of the machine for the CPU
 };
 
 }  // namespace sawtooth

@@ -7,7 +7,8 @@ namespace {
 
 template <class Row>
 const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
-    const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
     return found == rows.end() ? nullptr : &*found;
 }
 
@@ -21,7 +22,8 @@ Shape ArraySpec::shape_for(const Parameters& parameters, const Arrays& inputs) c
 }
 
 bool Family::has_kernels() const {
-    return std::any_of(variants.begin(), variants.end(), [](const Variant& v) { return v.plan_cpu != nullptr; });
+    return std::any_of(variants.begin(), variants.end(),
+                       [](const Variant& v) { return v.plan_cpu != nullptr; });
 }
 
 const Parameter* Family::parameter(std::string_view name) const { return find_row(parameters, name); }
@@ -34,6 +36,8 @@ Parameters Family::defaults() const {
     return all;
 }
 
-const VariantResult* find(const Result& result, std::string_view variant) { return find_row(result.variants, variant); }
+const VariantResult* find(const Result& result, std::string_view variant) {
+    return find_row(result.variants, variant);
+}
 
 }  // namespace sawtooth

@@ -27,13 +27,14 @@ struct ArraySpec {
     std::string name, meaning;
     Role role = Role::input;
     Dtype dtype = Dtype::f32;
-    // One word a dimension. A parameter's name: the array fixes that parameter. Anything else ("2^C", "chunks + 1")
-    // is for people, and `shape` says its size.
+    // One word a dimension. A parameter's name: the array fixes that parameter. Anything else ("2^C", "chunks
+    // + 1") is for people, and `shape` says its size.
     std::vector<std::string> dimensions;
-    Shape (*shape)(const Parameters&, const Arrays& inputs) = nullptr;  // null: every dimension names a parameter
-    bool (*used)(const Parameters&) = nullptr;                          // null: always
-    Dtype (*dtype_for)(const Parameters&) = nullptr;                    // null: `dtype`
-    bool rounded = true;  // an input that is rounded to the parameter `dtype`
+    Shape (*shape)(const Parameters&,
+                   const Arrays& inputs) = nullptr;   // null: every dimension names a parameter
+    bool (*used)(const Parameters&) = nullptr;        // null: always
+    Dtype (*dtype_for)(const Parameters&) = nullptr;  // null: `dtype`
+    bool rounded = true;                              // an input that is rounded to the parameter `dtype`
 
     bool is_used(const Parameters& parameters) const { return !used || used(parameters); }
     Shape shape_for(const Parameters& parameters, const Arrays& inputs) const;
@@ -44,8 +45,8 @@ struct Preset {
     std::vector<std::pair<std::string, Value>> values;
 };
 
-// What a variant's plan is made of. Inputs hold every used array, rounded to the parameter `dtype`. A dry plan is
-// made to know its memory before any is taken: its inputs have shapes and no data.
+// What a variant's plan is made of. Inputs hold every used array, rounded to the parameter `dtype`. A dry
+// plan is made to know its memory before any is taken: its inputs have shapes and no data.
 struct PlanRequest {
     const Parameters& parameters;
     const Arrays& inputs;
@@ -94,17 +95,19 @@ struct Family {
     void (*settle)(Parameters&, const Arrays& given, Backend) = nullptr;
     // What no variant could ever do; null: nothing beyond the parameters' ranges.
     std::optional<Refusal> (*check)(const Parameters&) = nullptr;
-    // The same for what arrays hold (hostile indices); null: anything goes. Wants all that were given, also those
-    // that are not used, so that it can refuse two forms of one input.
+    // The same for what arrays hold (hostile indices); null: anything goes. Wants all that were given, also
+    // those that are not used, so that it can refuse two forms of one input.
     std::optional<Refusal> (*check_inputs)(const Parameters&, const Arrays& inputs) = nullptr;
 
     // The rest is null in a family that has no kernels yet.
     // One input array; what it holds when stopped is of no account.
-    Array (*generate)(const ArraySpec&, const Parameters&, const Arrays& so_far, Random, std::stop_token) = nullptr;
+    Array (*generate)(const ArraySpec&, const Parameters&, const Arrays& so_far, Random,
+                      std::stop_token) = nullptr;
     // f64 or complex128 outputs, sequential; cancelled when stopped.
     Outcome<Arrays> (*reference)(const Parameters&, const Arrays& inputs, std::stop_token) = nullptr;
     Work (*work)(const Parameters&) = nullptr;
-    std::string sequence_axis;  // the dimension along which errors are reported by position, "" where there is none
+    std::string
+        sequence_axis;  // the dimension along which errors are reported by position, "" where there is none
     std::vector<BenchCase> (*bench_cases)(Backend) = nullptr;
     std::vector<FigureSweep> (*sweeps)(const Parameters&) = nullptr;
     std::vector<Figure> (*figures)(const Result&, const View&) = nullptr;

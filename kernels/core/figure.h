@@ -15,8 +15,8 @@ namespace sawtooth {
 enum class Scale { linear, log2, log10 };
 
 struct Axis {
-    std::string label;  // "time"
-    std::string unit = {};   // "us", "" where it is a bare number
+    std::string label;      // "time"
+    std::string unit = {};  // "us", "" where it is a bare number
     Scale scale = Scale::linear;
     std::optional<double> minimum = {}, maximum = {};  // fitted to the data where absent
     std::vector<std::string> categories = {};          // names of 0, 1, 2, … instead of numbers
@@ -59,7 +59,7 @@ struct Bar {
         double length = 0;
     };
     Ink ink;
-    std::vector<Segment> segments;  // stacked from 0
+    std::vector<Segment> segments;    // stacked from 0
     std::optional<double> low, high;  // a whisker
     std::string text;                 // written at the end
 };

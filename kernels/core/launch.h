@@ -18,7 +18,8 @@ namespace cpu {
 class Pool;
 }
 
-// What must move and what must be done, at the least: what GB/s, TFLOP/s, rooflines and predictions come from.
+// What must move and what must be done, at the least: what GB/s, TFLOP/s, rooflines and predictions come
+// from.
 struct Work {
     double bytes = 0;
     double operations = 0;
@@ -57,8 +58,8 @@ struct Queue {
     CUstream_st* stream = nullptr;
 };
 
-// One dispatch to the pool, or one kernel on a stream. Launches of one kind share their info: a launch a token
-// makes thousands of them.
+// One dispatch to the pool, or one kernel on a stream. Launches of one kind share their info: a launch a
+// token makes thousands of them.
 struct Launch {
     std::shared_ptr<const LaunchInfo> info;
     std::function<void(Queue&)> start;

@@ -54,31 +54,44 @@ std::string to_text(const Value& value) {
 
 std::string_view name_of(Group group) {
     switch (group) {
-        case Group::shape: return "shape";
-        case Group::tiling: return "tiling";
-        case Group::algorithm: return "algorithm";
-        case Group::numerics: return "numerics";
-        case Group::run: return "run";
+        case Group::shape:
+            return "shape";
+        case Group::tiling:
+            return "tiling";
+        case Group::algorithm:
+            return "algorithm";
+        case Group::numerics:
+            return "numerics";
+        case Group::run:
+            return "run";
     }
     return "";
 }
 
 std::string_view name_of(Type type) {
     switch (type) {
-        case Type::boolean: return "boolean";
-        case Type::integer: return "integer";
-        case Type::real: return "real";
-        case Type::choice: return "choice";
-        case Type::list: return "list";
+        case Type::boolean:
+            return "boolean";
+        case Type::integer:
+            return "integer";
+        case Type::real:
+            return "real";
+        case Type::choice:
+            return "choice";
+        case Type::list:
+            return "list";
     }
     return "";
 }
 
 std::string_view name_of(Renews renews) {
     switch (renews) {
-        case Renews::inputs: return "inputs";
-        case Renews::kernels: return "kernels";
-        case Renews::figures: return "figures";
+        case Renews::inputs:
+            return "inputs";
+        case Renews::kernels:
+            return "kernels";
+        case Renews::figures:
+            return "figures";
     }
     return "";
 }
@@ -86,13 +99,16 @@ std::string_view name_of(Renews renews) {
 std::string Parameter::accepted() const {
     const std::string either = word.empty() ? "" : word + " or ";
     switch (type) {
-        case Type::boolean: return "true or false";
+        case Type::boolean:
+            return "true or false";
         case Type::integer:
-        case Type::real: return either + number_text(minimum) + " to " + number_text(maximum);
+        case Type::real:
+            return either + number_text(minimum) + " to " + number_text(maximum);
         case Type::list:
             return either + "numbers from " + number_text(minimum) + " to " + number_text(maximum) +
                    " with commas between them";
-        case Type::choice: break;
+        case Type::choice:
+            break;
     }
     std::string names;
     for (const Value& choice : choices) names += (names.empty() ? "" : ", ") + to_text(choice);
@@ -105,7 +121,9 @@ std::optional<Refusal> Parameter::check(const Value& value) const {
     const auto within = [this](double number) { return number >= minimum && number <= maximum; };
     bool good = false;
     switch (type) {
-        case Type::boolean: good = std::holds_alternative<bool>(value); break;
+        case Type::boolean:
+            good = std::holds_alternative<bool>(value);
+            break;
         case Type::integer: {
             const auto* number = std::get_if<int64_t>(&value);
             good = number && within(static_cast<double>(*number));
@@ -152,8 +170,8 @@ Outcome<Value> Parameter::parse(std::string_view text) const {
     return *value;
 }
 
-Parameter integer_parameter(std::string name, std::string meaning, Group group, std::string unit, int64_t initial,
-                            int64_t minimum, int64_t maximum, Step step, Renews renews) {
+Parameter integer_parameter(std::string name, std::string meaning, Group group, std::string unit,
+                            int64_t initial, int64_t minimum, int64_t maximum, Step step, Renews renews) {
     Parameter row;
     row.name = std::move(name);
     row.meaning = std::move(meaning);

@@ -49,8 +49,8 @@ struct Parameter {
 };
 
 // Makers of the usual rows; what they leave at its default is set on the row that they return.
-Parameter integer_parameter(std::string name, std::string meaning, Group group, std::string unit, int64_t initial,
-                            int64_t minimum, int64_t maximum, Step step, Renews renews);
+Parameter integer_parameter(std::string name, std::string meaning, Group group, std::string unit,
+                            int64_t initial, int64_t minimum, int64_t maximum, Step step, Renews renews);
 Parameter real_parameter(std::string name, std::string meaning, Group group, double initial, double minimum,
                          double maximum, Renews renews);
 Parameter choice_parameter(std::string name, std::string meaning, Group group, Value initial,

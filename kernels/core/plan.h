@@ -11,7 +11,8 @@ namespace sawtooth {
 
 // What a variant makes of a Request: memory taken, launches in order. Variants never time themselves.
 struct Plan {
-    bool dry = false;  // only counts bytes: nothing is allocated, pointers are null, launches are never started
+    bool dry =
+        false;  // only counts bytes: nothing is allocated, pointers are null, launches are never started
     std::vector<std::shared_ptr<std::byte[]>> memory;  // keeps alive what the launches use
     std::vector<std::span<std::byte>> buffers;         // the same in host memory, to flush from the caches
     int64_t memory_bytes = 0;

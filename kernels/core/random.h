@@ -6,8 +6,9 @@
 
 namespace sawtooth {
 
-// A small generator whose numbers depend on the seed and the array's name alone, so that giving one input by file
-// leaves the others as they were. splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators".
+// A small generator whose numbers depend on the seed and the array's name alone, so that giving one input by
+// file leaves the others as they were. splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
+// generators".
 class Random {
   public:
     Random(uint64_t seed, std::string_view name) : state_(seed * 0x9E3779B97F4A7C15u) {

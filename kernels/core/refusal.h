@@ -16,7 +16,8 @@ struct Refusal {
     std::string sentence() const { return argument + (value.empty() ? "" : " = " + value) + ": " + accepted; }
 };
 
-// Why something did not come to pass. The kind decides the exit code (0 done, 1 failure, 2 usage, 130 cancelled).
+// Why something did not come to pass. The kind decides the exit code (0 done, 1 failure, 2 usage, 130
+// cancelled).
 struct Error {
     enum class Kind { failure, usage, cancelled };
     Kind kind = Kind::failure;

@@ -16,8 +16,9 @@ struct Series {
     std::vector<double> x, y;
 };
 
-// value_at(0 … count - 1) at x = 0, 1, … in the range in sight. Where there are more values than columns, each column
-// gives its minimum and its maximum, so that no peak is lost; NaN only where a whole column is NaN.
+// value_at(0 … count - 1) at x = 0, 1, … in the range in sight. Where there are more values than columns,
+// each column gives its minimum and its maximum, so that no peak is lost; NaN only where a whole column is
+// NaN.
 template <class ValueAt>
 Series reduce(int64_t count, const View& view, const std::string& shared, ValueAt&& value_at) {
     int64_t first = 0, last = count;
@@ -43,8 +44,10 @@ Series reduce(int64_t count, const View& view, const std::string& shared, ValueA
         int64_t low_at = begin, high_at = begin;
         for (int64_t i = begin; i < end; ++i) {
             const double value = value_at(i);
-            if (!(value >= low)) low = std::isnan(value) ? low : value, low_at = std::isnan(value) ? low_at : i;
-            if (!(value <= high)) high = std::isnan(value) ? high : value, high_at = std::isnan(value) ? high_at : i;
+            if (!(value >= low))
+                low = std::isnan(value) ? low : value, low_at = std::isnan(value) ? low_at : i;
+            if (!(value <= high))
+                high = std::isnan(value) ? high : value, high_at = std::isnan(value) ? high_at : i;
         }
         const bool low_first = low_at <= high_at;
         series.x.push_back(static_cast<double>(low_first ? low_at : high_at));

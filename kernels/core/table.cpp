@@ -38,7 +38,9 @@ std::string tsv_cell(std::string text) {
 template <class Cell>
 std::string separated(const Table& table, const char* separator, const char* line_end, Cell&& cell) {
     std::string text;
-    const auto add = [&](const std::string& part, bool first) { text += (first ? "" : separator) + cell(part); };
+    const auto add = [&](const std::string& part, bool first) {
+        text += (first ? "" : separator) + cell(part);
+    };
     for (size_t c = 0; c < table.columns.size(); ++c) add(heading(table.columns[c]), c == 0);
     text += line_end;
     for (const auto& row : table.rows) {
@@ -82,11 +84,13 @@ std::string Table::markdown() const {
         text += " " + padded(heading(columns[c]), widths[c], columns[c].number) + " |";
     text += "\n|";
     for (size_t c = 0; c < columns.size(); ++c)
-        text += " " + std::string(std::max<size_t>(widths[c], 3) - 1, '-') + (columns[c].number ? ":" : "-") + " |";
+        text += " " + std::string(std::max<size_t>(widths[c], 3) - 1, '-') + (columns[c].number ? ":" : "-") +
+                " |";
     text += "\n";
     for (const auto& row : rows) {
         text += "|";
-        for (size_t c = 0; c < columns.size(); ++c) text += " " + padded(row[c], widths[c], columns[c].number) + " |";
+        for (size_t c = 0; c < columns.size(); ++c)
+            text += " " + padded(row[c], widths[c], columns[c].number) + " |";
         text += "\n";
     }
     return text;

@@ -14,9 +14,9 @@ struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<std::string>> rows;
 
-    std::string plain() const;     // padded for a terminal
+    std::string plain() const;  // padded for a terminal
     std::string markdown() const;
-    std::string csv() const;       // RFC 4180
+    std::string csv() const;  // RFC 4180
     std::string tsv() const;
 };
 

@@ -34,7 +34,8 @@ void narrow_bf16(const float* from, uint16_t* to, int64_t count) {
         const auto bits = hn::BitCast(words, value);
         const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
         const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7FFF)));
-        const auto quiet = hn::Or(bits, hn::Set(words, 0x400000));  // rounding could turn a NaN into an infinity
+        const auto quiet =
+            hn::Or(bits, hn::Set(words, 0x400000));  // rounding could turn a NaN into an infinity
         const auto is_nan = hn::RebindMask(words, hn::IsNaN(value));
         const auto kept = hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded));
         hn::StoreU(hn::DemoteTo(Halves(), hn::BitCast(hn::RebindToSigned<Words>(), kept)), Halves(), target);
@@ -67,7 +68,8 @@ uint16_t f16_from(float value) {
     const uint32_t size = bits & 0x7FFFFFFFu;
     if (size > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);   // NaN
     if (size >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // 65520 and above: infinity
-    if (size < 0x38800000u) {  // below 2^-14: adding 0.5 leaves the rounded multiple of 2^-24 in the last bits
+    if (size <
+        0x38800000u) {  // below 2^-14: adding 0.5 leaves the rounded multiple of 2^-24 in the last bits
         const float shifted = std::bit_cast<float>(size) + 0.5f;
         return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000u));
     }

@@ -17,13 +17,25 @@ using Clock = std::chrono::steady_clock;
 void pause() {
 #if defined(__x86_64__)
     _mm_pause();
-#else
-    std::this_thread::yield();
 #endif
 }
 
-// Long enough to bridge the gap between two dispatches of a plan, short enough to leave the cores to others.
-constexpr int spins_before_sleep = 2000;
+// Waits until `value` is no longer `old`. Some 20 us on the spot bridge the gap between two dispatches of a
+// plan; then the thread sleeps, as the one that it waits for may need this very core.
+template <class T>
+T wait_while(const std::atomic<T>& value, T old) {
+    constexpr int spins_before_sleep = 1000;
+    T now = value.load(std::memory_order_acquire);
+    for (int spin = 0; now == old && spin < spins_before_sleep; ++spin) {
+        pause();
+        now = value.load(std::memory_order_acquire);
+    }
+    while (now == old) {
+        value.wait(old, std::memory_order_acquire);
+        now = value.load(std::memory_order_acquire);
+    }
+    return now;
+}
 
 }  // namespace
 
@@ -62,7 +74,8 @@ struct Pool::State {
         const int64_t first = cyclic ? index : items * index / active;
         const int64_t last = cyclic ? items : items * (index + 1) / active;
         const int64_t step = cyclic ? active : 1;
-        for (int64_t i = first; i < last && !stop.stop_requested(); i += step) (*work)({i, index, worker.tally, stop});
+        for (int64_t i = first; i < last && !stop.stop_requested(); i += step)
+            (*work)({i, index, worker.tally, stop});
         worker.end_us = now_us();
     }
 
@@ -70,19 +83,11 @@ struct Pool::State {
         Worker& worker = workers[static_cast<size_t>(index)];
         uint64_t done = 0;
         while (true) {
-            uint64_t go = worker.go.load(std::memory_order_acquire);
-            for (int spin = 0; go == done && spin < spins_before_sleep; ++spin) {
-                pause();
-                go = worker.go.load(std::memory_order_acquire);
-            }
-            while (go == done) {
-                worker.go.wait(done, std::memory_order_acquire);
-                go = worker.go.load(std::memory_order_acquire);
-            }
+            const uint64_t go = wait_while(worker.go, done);
             if (quit.load(std::memory_order_relaxed)) return;
             done = go;
             do_items(index);
-            pending.fetch_sub(1, std::memory_order_release);
+            if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
         }
     }
 
@@ -94,7 +99,8 @@ struct Pool::State {
 };
 
 Pool::Pool(int threads) {
-    const int count = threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int count =
+        threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     state_ = std::make_unique<State>(count);
     for (int index = 1; index < count; ++index)
         state_->threads.emplace_back([state = state_.get(), index] { state->serve(index); });
@@ -119,8 +125,8 @@ void Pool::dispatch(int64_t items, Split split, const std::function<void(const I
     state.pending.store(state.active - 1, std::memory_order_relaxed);
     for (int index = 1; index < state.active; ++index) state.signal(index, state.dispatches);
     state.do_items(0);
-    for (int spin = 0; state.pending.load(std::memory_order_acquire) != 0; ++spin)
-        spin < spins_before_sleep ? pause() : std::this_thread::yield();
+    for (int pending = state.pending.load(std::memory_order_acquire); pending != 0;)
+        pending = wait_while(state.pending, pending);
 
     DispatchRecord record{start_us, state.now_us(), items, {}, {}};
     for (int index = 0; index < state.active; ++index) {

@@ -34,8 +34,8 @@ struct Item {
     const std::stop_token& stop;
 };
 
-// Threads that run dispatches one after another; the thread that dispatches is worker 0. A launch on the CPU is one
-// dispatch, and every one is recorded.
+// Threads that run dispatches one after another; the thread that dispatches is worker 0. A launch on the CPU
+// is one dispatch, and every one is recorded.
 class Pool {
   public:
     explicit Pool(int threads);  // 0: one a core
@@ -45,8 +45,8 @@ class Pool {
 
     int threads() const;
 
-    // Calls work(item) for 0 … items - 1 and returns when all are done, or when `stop` was requested: workers look at
-    // it before each item. Items must not throw.
+    // Calls work(item) for 0 … items - 1 and returns when all are done, or when `stop` was requested: workers
+    // look at it before each item. Items must not throw.
     void dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work);
 
     // The token that dispatches look at from now on.

@@ -1,9 +1,11 @@
-// y_t = x_0 o x_1 o … o x_t along L of [B, L, D], o associative. Five ways, from one chain a column to one pass:
+// y_t = x_0 o x_1 o … o x_t along L of [B, L, D], o associative. Five ways, from one chain a column to one
+// pass:
 //   sequential     a chain of L combines a column; columns in parallel
 //   hillis_steele  y_t <- y_(t - 2^k) o y_t for k = 0 … ceil(log2 L) - 1 (Hillis, Steele 1986)
 //   blelloch       totals up a binary tree, prefixes down again (Blelloch 1990)
 //   three_phase    scan in blocks, scan of the blocks' totals, add
-//   lookback       one pass: a tile publishes its total and looks back for the prefix before it (Merrill, Garland 2016)
+//   lookback       one pass: a tile publishes its total and looks back for the prefix before it (Merrill,
+//   Garland 2016)
 
 #include "kernels/scan/cpu.h"
 
@@ -27,7 +29,9 @@ constexpr int64_t streamed_bytes = 16 << 20;
 
 int64_t elements_of(const Job& job) { return job.batch * job.length * job.channels; }
 
-bool is_streamed(const Job& job) { return elements_of(job) * cpu::bytes_of(job.y_precision) > streamed_bytes; }
+bool is_streamed(const Job& job) {
+    return elements_of(job) * cpu::bytes_of(job.y_precision) > streamed_bytes;
+}
 
 Shape shape_of(const Job& job) { return {job.batch, job.length, job.channels}; }
 
@@ -67,9 +71,10 @@ void add_launch(Plan& plan, const Job& job, Described described, Split split,
     info->reads = std::move(described.reads);
     info->writes = std::move(described.writes);
     info->work = {described.bytes, described.combines * operations_a_combine(job.op)};
-    plan.launches.push_back({std::move(info), [items = described.items, split, work = std::move(work)](Queue& queue) {
-                                 queue.pool->dispatch(items, split, work);
-                             }});
+    plan.launches.push_back(
+        {std::move(info), [items = described.items, split, work = std::move(work)](Queue& queue) {
+             queue.pool->dispatch(items, split, work);
+         }});
 }
 
 int64_t ceil_divide(int64_t count, int64_t by) { return (count + by - 1) / by; }
@@ -103,14 +108,15 @@ int64_t levels_of(int64_t length) { return std::bit_width(static_cast<uint64_t>(
 void add_sequential(Plan& plan, const Job& job) {
     constexpr int64_t steps_a_tile = 256;  // widened at once where the precision is not f32
     const Strips strips = strips_of(job, steps_a_tile);
-    Described described{.name = "sequential",
-                        .meaning = "Walks every column from the first step to the last, one combine after another.",
-                        .formula = "B * ceil(D / columns a strip)",
-                        .items = job.batch * strips.count,
-                        .reads = inputs_of(job),
-                        .writes = {{job.y_name, shape_of(job)}},
-                        .bytes = input_bytes(job) + output_bytes(job),
-                        .combines = static_cast<double>(elements_of(job))};
+    Described described{
+        .name = "sequential",
+        .meaning = "Walks every column from the first step to the last, one combine after another.",
+        .formula = "B * ceil(D / columns a strip)",
+        .items = job.batch * strips.count,
+        .reads = inputs_of(job),
+        .writes = {{job.y_name, shape_of(job)}},
+        .bytes = input_bytes(job) + output_bytes(job),
+        .combines = static_cast<double>(elements_of(job))};
     add_launch(plan, job, std::move(described), Split::contiguous, [=](const Item& item) {
         const Access access(job);
         const int64_t batch = item.index / strips.count;
@@ -182,15 +188,19 @@ void add_blelloch(Plan& plan, const Job& job) {
     const int64_t levels = std::max<int64_t>(levels_of(job.length), 1);
     // nodes[h] at height h stand for 2^h positions each; the leaves are the input itself.
     std::vector<int64_t> nodes;
-    for (int64_t count = job.length; static_cast<int64_t>(nodes.size()) < levels; count = ceil_divide(count, 2))
+    for (int64_t count = job.length; static_cast<int64_t>(nodes.size()) < levels;
+         count = ceil_divide(count, 2))
         nodes.push_back(count);
     nodes.push_back(1);
-    std::vector<States> tree(static_cast<size_t>(levels));  // totals, then prefixes, of heights 1 … levels - 1
+    std::vector<States> tree(
+        static_cast<size_t>(levels));  // totals, then prefixes, of heights 1 … levels - 1
     for (int64_t h = 1; h < levels; ++h)
-        tree[static_cast<size_t>(h)] = take_states(plan, job.op, job.batch * nodes[static_cast<size_t>(h)] * width);
+        tree[static_cast<size_t>(h)] =
+            take_states(plan, job.op, job.batch * nodes[static_cast<size_t>(h)] * width);
 
     // Children first, first + 2, … of height h, gathered side by side.
-    const auto gather = [job, width, nodes, tree](int64_t h, int64_t batch, int64_t first, int64_t count, States to) {
+    const auto gather = [job, width, nodes, tree](int64_t h, int64_t batch, int64_t first, int64_t count,
+                                                  States to) {
         if (h == 0) return Access(job).lift(batch, first, 2, count, to, false);
         const auto level = static_cast<size_t>(h);
         for (int p = 0; p < planes_of(job.op); ++p)
@@ -209,7 +219,8 @@ void add_blelloch(Plan& plan, const Job& job) {
             .meaning = "Every node of height " + std::to_string(h) + " takes the total of its two children.",
             .formula = "B * ceil(ceil(L / 2^" + std::to_string(h) + ") / block_size)",
             .items = job.batch * blocks,
-            .reads = h == 1 ? inputs_of(job) : std::vector<ArrayUse>{{"totals", {job.batch, children, width}}},
+            .reads =
+                h == 1 ? inputs_of(job) : std::vector<ArrayUse>{{"totals", {job.batch, children, width}}},
             .writes = {{"totals", {job.batch, parents, width}}},
             .bytes = (h == 1 ? input_bytes(job) : plane_bytes(job.op, job.batch * children * width)) +
                      plane_bytes(job.op, job.batch * parents * width),
@@ -235,11 +246,13 @@ void add_blelloch(Plan& plan, const Job& job) {
         const bool is_last = h == 1;
         Described described{
             .name = "down_sweep_" + std::to_string(h),
-            .meaning = is_last ? "Every leaf combines the prefix before it with its own value."
-                               : "Left children take their parent's prefix, right ones join the left total to it.",
+            .meaning =
+                is_last ? "Every leaf combines the prefix before it with its own value."
+                        : "Left children take their parent's prefix, right ones join the left total to it.",
             .formula = "B * ceil(ceil(L / 2^" + std::to_string(h) + ") / block_size)",
             .items = job.batch * blocks,
-            .reads = is_last ? inputs_of(job) : std::vector<ArrayUse>{{"totals", {job.batch, children, width}}},
+            .reads =
+                is_last ? inputs_of(job) : std::vector<ArrayUse>{{"totals", {job.batch, children, width}}},
             .writes = {{is_last ? job.y_name : "prefixes", {job.batch, children, width}}},
             .bytes = plane_bytes(job.op, h == levels ? 0 : job.batch * parents * width) +
                      (is_last ? input_bytes(job) + output_bytes(job)
@@ -271,7 +284,8 @@ void add_blelloch(Plan& plan, const Job& job) {
             combine(job.op, prefix, left, right, pairs * width);
             for (int p = 0; p < planes_of(job.op); ++p) {
                 float* const to = tree[level - 1].plane[p] + (batch * children + 2 * first) * width;
-                for (int64_t k = 0; k < count; ++k) std::copy_n(prefix.plane[p] + k * width, width, to + 2 * k * width);
+                for (int64_t k = 0; k < count; ++k)
+                    std::copy_n(prefix.plane[p] + k * width, width, to + 2 * k * width);
                 for (int64_t k = 0; k < pairs; ++k)
                     std::copy_n(right.plane[p] + k * width, width, to + (2 * k + 1) * width);
             }
@@ -356,10 +370,11 @@ void add_three_phase(Plan& plan, const Job& job) {
                    const int64_t steps = std::min(job.block_size, job.length - first);
                    // The prefix, repeated so that rows of few channels are combined many at once.
                    const int64_t rows = std::min(std::max<int64_t>(256 / width, 1), steps);
-                   const States prefix = scratch_states(0, rows * width), out = scratch_states(1, rows * width);
+                   const States prefix = scratch_states(0, rows * width),
+                                out = scratch_states(1, rows * width);
                    for (int64_t row = 0; row < rows; ++row)
-                       copy_states(job.op, totals.from((batch * blocks + block) * width), prefix.from(row * width),
-                                   width);
+                       copy_states(job.op, totals.from((batch * blocks + block) * width),
+                                   prefix.from(row * width), width);
                    const auto put = [&](const float* values, int64_t at, int64_t count) {
                        if (job.y_precision == cpu::Precision::f32)
                            std::copy_n(values, count, static_cast<float*>(job.y) + at);
@@ -380,8 +395,8 @@ void add_three_phase(Plan& plan, const Job& job) {
 
 namespace {
 
-// What tiles publish. A flag holds 2 * run + 1 when the total can be read, 2 * run + 2 when the prefix can: a new run
-// needs no clearing.
+// What tiles publish. A flag holds 2 * run + 1 when the total can be read, 2 * run + 2 when the prefix can: a
+// new run needs no clearing.
 struct LookbackBoard {
     std::vector<std::atomic<uint64_t>> flags;
     States totals, prefixes;
@@ -413,13 +428,13 @@ void add_lookback(Plan& plan, const Job& job) {
     board->prefixes = take_states(plan, job.op, job.batch * tiles * width);
 
     Described described{.name = "lookback",
-                               .meaning = "Scans every tile once, with the prefix that it finds by looking back.",
-                               .formula = "ceil(L / block_size) * B * ceil(D / columns a strip)",
-                               .items = tiles * sequences,
-                               .reads = inputs_of(job),
-                               .writes = {{job.y_name, shape_of(job)}},
-                               .bytes = input_bytes(job) + output_bytes(job),
-                               .combines = static_cast<double>(2 * elements_of(job))};
+                        .meaning = "Scans every tile once, with the prefix that it finds by looking back.",
+                        .formula = "ceil(L / block_size) * B * ceil(D / columns a strip)",
+                        .items = tiles * sequences,
+                        .reads = inputs_of(job),
+                        .writes = {{job.y_name, shape_of(job)}},
+                        .bytes = input_bytes(job) + output_bytes(job),
+                        .combines = static_cast<double>(2 * elements_of(job))};
     const auto work = [=](const Item& item) {
         const Access access(job);
         // All sequences advance together, and an item waits for smaller ones alone.
@@ -450,8 +465,8 @@ void add_lookback(Plan& plan, const Job& job) {
                 if (!prefix_is_ready(found)) --found;
             }
         }
-        // Forward from the prefix found, P_k o A_(k+1) o …: what a prefix is by definition, so that its bits do not
-        // depend on how far this tile had to look.
+        // Forward from the prefix found, P_k o A_(k+1) o …: what a prefix is by definition, so that its bits
+        // do not depend on how far this tile had to look.
         if (found < 0)
             access.start(batch, column, columns, carry);
         else

@@ -8,20 +8,20 @@
 
 namespace sawtooth::scan {
 
-// One scan along the middle axis of [batch, length, channels], channels fastest. A complex channel is two of these.
-// Step s of the scan is position s, or length - 1 - s where `flipped`.
+// One scan along the middle axis of [batch, length, channels], channels fastest. A complex channel is two of
+// these. Step s of the scan is position s, or length - 1 - s where `flipped`.
 struct Job {
     Operator op = Operator::sum;
     bool flipped = false;
     int64_t batch = 0, length = 0, channels = 0;
-    int64_t block_size = 0;  // steps a tile
-    cpu::Precision precision = cpu::Precision::f32;    // of a and x
+    int64_t block_size = 0;                          // steps a tile
+    cpu::Precision precision = cpu::Precision::f32;  // of a and x
     cpu::Precision y_precision = cpu::Precision::f32;
     const void* a = nullptr;  // gates of linear
     const void* x = nullptr;
     const float* initial = nullptr;  // [batch, channels], the state before step 0 of linear; null: 0
     void* y = nullptr;
-    std::string prefix;                        // of the launches' names: "", "reverse_", "gradient_"
+    std::string prefix;  // of the launches' names: "", "reverse_", "gradient_"
     std::string a_name = "a", x_name = "x", y_name = "y";
 };
 

@@ -14,18 +14,19 @@ std::vector<Parameter> parameters() {
     std::vector<Parameter> rows = {
         integer_parameter("batch", "Independent sequences.", Group::shape, "sequences", 2, 1, 65536,
                           Step::powers_of_two, inputs),
-        integer_parameter("length", "Positions along which the scan runs; any number.", Group::shape, "positions", 4096,
-                          1, int64_t{1} << 28, Step::powers_of_two, inputs),
-        integer_parameter("channels", "Independent columns at every position, neighbours in memory.", Group::shape,
-                          "channels", 16, 1, 65536, Step::powers_of_two, inputs),
+        integer_parameter("length", "Positions along which the scan runs; any number.", Group::shape,
+                          "positions", 4096, 1, int64_t{1} << 28, Step::powers_of_two, inputs),
+        integer_parameter("channels", "Independent columns at every position, neighbours in memory.",
+                          Group::shape, "channels", 16, 1, 65536, Step::powers_of_two, inputs),
         choice_parameter("op", "The associative operator that joins two neighbours.", Group::algorithm, "sum",
                          {"sum", "product", "max", "min", "linear", "complex_sum"}, inputs),
         choice_parameter("direction", "Which way the scan runs: from the start, from the end, or both.",
                          Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
         choice_parameter("block_size", "Positions a tile: what one worker or thread block scans at once.",
-                         Group::tiling, "auto", {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}},
-                         Renews::kernels),
-        flag_parameter("compensated", "Carries what every addition loses beside the sum and adds it at the end.",
+                         Group::tiling, "auto",
+                         {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),
+        flag_parameter("compensated",
+                       "Carries what every addition loses beside the sum and adds it at the end.",
                        Group::numerics, false, Renews::kernels),
         dtype_parameter("f32", {"f32", "f16", "bf16"}),
         choice_parameter("distribution", "What the generated inputs look like.", Group::numerics, "normal",
@@ -37,14 +38,16 @@ std::vector<Parameter> parameters() {
                           Group::run, "channel", 0, 0, 65535, Step::linear, Renews::figures),
         integer_parameter("example_length", "Positions of the small array whose tree and ladder are drawn.",
                           Group::run, "positions", 8, 2, 16, Step::linear, Renews::figures),
-        integer_parameter("example_step", "Which step of the tree and the ladder is lit.", Group::run, "step", 1, 1,
-                          8, Step::linear, Renews::figures),
+        integer_parameter("example_step", "Which step of the tree and the ladder is lit.", Group::run, "step",
+                          1, 1, 8, Step::linear, Renews::figures),
     };
     return rows;
 }
 
 bool is_linear(const Parameters& parameters) { return parameters.is("op", "linear"); }
-bool has_gate_gradient(const Parameters& parameters) { return runs_backward(parameters) && is_linear(parameters); }
+bool has_gate_gradient(const Parameters& parameters) {
+    return runs_backward(parameters) && is_linear(parameters);
+}
 bool runs_both(const Parameters& parameters) { return parameters.is("direction", "both"); }
 Dtype x_dtype(const Parameters& parameters) {
     return parameters.is("op", "complex_sum") ? Dtype::complex64 : Dtype::f32;
@@ -53,7 +56,10 @@ Dtype x_dtype(const Parameters& parameters) {
 std::vector<ArraySpec> arrays() {
     const std::vector<std::string> sequence = {"batch", "length", "channels"}, column = {"batch", "channels"};
     return {
-        {.name = "x", .meaning = "What is scanned along the middle axis.", .dimensions = sequence, .dtype_for = x_dtype},
+        {.name = "x",
+         .meaning = "What is scanned along the middle axis.",
+         .dimensions = sequence,
+         .dtype_for = x_dtype},
         {.name = "a", .meaning = "The gates of linear.", .dimensions = sequence, .used = is_linear},
         {.name = "initial",
          .meaning = "The state of linear before its first step; 0 where it is absent.",
@@ -65,7 +71,10 @@ std::vector<ArraySpec> arrays() {
          .role = Role::output_gradient,
          .dimensions = sequence,
          .used = runs_backward},
-        {.name = "y", .meaning = "The inclusive scan of x.", .role = Role::output, .dimensions = sequence,
+        {.name = "y",
+         .meaning = "The inclusive scan of x.",
+         .role = Role::output,
+         .dimensions = sequence,
          .dtype_for = x_dtype},
         {.name = "y_reverse",
          .meaning = "The inclusive scan from the end.",
@@ -73,12 +82,21 @@ std::vector<ArraySpec> arrays() {
          .dimensions = sequence,
          .used = runs_both,
          .dtype_for = x_dtype},
-        {.name = "dx", .meaning = "The gradient of x.", .role = Role::output, .dimensions = sequence,
+        {.name = "dx",
+         .meaning = "The gradient of x.",
+         .role = Role::output,
+         .dimensions = sequence,
          .used = runs_backward},
-        {.name = "da", .meaning = "The gradient of a.", .role = Role::output, .dimensions = sequence,
+        {.name = "da",
+         .meaning = "The gradient of a.",
+         .role = Role::output,
+         .dimensions = sequence,
          .used = has_gate_gradient},
-        {.name = "dinitial", .meaning = "The gradient of initial, where that is given.", .role = Role::output,
-         .dimensions = column, .used = has_gate_gradient},
+        {.name = "dinitial",
+         .meaning = "The gradient of initial, where that is given.",
+         .role = Role::output,
+         .dimensions = column,
+         .used = has_gate_gradient},
     };
 }
 
@@ -91,7 +109,8 @@ std::vector<Variant> variants() {
          .outputs = outputs,
          .plan_cpu = plan_sequential},
         {.name = "hillis_steele",
-         .idea = "Doubling: in step k every position joins the one 2^k before it; log2 L passes, N log2 N work.",
+         .idea =
+             "Doubling: in step k every position joins the one 2^k before it; log2 L passes, N log2 N work.",
          .backends = {Backend::cpu},
          .outputs = outputs,
          .plan_cpu = plan_hillis_steele},
@@ -113,7 +132,9 @@ std::vector<Variant> variants() {
     };
 }
 
-void settle(Parameters& parameters, const Arrays& given, Backend) { settle_backward(parameters, given, "dy"); }
+void settle(Parameters& parameters, const Arrays& given, Backend) {
+    settle_backward(parameters, given, "dy");
+}
 
 std::optional<Refusal> check(const Parameters& parameters) {
     const std::string& op = parameters.text("op");
@@ -190,7 +211,8 @@ std::vector<BenchCase> bench_cases(Backend) {
         for (const char* op : {"sum", "linear"}) {
             BenchCase row;
             row.name = std::string(op) + " " + to_text(Shape{batch, length, channels});
-            row.values = {{"batch", batch}, {"length", length}, {"channels", channels}, {"op", std::string(op)}};
+            row.values = {
+                {"batch", batch}, {"length", length}, {"channels", channels}, {"op", std::string(op)}};
             row.limit = op == std::string("sum") ? BenchCase::Limit::copy : BenchCase::Limit::triad;
             cases.push_back(std::move(row));
         }
@@ -200,8 +222,8 @@ std::vector<BenchCase> bench_cases(Backend) {
     add(16, 2048, 512);
     add(4, 2048, 128);
     add(4, 2048, 1024);
-    add(64, 65536, 1);    // many long rows
-    add(1, 1 << 24, 1);   // one long row
+    add(64, 65536, 1);   // many long rows
+    add(1, 1 << 24, 1);  // one long row
     return cases;
 }
 
@@ -212,7 +234,8 @@ Family make_family() {
     family.summary = "Inclusive scan of six operators along the middle axis, five ways.";
     family.source = "Fused Associative Scan (source 002); Blelloch 1990; Merrill, Garland 2016";
     family.parameters = parameters();
-    family.presets = {{"paper", {{"batch", int64_t{4}}, {"length", int64_t{8192}}, {"channels", int64_t{512}}}}};
+    family.presets = {
+        {"paper", {{"batch", int64_t{4}}, {"length", int64_t{8192}}, {"channels", int64_t{512}}}}};
     family.arrays = arrays();
     family.variants = variants();
     family.settle = settle;

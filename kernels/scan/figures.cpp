@@ -21,7 +21,8 @@ struct Drawn {
     explicit Drawn(const Parameters& parameters)
         : batch(std::min(parameters.integer("drawn_batch"), parameters.integer("batch") - 1)),
           channel(std::min(parameters.integer("drawn_channel"), parameters.integer("channels") - 1)),
-          length(parameters.integer("length")), channels(parameters.integer("channels")) {}
+          length(parameters.integer("length")),
+          channels(parameters.integer("channels")) {}
 
     int64_t index(int64_t position) const { return (batch * length + position) * channels + channel; }
     std::string words() const {
@@ -30,7 +31,8 @@ struct Drawn {
 };
 
 Axis position_axis(int64_t length) {
-    return {.label = "position", .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = "position"};
+    return {
+        .label = "position", .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = "position"};
 }
 
 enum class Part { real, imaginary };
@@ -48,13 +50,16 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     figure.id = "output-" + reference.name + (imaginary ? "-imaginary" : "");
     figure.place = Place::outputs;
     const bool complex = reference.dtype == Dtype::complex128;
-    figure.title = (imaginary ? "Imaginary part of " : complex ? "Real part of " : "") + reference.name + ", " +
-                   drawn.words();
+    figure.title = (imaginary ? "Imaginary part of "
+                    : complex ? "Real part of "
+                              : "") +
+                   reference.name + ", " + drawn.words();
     figure.caption = "Every variant over the double-precision reference; lines that agree lie on each other.";
     figure.x = position_axis(drawn.length);
     figure.y.label = reference.name;
     Series truth = column(reference);
-    figure.marks.push_back(Line{"reference, f64", {Ink::Role::reference}, std::move(truth.x), std::move(truth.y)});
+    figure.marks.push_back(
+        Line{"reference, f64", {Ink::Role::reference}, std::move(truth.x), std::move(truth.y)});
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, reference.name);
         if (!output) continue;
@@ -67,7 +72,8 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
 // What Kahan's loop makes of one column in f32: its compensation is dropped whenever a larger term arrives.
 std::vector<float> kahan_scan(const Array& x, const Drawn& drawn, bool flipped) {
     std::vector<float> sums(static_cast<size_t>(drawn.length));
-    volatile float sum = 0, compensation = 0;  // volatile: the compiler must not cancel what the loop is about
+    volatile float sum = 0,
+                   compensation = 0;  // volatile: the compiler must not cancel what the loop is about
     for (int64_t step = 0; step < drawn.length; ++step) {
         const int64_t position = flipped ? drawn.length - 1 - step : step;
         const float term = x.as<float>()[static_cast<size_t>(drawn.index(position))] - compensation;
@@ -102,8 +108,9 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
     if (reference.name.starts_with("y") && result.parameters.is("op", "sum")) {
         const bool flipped = reference.name == "y_reverse" || result.parameters.is("direction", "reverse");
         const auto sums = kahan_scan(*find(result.inputs, "x"), drawn, flipped);
-        add("sequential, Kahan's loop", {Ink::Role::accent, 0, true},
-            [&](int64_t position, int64_t) { return std::complex<double>(sums[static_cast<size_t>(position)]); });
+        add("sequential, Kahan's loop", {Ink::Role::accent, 0, true}, [&](int64_t position, int64_t) {
+            return std::complex<double>(sums[static_cast<size_t>(position)]);
+        });
     }
     return figure;
 }
@@ -130,7 +137,8 @@ Figure work_figure(const Result& result) {
     figure.id = "work-and-depth";
     figure.place = Place::views;
     figure.title = "Work and depth";
-    figure.caption = "Combines and memory traffic as the kernels counted them, an element; depth is the longest chain.";
+    figure.caption =
+        "Combines and memory traffic as the kernels counted them, an element; depth is the longest chain.";
     Matrix matrix;
     matrix.column_labels = {"launches", "combines", "reads", "writes", "depth"};
     matrix.kinds = {{"counted", {Ink::Role::quiet}}, {"least of the column", {Ink::Role::accent}}};
@@ -142,11 +150,11 @@ Figure work_figure(const Result& result) {
         Tally tally;
         for (const LaunchRecord& launch : variant.launches) tally += launch.tally;
         matrix.row_labels.push_back(variant.name);
-        numbers.push_back({static_cast<double>(variant.launches.size()),
-                           static_cast<double>(tally.combines) / elements, static_cast<double>(tally.read) / elements,
-                           static_cast<double>(tally.written) / elements,
-                           static_cast<double>(depth_of(variant.name, result.parameters.integer("length"),
-                                                        block_size_of(result.parameters)))});
+        numbers.push_back(
+            {static_cast<double>(variant.launches.size()), static_cast<double>(tally.combines) / elements,
+             static_cast<double>(tally.read) / elements, static_cast<double>(tally.written) / elements,
+             static_cast<double>(depth_of(variant.name, result.parameters.integer("length"),
+                                          block_size_of(result.parameters)))});
     }
     if (numbers.empty()) {
         figure.missing = "Counted work of every variant, once a run has been measured with profile timeline.";
@@ -233,7 +241,8 @@ Figure tree_figure(const Parameters& parameters) {
             const auto [first, last] = span_of(height, node);
             const bool joins = height > 0 && 2 * node + 1 < nodes_at(height - 1);
             row.push_back(add(height, middle(height, node), range_text(first, last), height == lit && joins));
-            for (int64_t child = 2 * node; height > 0 && child < std::min(2 * node + 2, nodes_at(height - 1)); ++child)
+            for (int64_t child = 2 * node; height > 0 && child < std::min(2 * node + 2, nodes_at(height - 1));
+                 ++child)
                 tree.edges.push_back({above[static_cast<size_t>(child)], row.back(), height == lit && joins});
         }
         rows.push_back(height == 0 ? "x" : "up " + std::to_string(height));
@@ -247,7 +256,9 @@ Figure tree_figure(const Parameters& parameters) {
         for (int64_t node = 0; node < nodes_at(height); ++node) {
             const auto [first, last] = span_of(height, node);
             const bool is_leaf = height == 0;
-            const std::string text = is_leaf ? range_text(0, last) : first == 0 ? "-" : range_text(0, first - 1);
+            const std::string text = is_leaf      ? range_text(0, last)
+                                     : first == 0 ? "-"
+                                                  : range_text(0, first - 1);
             row.push_back(add(step, middle(height, node), text, step == lit));
             if (!above.empty())
                 tree.edges.push_back({above[static_cast<size_t>(node / 2)], row.back(), step == lit});
@@ -255,11 +266,12 @@ Figure tree_figure(const Parameters& parameters) {
         rows.push_back("down " + std::to_string(levels - height));
         above = std::move(row);
     }
-    return example_figure("tree-blelloch", "Tree of Blelloch",
-                          "Totals go up, then prefixes come down: what stands before a node, the leaves' own value "
-                          "joined last. Step " +
-                              std::to_string(lit) + " of " + std::to_string(steps) + " is lit.",
-                          std::move(tree), std::move(rows));
+    return example_figure(
+        "tree-blelloch", "Tree of Blelloch",
+        "Totals go up, then prefixes come down: what stands before a node, the leaves' own value "
+        "joined last. Step " +
+            std::to_string(lit) + " of " + std::to_string(steps) + " is lit.",
+        std::move(tree), std::move(rows));
 }
 
 // A curve a variant of `number` against the values of the sweep's first axis.
@@ -270,7 +282,8 @@ void add_curves(Figure& figure, const SweepResult& sweep, Number&& number) {
         if (!cell.result) continue;
         for (const VariantResult& variant : cell.result->variants) {
             if (!variant.time) continue;
-            auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.label == variant.name; });
+            auto line = std::find_if(lines.begin(), lines.end(),
+                                     [&](const Line& l) { return l.label == variant.name; });
             if (line == lines.end())
                 line = lines.insert(lines.end(), Line{variant.name, ink_of(variant), {}, {}, true});
             line->x.push_back(static_cast<double>(std::get<int64_t>(cell.values.front())));
@@ -356,8 +369,8 @@ std::vector<Figure> compensation_figures(const SweepResult& sweep) {
                                    [&](int64_t position) { return errors[static_cast<size_t>(position)]; });
             Ink ink = ink_of(variant);
             ink.dashed = compensated;
-            figure.marks.push_back(Line{variant.name + (compensated ? ", compensated" : ""), ink, std::move(series.x),
-                                        std::move(series.y)});
+            figure.marks.push_back(Line{variant.name + (compensated ? ", compensated" : ""), ink,
+                                        std::move(series.x), std::move(series.y)});
         }
     }
     if (figure.marks.empty()) figure.missing = "Curves appear as the background sweep makes them.";

@@ -28,7 +28,8 @@ struct Output {
     Array array() const {
         if (precision == Precision::f32) return {name, dtype, shape, memory};
         Array wide = Array::uninitialised(name, dtype, shape);
-        cpu::widen(precision, reinterpret_cast<const uint16_t*>(memory.get()), wide.as<float>().data(), wide.count());
+        cpu::widen(precision, reinterpret_cast<const uint16_t*>(memory.get()), wide.as<float>().data(),
+                   wide.count());
         return wide;
     }
 };
@@ -40,8 +41,8 @@ struct Builder {
     void* output(std::string name, Dtype dtype, Shape shape, Precision precision) {
         const int64_t bytes = precision == Precision::f32 ? bytes_of(dtype) : cpu::bytes_of(precision);
         void* const memory = plan.take<std::byte>(count_of(shape) * bytes);
-        outputs.push_back({std::move(name), dtype, std::move(shape), precision,
-                           plan.dry ? nullptr : plan.memory.back()});
+        outputs.push_back(
+            {std::move(name), dtype, std::move(shape), precision, plan.dry ? nullptr : plan.memory.back()});
         return memory;
     }
 
@@ -73,10 +74,10 @@ void add_rows_launch(Plan& plan, const Job& job, LaunchInfo info,
         const int64_t elements = (last - first) * job.channels;
         item.tally += {0, elements, elements};
     };
-    plan.launches.push_back({std::make_shared<LaunchInfo>(std::move(info)),
-                             [items = job.batch * blocks, work](Queue& queue) {
-                                 queue.pool->dispatch(items, cpu::Split::contiguous, work);
-                             }});
+    plan.launches.push_back(
+        {std::make_shared<LaunchInfo>(std::move(info)), [items = job.batch * blocks, work](Queue& queue) {
+             queue.pool->dispatch(items, cpu::Split::contiguous, work);
+         }});
 }
 
 int64_t row_at(const Job& job, int64_t batch, int64_t step) {
@@ -84,8 +85,8 @@ int64_t row_at(const Job& job, int64_t batch, int64_t step) {
     return (batch * job.length + position) * job.channels;
 }
 
-// The gate that carries the gradient from a step to the one before it belongs to the later step: the reverse scan
-// reads gates moved by one, with 0 where nothing comes after.
+// The gate that carries the gradient from a step to the one before it belongs to the later step: the reverse
+// scan reads gates moved by one, with 0 where nothing comes after.
 template <class Word>
 Word* add_shifted_gates(Plan& plan, const Job& forward) {
     const int64_t count = forward.batch * forward.length * forward.channels;
@@ -108,7 +109,8 @@ Word* add_shifted_gates(Plan& plan, const Job& forward) {
 }
 
 // One row of values as f32, whatever they are stored in.
-const float* widened_row(const void* values, Precision precision, int64_t at, int64_t count, std::vector<float>& room) {
+const float* widened_row(const void* values, Precision precision, int64_t at, int64_t count,
+                         std::vector<float>& room) {
     if (precision == Precision::f32) return static_cast<const float*>(values) + at;
     room.resize(static_cast<size_t>(count));
     cpu::widen(precision, static_cast<const uint16_t*>(values) + at, room.data(), count);
@@ -129,13 +131,16 @@ void add_gate_gradients(Plan& plan, const Job& forward, const float* g, float* d
         thread_local std::vector<float> room, gate_room;
         const int64_t here = row_at(forward, batch, step);
         const float* const initial = forward.initial ? forward.initial + batch * forward.channels : nullptr;
-        const float* const before = step > 0 ? widened_row(forward.y, forward.y_precision,
-                                                           row_at(forward, batch, step - 1), forward.channels, room)
-                                             : initial;
+        const float* const before =
+            step > 0 ? widened_row(forward.y, forward.y_precision, row_at(forward, batch, step - 1),
+                                   forward.channels, room)
+                     : initial;
         for (int64_t c = 0; c < forward.channels; ++c) da[here + c] = before ? g[here + c] * before[c] : 0;
         if (step != 0 || !dinitial) return;
-        const float* const gate = widened_row(forward.a, forward.precision, here, forward.channels, gate_room);
-        for (int64_t c = 0; c < forward.channels; ++c) dinitial[batch * forward.channels + c] = gate[c] * g[here + c];
+        const float* const gate =
+            widened_row(forward.a, forward.precision, here, forward.channels, gate_room);
+        for (int64_t c = 0; c < forward.channels; ++c)
+            dinitial[batch * forward.channels + c] = gate[c] * g[here + c];
     });
 }
 
@@ -170,7 +175,8 @@ Plan plan_with(Adder add, const PlanRequest& request) {
     const Parameters& parameters = request.parameters;
     const bool complex = parameters.is("op", "complex_sum");
     const Precision precision = complex ? Precision::f32 : cpu::precision_named(parameters.text("dtype"));
-    const Shape shape = {parameters.integer("batch"), parameters.integer("length"), parameters.integer("channels")};
+    const Shape shape = {parameters.integer("batch"), parameters.integer("length"),
+                         parameters.integer("channels")};
     const Dtype dtype = complex ? Dtype::complex64 : Dtype::f32;
 
     Builder builder;
@@ -185,7 +191,8 @@ Plan plan_with(Adder add, const PlanRequest& request) {
     job.x = input(builder.plan, *find(request.inputs, "x"), precision);
     if (job.op == Operator::linear) {
         job.a = input(builder.plan, *find(request.inputs, "a"), precision);
-        if (const Array* initial = find(request.inputs, "initial")) job.initial = builder.plan.share<float>(*initial);
+        if (const Array* initial = find(request.inputs, "initial"))
+            job.initial = builder.plan.share<float>(*initial);
     }
     job.flipped = parameters.is("direction", "reverse");
     job.y = builder.output("y", dtype, shape, precision);

@@ -42,7 +42,8 @@ Array scan(const Geometry& geometry, const std::string& name, Dtype dtype, Start
 double larger(double left, double right) { return std::isnan(left) || left > right ? left : right; }
 double smaller(double left, double right) { return std::isnan(left) || left < right ? left : right; }
 
-Array forward(const Parameters& parameters, const Arrays& inputs, const Geometry& geometry, const std::string& name) {
+Array forward(const Parameters& parameters, const Arrays& inputs, const Geometry& geometry,
+              const std::string& name) {
     const std::string& op = parameters.text("op");
     if (op == "complex_sum") {
         const auto x = find(inputs, "x")->as<std::complex<float>>();
@@ -51,23 +52,30 @@ Array forward(const Parameters& parameters, const Arrays& inputs, const Geometry
             [&](Complex before, size_t i) { return before + Complex(x[i]); });
     }
     const auto x = find(inputs, "x")->as<float>();
-    const auto reals = [&](auto start, auto join) { return scan<double>(geometry, name, Dtype::f64, start, join); };
+    const auto reals = [&](auto start, auto join) {
+        return scan<double>(geometry, name, Dtype::f64, start, join);
+    };
     const auto from = [](double value) { return [value](int64_t, int64_t) { return value; }; };
     if (op == "product") return reals(from(1), [&](double before, size_t i) { return before * x[i]; });
-    if (op == "max") return reals(from(-INFINITY), [&](double before, size_t i) { return larger(before, x[i]); });
-    if (op == "min") return reals(from(INFINITY), [&](double before, size_t i) { return smaller(before, x[i]); });
+    if (op == "max")
+        return reals(from(-INFINITY), [&](double before, size_t i) { return larger(before, x[i]); });
+    if (op == "min")
+        return reals(from(INFINITY), [&](double before, size_t i) { return smaller(before, x[i]); });
     if (op == "linear") {
         const auto a = find(inputs, "a")->as<float>();
         const Array* const initial = find(inputs, "initial");
         return reals(
-            [&](int64_t b, int64_t d) { return initial ? double{initial->as<float>()[geometry.column(b, d)]} : 0.0; },
+            [&](int64_t b, int64_t d) {
+                return initial ? double{initial->as<float>()[geometry.column(b, d)]} : 0.0;
+            },
             [&](double before, size_t i) { return double{a[i]} * before + x[i]; });
     }
     return reals(from(0), [&](double before, size_t i) { return before + x[i]; });
 }
 
 // g_s = dy_s + a_(s+1) g_(s+1); dx = g; da_s = g_s y_(s-1); dinitial = a_0 g_0, by steps of the scan.
-void add_gradients(const Parameters& parameters, const Arrays& inputs, const Geometry& geometry, Arrays& outputs) {
+void add_gradients(const Parameters& parameters, const Arrays& inputs, const Geometry& geometry,
+                   Arrays& outputs) {
     const auto y = find(outputs, "y")->as<double>();
     const auto dy = find(inputs, "dy")->as<float>();
     const Array* const a = parameters.is("op", "linear") ? find(inputs, "a") : nullptr;
@@ -109,8 +117,8 @@ void add_gradients(const Parameters& parameters, const Arrays& inputs, const Geo
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
     const bool both = parameters.is("direction", "both");
-    Geometry geometry{parameters.integer("batch"), parameters.integer("length"), parameters.integer("channels"),
-                      parameters.is("direction", "reverse")};
+    Geometry geometry{parameters.integer("batch"), parameters.integer("length"),
+                      parameters.integer("channels"), parameters.is("direction", "reverse")};
     Arrays outputs = {forward(parameters, inputs, geometry, "y")};
     if (stop.stop_requested()) return Error::cancelled();
     if (runs_backward(parameters)) add_gradients(parameters, inputs, geometry, outputs);

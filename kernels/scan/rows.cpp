@@ -20,8 +20,8 @@ struct State {
     V first, second;
 };
 
-// `lift` makes a state of a row's input, `join` combines two states (the earlier one on the left), `finish` gives y.
-// `advance` is `join` where only what `finish` needs of the result is wanted.
+// `lift` makes a state of a row's input, `join` combines two states (the earlier one on the left), `finish`
+// gives y. `advance` is `join` where only what `finish` needs of the result is wanted.
 struct OneInput {
     template <class V, class D>
     static State<V> lift(D d, const float* const* plane, int64_t at) {
@@ -72,8 +72,8 @@ struct Minimum : Whole<Minimum> {
     }
 };
 
-// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded apart, so that every processor gives the
-// same bits.
+// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded apart, so that every processor
+// gives the same bits.
 struct Linear {
     template <class V, class D>
     static State<V> lift(D d, const float* const* plane, int64_t at) {
@@ -82,7 +82,8 @@ struct Linear {
     template <class D, class V>
     static State<V> join(D d, State<V> left, State<V> right) {
         const V product = hn::Mul(left.first, right.first);
-        // A decay below the smallest normal number is 0: subnormal operands would slow down every further product.
+        // A decay below the smallest normal number is 0: subnormal operands would slow down every further
+        // product.
         const auto normal = hn::Ge(hn::Abs(product), hn::Set(d, 0x1p-126f));
         const auto kept = hn::IfThenElseZero(hn::Or(normal, hn::IsNaN(product)), product);
         return {kept, hn::Add(hn::Mul(right.first, left.second), right.second)};
@@ -152,12 +153,14 @@ HWY_INLINE void walk_columns(D d, const Walk& walk, int64_t c) {
         for (int k = 0; k < width; ++k) {
             const State<V> input = Op::template lift<V>(d, walk.in.plane, at + k * lanes);
             if constexpr (mode == Mode::scan_states) carry[k] = Op::join(d, carry[k], input);
-            if constexpr (mode == Mode::scan || mode == Mode::scan_and_fold) carry[k] = Op::advance(d, carry[k], input);
+            if constexpr (mode == Mode::scan || mode == Mode::scan_and_fold)
+                carry[k] = Op::advance(d, carry[k], input);
             if constexpr (folds) total[k] = Op::join(d, total[k], input);
             if constexpr (mode == Mode::scan || mode == Mode::scan_and_fold)
                 put(d, Op::finish(carry[k]), walk.out + row * walk.out_stride + c + k * lanes, walk.stream);
             if constexpr (mode == Mode::scan_states)
-                store(d, carry[k], walk.states_out.plane, row * walk.states_out.stride + c + k * lanes, planes);
+                store(d, carry[k], walk.states_out.plane, row * walk.states_out.stride + c + k * lanes,
+                      planes);
         }
     }
     for (int k = 0; k < width; ++k) {
@@ -187,12 +190,18 @@ void with_operator(Operator op, Visit&& visit) {
     constexpr std::integral_constant<int, 1> one_plane;
     constexpr std::integral_constant<int, 2> two_planes;
     switch (op) {
-        case Operator::sum: return visit(Sum(), one_plane);
-        case Operator::product: return visit(Product(), one_plane);
-        case Operator::maximum: return visit(Maximum(), one_plane);
-        case Operator::minimum: return visit(Minimum(), one_plane);
-        case Operator::linear: return visit(Linear(), two_planes);
-        case Operator::compensated_sum: return visit(CompensatedSum(), two_planes);
+        case Operator::sum:
+            return visit(Sum(), one_plane);
+        case Operator::product:
+            return visit(Product(), one_plane);
+        case Operator::maximum:
+            return visit(Maximum(), one_plane);
+        case Operator::minimum:
+            return visit(Minimum(), one_plane);
+        case Operator::linear:
+            return visit(Linear(), two_planes);
+        case Operator::compensated_sum:
+            return visit(CompensatedSum(), two_planes);
     }
 }
 
@@ -211,8 +220,8 @@ void scan_states(const Walk& walk) { walk_operator<Mode::scan_states>(walk); }
 template <class Op, int planes, class D>
 HWY_INLINE void combine_at(D d, const States& left, const States& right, const States& out, int64_t left_at,
                            int64_t right_at, int64_t out_at) {
-    store(d, Op::join(d, load(d, left.plane, left_at, planes), load(d, right.plane, right_at, planes)), out.plane,
-          out_at, planes);
+    store(d, Op::join(d, load(d, left.plane, left_at, planes), load(d, right.plane, right_at, planes)),
+          out.plane, out_at, planes);
 }
 
 void combine(Operator op, const States& left, const States& right, const States& out, int64_t count) {
@@ -263,7 +272,8 @@ HWY_EXPORT(vector_bytes);
 
 Walk streaming_where_aligned(Walk walk) {
     const int64_t bytes = HWY_DYNAMIC_DISPATCH(vector_bytes)();
-    walk.stream = walk.stream && reinterpret_cast<intptr_t>(walk.out) % bytes == 0 && walk.out_stride * 4 % bytes == 0;
+    walk.stream =
+        walk.stream && reinterpret_cast<intptr_t>(walk.out) % bytes == 0 && walk.out_stride * 4 % bytes == 0;
     return walk;
 }
 
@@ -271,7 +281,9 @@ Walk streaming_where_aligned(Walk walk) {
 
 void fold_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(fold_rows)(walk); }
 void scan_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_rows)(streaming_where_aligned(walk)); }
-void scan_and_fold_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_and_fold_rows)(streaming_where_aligned(walk)); }
+void scan_and_fold_rows(const Walk& walk) {
+    HWY_DYNAMIC_DISPATCH(scan_and_fold_rows)(streaming_where_aligned(walk));
+}
 void scan_states(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_states)(walk); }
 
 void combine(Operator op, States left, States right, States out, int64_t count) {
@@ -302,11 +314,16 @@ void fill_identity(Operator op, States states, int64_t count) {
 float identity(Operator op, int plane) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     switch (op) {
-        case Operator::product: return 1;
-        case Operator::maximum: return -infinity;
-        case Operator::minimum: return infinity;
-        case Operator::linear: return plane == 0 ? 1 : 0;
-        default: return 0;
+        case Operator::product:
+            return 1;
+        case Operator::maximum:
+            return -infinity;
+        case Operator::minimum:
+            return infinity;
+        case Operator::linear:
+            return plane == 0 ? 1 : 0;
+        default:
+            return 0;
     }
 }
 

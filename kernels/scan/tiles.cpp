@@ -6,15 +6,18 @@
 namespace sawtooth::scan {
 namespace {
 
-constexpr int64_t narrow_below = 16;    // channels under which a tile is cut into segments
+constexpr int64_t narrow_below = 16;     // channels under which a tile is cut into segments
 constexpr int64_t segment_columns = 32;  // columns that segments make together, at the most
 
-// A tile of few channels, segments side by side: row k holds step k of every segment, [rows, segments * channels].
+// A tile of few channels, segments side by side: row k holds step k of every segment, [rows, segments *
+// channels].
 struct Segments {
     int64_t channels, count, rows, columns;
 
     Segments(const Tile& tile)
-        : channels(tile.columns), count(segment_columns / channels), rows((tile.steps + count - 1) / count),
+        : channels(tile.columns),
+          count(segment_columns / channels),
+          rows((tile.steps + count - 1) / count),
           columns(count * channels) {}
 };
 
@@ -30,7 +33,8 @@ States resized(std::vector<float> (&planes)[2], int64_t count) {
 }
 
 // `count` rows of `channels` values, from one stride to another.
-void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t count, int64_t channels) {
+void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t count,
+               int64_t channels) {
     if (channels == 1) {
         for (int64_t k = 0; k < count; ++k) to[k * to_stride] = from[k * from_stride];
         return;
@@ -46,7 +50,8 @@ Rows pack(const Job& job, const Tile& tile, const Segments& segments, Rows in) {
             const int64_t begin = segment * segments.rows;
             const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
             float* const to = packed.plane[plane] + segment * segments.channels;
-            copy_rows(in.plane[plane] + begin * in.stride, in.stride, to, segments.columns, there, segments.channels);
+            copy_rows(in.plane[plane] + begin * in.stride, in.stride, to, segments.columns, there,
+                      segments.channels);
             for (int64_t k = there; k < segments.rows; ++k)  // past the end: the identity as an input
                 std::fill_n(to + k * segments.columns, segments.channels, identity(job.op, plane));
         }
@@ -72,7 +77,8 @@ States fold_segments(Operator op, const Segments& segments, Rows packed) {
 
 bool is_narrow(const Job& job) { return job.channels < narrow_below; }
 
-// The states before every segment of a narrow tile, in scratch; carry moves on, and so does total if it is given.
+// The states before every segment of a narrow tile, in scratch; carry moves on, and so does total if it is
+// given.
 struct Prepared {
     Segments segments;
     Rows packed;
@@ -105,7 +111,8 @@ void scan_narrow(const Access& access, const Tile& tile, States carry, States to
     access.put_output(tile, scratch.output);
 }
 
-// Rows are walked in groups, so that a group of a few columns finds its cache lines where the last one left them.
+// Rows are walked in groups, so that a group of a few columns finds its cache lines where the last one left
+// them.
 constexpr int64_t rows_a_group = 4;
 
 template <class Step>
@@ -116,7 +123,8 @@ void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
     for (int64_t row = 0; row < tile.steps; row += rows_a_group) {
         Walk group = walk;
         group.rows = std::min(rows_a_group, tile.steps - row);
-        group.in = {{in.plane[0] + row * in.stride, in.plane[1] ? in.plane[1] + row * in.stride : nullptr}, in.stride};
+        group.in = {{in.plane[0] + row * in.stride, in.plane[1] ? in.plane[1] + row * in.stride : nullptr},
+                    in.stride};
         if (walk.out) group.out = walk.out + row * walk.out_stride;
         for (float*& plane : group.states_out.plane)
             if (plane) plane += row * walk.states_out.stride;
@@ -179,7 +187,8 @@ void Access::put_output(const Tile& tile, const std::vector<float>& room) const 
         cpu::narrow(job_.y_precision, room.data() + step * tile.columns, to + step * stride(), tile.columns);
 }
 
-void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, bool with_initial) const {
+void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to,
+                  bool with_initial) const {
     const int64_t channels = job_.channels;
     const void* const arrays[2] = {job_.op == Operator::linear ? job_.a : job_.x,
                                    job_.op == Operator::linear ? job_.x : nullptr};
@@ -188,7 +197,8 @@ void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, St
             const int64_t at = offset({.batch = batch, .first = first + k * every});
             float* const row = to.plane[p] + k * channels;
             if (job_.precision == cpu::Precision::f32)
-                std::memcpy(row, static_cast<const float*>(arrays[p]) + at, static_cast<size_t>(channels) * 4);
+                std::memcpy(row, static_cast<const float*>(arrays[p]) + at,
+                            static_cast<size_t>(channels) * 4);
             else
                 cpu::widen(job_.precision, static_cast<const uint16_t*>(arrays[p]) + at, row, channels);
         }
@@ -247,7 +257,8 @@ void scan_tile_states(const Access& access, const Tile& tile, States total, Stat
     const int64_t at = access.offset(tile);
     if (!is_narrow(access.job())) {
         Walk walk{.carry = total};
-        for (int plane = 0; plane < planes_of(op); ++plane) walk.states_out.plane[plane] = local.plane[plane] + at;
+        for (int plane = 0; plane < planes_of(op); ++plane)
+            walk.states_out.plane[plane] = local.plane[plane] + at;
         walk.states_out.stride = access.stride();
         walk_wide(access, tile, walk, scan_states);
         return;

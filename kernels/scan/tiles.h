@@ -29,8 +29,8 @@ class Access {
     int64_t offset(const Tile& tile) const;
     int64_t stride() const { return job_.flipped ? -job_.channels : job_.channels; }
 
-    // States of steps first, first + every, …: [count, channels] a plane, contiguous. The state before step 0 of
-    // linear is joined into step 0 when `with_initial`.
+    // States of steps first, first + every, …: [count, channels] a plane, contiguous. The state before step 0
+    // of linear is joined into step 0 when `with_initial`.
     void lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, bool with_initial) const;
     // Finished values of such steps, to y.
     void drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const;
@@ -45,16 +45,16 @@ class Access {
 // The plain chain: one combine after another down every column, whatever the number of channels.
 void chain_tile(const Access& access, const Tile& tile, States carry, bool stream);
 
-// Fold and scan of a tile. Tiles of few channels are cut into segments that lie side by side as columns, so that
-// vectors are full: the tile's total is the segments' totals in order, whichever function makes it.
+// Fold and scan of a tile. Tiles of few channels are cut into segments that lie side by side as columns, so
+// that vectors are full: the tile's total is the segments' totals in order, whichever function makes it.
 void fold_tile(const Access& access, const Tile& tile, States total);
 void scan_tile(const Access& access, const Tile& tile, States carry, bool stream);
 void scan_and_fold_tile(const Access& access, const Tile& tile, States carry, States total, bool stream);
 // States after every step, from the identity, into local planes of the job's shape; `total` is the last one.
 void scan_tile_states(const Access& access, const Tile& tile, States total, States local);
 
-// Columns of a strip that keep a tile of `steps` in the second-level cache, and how many strips there are. A job of
-// few channels is one strip.
+// Columns of a strip that keep a tile of `steps` in the second-level cache, and how many strips there are. A
+// job of few channels is one strip.
 struct Strips {
     int64_t width = 0, count = 0;
 };

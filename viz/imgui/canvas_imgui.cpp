@@ -12,7 +12,8 @@ ImVec2 vec(Point point) { return {point.x, point.y}; }
 // More than two points a pixel, all on their way to the right.
 bool is_dense(std::span<const Point> points) {
     if (static_cast<float>(points.size()) <= 2 * std::abs(points.back().x - points.front().x)) return false;
-    return std::is_sorted(points.begin(), points.end(), [](Point one, Point other) { return one.x < other.x; });
+    return std::is_sorted(points.begin(), points.end(),
+                          [](Point one, Point other) { return one.x < other.x; });
 }
 
 }  // namespace
@@ -71,8 +72,8 @@ void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
     }
 }
 
-// A box from the lowest to the highest point of every pixel column: what a dense line covers, for a tenth of the triangles.
-// Dashes are counted along x, as along the line they would be noise.
+// A box from the lowest to the highest point of every pixel column: what a dense line covers, for a tenth of
+// the triangles. Dashes are counted along x, as along the line they would be noise.
 void ImGuiCanvas::columns(std::span<const Point> points, const Stroke& stroke) {
     const auto pattern = pattern_of(stroke.dash);
     float period = 0;

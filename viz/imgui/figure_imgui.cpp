@@ -69,8 +69,8 @@ Frame placed_frame(Frame frame) {
     return frame;
 }
 
-// Solid lines go to ImPlot, which reads the figure's own numbers; the rest is drawn as in saved figures, and so are lines
-// with several points a pixel, which the canvas merges.
+// Solid lines go to ImPlot, which reads the figure's own numbers; the rest is drawn as in saved figures, and
+// so are lines with several points a pixel, which the canvas merges.
 void draw_plot_marks(const Pen& pen, const Figure& figure) {
     for (const Mark& mark : figure.marks)
         if (const Band* band = std::get_if<Band>(&mark)) draw(pen, *band);

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/engine/configure.h"
+#include "app/gui/lab.h"
+
+namespace sawtooth {
+
+// Stands where the engine would: keeps what it was asked, and answers when the test says so.
+class FakeEngine {
+  public:
+    std::vector<Request> requests;
+    std::vector<Sweep> sweeps;
+    std::vector<std::pair<View, Parameters>> looks;
+    std::vector<uint64_t> cancelled_sweeps;
+    int cancelled_runs = 0;
+    uint64_t tickets = 0;
+    uint64_t run_ticket = 0;
+
+    EngineCalls calls() {
+        return {
+            [this](Request request, View) {
+                requests.push_back(std::move(request));
+                return run_ticket = ++tickets;
+            },
+            [this](Sweep sweep) {
+                sweeps.push_back(std::move(sweep));
+                return ++tickets;
+            },
+            [this](View view, Parameters chosen) { looks.emplace_back(std::move(view), std::move(chosen)); },
+            [this] { ++cancelled_runs; },
+            [this](uint64_t ticket) { cancelled_sweeps.push_back(ticket); },
+            [this] { return std::exchange(events_, {}); },
+            {}};
+    }
+
+    // A result of the newest request, with a figure at every place of the window.
+    void answer(bool complete = true) { answer(run_ticket, requests.back(), complete); }
+    void answer(uint64_t ticket, const Request& request, bool complete) {
+        auto result = std::make_shared<Result>();
+        result->request = request;
+        const auto configuration = configure(request, {});
+        result->parameters = configuration->parameters;
+        result->device = "a processor";
+        result->complete = complete;
+        for (const Variant* variant : configuration->variants) {
+            VariantResult made;
+            made.name = variant->name;
+            made.time = TimeStatistics{12, 11, 13, {11, 12, 13}};
+            result->variants.push_back(made);
+        }
+        Event event{.kind = Event::Kind::result, .ticket = ticket, .result = result};
+        event.figures = std::make_shared<const std::vector<Figure>>(figures("of the result"));
+        events_.push_back(std::move(event));
+    }
+    void progress(double fraction, std::string words) {
+        events_.push_back(
+            {.kind = Event::Kind::progress, .ticket = run_ticket, .progress = {fraction, std::move(words)}});
+    }
+    void fail(Error error) {
+        events_.push_back({.kind = Event::Kind::failed, .ticket = run_ticket, .error = std::move(error)});
+    }
+    // The first `done` cells of the sweep with that ticket.
+    void cell(uint64_t ticket, const Sweep& sweep, size_t done) {
+        auto result = std::make_shared<SweepResult>();
+        result->sweep = sweep;
+        for (size_t i = 0; i < done; ++i) result->cells.push_back({sweep.cell(i), "", nullptr});
+        result->complete = done == sweep.cells();
+        Event event{.kind = Event::Kind::cell, .ticket = ticket, .sweep_result = result};
+        event.figures = std::make_shared<const std::vector<Figure>>(
+            std::vector<Figure>{figure("swept", Place::views, "of the sweep")});
+        events_.push_back(std::move(event));
+    }
+
+    static Figure figure(std::string id, Place place, std::string title) {
+        Figure made;
+        made.id = std::move(id);
+        made.place = place;
+        made.title = std::move(title);
+        made.x = {.label = "position", .shared = "position"};
+        made.y = {.label = "value"};
+        Line line;
+        line.label = "line";
+        for (int i = 0; i < 100; ++i) {
+            line.x.push_back(i);
+            line.y.push_back(i % 17);
+        }
+        made.marks.emplace_back(std::move(line));
+        return made;
+    }
+
+    static std::vector<Figure> figures(const std::string& title) {
+        return {figure("outputs", Place::outputs, title), figure("error", Place::error, title),
+                figure("views", Place::views, title), figure("times", Place::times, title),
+                figure("timeline", Place::timeline, title)};
+    }
+
+  private:
+    std::vector<Event> events_;
+};
+
+// The lab with that engine, its first request on the way.
+inline LabState lab_with(FakeEngine& engine) {
+    WindowOptions options;
+    options.theme = "dark";
+    return std::move(*open_lab(options, engine.calls()));
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,373 @@
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "app/gui/appearance.h"
+#include "app/gui/controls.h"
+#include "app/gui/expression.h"
+#include "app/gui/panels.h"
+#include "app/gui/session.h"
+#include "app/gui/shot.h"
+#include "tests/catch.h"
+#include "tests/fake_engine.h"
+#include "tests/temporary_folder.h"
+#include "tests/user.h"
+
+namespace sawtooth {
+namespace {
+
+void finish_run(FakeEngine& engine, User& user) {
+    engine.answer();
+    user.frames(40);  // with the rest before sweeps
+}
+
+int64_t length_of(const Request& request) { return request.parameters.integer("length"); }
+
+// How many colours the picture has, at most `most`: one where nothing is drawn.
+size_t colours(const Picture& picture, size_t most) {
+    std::set<uint32_t> seen;
+    for (size_t i = 0; i + 2 < picture.rgb.size() && seen.size() < most; i += 3)
+        seen.insert(
+            static_cast<uint32_t>(picture.rgb[i] << 16 | picture.rgb[i + 1] << 8 | picture.rgb[i + 2]));
+    return seen.size();
+}
+
+TEST_CASE("moving a slider sends the Request with its value, a power of two", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->ItemDragWithDelta("//Parameters/length/##control", {-40, 0});
+    });
+    REQUIRE(engine.requests.size() > 1);
+    const int64_t length = length_of(engine.requests.back());
+    CHECK(length != 4096);
+    CHECK((length & (length - 1)) == 0);
+}
+
+TEST_CASE("Ctrl+click types an expression into a slider", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemInputValue("//Parameters/length/##control", "3*1k+1"); });
+    CHECK(length_of(engine.requests.back()) == 3073);
+    const size_t sent = engine.requests.size();
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->ItemInputValue("//Parameters/length/##control", "3*apples");
+        ctx->KeyPress(ImGuiKey_Escape);
+    });
+    CHECK(engine.requests.size() == sent);
+    CHECK_FALSE(lab.typing);
+}
+
+TEST_CASE("combos and checkboxes set what they show", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->SetRef("//Parameters/op");
+        ctx->ComboClick("##control/max");
+    });
+    CHECK(engine.requests.back().parameters.is("op", "max"));
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->ItemCheck("//Parameters/backward/reset", ImGuiTestOpFlags_NoError);
+    });
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Parameters/op/reset"); });
+    CHECK_FALSE(engine.requests.back().parameters.has("op"));
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemCheck("//Parameters/compensated/##control"); });
+    CHECK(engine.requests.back().parameters.flag("compensated"));
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Parameters/Reset all"); });
+    CHECK(engine.requests.back() == engine.requests.front());
+}
+
+TEST_CASE("unticking a variant asks for the others", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const std::string name = lab.family->variants.back().name;
+    user.play([&](ImGuiTestContext* ctx) { ctx->ItemUncheck(("//Parameters/##" + name).c_str()); });
+    const auto& asked = engine.requests.back().variants;
+    CHECK(asked.size() == lab.family->variants.size() - 1);
+    CHECK(std::find(asked.begin(), asked.end(), name) == asked.end());
+    user.play([&](ImGuiTestContext* ctx) { ctx->ItemCheck(("//Parameters/##" + name).c_str()); });
+    CHECK(engine.requests.back().variants.empty());
+}
+
+TEST_CASE("a right click on a parameter sweeps it, and its points come into Views", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const size_t before = engine.sweeps.size();
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->ItemClick("//Parameters/length/##control", ImGuiMouseButton_Right);
+        ctx->ItemClick("//$FOCUSED/Sweep in the background");
+    });
+    REQUIRE(engine.sweeps.size() == before + 1);
+    CHECK(engine.sweeps.back().axes[0].parameter == "length");
+    const auto found =
+        std::find_if(lab.sweeps.begin(), lab.sweeps.end(), [](const auto& s) { return s.by_person; });
+    REQUIRE(found != lab.sweeps.end());
+    engine.cell(found->ticket, found->sweep, 2);
+    user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Views"); });
+    user.frames(3);
+    CHECK(found->figures);
+    CHECK(found->done == 2);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//top bar/###cancel sweeps"); });
+    CHECK(std::find(engine.cancelled_sweeps.begin(), engine.cancelled_sweeps.end(), engine.tickets) !=
+          engine.cancelled_sweeps.end());
+}
+
+TEST_CASE("keys run, stop and scale", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const size_t sent = engine.requests.size();
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_F5); });
+    CHECK(engine.requests.size() == sent + 1);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_F5); });
+    CHECK(engine.cancelled_runs == 1);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Equal, 2); });
+    CHECK(scale_of(lab) == 1.5);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Minus); });
+    CHECK(scale_of(lab) == 1.25);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_0); });
+    CHECK(scale_of(lab) == 1);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_F11); });
+    CHECK(lab.full_screen);
+}
+
+TEST_CASE("a figure is saved as SVG and CSV, and a folder that is not there is told in words",
+          "[gui][window]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const auto save = [&](const char* format, const std::string& path) {
+        user.play([&](ImGuiTestContext* ctx) {
+            ctx->WindowFocus("//Outputs");
+            const ImGuiWindow* panel = ctx->GetWindowByRef("//Outputs");
+            ctx->MouseMoveToPos(panel->Rect().GetCenter());
+            ctx->MouseClick(ImGuiMouseButton_Right);
+            ctx->ItemClick((std::string("//$FOCUSED/Save as ") + format + "…").c_str());
+            ctx->ItemInputValue("//Save figure/##path", path.c_str());
+        });
+    };
+    save("SVG", folder.file("a.svg"));
+    CHECK(content_of(folder.file("a.svg")).find("of the result") != std::string::npos);
+    save("CSV", folder.file("a.csv"));
+    CHECK(content_of(folder.file("a.csv")).find("99") != std::string::npos);
+    CHECK_FALSE(lab.saving);
+    save("CSV", folder.file("absent/a.csv"));
+    REQUIRE(lab.saving);
+    CHECK(lab.saving->problem.find("absent") != std::string::npos);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Save figure/Cancel"); });
+    CHECK_FALSE(lab.saving);
+}
+
+TEST_CASE("tables and commands are copied", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const auto copy = [&](const char* entry) {
+        std::string copied;
+        user.play([&](ImGuiTestContext* ctx) {
+            ctx->WindowFocus("//Numbers");
+            const ImGuiWindow* panel = ctx->GetWindowByRef("//Numbers");
+            ctx->MouseMoveToPos(panel->Rect().GetCenter());
+            ctx->MouseClick(ImGuiMouseButton_Right);
+            ctx->ItemClick((std::string("//$FOCUSED/") + entry).c_str());
+            copied = ImGui::GetClipboardText();  // here: the test engine has a clipboard of its own
+        });
+        return copied;
+    };
+    const std::string table = copy("Copy as TSV");
+    CHECK(table.find("variant\t") == 0);
+    for (const Variant& variant : lab.family->variants) CHECK(table.find(variant.name) != std::string::npos);
+    CHECK(copy("Copy as command") == "sawtooth run " + lab.family->name);
+}
+
+TEST_CASE("a double click fits a plot that was zoomed with the wheel", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const auto at_middle = [&](auto action) {
+        user.play([&](ImGuiTestContext* ctx) {
+            ctx->WindowFocus("//Outputs");
+            ctx->MouseMoveToPos(ctx->GetWindowByRef("//Outputs")->Rect().GetCenter());
+            action(ctx);
+            ctx->Yield(3);
+        });
+        user.frames(10);
+    };
+    at_middle([](ImGuiTestContext* ctx) { ctx->MouseWheelY(2); });
+    REQUIRE(lab.view.visible.count("position") == 1);
+    REQUIRE_FALSE(engine.looks.empty());
+    CHECK(engine.looks.back().first.visible.at("position") == lab.view.visible.at("position"));
+    at_middle([](ImGuiTestContext* ctx) { ctx->MouseClickMulti(ImGuiMouseButton_Left, 2); });
+    CHECK(lab.view.visible.count("position") == 0);
+}
+
+TEST_CASE("resetting the layout brings every panel back into its place", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const ImGuiID place = ImGui::FindWindowByName("Times")->DockId;
+    user.play([](ImGuiTestContext* ctx) { ctx->UndockWindow("//Times"); });
+    CHECK(ImGui::FindWindowByName("Times")->DockId == 0);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//top bar/Reset layout"); });
+    user.frames(3);
+    CHECK(ImGui::FindWindowByName("Times")->DockId != 0);
+    CHECK(place != 0);
+}
+
+TEST_CASE("a file is opened by its path, and its sizes cannot be moved", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+        ctx->ItemInputValue("//Open inputs/##path", "/no/such/file.npz");
+        ctx->Yield(30);
+    });
+    CHECK(lab.show_open);
+    while (lab.opening) user.frames(1);
+    CHECK(lab.open_problem.find("/no/such/file.npz") != std::string::npos);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Open inputs/Cancel"); });
+    CHECK_FALSE(lab.show_open);
+}
+
+TEST_CASE("every row of every family has a control, lists as text", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab, 640, 1600);
+    for (const Family* family : families()) {
+        choose_family(lab, *family);
+        user.frames(3, "Parameters");
+        for (const Parameter& row : family->parameters) {
+            INFO(family->name << " " << row.name);
+            if (row.type != Type::list) continue;
+            begin_typing(lab, row);
+            user.frames(3, "Parameters");
+            CHECK(lab.typing);
+            CHECK(lab.typing->begun);
+            const auto typed = parse_typed(row, "4,16");
+            REQUIRE(typed);
+            lab.typing.reset();
+            set_parameter(lab, row, *typed);
+            CHECK(to_text(shown_value(lab, row)) == "4,16");
+        }
+    }
+}
+
+TEST_CASE("every panel draws something in every state, dark and light, small and large", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab, 480, 360);
+    const auto draw_all = [&](const std::string& state) {
+        for (const ThemeChoice theme : {ThemeChoice::dark, ThemeChoice::light})
+            for (const double scale : {1.0, 2.0}) {
+                lab.settings.theme = theme;
+                lab.settings.scale = scale;
+                for (const Panel& panel : panels()) {
+                    user.frames(2, panel.name);
+                    INFO(state << " " << panel.name << " " << scale);
+                    CHECK(colours(user.picture(), 8) == 8);
+                }
+                user.frames(2);
+                CHECK(colours(user.picture(), 8) == 8);
+            }
+    };
+    draw_all("running the first time");
+    engine.progress(0.5, "reference");
+    draw_all("running with progress");
+    engine.fail(Error::failure("out of memory"));
+    draw_all("failed before any result");
+    submit(lab);
+    engine.fail(Error::cancelled());
+    draw_all("no result");
+    submit(lab);
+    engine.answer();
+    draw_all("done");
+    set_parameter(lab, *lab.family->parameter("length"), int64_t{0});
+    draw_all("refused");
+    set_parameter(lab, *lab.family->parameter("length"), int64_t{512});
+    update(lab, lab.now + 1);
+    draw_all("running over an old result");
+    engine.fail(Error::failure("out of memory"));
+    draw_all("failed over an old result");
+}
+
+TEST_CASE("what a panel without a figure says names what it would show and how to get it", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    CHECK(empty_sentence(lab, "the times").find("Running") == 0);
+    CHECK(empty_sentence(lab, "the times").find("the times") != std::string::npos);
+    engine.fail(Error::failure("out of memory"));
+    update(lab, 0.1);
+    CHECK(empty_sentence(lab, "the times").find("out of memory") != std::string::npos);
+    submit(lab);
+    engine.fail(Error::cancelled());
+    update(lab, 0.2);
+    CHECK(empty_sentence(lab, "the times").find("F5") != std::string::npos);
+}
+
+TEST_CASE("from a moved slider the engine's new result and figures come", "[gui][window]") {
+    const TemporaryFolder cache;
+    WindowOptions options;
+    options.theme = "dark";
+    options.cache_directory = cache.path();
+    options.request.repeats = 1;
+    auto session = Session::open(options);
+    REQUIRE(session);
+    LabState& lab = (*session)->lab();
+    (*session)->wait_until_done();
+    REQUIRE(lab.result);
+    User user(lab);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemInputValue("//Parameters/length/##control", "1k"); });
+    (*session)->wait_until_done();
+    CHECK(lab.result->parameters.integer("length") == 1024);
+    CHECK(lab.result->complete);
+    CHECK(why_outdated(lab).empty());
+    REQUIRE(lab.figures);
+    const auto of_outputs = std::find_if(lab.figures->begin(), lab.figures->end(),
+                                         [](const Figure& f) { return f.place == Place::outputs; });
+    REQUIRE(of_outputs != lab.figures->end());
+    const Line* line = std::get_if<Line>(&of_outputs->marks.front());
+    REQUIRE(line);
+    CHECK(line->x.back() == 1023);
+}
+
+TEST_CASE("a shot is a picture of the asked size, and refuses a panel that is not there", "[gui][window]") {
+    const TemporaryFolder folder;
+    ShotOptions options;
+    options.cache_directory = folder.path();
+    options.request.repeats = 1;
+    options.path = folder.file("window.png");
+    options.width = 640;
+    options.height = 360;
+    CHECK(shoot(options) == 0);
+    const std::string png = content_of(options.path);
+    REQUIRE(png.size() > 24);
+    CHECK(png.substr(1, 3) == "PNG");
+    CHECK(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]) == 640);
+    CHECK(static_cast<unsigned char>(png[22]) * 256 + static_cast<unsigned char>(png[23]) == 360);
+    options.panel = "Kitchen";
+    CHECK(shoot(options) == 2);
+    options.panel = "";
+    options.path = folder.file("absent/window.png");
+    CHECK(shoot(options) == 1);
+}
+
+}  // namespace
+}  // namespace sawtooth

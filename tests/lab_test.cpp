@@ -1,0 +1,346 @@
+#include "app/gui/lab.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/engine/npz.h"
+#include "app/engine/tables.h"
+#include "app/gui/pacing.h"
+#include "app/gui/sweeps.h"
+#include "tests/catch.h"
+#include "tests/fake_engine.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+const Parameter& row(const LabState& lab, const char* name) { return *lab.family->parameter(name); }
+
+// The whole path of a result, and the rest after which sweeps begin.
+void finish_run(LabState& lab, FakeEngine& engine) {
+    engine.answer();
+    update(lab, lab.now + 0.01);
+    update(lab, lab.now + 1);
+}
+
+TEST_CASE("the lab starts with its first family already on the way", "[gui]") {
+    FakeEngine engine;
+    const LabState lab = lab_with(engine);
+    REQUIRE(engine.requests.size() == 1);
+    CHECK(engine.requests[0].family == offered_families().front()->name);
+    CHECK(engine.requests[0].parameters.values.empty());
+    CHECK(lab.pending.ticket == 1);
+}
+
+TEST_CASE("a change is sent at once while the lab is live, and waits for F5 otherwise", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    set_parameter(lab, row(lab, "length"), int64_t{1024});
+    REQUIRE(engine.requests.size() == 2);
+    CHECK(engine.requests[1].parameters.integer("length") == 1024);
+    finish_run(lab, engine);
+    CHECK(why_outdated(lab).empty());
+
+    lab.live = false;
+    set_parameter(lab, row(lab, "length"), int64_t{2048});
+    CHECK(engine.requests.size() == 2);
+    CHECK(why_outdated(lab).find("F5") != std::string::npos);
+    submit(lab);
+    CHECK(engine.requests.size() == 3);
+}
+
+TEST_CASE("the old result stays while something newer runs, and says so once that takes long", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    const auto old = lab.result;
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    update(lab, lab.now + patience / 2);
+    CHECK(why_outdated(lab).empty());
+    update(lab, lab.now + patience);
+    CHECK(why_outdated(lab).find("running") != std::string::npos);
+    CHECK(lab.result == old);
+    engine.answer();
+    update(lab, lab.now + 0.01);
+    CHECK(lab.result != old);
+    CHECK(why_outdated(lab).empty());
+}
+
+TEST_CASE("results of older requests are shown on the way, never after newer ones", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    set_parameter(lab, row(lab, "length"), int64_t{256});
+    engine.answer(2, engine.requests[1], true);
+    update(lab, lab.now + 0.01);
+    REQUIRE(lab.result);
+    CHECK(lab.result->parameters.integer("length") == 512);
+    CHECK(lab.pending.ticket == 3);
+    engine.answer(3, engine.requests[2], true);
+    engine.answer(2, engine.requests[1], true);
+    update(lab, lab.now + 0.01);
+    CHECK(lab.result->parameters.integer("length") == 256);
+    CHECK(lab.pending.ticket == 0);
+}
+
+TEST_CASE("what is refused is not sent and is shown at its control, the old result stays", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    set_parameter(lab, row(lab, "length"), int64_t{0});
+    CHECK(engine.requests.size() == 1);
+    REQUIRE(lab.problem);
+    CHECK(lab.problem->parameter == "length");
+    CHECK(lab.problem->error.text.find('\n') == std::string::npos);
+    CHECK(lab.result);
+    CHECK(why_outdated(lab).find("cannot run") != std::string::npos);
+    reset_parameter(lab, row(lab, "length"));
+    CHECK_FALSE(lab.problem);
+}
+
+TEST_CASE("a failure of the engine is a problem and a line in the log, stopping is neither", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    engine.fail(Error::failure("it would take 9 GiB, and 2 GiB are free"));
+    update(lab, 0.1);
+    REQUIRE(lab.problem);
+    CHECK(lab.problem->error.text.find("9 GiB") != std::string::npos);
+    CHECK(lab.log.back().kind == LogLine::Kind::problem);
+
+    submit(lab);
+    CHECK_FALSE(lab.problem);
+    stop(lab);
+    CHECK(engine.cancelled_runs == 1);
+    engine.fail(Error::cancelled());
+    update(lab, 0.2);
+    CHECK_FALSE(lab.problem);
+    CHECK(lab.pending.ticket == 0);
+    CHECK(lab.log.back().text == "stopped");
+}
+
+TEST_CASE("parameters that renew figures only run nothing", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    const auto& rows = lab.family->parameters;
+    const auto found = std::find_if(rows.begin(), rows.end(),
+                                    [](const Parameter& r) { return r.renews == Renews::figures; });
+    REQUIRE(found != rows.end());
+    set_parameter(lab, *found, static_cast<int64_t>(found->maximum));
+    update(lab, lab.now + 0.01);
+    CHECK(engine.requests.size() == 1);
+    REQUIRE(engine.looks.size() == 1);
+    CHECK(engine.looks[0].second.integer(found->name) == static_cast<int64_t>(found->maximum));
+    CHECK(why_outdated(lab).empty());
+}
+
+TEST_CASE("zooming asks for figures anew, once the hand rests", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    look_at(lab, "position", View::Range{10, 20});
+    look_at(lab, "position", View::Range{10, 30});
+    CHECK(engine.looks.empty());
+    REQUIRE(due(lab));
+    update(lab, *due(lab));
+    REQUIRE(engine.looks.size() == 1);
+    CHECK(engine.looks[0].first.visible.at("position") == View::Range{10, 30});
+    look_at(lab, "position", {});
+    update(lab, lab.now + 1);
+    CHECK(engine.looks.back().first.visible.empty());
+    look_at(lab, "axis of one figure alone", View::Range{0, 1});
+    update(lab, lab.now + 1);
+    CHECK(engine.looks.size() == 2);
+}
+
+TEST_CASE("a variant that is not ticked is not asked for, and one at least must be", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    CHECK(engine.requests.back().variants.empty());
+    const std::string first = lab.family->variants.front().name;
+    enable_variant(lab, first, false);
+    const auto& asked = engine.requests.back().variants;
+    CHECK(asked.size() == lab.family->variants.size() - 1);
+    CHECK(std::find(asked.begin(), asked.end(), first) == asked.end());
+    enable_variant(lab, first, true);
+    CHECK(engine.requests.back().variants.empty());
+
+    const size_t sent = engine.requests.size();
+    for (const Variant& variant : lab.family->variants) enable_variant(lab, variant.name, false);
+    CHECK(engine.requests.size() == sent + lab.family->variants.size() - 1);
+    REQUIRE(lab.problem);
+}
+
+TEST_CASE("figure sweeps start after a rest, and again only where their base changed", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    engine.answer();
+    update(lab, 0.1);
+    CHECK(engine.sweeps.empty());
+    REQUIRE(due(lab));
+    update(lab, *due(lab));
+    const std::vector<Sweep> first = engine.sweeps;
+    REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters).size());
+    REQUIRE(sweeps_run(lab));
+
+    // The parameter that one of them sweeps: that one goes on, the others start anew.
+    const std::string swept = first[0].axes[0].parameter;
+    const Parameter& changed = row(lab, swept.c_str());
+    const auto values = sweep_values(changed, present_value(lab, changed));
+    set_parameter(lab, changed,
+                  values.front() == present_value(lab, changed) ? values.back() : values.front());
+    finish_run(lab, engine);
+    for (size_t i = first.size(); i < engine.sweeps.size(); ++i)
+        CHECK(engine.sweeps[i].axes[0].parameter != swept);
+    CHECK(engine.sweeps.size() > first.size());
+    CHECK(engine.cancelled_sweeps.size() == engine.sweeps.size() - first.size());
+}
+
+TEST_CASE("the figures of a sweep that starts anew stay, dimmed, until two new points are there", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    const auto of = [&](size_t i) -> const BackgroundSweep& { return lab.sweeps[i]; };
+    engine.cell(of(0).ticket, of(0).sweep, of(0).sweep.cells());
+    update(lab, lab.now + 0.01);
+    CHECK(of(0).figures);
+    CHECK(of(0).ticket == 0);
+    CHECK_FALSE(is_outdated(lab, of(0)));
+
+    set_parameter(lab, run_rows().front(), int64_t{77});
+    CHECK(is_outdated(lab, of(0)));
+    finish_run(lab, engine);
+    REQUIRE(of(0).ticket != 0);
+    CHECK(is_outdated(lab, of(0)));
+    engine.cell(of(0).ticket, of(0).sweep, 1);
+    update(lab, lab.now + 0.01);
+    CHECK(is_outdated(lab, of(0)));
+    engine.cell(of(0).ticket, of(0).sweep, 2);
+    update(lab, lab.now + 0.01);
+    CHECK_FALSE(is_outdated(lab, of(0)));
+}
+
+TEST_CASE("a sweep by hand takes the values that its parameter offers and can be cancelled", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    sweep_parameter(lab, row(lab, "length"));
+    REQUIRE(engine.sweeps.size() == 1);
+    const Sweep sweep = engine.sweeps[0];
+    CHECK(sweep.id.empty());
+    CHECK(sweep.axes[0].parameter == "length");
+    CHECK(sweep.axes[0].values == sweep_values(row(lab, "length"), row(lab, "length").initial));
+    CHECK(command_of(sweep).find("sawtooth sweep " + lab.family->name + " --over length=") == 0);
+    const uint64_t ticket = lab.sweeps[0].ticket;
+    stop(lab);
+    CHECK(engine.cancelled_sweeps == std::vector<uint64_t>{ticket});
+    CHECK_FALSE(sweeps_run(lab));
+}
+
+TEST_CASE("values to sweep are all choices, powers of two, or even steps about the present one", "[gui]") {
+    const auto integers = [](const std::vector<Value>& values) {
+        std::vector<int64_t> numbers;
+        for (const Value& value : values) numbers.push_back(std::get<int64_t>(value));
+        return numbers;
+    };
+    const Parameter powers =
+        integer_parameter("p", "", Group::shape, "", 64, 1, 4096, Step::powers_of_two, Renews::inputs);
+    CHECK(integers(sweep_values(powers, int64_t{64})) ==
+          std::vector<int64_t>{4, 8, 16, 32, 64, 128, 256, 512, 1024});
+    CHECK(integers(sweep_values(powers, int64_t{2})) == std::vector<int64_t>{1, 2, 4, 8, 16, 32});
+    const Parameter even =
+        integer_parameter("e", "", Group::shape, "", 20, 1, 100, Step::linear, Renews::inputs);
+    CHECK(integers(sweep_values(even, int64_t{20})) ==
+          std::vector<int64_t>{5, 10, 15, 20, 25, 30, 35, 40, 45});
+    const Parameter few = integer_parameter("f", "", Group::shape, "", 2, 1, 3, Step::linear, Renews::inputs);
+    CHECK(integers(sweep_values(few, int64_t{2})) == std::vector<int64_t>{1, 2, 3});
+    CHECK(sweep_values(flag_parameter("b", "", Group::shape, false, Renews::kernels), false).size() == 2);
+    const Parameter drawn =
+        integer_parameter("d", "", Group::run, "", 0, 0, 9, Step::linear, Renews::figures);
+    CHECK(sweep_values(drawn, int64_t{0}).empty());
+
+    for (const Family* family : families())
+        for (const Parameter& parameter : family->parameters)
+            for (const Value& value : sweep_values(parameter, parameter.initial)) {
+                INFO(family->name << " " << parameter.name << " " << to_text(value));
+                CHECK_FALSE(parameter.check(value));
+            }
+}
+
+TEST_CASE("a file fixes the sizes of its arrays until it is closed", "[gui]") {
+    const TemporaryFolder folder;
+    Array x = Array::zeros("x", Dtype::f32, {3, 40, 5});
+    REQUIRE_FALSE(write_npz(folder.file("in.npz"), {x}));
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    open_file(lab, folder.file("in.npz"));
+    lab.opening->arrays.wait();
+    update(lab, 0.1);
+    REQUIRE_FALSE(lab.problem);
+    CHECK(engine.requests.back().input == folder.file("in.npz"));
+    CHECK(shown_value(lab, row(lab, "length")) == Value(int64_t{40}));
+    CHECK_FALSE(reason_fixed(lab, row(lab, "length")).empty());
+    CHECK(reason_fixed(lab, row(lab, "op")).empty());
+    close_file(lab);
+    CHECK(engine.requests.back().input.empty());
+    CHECK(reason_fixed(lab, row(lab, "length")).empty());
+}
+
+TEST_CASE("a file that cannot be read leaves everything as it was and says why", "[gui]") {
+    const TemporaryFolder folder;
+    put(folder.file("bad.npz"), "not an archive");
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    const Request before = lab.request;
+    for (const char* name : {"bad.npz", "absent.npz"}) {
+        open_file(lab, folder.file(name));
+        lab.opening->arrays.wait();
+        update(lab, 0.1);
+        CHECK(lab.open_problem.find(name) != std::string::npos);
+        CHECK(lab.log.back().kind == LogLine::Kind::problem);
+    }
+    CHECK(lab.request == before);
+    CHECK(engine.requests.size() == 1);
+}
+
+TEST_CASE("resetting everything leaves nothing changed", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    for (const Parameter& changed : run_rows())
+        set_parameter(lab, changed,
+                      changed.type == Type::choice ? changed.choices.back() : Value(int64_t{1}));
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    reset_parameters(lab);
+    for (const Parameter& each : run_rows()) CHECK_FALSE(is_changed(lab, each));
+    CHECK(engine.requests.back() == engine.requests.front());
+}
+
+TEST_CASE("nothing is due, and so nothing drawn, once all is done", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    CHECK_FALSE(due(lab));
+    Pacing pacing;
+    double now = lab.now;
+    for (int i = 0; i < 20 && pacing.next(lab, false) < now + 10; ++i) pacing.drawn(lab, now = now + 0.1);
+    CHECK(pacing.next(lab, false) > now + 1000);
+    pacing.happened(now);
+    CHECK(pacing.next(lab, false) <= now);
+}
+
+TEST_CASE("while something runs, what the engine sends is drawn seldom and the result at once", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    Pacing pacing;
+    update(lab, 10);
+    pacing.drawn(lab, 10);
+    pacing.woken();
+    CHECK(pacing.next(lab, false) > 10.05);
+    engine.answer();
+    update(lab, 10.01);
+    CHECK(pacing.next(lab, false) <= 10.01);
+}
+
+}  // namespace
+}  // namespace sawtooth

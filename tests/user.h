@@ -1,0 +1,67 @@
+#pragma once
+
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/gui/lab.h"
+#include "app/gui/offscreen.h"
+#include "tests/catch.h"
+
+namespace sawtooth {
+
+// Someone at the window, off screen: what it plays, the test engine of Dear ImGui does with mouse and keys.
+class User {
+  public:
+    explicit User(LabState& lab, int width = 1600, int height = 900) : lab_(lab) {
+        auto window = OffscreenWindow::open(lab, width, height);
+        if (!window) FAIL(window.error().text);
+        window_ = std::move(*window);
+        engine_ = ImGuiTestEngine_CreateContext();
+        ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_);
+        io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
+        io.ConfigSavedSettings = false;
+        io.ConfigCaptureEnabled = false;
+        ImGuiTestEngine_Start(engine_, ImGui::GetCurrentContext());
+        frames(3);
+    }
+    ~User() {
+        ImGuiTestEngine_Stop(engine_);
+        window_.reset();
+        ImGuiTestEngine_DestroyContext(engine_);
+    }
+    User(const User&) = delete;
+    User& operator=(const User&) = delete;
+
+    void frames(int count, const std::string& only_panel = "") {
+        for (int i = 0; i < count; ++i) {
+            update(lab_, lab_.now + 1.0 / 60);
+            window_->draw(lab_, 1.0 / 60, only_panel);
+            ImGuiTestEngine_PostSwap(engine_);
+        }
+    }
+
+    // Fails the test where an item is not found or an action did nothing.
+    void play(std::function<void(ImGuiTestContext*)> actions) {
+        ImGuiTest* test = IM_REGISTER_TEST(engine_, "user", "play");
+        test->TestFunc = std::move(actions);
+        ImGuiTestEngine_QueueTest(engine_, test);
+        while (!ImGuiTestEngine_IsTestQueueEmpty(engine_)) frames(1);
+        INFO(test->Output.Log.Buffer.c_str());
+        CHECK(test->Output.Status == ImGuiTestStatus_Success);
+        ImGuiTestEngine_UnregisterTest(engine_, test);
+    }
+
+    Picture picture() const { return window_->read(); }
+
+  private:
+    LabState& lab_;
+    std::unique_ptr<OffscreenWindow> window_;
+    ImGuiTestEngine* engine_ = nullptr;
+};
+
+}  // namespace sawtooth

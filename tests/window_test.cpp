@@ -1,0 +1,84 @@
+#include "app/gui/window.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+// A variable of the environment for the time of a test.
+class Variable {
+  public:
+    Variable(const char* name, const char* value) : name_(name) {
+        if (const char* before = std::getenv(name)) before_ = before;
+        value ? ::setenv(name, value, 1) : ::unsetenv(name);
+    }
+    ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+  private:
+    const char* name_;
+    std::optional<std::string> before_;
+};
+
+WindowOptions options_in(const TemporaryFolder& folder) {
+    WindowOptions options;
+    options.cache_directory = folder.path();
+    options.request.repeats = 1;
+    return options;
+}
+
+// An X server whose last client has left begins anew, and refuses clients for that moment.
+int open_again(const WindowOptions& options, const std::function<bool(const LabState&)>& done) {
+    int code = 1;
+    for (int tries = 0; tries < 50 && code == 1; ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        code = run_window_until(options, done);
+    }
+    return code;
+}
+
+TEST_CASE("the window opens on a display, runs, and keeps settings and layout", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/settings"), "broken");
+    WindowOptions options = options_in(folder);
+    options.theme = "light";
+    bool told = false, complete = false;
+    int frames = 0;
+    const auto done = [&](const LabState& lab) {
+        for (const LogLine& line : lab.log)
+            told = told || line.text.find("settings.bad") != std::string::npos;
+        complete = lab.result && lab.result->complete;
+        return complete && ++frames > 2;  // idle, it draws no more
+    };
+    CHECK(run_window_until(options, done) == 0);
+    CHECK(told);
+    CHECK(complete);
+    CHECK(content_of(folder.file("sawtooth/settings")).find("theme = light\n") == 0);
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
+
+    // The second start finds the layout whole.
+    frames = 0;
+    told = false;
+    CHECK(open_again(options_in(folder), done) == 0);
+    CHECK_FALSE(told);
+    CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
+}
+
+TEST_CASE("without a display the window ends with one line that names what works without", "[window]") {
+    const TemporaryFolder folder;
+    const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);
+    CHECK(run_window(options_in(folder)) == 1);
+}
+
+}  // namespace
+}  // namespace sawtooth
