@@ -238,20 +238,20 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     layout.area = area;
     layout.beside = room_beside(canvas, figure, area.width());
 
-    const Extent extent = extent_of(figure, visible);
+    const Bounds bounds = bounds_of(figure, visible);
     Frame& frame = layout.frame;
     frame.scale_x = figure.x.categories.empty() ? figure.x.scale : Scale::linear;
     const auto rows = row_names(figure);
     frame.scale_y = rows.empty() ? figure.y.scale : Scale::linear;
-    frame.x = extent.x;
-    frame.y_bottom = extent.downwards ? extent.y.high : extent.y.low;
-    frame.y_top = extent.downwards ? extent.y.low : extent.y.high;
+    frame.x = bounds.x;
+    frame.y_bottom = bounds.downwards ? bounds.y.high : bounds.y.low;
+    frame.y_top = bounds.downwards ? bounds.y.low : bounds.y.high;
     frame.box = area;
     frame.box.bottom -= line + 2 * gap + (name_of(figure.x).empty() ? 0 : line + gap);
     frame.box.bottom = std::max(frame.box.bottom, frame.box.top + line);
 
     const float most = static_cast<float>(area.width() * share_of_names);
-    layout.y_ticks = rows.empty() ? fitting_ticks(canvas, frame.scale_y, extent.y, frame.box.height(), false,
+    layout.y_ticks = rows.empty() ? fitting_ticks(canvas, frame.scale_y, bounds.y, frame.box.height(), false,
                                                   has_tree(figure))
                                   : name_ticks(canvas, rows, frame.box.height(), false, most);
     float widest = 0;

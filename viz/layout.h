@@ -25,11 +25,11 @@ struct Frame {
 
 // What the data takes. `y` is that of the part within `visible`. Rows (bars, tracks, heat maps, levels of a
 // tree) run downwards.
-struct Extent {
+struct Bounds {
     Range x, y;
     bool downwards = false;
 };
-Extent extent_of(const Figure& figure, std::optional<Range> visible);
+Bounds bounds_of(const Figure& figure, std::optional<Range> visible);
 
 // The names of rows, where y is not a number: categories of the axis, or the labels of tracks.
 std::vector<std::string> row_names(const Figure& figure);

@@ -62,7 +62,7 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::SetNextWindowSize(size);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::Begin("dock space", nullptr, fixed | ImGuiWindowFlags_NoNavFocus);
+    ImGui::Begin("dock space", nullptr, fixed | ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoBackground);
     ImGui::PopStyleVar(2);
     const ImGuiID dock_space = ImGui::GetID("panels");
     if (lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space)) build_layout(dock_space, size);
@@ -72,7 +72,11 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::End();
 }
 
+// A docked panel lies on the cleared frame, which has the colour of its ground: filling it once more is what
+// a software renderer would spend most of a frame on.
 void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
+    const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
+    if (window && window->DockIsActive) flags |= ImGuiWindowFlags_NoBackground;
     if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
     ImGui::End();
 }

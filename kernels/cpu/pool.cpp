@@ -20,16 +20,19 @@ void pause() {
 #endif
 }
 
-// Waits until `value` is no longer `old`. Some 20 us on the spot bridge the gap between two dispatches of a
-// plan; then the thread sleeps, as the one that it waits for may need this very core.
+// Waits until `value` is no longer `old`: on the spot for longer than a sleeping core takes to wake, else two
+// threads that wait for each other would both sleep and wake in every dispatch; then asleep.
 template <class T>
 T wait_while(const std::atomic<T>& value, T old) {
-    constexpr int spins_before_sleep = 1000;
+    constexpr auto on_the_spot = std::chrono::microseconds(300);
+    constexpr int pauses_a_look = 32;
+    const auto start = Clock::now();
     T now = value.load(std::memory_order_acquire);
-    for (int spin = 0; now == old && spin < spins_before_sleep; ++spin) {
-        pause();
-        now = value.load(std::memory_order_acquire);
-    }
+    while (now == old && Clock::now() - start < on_the_spot)
+        for (int i = 0; i < pauses_a_look && now == old; ++i) {
+            pause();
+            now = value.load(std::memory_order_acquire);
+        }
     while (now == old) {
         value.wait(old, std::memory_order_acquire);
         now = value.load(std::memory_order_acquire);

@@ -176,7 +176,10 @@ void walk_tile(const Walk& walk) {
     const hn::CappedTag<float, 1> one;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     int64_t c = 0;
-    for (; c + 4 * lanes <= columns; c += 4 * lanes) walk_columns<Op, mode, planes, 4>(d, walk, c);
+    // Vectors side by side, as many as leave their states in registers.
+    constexpr int width = planes == 2 && mode == Mode::scan_and_fold ? 2 : 4;
+    for (; c + width * lanes <= columns; c += width * lanes)
+        walk_columns<Op, mode, planes, width>(d, walk, c);
     for (; c + lanes <= columns; c += lanes) walk_columns<Op, mode, planes, 1>(d, walk, c);
     Walk tail = walk;
     tail.stream = false;

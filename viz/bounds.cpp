@@ -111,23 +111,23 @@ Range settled(const Axis& axis, Range fitted, bool exact, double share) {
 
 }  // namespace
 
-Extent extent_of(const Figure& figure, std::optional<Range> visible) {
+Bounds bounds_of(const Figure& figure, std::optional<Range> visible) {
     Extents extents{figure, visible, {}, {}};
     extents.x.scale = figure.x.categories.empty() ? figure.x.scale : Scale::linear;
     extents.y.scale = figure.y.categories.empty() ? figure.y.scale : Scale::linear;
     for (const Mark& mark : figure.marks) std::visit(extents, mark);
 
-    Extent extent;
-    extent.downwards = extents.downwards;
+    Bounds bounds;
+    bounds.downwards = extents.downwards;
     const bool bars = has_bars(figure);
     // Positions and times fill the width; swept parameters, on logarithmic axes, stand clear of the frame.
     const double share_x = figure.x.scale == Scale::linear ? 0.0 : 0.03;
-    extent.x = settled(figure.x, extents.x.range(), extents.exact_x, bars ? 0.0 : share_x);
+    bounds.x = settled(figure.x, extents.x.range(), extents.exact_x, bars ? 0.0 : share_x);
     if (bars && figure.x.scale != Scale::linear && !figure.x.minimum)
-        extent.x.low /= 2;  // the shortest bar is seen too
-    extent.y = settled(figure.y, extents.y.range(), extents.exact_y, 0.06);
-    if (visible && visible->low < visible->high) extent.x = *visible;
-    return extent;
+        bounds.x.low /= 2;  // the shortest bar is seen too
+    bounds.y = settled(figure.y, extents.y.range(), extents.exact_y, 0.06);
+    if (visible && visible->low < visible->high) bounds.x = *visible;
+    return bounds;
 }
 
 }  // namespace sawtooth
