@@ -54,16 +54,17 @@ int usable_cores() {
     return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+// "index3/size" holds "32768K": what one core sees. The C library, asked where there is no such file, tells
+// of all caches of a level together on some machines.
 int64_t last_level_cache() {
     int64_t largest = 0;
-    for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
-        largest = std::max<int64_t>(largest, ::sysconf(level));
-    if (largest > 0) return largest;
-    // Where the C library does not know: "index3/size" holds "32768K".
     for (int index = 0; index < 8; ++index) {
         const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
         largest = std::max(largest, number_in(folder + "/size").value_or(0) * 1024);
     }
+    if (largest > 0) return largest;
+    for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
+        largest = std::max<int64_t>(largest, ::sysconf(level));
     return largest;
 }
 

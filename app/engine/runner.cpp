@@ -137,7 +137,7 @@ Ceilings Runner::ceilings(int threads, std::stop_token stop) {
         if (const auto known = parse_ceilings(*text); known && fits(*known)) return *(ceilings_ = known);
     with.set_stop(stop);
     constexpr int64_t mebibyte = 1 << 20;
-    const int64_t bytes = std::clamp(4 * processor.last_level_cache_bytes, 64 * mebibyte, 512 * mebibyte);
+    const int64_t bytes = std::clamp(4 * processor.last_level_cache_bytes, 64 * mebibyte, 256 * mebibyte);
     auto measured = measure_ceilings(with, bytes, stop);
     if (!measured) return {};
     measured->processor = processor.name;
