@@ -49,10 +49,10 @@ void flush_from_caches(std::span<const std::byte> memory) {
 }
 
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records) {
-    if (plan.reset) plan.reset();
+    Queue queue{&pool};
+    if (plan.reset) plan.reset(queue);
     if (cache == Cache::cold)
         for (const auto& buffer : plan.buffers) flush_from_caches(buffer);
-    Queue queue{&pool, nullptr};
     pool.start_recording();
     for (const Launch& launch : plan.launches) {
         launch.start(queue);

@@ -243,7 +243,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
         plans[v] = variant.plan_cpu({configuration->parameters, kept_->inputs});
         if (!run_plan(plans[v], with, Cache::hot, row.launches)) return stopped(variant.name);
         row.memory_bytes = plans[v].memory_bytes;
-        row.outputs = plans[v].outputs();
+        row.outputs = *plans[v].outputs();
         for (const Array& output : row.outputs)
             if (const Array* const wanted = find(kept_->reference, output.name))
                 row.errors.push_back(compare(output, *wanted, sequence_axis_of(family, output.name)));

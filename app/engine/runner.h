@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,6 +17,9 @@ namespace sawtooth {
 struct Progress {
     double fraction = 0;  // 0 to 1
     std::string words;    // what is being done: "reference", "lookback, repeat 3 of 9"
+    bool timed = false;   // launches are under way, for which the time limit counts
+    // When the worker that does it will be ended, if it has not said more by then.
+    std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 // Called on the running thread. A partial result is given whenever something new of it can be seen, else
 // null.
