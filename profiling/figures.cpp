@@ -5,6 +5,7 @@
 
 #include "kernels/core/parameter.h"
 #include "kernels/core/table.h"
+#include "kernels/core/timeline.h"
 
 namespace sawtooth {
 namespace {
@@ -42,42 +43,6 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     for (const Bar::Segment& segment : segments) sum += segment.length;
     for (Bar::Segment& segment : segments) segment.length *= variant.time->median / sum;
     return segments;
-}
-
-// How many workers are busy, as a stepped curve.
-void add_busy_curve(const VariantResult& variant, Tracks::Track& track) {
-    std::vector<std::pair<double, int>> changes;
-    for (const LaunchRecord& launch : variant.launches)
-        for (const BusySpan& span : launch.busy) {
-            changes.emplace_back(span.start_us, 1);
-            changes.emplace_back(span.end_us, -1);
-        }
-    std::sort(changes.begin(), changes.end());
-    int busy = 0;
-    for (const auto& [at, change] : changes) {
-        track.x.push_back(at);
-        track.y.push_back(busy);
-        busy += change;
-        track.x.push_back(at);
-        track.y.push_back(busy);
-    }
-}
-
-// Time in which no worker did anything, of the whole.
-double idle_share(const VariantResult& variant) {
-    std::vector<std::pair<double, double>> spans;
-    double end = 0;
-    for (const LaunchRecord& launch : variant.launches) {
-        end = std::max(end, launch.start_us + launch.duration_us);
-        for (const BusySpan& span : launch.busy) spans.emplace_back(span.start_us, span.end_us);
-    }
-    std::sort(spans.begin(), spans.end());
-    double busy = 0, reached = 0;
-    for (const auto& [start, stop] : spans) {
-        busy += std::max(0.0, stop - std::max(start, reached));
-        reached = std::max(reached, stop);
-    }
-    return end > 0 ? std::clamp(1 - busy / end, 0.0, 1.0) : 0;
 }
 
 std::optional<double> as_number(const Value& value) {
@@ -180,7 +145,7 @@ Figure times_figure(const Result& result) {
     return figure;
 }
 
-Figure timeline_figure(const Result& result) {
+Figure timeline_figure(const Result& result, const View& view) {
     Figure figure;
     figure.id = "timeline";
     figure.place = Place::timeline;
@@ -193,17 +158,15 @@ Figure timeline_figure(const Result& result) {
         Tracks::Track launches;
         launches.label = variant.name;
         launches.ink = variant_ink(result, variant.name);
-        for (const LaunchRecord& launch : variant.launches)
-            launches.spans.push_back(
-                {launch.start_us, launch.start_us + launch.duration_us, launch.info->name});
+        launches.spans = launch_spans(variant.launches, view);
         tracks.tracks.push_back(std::move(launches));
         Tracks::Track busy;
         char idle[32];
-        std::snprintf(idle, sizeof idle, "idle %.0f %%", 100 * idle_share(variant));
+        std::snprintf(idle, sizeof idle, "idle %.0f %%", 100 * idle_share(variant.launches));
         busy.label = idle;
         busy.ink = variant_ink(result, variant.name);
         busy.unit = "workers";
-        add_busy_curve(variant, busy);
+        add_busy_curve(variant.launches, view, busy);
         tracks.tracks.push_back(std::move(busy));
     }
     if (tracks.tracks.empty())

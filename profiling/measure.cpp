@@ -18,10 +18,6 @@ double quantile(const std::vector<double>& sorted, double share) {
     return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-double total_us(const std::vector<LaunchRecord>& records) {
-    return records.empty() ? 0 : records.back().start_us + records.back().duration_us;
-}
-
 }  // namespace
 
 TimeStatistics statistics_of(std::vector<double> samples) {
@@ -46,6 +42,10 @@ void flush_from_caches(std::span<const std::byte> memory) {
     if (!memory.empty())
         for (size_t at = 0; at < other.size(); at += 64) sink = other[at];
 #endif
+}
+
+double elapsed_us(const cpu::Pool& pool) {
+    return pool.records().empty() ? 0 : pool.end_us() - pool.records().front().start_us;
 }
 
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records) {
@@ -82,9 +82,9 @@ Measured measure(const Plan& plan, cpu::Pool& pool, Cache cache, int repeats,
         before_repeat(repeat);
         runs.emplace_back();
         if (!run_plan(plan, pool, cache, runs.back())) return {};
-        samples.push_back(total_us(runs.back()));
+        samples.push_back(elapsed_us(pool));
     }
-    Measured measured{statistics_of(samples), {}};
+    Measured measured{statistics_of(samples), {}, pool.dispatches()};
     const auto distance = [&](size_t run) { return std::fabs(samples[run] - measured.time.median); };
     size_t nearest = 0;
     for (size_t run = 1; run < runs.size(); ++run)

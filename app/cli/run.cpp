@@ -21,6 +21,7 @@ Arrays all_arrays(const Result& result) {
     Arrays arrays = result.inputs;
     const auto add = [&](const std::string& folder, const Arrays& outputs) {
         for (Array array : outputs) {
+            if (array.name.find('/') != std::string::npos) continue;  // of one variant's comparison alone
             array.name = folder + "/" + array.name;
             arrays.push_back(std::move(array));
         }
@@ -74,7 +75,9 @@ int run(const Arguments& arguments) {
     Interrupts interrupts;
     ProgressBar bar;
     Runner runner(settings->cache_directory);
-    const auto ran = runner.run(settings->request, interrupts.token(), [&](const Progress& progress, auto) {
+    Request request = settings->request;
+    request.extras = arguments.has("--output") ? Extras::all : Extras::none;
+    const auto ran = runner.run(request, interrupts.token(), [&](const Progress& progress, auto) {
         bar.show(progress.fraction, progress.words);
     });
     bar.clear();

@@ -40,7 +40,7 @@ class LimitPlan {
 std::optional<double> once_us(const Plan& plan, cpu::Pool& pool, Cache cache) {
     std::vector<LaunchRecord> records;
     if (!run_plan(plan, pool, cache, records)) return {};
-    return records.back().start_us + records.back().duration_us;
+    return elapsed_us(pool);
 }
 
 // Why the outputs of a variant cannot be trusted; "" where they can.
@@ -78,7 +78,9 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
     request.family = family.name;
     request.parameters = {};
     for (const auto& [name, value] : bench.values) request.parameters.set(name, value);
+    request.variants = bench.variants;
     request.repeats = 1;
+    request.extras = Extras::none;
     const auto outcome = runner.run(request, stop);
     if (!outcome) return outcome.error();
     const Result& result = **outcome;

@@ -272,7 +272,7 @@ std::vector<Figure> figures_of(const Result& result, const View& view) {
     std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
     if (!result.complete) return figures;
     figures.push_back(times_figure(result));
-    figures.push_back(timeline_figure(result));
+    figures.push_back(timeline_figure(result, view));
     return figures;
 }
 
@@ -294,6 +294,7 @@ std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& param
         sweep.base.input.clear();  // sizes of a file would hold the swept one fast
         sweep.base.parameters = parameters;
         sweep.base.repeats = std::min(request.repeats, 5);
+        sweep.base.extras = Extras::none;
         for (const auto& [name, value] : wanted.overrides) sweep.base.parameters.set(name, value);
         if (!wanted.variants.empty()) sweep.base.variants = wanted.variants;
         sweeps.push_back(std::move(sweep));

@@ -17,6 +17,39 @@ std::optional<int64_t> number_in(const char* path) {
     return {};
 }
 
+// Inputs without data, and what outputs will take.
+struct Shapes {
+    const Configuration& configuration;
+    Arrays inputs;
+    int64_t input_bytes = 0;
+
+    explicit Shapes(const Configuration& of) : configuration(of) {
+        for (const ArraySpec& spec : of.family->arrays) {
+            const Array* const given = find(of.given, spec.name);
+            const bool absent = spec.role == Role::optional && !given;
+            if (spec.role == Role::output || absent || !spec.is_used(of.parameters)) continue;
+            Array array;
+            array.name = spec.name;
+            array.dtype = dtype_of(spec);
+            array.shape = given ? given->shape : spec.shape_for(of.parameters, inputs);
+            input_bytes += array.bytes();
+            inputs.push_back(std::move(array));
+        }
+    }
+    Dtype dtype_of(const ArraySpec& spec) const {
+        return spec.dtype_for ? spec.dtype_for(configuration.parameters) : spec.dtype;
+    }
+    bool has_output(const ArraySpec& spec, bool extras) const {
+        return spec.role == Role::output && spec.is_used(configuration.parameters) && (extras || !spec.extra);
+    }
+    int64_t bytes_of(const ArraySpec& spec, const Variant* variant) const {
+        const Parameters& parameters = configuration.parameters;
+        return count_of(variant && variant->shape ? variant->shape(spec, parameters, inputs)
+                                                  : spec.shape_for(parameters, inputs)) *
+               sawtooth::bytes_of(dtype_of(spec));
+    }
+};
+
 }  // namespace
 
 int64_t free_memory_bytes() {
@@ -34,31 +67,31 @@ int64_t free_memory_bytes() {
     return available;
 }
 
-int64_t needed_memory_bytes(const Configuration& configuration) {
-    const Family& family = *configuration.family;
-    Arrays shapes;  // inputs without data
-    int64_t inputs = 0, outputs = 0;
-    for (const ArraySpec& spec : family.arrays) {
-        if (!spec.is_used(configuration.parameters)) continue;
-        const Array* const given = find(configuration.given, spec.name);
-        if (spec.role == Role::optional && !given) continue;
-        Array array;
-        array.name = spec.name;
-        array.dtype = spec.dtype_for ? spec.dtype_for(configuration.parameters) : spec.dtype;
-        array.shape = given ? given->shape : spec.shape_for(configuration.parameters, shapes);
-        if (spec.role == Role::output) {
-            outputs += array.bytes();
-        } else {
-            inputs += array.bytes();
-            shapes.push_back(std::move(array));
-        }
+int64_t needed_memory_bytes(const Configuration& configuration, bool with_extras) {
+    const Shapes shapes(configuration);
+    int64_t reference = 0, outputs = 0, largest_plan = 0;
+    for (const ArraySpec& spec : configuration.family->arrays)
+        if (shapes.has_output(spec, with_extras)) reference += 2 * shapes.bytes_of(spec, nullptr);
+    for (const Variant* variant : configuration.variants) {
+        if (variant->check && variant->check(configuration.parameters, cpu_chip())) continue;
+        for (const ArraySpec& spec : configuration.family->arrays)
+            if (shapes.has_output(spec, with_extras)) outputs += shapes.bytes_of(spec, variant);
+        const PlanRequest dry{configuration.parameters, shapes.inputs, true, with_extras};
+        largest_plan = std::max(largest_plan, variant->plan_cpu(dry).memory_bytes);
     }
-    int64_t largest_plan = 0;
+    return shapes.input_bytes + reference + outputs + largest_plan;
+}
+
+bool stores_extras(const Configuration& configuration, Extras extras) {
+    constexpr int64_t drawable_bytes = 32 << 20;
+    if (extras != Extras::drawable) return extras == Extras::all;
+    const Shapes shapes(configuration);
     for (const Variant* variant : configuration.variants)
-        largest_plan =
-            std::max(largest_plan, variant->plan_cpu({configuration.parameters, shapes, true}).memory_bytes);
-    const auto variants = static_cast<int64_t>(configuration.variants.size());
-    return inputs + 2 * outputs + variants * outputs + largest_plan;
+        for (const ArraySpec& spec : configuration.family->arrays)
+            if (spec.extra && shapes.has_output(spec, true) &&
+                shapes.bytes_of(spec, variant) > drawable_bytes)
+                return false;
+    return true;
 }
 
 std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit) {

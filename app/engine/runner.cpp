@@ -100,6 +100,20 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     return metrics;
 }
 
+std::map<std::string, Value> computing(const Configuration& configuration) {
+    std::map<std::string, Value> values;
+    for (const Parameter& row : configuration.family->parameters)
+        if (row.renews != Renews::figures) values[row.name] = configuration.parameters.at(row.name);
+    return values;
+}
+
+// What an output of a variant is compared with; null where there is nothing of its shape.
+const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {
+    const Array* own = find(reference, variant + "/" + output.name);
+    if (!own) own = find(reference, output.name);
+    return own && own->shape == output.shape ? own : nullptr;
+}
+
 // Shares what it holds with the snapshots that were handed out, which never change.
 std::shared_ptr<const Result> snapshot(const Result& result) {
     return std::make_shared<const Result>(result);
@@ -112,6 +126,15 @@ struct Runner::Kept {
     Arrays given;
     std::optional<InputKey> key;
     Arrays inputs, reference;
+
+    // Of the outputs that depend on more parameters than the inputs do.
+    struct KernelKey {
+        std::map<std::string, Value> parameters;
+        bool extras = false;
+        bool operator==(const KernelKey&) const = default;
+    };
+    std::optional<KernelKey> kernel_key;
+    Arrays kernel_reference;
 };
 
 Runner::Runner(std::string cache_directory)
@@ -180,13 +203,16 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     };
     const auto configuration = configured(request);
     if (!configuration) return configuration.error();
-    if (const auto error = check_memory(needed_memory_bytes(*configuration), request.memory_limit_bytes))
+    const bool extras = stores_extras(*configuration, request.extras);
+    if (const auto error =
+            check_memory(needed_memory_bytes(*configuration, extras), request.memory_limit_bytes))
         return *error;
     const Family& family = *configuration->family;
 
     InputKey key = key_of(*configuration, request);
     if (kept_->key != key) {
         kept_->key.reset();
+        kept_->kernel_key.reset();
         say(0, "inputs");
         auto inputs = make_inputs(*configuration, request.seed, outer);
         if (!inputs) return inputs.error();
@@ -196,6 +222,16 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
         if (!reference) return reference.error();
         kept_->reference = std::move(*reference);
         kept_->key = std::move(key);
+    }
+
+    const Kept::KernelKey kernel_key{computing(*configuration), extras};
+    if (family.kernel_reference && kept_->kernel_key != kernel_key) {
+        kept_->kernel_key.reset();
+        say(0.08, "reference at chunks");
+        auto reference = family.kernel_reference(configuration->parameters, kept_->inputs, extras, outer);
+        if (!reference) return reference.error();
+        kept_->kernel_reference = std::move(*reference);
+        kept_->kernel_key = kernel_key;
     }
 
     cpu::Pool& with = pool(request.threads);
@@ -215,6 +251,9 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     result.device = cpu_words(with.threads());
     result.inputs = kept_->inputs;
     result.reference = kept_->reference;
+    if (family.kernel_reference)
+        result.reference.insert(result.reference.end(), kept_->kernel_reference.begin(),
+                                kept_->kernel_reference.end());
     result.work = family.work(configuration->parameters);
     result.notes = configuration->notes;
     if (request.backend == BackendChoice::automatic)
@@ -225,6 +264,9 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
 
     // First every variant once, so that outputs and errors are seen before times are.
     const Chip chip = cpu_chip();
+    const bool has_extras = std::any_of(family.arrays.begin(), family.arrays.end(), [&](const ArraySpec& a) {
+        return a.extra && a.is_used(configuration->parameters);
+    });
     std::vector<Plan> plans(configuration->variants.size());
     const double steps = static_cast<double>(plans.size() * (1 + static_cast<size_t>(request.repeats)));
     for (size_t v = 0; v < plans.size(); ++v) {
@@ -240,13 +282,18 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
             continue;
         }
         say(0.1 + 0.9 * static_cast<double>(v) / steps, variant.name);
-        plans[v] = variant.plan_cpu({configuration->parameters, kept_->inputs});
+        plans[v] = variant.plan_cpu({configuration->parameters, kept_->inputs, false, extras});
         if (!run_plan(plans[v], with, Cache::hot, row.launches)) return stopped(variant.name);
         row.memory_bytes = plans[v].memory_bytes;
         row.outputs = *plans[v].outputs();
         for (const Array& output : row.outputs)
-            if (const Array* const wanted = find(kept_->reference, output.name))
+            if (const Array* const wanted = reference_of(result.reference, variant.name, output))
                 row.errors.push_back(compare(output, *wanted, sequence_axis_of(family, output.name)));
+        if (extras && has_extras) {
+            // Timed runs store no extras: another plan, whose memory a first run makes warm.
+            plans[v] = variant.plan_cpu({configuration->parameters, kept_->inputs});
+            if (!run_plan(plans[v], with, Cache::hot, row.launches)) return stopped(variant.name);
+        }
         result.variants.push_back(std::move(row));
         if (limit.token().stop_requested()) return stopped(variant.name);
     }
@@ -278,6 +325,11 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
         if (measured.time.samples.empty()) return stopped(row.name);
         row.time = std::move(measured.time);
         row.launches = std::move(measured.launches);
+        row.launch_count = measured.launch_count;
+        if (row.launch_count > static_cast<int64_t>(row.launches.size()))
+            result.notes.push_back(row.name + ": of " + std::to_string(row.launch_count) +
+                                   " launches the first " + std::to_string(row.launches.size()) +
+                                   " are kept");
         if (request.profile == Profile::none) row.launches.clear();
         row.metrics = metrics_of(row, result);
         plans[v] = {};
@@ -319,12 +371,23 @@ std::optional<Error> check_sweep(const Sweep& sweep) {
     return {};
 }
 
+namespace {
+
+std::vector<std::string> names_of(const SweepAxis& axis) {
+    std::vector<std::string> names = axis.also;
+    names.push_back(axis.parameter);
+    return names;
+}
+
+}  // namespace
+
 Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop) {
     SweepCell cell;
     cell.values = sweep.cell(index);
     Request request = sweep.base;
+    request.extras = Extras::none;  // as it keeps no arrays
     for (size_t a = 0; a < sweep.axes.size(); ++a)
-        request.parameters.set(sweep.axes[a].parameter, cell.values[a]);
+        for (const std::string& name : names_of(sweep.axes[a])) request.parameters.set(name, cell.values[a]);
     auto outcome = run(request, std::move(stop));
     if (!outcome) {
         if (outcome.error().kind == Error::Kind::cancelled) return outcome.error();

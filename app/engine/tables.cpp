@@ -114,7 +114,9 @@ std::vector<Field> number_fields(const Result& result) {
         fields.push_back(
             {{"not finite", ""}, [](const VariantResult& v) { return std::to_string(nonfinite_of(v)); }});
     fields.push_back({{"launches", ""}, [](const VariantResult& v) {
-                          return v.launches.empty() ? "" : std::to_string(v.launches.size());
+                          const auto kept = static_cast<int64_t>(v.launches.size());
+                          const int64_t count = std::max(v.launch_count, kept);
+                          return count > 0 ? std::to_string(count) : "";
                       }});
     fields.push_back({{"memory", ""}, [](const VariantResult& v) {
                           return short_bytes(static_cast<double>(v.memory_bytes));

@@ -15,7 +15,10 @@ namespace {
 // that only renew figures.
 Sweep decisive(Sweep sweep, const Family& family) {
     auto& values = sweep.base.parameters.values;
-    for (const SweepAxis& axis : sweep.axes) values.erase(axis.parameter);
+    for (const SweepAxis& axis : sweep.axes) {
+        values.erase(axis.parameter);
+        for (const std::string& name : axis.also) values.erase(name);
+    }
     for (const Parameter& row : family.parameters)
         if (row.renews == Renews::figures) values.erase(row.name);
     return sweep;

@@ -39,6 +39,7 @@ struct ArraySpec {
     bool (*used)(const Parameters&) = nullptr;        // null: always
     Dtype (*dtype_for)(const Parameters&) = nullptr;  // null: `dtype`
     bool rounded = true;                              // an input that is rounded to the parameter `dtype`
+    bool extra = false;  // an output that is stored only where it is asked for, never in timed runs
 
     bool is_used(const Parameters& parameters) const { return !used || used(parameters); }
     Shape shape_for(const Parameters& parameters, const Arrays& inputs) const;
@@ -55,6 +56,7 @@ struct PlanRequest {
     const Parameters& parameters;
     const Arrays& inputs;
     bool dry = false;
+    bool stores_extras = false;
     cuda::Device* device = nullptr;  // of the CUDA backend: compiles, takes memory
 };
 
@@ -69,6 +71,8 @@ struct Variant {
     // How it is done there; null: not built.
     Plan (*plan_cpu)(const PlanRequest&) = nullptr;
     Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;  // fails where a kernel does not compile
+    // An output's shape where this variant gives it another than its row says; null: it never does.
+    Shape (*shape)(const ArraySpec&, const Parameters&, const Arrays& inputs) = nullptr;
 
     bool runs_on(Backend backend) const {
         return backend == Backend::cpu ? plan_cpu != nullptr : plan_cuda != nullptr;
@@ -91,6 +95,7 @@ struct BenchCase {
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;
     double tolerance = 1e-3;  // relative L2 error of any output above which the case has failed
+    std::vector<std::string> variants = {};  // empty: all
 };
 
 struct Family {
@@ -114,6 +119,11 @@ struct Family {
                       std::stop_token) = nullptr;
     // f64 or complex128 outputs, sequential; cancelled when stopped.
     Outcome<Arrays> (*reference)(const Parameters&, const Arrays& inputs, std::stop_token) = nullptr;
+    // The reference of outputs that also depend on parameters which renew kernels alone, made anew with them;
+    // null: there are none. An array "VARIANT/NAME" is what that variant's output is compared with, in place
+    // of NAME, and is not written to files. Extras as far as they are wanted.
+    Outcome<Arrays> (*kernel_reference)(const Parameters&, const Arrays& inputs, bool extras,
+                                        std::stop_token) = nullptr;
     Work (*work)(const Parameters&) = nullptr;
     std::string
         sequence_axis;  // the dimension along which errors are reported by position, "" where there is none

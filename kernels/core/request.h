@@ -12,6 +12,9 @@ namespace sawtooth {
 
 enum class BackendChoice { cpu, cuda, automatic };
 enum class Cache { cold, hot };
+// Which outputs that are stored only where they are asked for: none, those small enough to be drawn, or all,
+// for a file.
+enum class Extras { none, drawable, all };
 enum class Profile { none, timeline, counters, sampling };
 
 // Everything that decides what is computed and measured: a plain value.
@@ -31,6 +34,7 @@ struct Request {
     int repeats = 9;
     Cache cache = Cache::cold;
     Profile profile = Profile::timeline;
+    Extras extras = Extras::drawable;
     std::optional<double> time_limit_seconds;
     std::optional<int64_t> memory_limit_bytes;  // absent: what is free
 

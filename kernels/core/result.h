@@ -75,7 +75,8 @@ struct VariantResult {
     std::vector<OutputError> errors;  // one an output, in the order of the outputs
     int64_t memory_bytes = 0;
     std::optional<TimeStatistics> time;
-    std::vector<LaunchRecord> launches;  // of the median repeat
+    std::vector<LaunchRecord> launches;  // of the median repeat; of very many the first ones
+    int64_t launch_count = 0;            // all of a repeat, 0 where none was timed
     std::vector<CompiledLaunch> compiled;
     std::vector<Track> tracks;
     std::vector<Metric> metrics;

@@ -11,6 +11,7 @@ namespace sawtooth {
 struct SweepAxis {
     std::string parameter;
     std::vector<Value> values;
+    std::vector<std::string> also = {};  // parameters that take the same values
 
     bool operator==(const SweepAxis&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/core/common_parameters.h"
+#include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
 namespace sawtooth {
@@ -88,6 +89,28 @@ std::vector<Parameter> strategy_parameters() {
     };
 }
 
+std::vector<Parameter> drawn_parameters() {
+    std::vector<Value> names;
+    for (const memory::Strategy& strategy : memory::strategies()) names.emplace_back(strategy.name);
+    const auto which = [](const char* name, const char* meaning, const char* unit, int64_t initial,
+                          int64_t most) {
+        return integer_parameter(name, meaning, Group::run, unit, initial, 0, most, Step::linear,
+                                 Renews::figures);
+    };
+    return {
+        which("drawn_batch", "Which sequence the plots show; the last one if there are fewer.", "sequence", 0,
+              16383),
+        which("drawn_channel", "Which channel the plots show; the last one if there are fewer.", "channel", 0,
+              1023),
+        choice_parameter(
+            "drawn_strategy",
+            "Which strategy stands beside sequential on the time axis, and whose memory is drawn.",
+            Group::run, "chunkwise_gd", names, Renews::figures),
+        which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
+              "boundary", 1, most_tokens),
+    };
+}
+
 std::vector<Parameter> run_parameters() {
     using enum Group;
     return {
@@ -105,7 +128,8 @@ std::vector<Parameter> run_parameters() {
 
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all;
-    for (const auto& part : {shape_parameters(), rule_parameters(), strategy_parameters(), run_parameters()})
+    for (const auto& part :
+         {shape_parameters(), rule_parameters(), strategy_parameters(), run_parameters(), drawn_parameters()})
         all.insert(all.end(), part.begin(), part.end());
     return all;
 }
@@ -135,11 +159,19 @@ Shape final_shape(const Parameters& p, const Arrays&) { return state_shape(p); }
 
 Shape omega_shape(const Parameters& p, const Arrays&) { return {p.integer("d"), 2 * p.integer("d")}; }
 
-// At `chunk`; those of tnt, one a shard, have `C_G` in its place.
-Shape boundaries_shape(const Parameters& p, const Arrays&) {
+Shape shape_of_boundaries(const Parameters& p, int64_t chunk) {
     const Shape state = state_shape(p);
-    const int64_t length = p.integer("length"), chunk = std::min(p.integer("chunk"), length);
-    return {state[0], (length + chunk - 1) / chunk + 1, state[1], state[2]};
+    return {state[0], (p.integer("length") + chunk - 1) / chunk + 1, state[1], state[2]};
+}
+
+Shape boundaries_shape(const Parameters& p, const Arrays&) {
+    return shape_of_boundaries(p, memory::chunk_of(p, ""));
+}
+
+// tnt has a boundary a shard.
+Shape shape_of_shards(const ArraySpec& output, const Parameters& p, const Arrays& inputs) {
+    return output.name == "boundaries" ? shape_of_boundaries(p, memory::chunk_of(p, "tnt"))
+                                       : output.shape_for(p, inputs);
 }
 
 int64_t level_count(const Parameters& p) {
@@ -233,7 +265,8 @@ std::vector<ArraySpec> outputs() {
          .role = Role::output,
          .dimensions = {"batch", "chunks + 1", state, "d"},
          .shape = boundaries_shape,
-         .used = has_one_state},
+         .used = has_one_state,
+         .extra = true},
         {.name = "pulse",
          .meaning = "1 where a level fires.",
          .role = Role::output,
@@ -259,8 +292,13 @@ std::vector<ArraySpec> arrays() {
 std::vector<Variant> variants() {
     std::vector<Variant> all;
     for (const memory::Strategy& strategy : memory::strategies())
-        all.push_back(
-            {strategy.name, strategy.idea, {Backend::cpu, Backend::cuda}, strategy.outputs, strategy.check});
+        all.push_back({.name = strategy.name,
+                       .idea = strategy.idea,
+                       .backends = {Backend::cpu, Backend::cuda},
+                       .outputs = strategy.outputs,
+                       .check = strategy.check,
+                       .plan_cpu = strategy.plan_cpu,
+                       .shape = strategy.name == "tnt" ? shape_of_shards : nullptr});
     return all;
 }
 
@@ -292,7 +330,14 @@ Family make_family() {
     family.arrays = arrays();
     family.variants = variants();
     family.check = check;
+    family.generate = memory::generate;
+    family.reference = memory::reference;
+    family.kernel_reference = memory::reference_at_chunks;
+    family.work = memory::work;
     family.sequence_axis = "length";
+    family.bench_cases = memory::bench_cases;
+    family.sweeps = memory::sweeps;
+    family.figures = memory::figures;
     return family;
 }
 

@@ -1,0 +1,130 @@
+#include "kernels/core/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sawtooth {
+namespace {
+
+// What of the time axis is in sight, and in how many columns.
+struct Columns {
+    double low, width;
+    int count;
+
+    Columns(const std::vector<LaunchRecord>& launches, const View& view) : count(std::max(view.columns, 1)) {
+        const auto range = view.visible.find("time");
+        low = range == view.visible.end() ? 0 : range->second.low;
+        const double high = range == view.visible.end() ? end_us_of(launches) : range->second.high;
+        width = std::max((high - low) / count, 1e-9);
+    }
+    int at(double us) const {
+        return static_cast<int>(std::clamp(std::floor((us - low) / width), -1.0, static_cast<double>(count)));
+    }
+};
+
+struct Change {
+    double at;
+    int busy;  // from then on
+};
+
+std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches) {
+    std::vector<std::pair<double, int>> edges;
+    const auto add = [&](double start, double end) {
+        edges.emplace_back(start, 1);
+        edges.emplace_back(end, -1);
+    };
+    for (const LaunchRecord& launch : launches) {
+        for (const BusySpan& span : launch.busy) add(span.start_us, span.end_us);
+        // Of a launch on a GPU no worker is known: it is busy as long as it lasts.
+        if (launch.busy.empty()) add(launch.start_us, launch.start_us + launch.duration_us);
+    }
+    std::sort(edges.begin(), edges.end());
+    std::vector<Change> changes;
+    int busy = 0;
+    for (const auto& [at, change] : edges) changes.push_back({at, busy += change});
+    return changes;
+}
+
+}  // namespace
+
+double end_us_of(const std::vector<LaunchRecord>& launches) {
+    double end = 0;
+    for (const LaunchRecord& launch : launches) end = std::max(end, launch.start_us + launch.duration_us);
+    return end;
+}
+
+double busy_us_of(const std::vector<LaunchRecord>& launches) {
+    double busy = 0, since = 0;
+    bool was_busy = false;
+    for (const Change& change : changes_of(launches)) {
+        if (was_busy) busy += change.at - since;
+        since = change.at;
+        was_busy = change.busy > 0;
+    }
+    return busy;
+}
+
+double idle_share(const std::vector<LaunchRecord>& launches) {
+    const double end = end_us_of(launches);
+    return end > 0 ? std::clamp(1 - busy_us_of(launches) / end, 0.0, 1.0) : 0;
+}
+
+double active_share(const std::vector<LaunchRecord>& launches, int workers) {
+    double busy = 0;
+    for (const LaunchRecord& launch : launches)
+        for (const BusySpan& span : launch.busy) busy += span.end_us - span.start_us;
+    const double end = end_us_of(launches) * std::max(workers, 1);
+    return end > 0 ? std::clamp(busy / end, 0.0, 1.0) : 0;
+}
+
+std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches, const View& view) {
+    const Columns columns(launches, view);
+    std::vector<Tracks::Span> spans;
+    int merged = 0;  // launches in the last span
+    for (const LaunchRecord& launch : launches) {
+        const double start = launch.start_us, end = start + launch.duration_us;
+        if (columns.at(end) < 0 || columns.at(start) >= columns.count) continue;
+        const bool joins = !spans.empty() && columns.at(spans.back().start) == columns.at(end);
+        if (joins) {
+            spans.back().end = end;
+            spans.back().label = std::to_string(++merged) + " launches";
+        } else {
+            spans.push_back({start, end, launch.info->name});
+            merged = 1;
+        }
+    }
+    return spans;
+}
+
+void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view, Tracks::Track& track) {
+    const Columns columns(launches, view);
+    const std::vector<Change> changes = changes_of(launches);
+    const auto step = [&](double at, int before, int after) {
+        track.x.insert(track.x.end(), {at, at});
+        track.y.insert(track.y.end(), {static_cast<double>(before), static_cast<double>(after)});
+    };
+    int before = 0;
+    for (size_t i = 0; i < changes.size();) {
+        const int column = columns.at(changes[i].at);
+        size_t last = i;
+        int low = before, high = before;
+        for (; last < changes.size() && columns.at(changes[last].at) == column; ++last) {
+            low = std::min(low, changes[last].busy);
+            high = std::max(high, changes[last].busy);
+        }
+        const bool in_sight = column >= 0 && column < columns.count;
+        if (last - i <= 2 && in_sight) {
+            for (size_t k = i; k < last; ++k)
+                step(changes[k].at, k == i ? before : changes[k - 1].busy, changes[k].busy);
+        } else if (in_sight) {
+            step(changes[i].at, before, high);
+            step(changes[last - 1].at, low, changes[last - 1].busy);
+        } else {
+            step(changes[last - 1].at, before, changes[last - 1].busy);
+        }
+        before = changes[last - 1].busy;
+        i = last;
+    }
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "kernels/core/figure.h"
+#include "kernels/core/result.h"
+
+namespace sawtooth {
+
+// What the launches of one repeat say about time.
+
+double end_us_of(const std::vector<LaunchRecord>& launches);
+// Time in which at least one worker was busy.
+double busy_us_of(const std::vector<LaunchRecord>& launches);
+// Time in which no worker did anything, of the whole: 0 to 1.
+double idle_share(const std::vector<LaunchRecord>& launches);
+// Busy time of all workers together, of that of so many who never rest: 0 to 1.
+double active_share(const std::vector<LaunchRecord>& launches, int workers);
+
+// Launches as spans of a track, in the range in sight ("time"). Neighbours that a column could not tell apart
+// are drawn as one, so that there are at most two spans a column.
+std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches, const View& view);
+// How many workers are busy, as a stepped curve; where there are more steps than columns each column gives
+// its least and its most.
+void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view, Tracks::Track& track);
+
+}  // namespace sawtooth

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/memory/figure_parts.h"
+#include "kernels/memory/parts.h"
+#include "kernels/memory/strategies.h"
+
+namespace sawtooth::memory {
+
+Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y) {
+    Figure figure;
+    figure.id = std::move(id);
+    figure.place = place;
+    figure.title = std::move(title);
+    figure.caption = std::move(caption);
+    figure.x = std::move(x);
+    figure.y = std::move(y);
+    return figure;
+}
+
+Axis token_axis(int64_t length) {
+    return {.label = "token", .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = "token"};
+}
+
+Axis chunk_axis() { return {.label = "chunk", .unit = "tokens", .scale = Scale::log2}; }
+
+Drawn::Drawn(const Parameters& parameters)
+    : batch(std::min(parameters.integer("drawn_batch"), parameters.integer("batch") - 1)),
+      channel(std::min(parameters.integer("drawn_channel"), parameters.integer("d") - 1)),
+      length(parameters.integer("length")),
+      width(parameters.integer("d")),
+      strategy(parameters.text("drawn_strategy")),
+      chunk(chunk_of(parameters, strategy)) {
+    boundary = std::min(parameters.integer("drawn_boundary"), (length + chunk - 1) / chunk);
+    token = std::min(boundary * chunk, length);
+}
+
+std::string Drawn::boundary_words() const {
+    return token == length ? fmt::format("{}, boundary {}, after the last token", strategy, boundary)
+                           : fmt::format("{}, boundary {}, before token {}", strategy, boundary, token);
+}
+
+void add_lines(Figure& figure, std::vector<Line> lines) {
+    if (lines.empty()) figure.missing = "Points appear as the background sweep makes them.";
+    for (Line& line : lines) figure.marks.push_back(std::move(line));
+}
+
+View::Range range_of(const std::vector<Line>& lines) {
+    View::Range range{std::numeric_limits<double>::infinity(), 0};
+    for (const Line& line : lines)
+        for (const double y : line.y)
+            if (y > 0 && y < std::numeric_limits<double>::infinity())
+                range = {std::min(range.low, y), std::max(range.high, y)};
+    return range.high > 0 ? range : View::Range{0.1, 1};
+}
+
+std::vector<FigureSweep> sweeps(const Parameters& parameters) {
+    const auto powers_to = [](int64_t last) {
+        std::vector<Value> values;
+        for (int64_t chunk = 1; chunk <= last; chunk *= 2) values.emplace_back(chunk);
+        return values;
+    };
+    FigureSweep tradeoff{
+        "chunk",         "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
+        tradeoff_figures};
+    // Long enough for many long chunks, unless one token of the rule costs too much for that.
+    const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).memory.window * d * d;
+    const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
+    // A narrow memory forgets less between two tokens that want the same place: frozen steps add up.
+    const int64_t narrow = parameters.is("rule", "trellis") ? parameters.integer("compress") : 4;
+    std::vector<Value> widths = {d};
+    if (narrow < d) widths.emplace_back(narrow);
+    FigureSweep growth{"growth",
+                       "error against chunk until it diverges",
+                       {{"d", widths, {}}, {"chunk", powers_to(length / 2), {}}},
+                       {{"batch", int64_t{1}}, {"length", length}, {"levels", "none"}},
+                       {"chunkwise_gd"},
+                       growth_figures};
+    return {std::move(tradeoff), std::move(growth)};
+}
+
+std::vector<Figure> figures(const Result& result, const View& view) {
+    std::vector<Figure> all = {sawtooth_figure(result, view)};
+    const auto add = [&](std::vector<Figure> more) {
+        std::move(more.begin(), more.end(), std::back_inserter(all));
+    };
+    add(token_figures(result, view));
+    all.push_back(table_figure(result.parameters));
+    add(state_figures(result));
+    add(level_figures(result, view));
+    return all;
+}
+
+}  // namespace sawtooth::memory

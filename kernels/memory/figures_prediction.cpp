@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/core/table.h"
+#include "kernels/memory/figure_parts.h"
+
+namespace sawtooth::memory {
+namespace {
+
+// Nothing is fitted: every launch costs what an empty one does, and then what its operations or its bytes
+// take, whichever is longer, at the rates that the machine was measured at. A launch whose items do not
+// divide among the workers waits for the last of them.
+double predicted_us(const LaunchInfo& info, const Ceilings& ceilings) {
+    const auto items = static_cast<double>(std::max<int64_t>(info.grid.x, 1));
+    const auto workers = static_cast<double>(std::max(ceilings.threads, 1));
+    const double longest_share = std::ceil(items / workers) / items;
+    const double compute = info.work.operations / (ceilings.operations_per_second / workers) * longest_share;
+    const double move = info.work.bytes / ceilings.copy_bytes_per_second;
+    return ceilings.launch_us + 1e6 * std::max(compute, move);
+}
+
+double predicted(const Result& result, const VariantResult& variant) {
+    if (!result.ceilings || result.ceilings->operations_per_second <= 0 || variant.launches.empty())
+        return nan;
+    double us = 0;
+    for (const LaunchRecord& launch : variant.launches) us += predicted_us(*launch.info, *result.ceilings);
+    // Of more launches than are kept the rest is taken to be like them.
+    const auto kept = static_cast<double>(variant.launches.size());
+    return us * std::max(1.0, static_cast<double>(variant.launch_count) / kept);
+}
+
+double measured(const Result&, const VariantResult& variant) { return variant.time->median; }
+
+// Where a line is lowest; its size where it is nowhere finite.
+size_t lowest(const Line& line) {
+    size_t best = line.y.size();
+    for (size_t i = 0; i < line.y.size(); ++i)
+        if (std::isfinite(line.y[i]) && (best == line.y.size() || line.y[i] < line.y[best])) best = i;
+    return best;
+}
+
+// "chunkwise_gd: it would choose 256, which takes 1.05 x the best (128); it is 2.1 x to 3.4 x too short"
+std::string verdict(const Line& measured, const Line& predicted) {
+    const size_t chosen = lowest(predicted), best = lowest(measured);
+    if (chosen == predicted.y.size() || best == measured.y.size()) return "";
+    double least = 1e300, most = 0;
+    for (size_t i = 0; i < measured.y.size(); ++i) {
+        const double ratio = measured.y[i] / predicted.y[i];
+        if (!std::isfinite(ratio)) continue;
+        least = std::min(least, ratio);
+        most = std::max(most, ratio);
+    }
+    return fmt::format(
+        " {}: it would choose {:.0f}, which takes {:.2f} x the fastest ({:.0f}); measured times "
+        "are {} to {} x the predicted.",
+        measured.label, predicted.x[chosen], measured.y[chosen] / measured.y[best], measured.x[best],
+        short_number(least), short_number(most));
+}
+
+// The strategy whose verdict the caption has room for: the drawn one, or the first that has chunks.
+std::string told_in_words(const SweepResult& sweep, const std::vector<Line>& lines) {
+    const std::string& drawn = sweep.sweep.base.parameters.text("drawn_strategy");
+    std::string first;
+    for (const Line& line : lines) {
+        if (line.label == drawn) return drawn;
+        if (first.empty() && !line.label.starts_with("sequential")) first = line.label;
+    }
+    return first;
+}
+
+}  // namespace
+
+Figure prediction_figure(const SweepResult& sweep) {
+    Figure figure = new_figure("prediction", Place::views, "Time predicted and measured",
+                               "Dashed: launch cost, work and ceilings alone.", chunk_axis(),
+                               {.label = "time", .unit = "us", .scale = Scale::log10});
+    const std::vector<Line> times = curves_of(sweep, measured), guesses = curves_of(sweep, predicted);
+    const std::string told = told_in_words(sweep, times);
+    std::vector<Line> lines;
+    for (size_t i = 0; i < times.size(); ++i) {
+        if (times[i].label.starts_with("sequential")) continue;  // no chunk to choose
+        lines.push_back(times[i]);
+        Line guess = guesses[i];
+        const size_t chosen = lowest(guess);
+        if (chosen == guess.y.size()) continue;
+        guess.label += ", predicted";
+        guess.ink.dashed = true;
+        guess.markers = false;
+        if (times[i].label == told) figure.caption += verdict(times[i], guesses[i]);
+        figure.marks.push_back(
+            Note{guess.x[chosen], guess.y[chosen], fmt::format("chooses {:.0f}", guess.x[chosen])});
+        lines.push_back(std::move(guess));
+    }
+    add_lines(figure, std::move(lines));
+    return figure;
+}
+
+}  // namespace sawtooth::memory

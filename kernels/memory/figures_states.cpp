@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/pool.h"
+#include "kernels/memory/family.h"
+#include "kernels/memory/figure_parts.h"
+#include "kernels/memory/parts.h"
+#include "kernels/memory/strategies.h"
+
+namespace sawtooth::memory {
+namespace {
+
+// Above this a figure would make the window wait for its state.
+constexpr double most_operations = 1e9;
+constexpr int64_t most_tokens_drawn = 256;
+
+// One sequence's first tokens of an input.
+Array slice(const Array& array, const ArraySpec& spec, const Drawn& drawn) {
+    if (spec.dimensions.front() != "batch") return array;
+    const bool has_tokens = spec.dimensions.size() > 1 && spec.dimensions[1] == "length";
+    Shape shape = array.shape;
+    shape[0] = 1;
+    const int64_t whole = count_of(shape);
+    if (has_tokens) shape[1] = drawn.token;
+    Array part = Array::uninitialised(array.name, array.dtype, shape);
+    std::copy_n(array.as<float>().begin() + drawn.batch * whole, part.count(), part.as<float>().begin());
+    return part;
+}
+
+Arrays sliced_inputs(const Result& result, const Drawn& drawn) {
+    Arrays inputs;
+    for (const Array& array : result.inputs)
+        inputs.push_back(slice(array, *memory_family().array(array.name), drawn));
+    return inputs;
+}
+
+// M and S of the drawn sequence at the drawn boundary as the drawn strategy has them: it is run over the
+// tokens before. Failure: why not, in words.
+Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
+    Parameters parameters = result.parameters;
+    parameters.set("batch", int64_t{1});
+    parameters.set("length", drawn.token);
+    parameters.set("levels", std::string("none"));
+    const Variant& variant = *memory_family().variant(drawn.strategy);
+    if (const auto refused = variant.check(result.parameters, Chip{})) return Error::failure(*refused);
+    if (drawn.token == 0)
+        return Error::failure("boundary 0 lies before the first token, where the memory is what was given");
+    const bool is_omega = parameters.is("rule", "atlas_omega");
+    if (is_omega && drawn.token < std::min(parameters.integer("omega_window"), drawn.length))
+        return Error::failure("the window reaches over this boundary; a later one can be drawn");
+    if (work(parameters).operations > most_operations)
+        return Error::failure("it takes too long to draw while dragging; an earlier boundary is drawn");
+    const Arrays inputs = sliced_inputs(result, drawn);
+    const Plan plan = variant.plan_cpu({parameters, inputs});
+    cpu::Pool pool(1);
+    Queue queue{&pool};
+    for (const Launch& launch : plan.launches) launch.start(queue);
+    return plan.outputs();
+}
+
+Figure state_figure(const std::string& name, const Array& state, const Drawn& drawn) {
+    Figure figure = new_figure(
+        "state-" + name, Place::views,
+        fmt::format("{} of sequence {}: {}", name, drawn.batch, drawn.boundary_words()),
+        "One row of the matrix a row, red and blue around zero.", {.label = "column"}, {.label = "row"});
+    const int64_t rows = state.shape[1], columns = state.shape[2];
+    HeatMap map{name,
+                "",
+                rows,
+                columns,
+                {},
+                -0.5,
+                static_cast<double>(columns) - 0.5,
+                -0.5,
+                static_cast<double>(rows) - 0.5,
+                HeatMap::Colours::diverging};
+    for (int64_t i = 0; i < state.count(); ++i) map.values.push_back(state.value(i).real());
+    figure.marks.push_back(std::move(map));
+    return figure;
+}
+
+Figure missing_state(const Drawn& drawn, const std::string& reason) {
+    Figure figure =
+        new_figure("state-m", Place::views,
+                   fmt::format("Memory of sequence {}: {}", drawn.batch, drawn.boundary_words()), "", {}, {});
+    figure.missing = fmt::format("The memory at a boundary as a heat map. Not now: {}.", reason);
+    return figure;
+}
+
+std::vector<Figure> heat_maps(const Result& result, const Drawn& drawn) {
+    const auto states = states_at(result, drawn);
+    if (!states) return {missing_state(drawn, states.error().text)};
+    std::vector<Figure> figures;
+    for (const Array& state : *states)
+        if (state.name != "y") figures.push_back(state_figure(state.name, state, drawn));
+    return figures;
+}
+
+// The tokens of the chunk that starts at the drawn boundary, or of the last one.
+Range drawn_tokens(const Drawn& drawn) {
+    const int64_t first =
+        drawn.token < drawn.length ? drawn.token : (drawn.length - 1) / drawn.chunk * drawn.chunk;
+    return {first, std::min({first + drawn.chunk, drawn.length, first + most_tokens_drawn})};
+}
+
+Figure decay_figure(const Result& result, const Drawn& drawn) {
+    const Range tokens = drawn_tokens(drawn);
+    const auto alpha = find(result.inputs, "alpha")
+                           ->as<float>()
+                           .subspan(static_cast<size_t>(drawn.batch * drawn.length + tokens.first),
+                                    static_cast<size_t>(tokens.count()));
+    const std::vector<float> products = decay_products(alpha);
+    const double low = static_cast<double>(tokens.first) - 0.5, high = static_cast<double>(tokens.last) - 0.5;
+    Figure figure =
+        new_figure("decay-products", Place::views,
+                   fmt::format("Decay products of tokens {} to {}, sequence {}", tokens.first,
+                               tokens.last - 1, drawn.batch),
+                   "How much of what token s wrote is left after token t: the product of 1 - alpha "
+                   "from s + 1 to t.",
+                   {.label = "s, that wrote"}, {.label = "t, that reads"});
+    HeatMap map{"left of it", "", tokens.count(), tokens.count(), {}, low, high, low, high};
+    for (int64_t t = 0; t < tokens.count(); ++t)
+        for (int64_t s = 0; s < tokens.count(); ++s)
+            map.values.push_back(s <= t ? double{products[static_cast<size_t>(t * tokens.count() + s)]}
+                                        : nan);
+    figure.marks.push_back(std::move(map));
+    return figure;
+}
+
+// sigmoid(s_i . k_t) of the boundary's slots with the keys of the chunk that follows.
+Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots) {
+    const Range tokens = drawn_tokens(drawn);
+    const Array& k = *find(result.inputs, "k");
+    Figure figure = new_figure("gates", Place::views,
+                               fmt::format("Gates of slots for tokens {} to {}, sequence {}", tokens.first,
+                                           tokens.last - 1, drawn.batch),
+                               "How open each slot of the boundary is for each token of the chunk: "
+                               "sigmoid(s . k).",
+                               {.label = "token"}, {.label = "slot"});
+    const int64_t count = slots.shape[1];
+    HeatMap map{"gate",
+                "",
+                count,
+                tokens.count(),
+                {},
+                static_cast<double>(tokens.first) - 0.5,
+                static_cast<double>(tokens.last) - 0.5,
+                -0.5,
+                static_cast<double>(count) - 0.5};
+    for (int64_t i = 0; i < count; ++i)
+        for (int64_t t = tokens.first; t < tokens.last; ++t) {
+            double along = 0, square = 0;
+            for (int64_t j = 0; j < drawn.width; ++j) {
+                const double key = k.value((drawn.batch * drawn.length + t) * drawn.width + j).real();
+                along += slots.value(i * drawn.width + j).real() * key;
+                square += key * key;
+            }
+            if (result.parameters.flag("normalise")) along /= std::max(std::sqrt(square), 1e-12);
+            map.values.push_back(1 / (1 + std::exp(-along)));
+        }
+    figure.marks.push_back(std::move(map));
+    return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> state_figures(const Result& result) {
+    const Drawn drawn(result.parameters);
+    if (!result.parameters.is("rule", "lattice")) {
+        std::vector<Figure> figures = heat_maps(result, drawn);
+        figures.push_back(decay_figure(result, drawn));
+        return figures;
+    }
+    const auto states = states_at(result, drawn);
+    if (!states) return {missing_state(drawn, states.error().text)};
+    const Array& slots = *find(*states, "m");
+    Figure figure = state_figure("m", slots, drawn);
+    figure.title = fmt::format("Slots of sequence {}: {}", drawn.batch, drawn.boundary_words());
+    figure.caption = "One slot a row.";
+    return {std::move(figure), gate_figure(result, drawn, slots)};
+}
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,153 @@
+// The memory rules through the engine: extras, references at chunks, very many launches, what is left out.
+
+#include "app/engine/memory.h"
+#include "app/engine/runner.h"
+#include "tests/catch.h"
+#include "tests/run_memory.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+using namespace memory_facts;
+
+Request memory_request(const Settings& settings, Extras extras = Extras::all) {
+    Request request;
+    request.family = "memory";
+    request.repeats = 1;
+    request.threads = 1;
+    request.extras = extras;
+    for (const auto& [name, value] : settings) request.parameters.set(name, value);
+    return request;
+}
+
+std::shared_ptr<const Result> result_of(Runner& runner, const Request& request) {
+    const auto outcome = runner.run(request, {});
+    if (!outcome) FAIL(outcome.error().text);
+    return *outcome;
+}
+
+const OutputError* error_of(const VariantResult& variant, const std::string& output) {
+    for (const OutputError& error : variant.errors)
+        if (error.output == output) return &error;
+    return nullptr;
+}
+
+Settings small(Settings more = {}) {
+    Settings settings = {{"length", int64_t{100}}, {"d", int64_t{8}}, {"chunk", int64_t{16}}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+}
+
+TEST_CASE("boundaries are stored where they are asked for, and never in timed runs", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    const auto with = result_of(runner, memory_request(small()));
+    const auto without = result_of(runner, memory_request(small(), Extras::none));
+    CHECK(find(with->reference, "boundaries"));
+    CHECK_FALSE(find(without->reference, "boundaries"));
+    for (const VariantResult& variant : with->variants) {
+        if (!variant.ran()) continue;
+        INFO(variant.name);
+        CHECK(find(variant.outputs, "boundaries"));
+        CHECK(error_of(variant, "boundaries"));
+        const VariantResult& other = *find(*without, variant.name);
+        CHECK_FALSE(find(other.outputs, "boundaries"));
+        CHECK(same_bits(*find(variant.outputs, "y"), *find(other.outputs, "y")));
+    }
+    const auto configuration = configure(memory_request(small()), {});
+    CHECK(needed_memory_bytes(*configuration, true) > needed_memory_bytes(*configuration, false));
+    CHECK(stores_extras(*configuration, Extras::drawable));
+    // 2^20 boundaries of 8 x 8 numbers are no figure.
+    const auto huge = configure(
+        memory_request({{"length", int64_t{1} << 20}, {"d", int64_t{8}}, {"chunk", int64_t{1}}}), {});
+    CHECK_FALSE(stores_extras(*huge, Extras::drawable));
+    CHECK(stores_extras(*huge, Extras::all));
+}
+
+TEST_CASE("boundaries are compared with those of the same chunk, also when it changes", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    for (const int64_t chunk : {16, 10, 33}) {
+        const auto result = result_of(
+            runner, memory_request(small({{"chunk", chunk}, {"C_G", int64_t{50}}, {"C_L", int64_t{5}}})));
+        const int64_t count = (100 + chunk - 1) / chunk + 1;
+        CHECK(find(result->reference, "boundaries")->shape == Shape{1, count, 8, 8});
+        CHECK(find(result->reference, "tnt/boundaries")->shape == Shape{1, 3, 8, 8});
+        CHECK(*error_of(*find(*result, "exact_chunk"), "boundaries")->rel_l2 < 1e-5);
+        CHECK(*error_of(*find(*result, "chunkwise_gd"), "boundaries")->rel_l2 > 1e-4);
+        CHECK(find(find(*result, "tnt")->outputs, "boundaries")->shape == Shape{1, 3, 8, 8});
+        CHECK(error_of(*find(*result, "tnt"), "boundaries"));
+    }
+}
+
+TEST_CASE("a launch a token beyond what is kept is timed in full and said", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request = memory_request({{"length", int64_t{20000}}, {"d", int64_t{1}}}, Extras::none);
+    request.variants = {"sequential", "sequential_persistent"};
+    const auto result = result_of(runner, request);
+    const VariantResult& sequential = *find(*result, "sequential");
+    CHECK(sequential.launches.size() == cpu::Pool::most_records);
+    CHECK(sequential.launch_count == 20000);
+    CHECK(sequential.time->median > sequential.launches.back().start_us);
+    CHECK(find(*result, "sequential_persistent")->launch_count == 1);
+    bool is_said = false;
+    for (const std::string& note : result->notes)
+        is_said = is_said || note.starts_with("sequential: of 20000");
+    CHECK(is_said);
+}
+
+TEST_CASE("strategies that do not go with the rule are left out, and refused where they are named",
+          "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request = memory_request(small({{"rule", "lattice"}}));
+    const auto result = result_of(runner, request);
+    CHECK_FALSE(find(*result, "exact_chunk")->ran());
+    CHECK(find(*result, "lattice_gla")->ran());
+    request.variants = {"exact_chunk"};
+    const auto refused = runner.run(request, {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().exit_code() == 1);
+    CHECK(refused.error().text.find("lattice_gla") != std::string::npos);
+}
+
+TEST_CASE("divergence is counted, not hidden", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    const auto result = result_of(
+        runner, memory_request({{"rule", "trellis"}, {"length", int64_t{4000}}, {"chunk", int64_t{100}}}));
+    const OutputError& error = *error_of(*find(*result, "chunkwise_gd"), "y");
+    CHECK(error.nonfinite > 0);
+    REQUIRE(error.first_nonfinite);
+    CHECK(*error.first_nonfinite > 0);
+    CHECK(error_of(*find(*result, "sequential"), "y")->nonfinite == 0);
+}
+
+TEST_CASE("levels have a reference, which is kept while other things change", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    const auto result = result_of(runner, memory_request(small({{"levels", std::vector<int64_t>{1, 8}}})));
+    const VariantResult& gd = *find(*result, "chunkwise_gd");
+    CHECK(*error_of(gd, "pulse")->max_abs == 0);
+    CHECK(error_of(gd, "level_y")->by_position.size() == 100);
+    const auto other = result_of(runner, memory_request(small({{"levels", std::vector<int64_t>{4}}})));
+    CHECK(find(other->reference, "pulse")->shape == Shape{1, 100});
+    const auto none = result_of(runner, memory_request(small()));
+    CHECK_FALSE(find(none->reference, "pulse"));
+}
+
+TEST_CASE("a swept parameter takes others along", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    const Sweep sweep{"", memory_request(small()), {{"chunk", {int64_t{20}, int64_t{50}}, {"C_G"}}}};
+    const auto swept = runner.sweep(sweep, {});
+    REQUIRE(swept);
+    CHECK(swept->cells[0].result->parameters.integer("C_G") == 20);
+    CHECK(swept->cells[1].result->parameters.integer("C_G") == 50);
+    CHECK(find(*swept->cells[1].result, "tnt")->launch_count == 4);
+}
+
+}  // namespace
+}  // namespace sawtooth

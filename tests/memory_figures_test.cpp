@@ -1,0 +1,267 @@
+// The figures of the memory rules: what is in them, from results of the engine.
+
+#include <set>
+
+#include "app/engine/engine.h"
+#include "app/engine/runner.h"
+#include "tests/catch.h"
+#include "tests/run_memory.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+using namespace memory_facts;
+
+Request memory_request(const Settings& settings) {
+    Request request;
+    request.family = "memory";
+    request.repeats = 2;
+    request.threads = 1;
+    for (const auto& [name, value] : settings) request.parameters.set(name, value);
+    return request;
+}
+
+Result result_with(const Settings& settings) {
+    static TemporaryFolder folder;
+    static Runner runner(folder.path());
+    const auto outcome = runner.run(memory_request(settings), {});
+    if (!outcome) FAIL(outcome.error().text);
+    return **outcome;
+}
+
+const Figure& figure_named(const std::vector<Figure>& figures, const std::string& id) {
+    for (const Figure& figure : figures)
+        if (figure.id == id) return figure;
+    FAIL("no figure " << id);
+    return figures.front();
+}
+
+bool has_figure(const std::vector<Figure>& figures, const std::string& id) {
+    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) { return figure.id == id; });
+}
+
+template <class Wanted>
+std::vector<Wanted> marks_of(const Figure& figure) {
+    std::vector<Wanted> marks;
+    for (const Mark& mark : figure.marks)
+        if (const auto* wanted = std::get_if<Wanted>(&mark)) marks.push_back(*wanted);
+    return marks;
+}
+
+const Line& line_named(const std::vector<Line>& lines, const std::string& label) {
+    for (const Line& line : lines)
+        if (line.label == label) return line;
+    FAIL("no line " << label);
+    return lines.front();
+}
+
+TEST_CASE("every figure has marks or says what it would show", "[memory][figures]") {
+    const std::string rule =
+        GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
+    const std::string levels = GENERATE("none", "1,8,64");
+    const Result result = result_with({{"rule", rule},
+                                       {"length", int64_t{200}},
+                                       {"d", int64_t{16}},
+                                       {"levels", *memory_family().parameter("levels")->parse(levels)}});
+    const auto figures = memory::figures(result, {});
+    std::set<std::string> ids;
+    for (const Figure& figure : figures) {
+        INFO(figure.id);
+        CHECK(ids.insert(figure.id).second);
+        CHECK(figure.marks.empty() == !figure.missing.empty());
+        CHECK_FALSE(figure.title.empty());
+    }
+    CHECK(figures.front().id == "sawtooth");
+    CHECK(ids.count("pulse") == (levels != "none"));
+    CHECK(ids.count("gates") == (rule == "lattice"));
+    CHECK(ids.count("decay-products") == (rule != "lattice"));
+    CHECK(ids.count("state-s") == (rule == "titans" || rule.starts_with("atlas")));
+    CHECK(ids.count("state-sv") == (rule == "trellis"));
+    // A partial result has no times yet.
+    Result partial = result;
+    partial.complete = false;
+    for (VariantResult& variant : partial.variants) variant.time.reset(), variant.launches.clear();
+    for (const Figure& figure : memory::figures(partial, {}))
+        CHECK(figure.marks.empty() == !figure.missing.empty());
+}
+
+TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with idle shares",
+          "[memory][figures]") {
+    Result result = result_with({{"length", int64_t{200}}, {"d", int64_t{16}}, {"chunk", int64_t{50}}});
+    Figure figure = figure_named(memory::figures(result, {}), "sawtooth");
+    REQUIRE(marks_of<Tracks>(figure).size() == 1);
+    const Tracks tracks = marks_of<Tracks>(figure).front();
+    REQUIRE(tracks.tracks.size() == 4);
+    CHECK(tracks.tracks[0].label == "sequential");
+    CHECK(tracks.tracks[0].spans.size() > 20);
+    CHECK(tracks.tracks[1].label.starts_with("idle "));
+    CHECK(tracks.tracks[2].label == "chunkwise_gd, chunk 50");
+    CHECK(tracks.tracks[2].spans.size() == 3);
+    CHECK(figure.caption.find("200 launches") != std::string::npos);
+    CHECK(figure.caption.find("idle") != std::string::npos);
+    result.parameters.set("drawn_strategy", "exact_chunk");
+    figure = figure_named(memory::figures(result, {}), "sawtooth");
+    CHECK(marks_of<Tracks>(figure).front().tracks[2].label == "exact_chunk, chunk 50");
+}
+
+TEST_CASE("the drawn boundary's memory is what the strategy hands over there", "[memory][figures]") {
+    const std::string strategy = GENERATE("sequential", "chunkwise_gd", "exact_chunk", "tnt");
+    const Result result = result_with({{"batch", int64_t{2}},
+                                       {"length", int64_t{200}},
+                                       {"d", int64_t{16}},
+                                       {"chunk", int64_t{48}},
+                                       {"C_G", int64_t{32}},
+                                       {"drawn_batch", int64_t{1}},
+                                       {"drawn_boundary", int64_t{2}},
+                                       {"drawn_strategy", strategy}});
+    const auto figures = memory::figures(result, {});
+    const HeatMap map = marks_of<HeatMap>(figure_named(figures, "state-m")).front();
+    const Array& boundaries = *find(find(result, strategy)->outputs, "boundaries");
+    const int64_t at = (1 * boundaries.shape[1] + 2) * 16 * 16;
+    for (int64_t i = 0; i < 16 * 16; ++i)
+        CHECK(map.values[static_cast<size_t>(i)] == boundaries.value(at + i).real());
+}
+
+TEST_CASE("the last boundary is drawn where there are fewer, and the first has nothing to run",
+          "[memory][figures]") {
+    Result result =
+        result_with({{"length", int64_t{200}}, {"d", int64_t{16}}, {"drawn_boundary", int64_t{99}}});
+    const Figure last = figure_named(memory::figures(result, {}), "state-m");
+    CHECK(last.title.find("boundary 4, after the last token") != std::string::npos);
+    const Array& m = *find(find(result, "chunkwise_gd")->outputs, "m");
+    CHECK(marks_of<HeatMap>(last).front().values.front() == m.value(0).real());
+    result.parameters.set("drawn_boundary", int64_t{0});
+    CHECK_FALSE(figure_named(memory::figures(result, {}), "state-m").missing.empty());
+    result.parameters.set("drawn_boundary", int64_t{1});
+    result.parameters.set("drawn_strategy", "lattice_gla");  // of another rule
+    CHECK(figure_named(memory::figures(result, {}), "state-m").missing.find("does not go with it") !=
+          std::string::npos);
+}
+
+TEST_CASE("errors by token have the boundaries of chunks, as long as they can be told apart",
+          "[memory][figures]") {
+    const auto rules = [](int64_t chunk) {
+        const Result result = result_with({{"length", int64_t{300}}, {"d", int64_t{8}}, {"chunk", chunk}});
+        return marks_of<Rule>(figure_named(memory::figures(result, {}), "error-y"));
+    };
+    REQUIRE(rules(100).size() == 2);
+    CHECK(rules(100).front().at == 100);
+    CHECK(rules(1).empty());
+}
+
+TEST_CASE("the table marks what is exact", "[memory][figures]") {
+    const Result result = result_with({{"length", int64_t{20}}, {"d", int64_t{4}}});
+    const Matrix table =
+        marks_of<Matrix>(figure_named(memory::figures(result, {}), "rules-and-strategies")).front();
+    REQUIRE(table.cells.size() == 7 * 8);
+    const auto text = [&](size_t rule, size_t strategy) { return table.texts[rule * 8 + strategy]; };
+    CHECK(text(1, 7) == "exact");       // delta, exact_chunk
+    CHECK(text(0, 7).empty());          // titans
+    CHECK(text(0, 2) == "at chunk 1");  // chunkwise_gd
+    CHECK(text(2, 2) == "exact");       // hebbian
+    CHECK(text(0, 4) == "in locals");   // tnt
+    CHECK(table.row_labels[1] == "delta (present)");
+}
+
+TEST_CASE("the pulse is a grid with the levels that fire together below", "[memory][figures]") {
+    const Result result = result_with(
+        {{"length", int64_t{130}}, {"d", int64_t{4}}, {"levels", std::vector<int64_t>{1, 8, 64}}});
+    const auto figures = memory::figures(result, {});
+    const HeatMap map = marks_of<HeatMap>(figure_named(figures, "pulse")).front();
+    REQUIRE(map.rows == 4);
+    REQUIRE(map.columns == 130);
+    const auto value = [&](int64_t row, int64_t token) {
+        return map.values[static_cast<size_t>(row * 130 + token)];
+    };
+    CHECK(value(0, 3) == 1);
+    CHECK(value(1, 8) == 1);
+    CHECK(value(1, 9) == 0);
+    CHECK(value(3, 64) == 3);
+    CHECK(value(3, 16) == 2);
+    CHECK(value(3, 5) == 1);
+    // Fewer columns than tokens: no firing is lost.
+    View narrow;
+    narrow.columns = 10;
+    const HeatMap reduced = marks_of<HeatMap>(figure_named(memory::figures(result, narrow), "pulse")).front();
+    CHECK(reduced.columns == 10);
+    CHECK(reduced.values[3 * 10 + 0] == 3);
+    CHECK(marks_of<Line>(figure_named(figures, "levels")).size() == 6);
+}
+
+// The sweeps that the family asks for, in few cells and repeats.
+std::vector<Figure> swept(const std::string& id, const Settings& settings, std::vector<Value> chunks) {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    const Request request = memory_request(settings);
+    for (Sweep& sweep : figure_sweeps(request, parameters_with(settings))) {
+        if (sweep.id != id) continue;
+        sweep.axes.back().values = chunks;
+        const auto done = runner.sweep(sweep, {});
+        REQUIRE(done);
+        return figures_of(*done);
+    }
+    FAIL("no sweep " << id);
+    return {};
+}
+
+TEST_CASE("the trade-off: a curve a strategy, the present chunk and the source's range marked",
+          "[memory][figures]") {
+    const auto figures = swept("chunk", {{"rule", "titans"}, {"length", int64_t{256}}, {"d", int64_t{16}}},
+                               {int64_t{1}, int64_t{16}, int64_t{128}, int64_t{256}});
+    const Figure& error = figure_named(figures, "error-against-chunk");
+    const auto lines = marks_of<Line>(error);
+    CHECK(lines.size() == 5);
+    const Line& gd = line_named(lines, "chunkwise_gd");
+    CHECK(gd.x == std::vector<double>{1, 16, 128, 256});
+    CHECK(gd.y[0] < 1e-5);
+    CHECK(gd.y[1] > 1e-3);
+    CHECK(gd.y[3] > gd.y[1]);
+    CHECK(line_named(lines, "tnt").x == std::vector<double>{16, 128, 256});  // C_G follows; C_L is 16
+    CHECK(marks_of<Band>(error).size() == 2);
+    REQUIRE(marks_of<Rule>(error).size() == 1);
+    CHECK(marks_of<Rule>(error).front().at == 64);
+    CHECK(error.x.scale == Scale::log2);
+    CHECK(error.y.scale == Scale::log10);
+
+    const Line both = line_named(marks_of<Line>(figure_named(figures, "time-against-error")), "chunkwise_gd");
+    CHECK(both.x == gd.y);
+    CHECK(both.y ==
+          line_named(marks_of<Line>(figure_named(figures, "time-against-chunk")), "chunkwise_gd").y);
+
+    const Figure& prediction = figure_named(figures, "prediction");
+    const auto guesses = marks_of<Line>(prediction);
+    const Line& guess = line_named(guesses, "chunkwise_gd, predicted");
+    CHECK(guess.ink.dashed);
+    for (const double us : guess.y) CHECK(us > 0);
+    CHECK(prediction.caption.find("chunkwise_gd: it would choose") != std::string::npos);
+
+    CHECK(marks_of<Band>(figure_named(figures, "running-against-chunk")).front().low.front() == 5);
+    CHECK(has_figure(figures, "active-against-chunk"));
+    CHECK(has_figure(figures, "throughput-against-chunk"));
+    const auto steps = marks_of<Line>(figure_named(figures, "steps-against-chunk"));
+    CHECK(line_named(steps, "chunkwise_gd").y == std::vector<double>{256, 16, 2, 1});
+    CHECK(line_named(steps, "sequential").y.back() == 256);
+}
+
+TEST_CASE("points appear as the sweep makes them", "[memory][figures]") {
+    SweepResult empty;
+    empty.sweep = figure_sweeps(memory_request({}), memory_family().defaults()).front();
+    for (const Figure& figure : figures_of(empty)) {
+        INFO(figure.id);
+        CHECK_FALSE(figure.missing.empty());
+    }
+}
+
+TEST_CASE("frozen errors stay bounded in a wide memory and grow in a narrow one", "[memory][figures]") {
+    const auto figures = swept("growth", {{"length", int64_t{1024}}}, {int64_t{16}, int64_t{512}});
+    const auto lines = marks_of<Line>(figure_named(figures, "error-growth"));
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].label == "d 32");
+    CHECK(lines[1].label == "d 4");
+    CHECK(lines[0].y[1] < 1);
+    CHECK(lines[1].y[1] > lines[0].y[1]);
+}
+
+}  // namespace
+}  // namespace sawtooth

@@ -1,0 +1,197 @@
+// What every strategy of the memory rules must hold: causality, independence, the same bits, the fold, and
+// the launches of the algorithm whose name it bears.
+
+#include "tests/catch.h"
+#include "tests/run_memory.h"
+
+namespace sawtooth {
+namespace {
+
+using namespace memory_facts;
+
+std::string any_rule() {
+    return GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
+}
+
+// Small, with short last chunks and tiles.
+Settings usual(const std::string& rule) {
+    return {{"rule", rule},         {"batch", int64_t{2}},    {"length", int64_t{150}},
+            {"d", int64_t{20}},     {"compress", int64_t{6}}, {"slot_count", int64_t{5}},
+            {"chunk", int64_t{70}}, {"C_G", int64_t{48}},     {"C_L", int64_t{11}}};
+}
+
+TEST_CASE("a token changes nothing before it, whatever it holds", "[memory][cpu]") {
+    const auto parameters = parameters_with(usual(any_rule()));
+    const int64_t token = GENERATE(1, 16, 69, 70, 140);
+    const float strange = GENERATE(3.0f, NAN, INFINITY);
+    const Arrays inputs = inputs_for(parameters);
+    Arrays changed;
+    for (const Array& array : inputs) {
+        Array copy = Array::uninitialised(array.name, array.dtype, array.shape);
+        std::copy(array.as<float>().begin(), array.as<float>().end(), copy.as<float>().begin());
+        const ArraySpec& spec = *memory_family().array(array.name);
+        if (spec.dimensions.size() > 1 && spec.dimensions[1] == "length") {
+            const int64_t width = array.count() / (2 * 150);
+            for (int64_t batch = 0; batch < 2; ++batch)
+                for (int64_t i = 0; i < width; ++i)
+                    copy.as<float>()[static_cast<size_t>((batch * 150 + token) * width + i)] = strange;
+        }
+        changed.push_back(std::move(copy));
+    }
+    for (const std::string& strategy : strategies_for(parameters)) {
+        const Array before = run(strategy, parameters, inputs)["y"];
+        const Array after = run(strategy, parameters, changed)["y"];
+        int64_t differing = 0;
+        for (int64_t batch = 0; batch < 2; ++batch)
+            for (int64_t i = 0; i < token * 20; ++i) {
+                const auto at = static_cast<size_t>(batch * 150 * 20 + i);
+                differing += before.as<float>()[at] != after.as<float>()[at];
+            }
+        INFO(strategy << " token " << token << " " << strange);
+        CHECK(differing == 0);
+    }
+}
+
+TEST_CASE("sequences of a batch are independent", "[memory][cpu]") {
+    const std::string rule = any_rule();
+    const auto parameters = parameters_with(usual(rule));
+    const Arrays inputs = inputs_for(parameters);
+    Settings one = usual(rule);
+    one.emplace_back("batch", int64_t{1});
+    const auto alone = parameters_with(one);
+    for (int64_t batch : {0, 1}) {
+        Arrays part;
+        for (const Array& array : inputs) {
+            const bool is_shared = array.name == "w_omega";
+            Shape shape = array.shape;
+            if (!is_shared) shape[0] = 1;
+            Array copy = Array::uninitialised(array.name, array.dtype, shape);
+            const auto from = array.as<float>().begin() + (is_shared ? 0 : batch * copy.count());
+            std::copy_n(from, copy.count(), copy.as<float>().begin());
+            part.push_back(std::move(copy));
+        }
+        for (const std::string& strategy : strategies_for(parameters)) {
+            const Ran together = run(strategy, parameters, inputs), apart = run(strategy, alone, part);
+            for (const Array& output : apart.outputs) {
+                const auto all = together[output.name].as<float>();
+                INFO(strategy << " " << output.name << " of sequence " << batch);
+                CHECK(std::memcmp(all.data() + batch * output.count(), output.data.get(),
+                                  static_cast<size_t>(output.bytes())) == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("any number of threads gives the same bits of a memory", "[memory][cpu]") {
+    Settings settings = usual(any_rule());
+    settings.emplace_back("levels", std::vector<int64_t>{1, 16});
+    const auto parameters = parameters_with(settings);
+    const Arrays inputs = inputs_for(parameters);
+    cpu::Pool one(1);
+    for (const std::string& strategy : strategies_for(parameters)) {
+        const Ran wanted = run(strategy, parameters, inputs, one);
+        for (int threads : {2, 3, 7}) {
+            cpu::Pool many(threads);
+            INFO(strategy << " with " << threads << " threads");
+            CHECK(same_bits(run(strategy, parameters, inputs, many).outputs, wanted.outputs));
+        }
+    }
+}
+
+TEST_CASE("a run is the fold of chunk_forward over its chunks", "[memory][cpu]") {
+    Settings settings = usual(any_rule());
+    const int64_t chunk = GENERATE(1, 16, 70);
+    settings.insert(settings.end(),
+                    {{"chunk", chunk}, {"C_G", chunk}, {"C_L", std::min<int64_t>(chunk, 11)}});
+    const auto parameters = parameters_with(settings);
+    const Arrays inputs = inputs_for(parameters);
+    const PlanRequest request{.parameters = parameters, .inputs = inputs, .stores_extras = true};
+    for (const std::string& name : strategies_for(parameters)) {
+        const memory::Strategy& strategy = strategy_named(name);
+        const Ran whole = run(strategy.plan_cpu(request), pool_of_one());
+        for (int64_t chunks : {1, 3}) {
+            const Ran fold = run(memory::plan_fold(strategy, request, chunks), pool_of_one());
+            INFO(name << " chunk " << chunk << ", " << chunks << " at a time");
+            CHECK(same_bits(fold.outputs, whole.outputs));
+        }
+    }
+}
+
+TEST_CASE("memory that a strategy may take bounds the chunks it does at once", "[memory][cpu]") {
+    // Chunks of one token of 64 x 64 matrices: 4096 boundaries of 16 KiB would take 64 MiB and more.
+    const auto parameters = parameters_with(
+        {{"rule", "titans"}, {"length", int64_t{4096}}, {"d", int64_t{64}}, {"chunk", int64_t{1}}});
+    const Arrays inputs = inputs_for(parameters);
+    for (const char* strategy : {"chunkwise_gd", "associative_scan"}) {
+        const Plan plan = strategy_named(strategy).plan_cpu({parameters, inputs});
+        INFO(strategy);
+        CHECK(plan.memory_bytes < 48 << 20);
+        const Ran ran = run(plan, pool_of_one());
+        CHECK(ran.launches.size() > 3);
+        CHECK(distance(ran["y"], *find(reference_for(parameters, inputs), "y")) < 1e-5);
+    }
+}
+
+std::vector<std::string> names_of(const Ran& ran) {
+    std::vector<std::string> names;
+    for (const LaunchRecord& launch : ran.launches) names.push_back(launch.info->name);
+    return names;
+}
+
+TEST_CASE("a strategy is the algorithm whose name it bears", "[memory][cpu]") {
+    using Names = std::vector<std::string>;
+    const std::string rule = any_rule();
+    const auto parameters = parameters_with(usual(rule));
+    const Arrays inputs = inputs_for(parameters);
+    const bool is_matrix = rule != "lattice" && rule != "trellis";
+    const int64_t items = is_matrix ? 2 * 2 : 2;  // two sequences; two strips of 16 of 20 rows
+    for (const std::string& strategy : strategies_for(parameters)) {
+        const Ran ran = run(strategy, parameters, inputs);
+        INFO(strategy << " " << rule);
+        if (strategy == "sequential") {
+            CHECK(ran.launches.size() == 150);
+            for (const LaunchRecord& launch : ran.launches) CHECK(launch.tally.combines == items);
+        }
+        if (strategy == "sequential_persistent") {
+            CHECK(ran.launches.size() == 1);
+            CHECK(ran.combines() == 150 * items);
+        }
+        if (strategy == "chunkwise_gd") {
+            if (is_matrix) CHECK(names_of(ran) == Names{"prepare", "walk", "read"});
+            if (rule == "lattice") CHECK(names_of(ran) == Names{"prepare", "walk_slots", "read_slots"});
+            if (rule == "trellis") CHECK(ran.launches.size() == 6);
+        }
+        if (strategy == "exact_chunk") CHECK(names_of(ran) == Names{"solve", "walk", "read"});
+        if (strategy == "lattice_gla") CHECK(names_of(ran) == Names{"prepare", "walk_slots", "read_slots"});
+        if (strategy == "atlas_parallel" && rule == "atlas") {
+            CHECK(names_of(ran) == Names{"right_hand_sides", "sum_tiles", "scan_tiles", "read"});
+            CHECK(ran.combines() == 5 * items);  // tiles of 64, 6, 64, 6 and 10 tokens
+        }
+        if (strategy == "tnt") CHECK(ran.launches.size() == 2 * 4);  // shards of 48, 48, 48 and 6
+        if (strategy == "associative_scan") {
+            CHECK(names_of(ran) == Names{"prepare", "tree"});
+            // A tile of n tokens: n - 1 joins up the tree, n - 1 down, n leaves; five tiles.
+            CHECK(ran.combines() == items * (3 * 150 - 2 * 5));
+        }
+    }
+}
+
+TEST_CASE("a stopped pool ends every strategy within a block of tokens", "[memory][cpu]") {
+    const auto parameters = parameters_with(usual(any_rule()));
+    const Arrays inputs = inputs_for(parameters);
+    cpu::Pool pool(2);
+    std::stop_source source;
+    source.request_stop();
+    pool.set_stop(source.get_token());
+    for (const std::string& strategy : strategies_for(parameters)) {
+        const Plan plan = strategy_named(strategy).plan_cpu({parameters, inputs});
+        std::vector<LaunchRecord> launches;
+        CHECK_FALSE(run_plan(plan, pool, Cache::hot, launches));
+    }
+    CHECK_FALSE(memory::reference(parameters, inputs, source.get_token()));
+    if (!parameters.is("rule", "trellis"))  // which has nothing at chunks
+        CHECK_FALSE(memory::reference_at_chunks(parameters, inputs, true, source.get_token()));
+}
+
+}  // namespace
+}  // namespace sawtooth

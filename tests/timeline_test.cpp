@@ -1,0 +1,92 @@
+// What launches say about time, and how they are drawn.
+
+#include "kernels/core/timeline.h"
+#include "kernels/cpu/pool.h"
+#include "profiling/measure.h"
+#include "tests/catch.h"
+
+namespace sawtooth {
+namespace {
+
+LaunchRecord launch(double start, double end, std::vector<BusySpan> busy) {
+    LaunchRecord record;
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "tooth";
+    record.info = std::move(info);
+    record.start_us = start;
+    record.duration_us = end - start;
+    record.busy = std::move(busy);
+    return record;
+}
+
+// Teeth of 10 us, of which worker 0 is busy for 4 and worker 1 for 2 of the same.
+std::vector<LaunchRecord> teeth(int count) {
+    std::vector<LaunchRecord> launches;
+    for (int i = 0; i < count; ++i) {
+        const double at = 10.0 * i;
+        launches.push_back(launch(at, at + 8, {{0, at + 1, at + 5}, {1, at + 2, at + 4}}));
+    }
+    return launches;
+}
+
+TEST_CASE("idle is what the union of all work leaves, active what all workers do", "[timeline]") {
+    const auto launches = teeth(10);  // from 0 to 98
+    CHECK(end_us_of(launches) == Approx(98));
+    CHECK(busy_us_of(launches) == Approx(40));
+    CHECK(idle_share(launches) == Approx(58.0 / 98));
+    CHECK(active_share(launches, 2) == Approx(60.0 / 196));
+    CHECK(idle_share({}) == 0);
+    // A launch of which no worker is known, as on a GPU, is busy for as long as it lasts.
+    CHECK(idle_share({launch(0, 4, {}), launch(6, 10, {})}) == Approx(0.2));
+}
+
+TEST_CASE("launches that a column could not tell apart are drawn as one", "[timeline]") {
+    const auto launches = teeth(100000);
+    View view;
+    view.columns = 500;
+    const auto spans = launch_spans(launches, view);
+    CHECK(spans.size() <= 1000);
+    CHECK(spans.size() >= 500);
+    CHECK(spans.front().label.ends_with("launches"));
+    CHECK(spans.back().end == Approx(end_us_of(launches)));
+    // In sight of 20 teeth each is one of its own.
+    view.visible["time"] = {1000, 1200};
+    const auto seen = launch_spans(launches, view);
+    CHECK(seen.size() >= 20);
+    CHECK(seen.size() <= 22);
+    CHECK(seen.front().label == "tooth");
+}
+
+TEST_CASE("the curve of busy workers keeps least and most of every column", "[timeline]") {
+    View view;
+    view.columns = 100;
+    Tracks::Track track;
+    add_busy_curve(teeth(10000), view, track);
+    REQUIRE(track.x.size() == track.y.size());
+    CHECK(track.x.size() <= 4 * 100 + 8);
+    CHECK(*std::max_element(track.y.begin(), track.y.end()) == 2);
+    CHECK(*std::min_element(track.y.begin(), track.y.end()) == 0);
+    CHECK(std::is_sorted(track.x.begin(), track.x.end()));
+    // In full where there is room: up, up, down, down a tooth, two points each.
+    Tracks::Track whole;
+    add_busy_curve(teeth(3), View{}, whole);
+    CHECK(whole.y ==
+          std::vector<double>{0, 1, 1, 2, 2, 1, 1, 0, 0, 1, 1, 2, 2, 1, 1, 0, 0, 1, 1, 2, 2, 1, 1, 0});
+}
+
+TEST_CASE("of very many dispatches the first are kept and all are timed", "[timeline][pool]") {
+    cpu::Pool pool(1);
+    pool.start_recording();
+    const auto count = static_cast<int64_t>(cpu::Pool::most_records) + 100;
+    for (int64_t i = 0; i < count; ++i) pool.dispatch(1, cpu::Split::contiguous, [](const cpu::Item&) {});
+    CHECK(pool.records().size() == cpu::Pool::most_records);
+    CHECK(pool.dispatches() == count);
+    CHECK(pool.end_us() > pool.records().back().end_us);
+    CHECK(elapsed_us(pool) == pool.end_us() - pool.records().front().start_us);
+    pool.start_recording();
+    CHECK(pool.dispatches() == 0);
+    CHECK(elapsed_us(pool) == 0);
+}
+
+}  // namespace
+}  // namespace sawtooth
