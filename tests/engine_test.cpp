@@ -90,7 +90,7 @@ TEST_CASE("names and values that are not accepted are refused with those that ar
     request.preset = "huge";
     CHECK(text(request).find("paper") != std::string::npos);
     request = scan_request();
-    request.family = "memory";  // its schema stands, its kernels do not
+    request.family = "btp";  // its schema stands, its kernels do not
     CHECK(text(request).find("scan") != std::string::npos);
 }
 

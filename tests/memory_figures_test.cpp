@@ -98,7 +98,7 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     CHECK(tracks.tracks[1].label.starts_with("idle "));
     CHECK(tracks.tracks[2].label == "chunkwise_gd, chunk 50");
     CHECK(tracks.tracks[2].spans.size() == 3);
-    CHECK(figure.caption.find("200 launches") != std::string::npos);
+    CHECK(figure.caption.find("200 times") != std::string::npos);
     CHECK(figure.caption.find("idle") != std::string::npos);
     result.parameters.set("drawn_strategy", "exact_chunk");
     figure = figure_named(memory::figures(result, {}), "sawtooth");

@@ -205,7 +205,7 @@ TEST_CASE("a level is chunkwise_gd at its chunk, read at the boundary", "[memory
     CHECK(same_bits(together["pulse"], *find(reference_for(parameters, inputs), "pulse")));
 }
 
-TEST_CASE("an example small enough to check by eye", "[memory][cpu]") {
+TEST_CASE("two tokens of a memory, small enough to check by eye", "[memory][cpu]") {
     const auto parameters = parameters_with(
         {{"length", int64_t{2}}, {"d", int64_t{1}}, {"chunk", int64_t{2}}, {"normalise", false}});
     const auto filled = [](const char* name, Shape shape, std::vector<float> values) {
@@ -260,7 +260,7 @@ TEST_CASE("what diverges is not finite, and nothing breaks", "[memory][cpu]") {
     }
 }
 
-TEST_CASE("a dry plan asks for exactly the memory that the plan takes", "[memory][cpu]") {
+TEST_CASE("a dry plan of a memory asks for exactly what the plan takes", "[memory][cpu]") {
     const std::string rule = any_rule();
     const std::string dtype = GENERATE("f32", "bf16");
     const bool extras = GENERATE(false, true);

@@ -203,10 +203,7 @@ void forward::associative_scan(Plan& plan, const Job& state, Range tokens, Pulse
 }
 
 int64_t room::associative_scan(const Job& job, Range tokens, Pulse pulse) {
-    if (!job.is_matrix()) return 0;
-    Pieces counted(nullptr);
-    tile_matrix(job, tokens, pulse, tree_tokens(job), false, counted);
-    return counted.taken();
+    return job.is_matrix() ? matrix_room(job, tokens, pulse, tree_tokens(job), false) : 0;
 }
 
 }  // namespace sawtooth::memory

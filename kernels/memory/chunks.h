@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 
@@ -32,7 +33,7 @@ struct TiledChain {
     Tiling tiling;
     LoadRows load_keys, load_values;
     std::vector<Reader> readers;
-    bool solves = false;  // errors of the exact rule, by a triangular solve (solve.cpp)
+    bool solves = false;  // errors of the exact rule, by a triangular solve (exact_chunk.cpp)
 
     // Room, one slot a (batch, tile), or a (batch, tile, strip) for what belongs to strips.
     int64_t sources = 0;        // the most of a tile, padded

@@ -9,20 +9,19 @@ namespace {
 
 constexpr size_t teeth_seen = 40;  // launches of sequential that are in sight at first
 
-// "sequential: idle 67 %, as each of its 1024 launches takes 2.7 us and computes 0.9 us of it"
-std::string idle_words(const VariantResult& variant) {
+// "sequential: idle 67 %: a launch costs 2.7 us and computes 0.9 us on 2 of 2 workers, 1024 times"
+std::string idle_words(const Result& result, const VariantResult& variant) {
     const auto launches = static_cast<double>(variant.launches.size());
-    const double idle = idle_share(variant.launches);
-    const std::string share = fmt::format("{}: idle {:.0f} %", variant.name, 100 * idle);
-    if (variant.launches.size() < 2) return share + " of one launch";
-    int64_t most = 0;  // items that a launch keeps busy
-    for (const LaunchRecord& launch : variant.launches)
-        most = std::max(most, static_cast<int64_t>(launch.busy.size()));
-    return fmt::format("{}, {} launches; one costs {} and computes {} of it on {} {}", share,
-                       std::max(variant.launch_count, static_cast<int64_t>(variant.launches.size())),
-                       short_time(end_us_of(variant.launches) / launches),
-                       short_time(busy_us_of(variant.launches) / launches), most,
-                       most == 1 ? "worker" : "workers");
+    const auto count = std::max(variant.launch_count, static_cast<int64_t>(variant.launches.size()));
+    size_t most = 0;  // workers that a launch keeps busy
+    for (const LaunchRecord& launch : variant.launches) most = std::max(most, launch.busy.size());
+    std::string words =
+        fmt::format("{}: idle {:.0f} %: a launch costs {} and computes {}", variant.name,
+                    100 * idle_share(variant.launches), short_time(end_us_of(variant.launches) / launches),
+                    short_time(busy_us_of(variant.launches) / launches));
+    if (most > 0 && result.ceilings)
+        words += fmt::format(" on {} of {} workers", most, result.ceilings->threads);
+    return words + (count == 1 ? ", once." : fmt::format(", {} times.", count));
 }
 
 void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, const View& view) {
@@ -65,10 +64,10 @@ Figure sawtooth_figure(const Result& result, const View& view) {
     figure.x.maximum = in_sight;
     Tracks tracks;
     add_tracks(tracks, *sequential, "sequential", seen);
-    figure.caption = idle_words(*sequential) + ".";
+    figure.caption = idle_words(result, *sequential);
     if (other != sequential) {
         add_tracks(tracks, *other, fmt::format("{}, chunk {}", other->name, drawn.chunk), seen);
-        figure.caption += fmt::format(" {}.", idle_words(*other));
+        figure.caption += " " + idle_words(result, *other);
         figure.title += fmt::format(", token by token and in chunks of {}", drawn.chunk);
     }
     figure.marks.push_back(std::move(tracks));

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/core/plan.h"

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-#include "kernels/memory/chunks.h"
+#include "kernels/memory/matrix_chain.h"
+#include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -86,6 +87,18 @@ void solve_tile(const TiledChain& tiled, int64_t batch, int64_t tile, const std:
         solve_rows(t, stride, inverse, solved, key_row, first, count);
         solve_rows(t, stride, inverse, tiled.values_of(slot), padded(chain.rows), first, count);
     }
+}
+
+void forward::exact_chunk(Plan& plan, const Job& state, Range tokens, Pulse pulse, float* room) {
+    Pieces pieces(room);
+    add_tiled_launches(
+        plan,
+        std::make_shared<const TiledChain>(tile_matrix(state, tokens, pulse, pulse.chunk, true, pieces)),
+        "Every chunk's triangular system is solved for its keys and values (WY form).");
+}
+
+int64_t room::exact_chunk(const Job& job, Range tokens, Pulse pulse) {
+    return matrix_room(job, tokens, pulse, pulse.chunk, true);
 }
 
 }  // namespace sawtooth::memory
