@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/memory/launches.h"
+#include "kernels/memory/scratch.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -13,11 +14,6 @@ struct Scratch {
     std::vector<float> rows, weighted, weights, products, queries, outputs, coefficients;
 };
 thread_local Scratch scratch;
-
-float* room(std::vector<float>& values, int64_t count) {
-    if (static_cast<int64_t>(values.size()) < count) values.resize(static_cast<size_t>(count));
-    return values.data();
-}
 
 void transpose(const float* rows, int64_t stride, int64_t count, int64_t columns, float* to,
                int64_t to_stride) {
@@ -66,7 +62,7 @@ void prepare_tile(const TiledChain& tiled, int64_t batch, int64_t tile) {
     const Chain& chain = tiled.chain;
     const Range tokens = tiled.tiling.at(tile), sources = tiled.sources_of(tokens);
     const int64_t slot = tiled.slot(batch, tile), key_row = padded(chain.columns);
-    float* const rows = room(scratch.rows, sources.count() * key_row);
+    float* const rows = at_least(scratch.rows, sources.count() * key_row);
     tiled.load_keys(batch, sources, rows);
     transpose(rows, key_row, sources.count(), chain.columns, tiled.keys_of(slot), tiled.sources);
     tiled.load_values(batch, sources, tiled.values_of(slot));
@@ -104,7 +100,7 @@ void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile
                              float* to) {
     const Chain& chain = tiled.chain;
     const int64_t count = tiled.sources_of(tiled.tiling.at(tile)).count();
-    float* const weighted = room(scratch.weighted, count * lanes);
+    float* const weighted = at_least(scratch.weighted, count * lanes);
     scale_rows(weighted, tiled.errors_of(tiled.strip_slot(item, tile)), factors, count);
     multiply({.left = {tiled.keys_of(tiled.slot(item / chain.strips(), tile)), tiled.sources, 1},
               .right = {weighted},
@@ -171,7 +167,7 @@ void read_evolving(const TiledChain& tiled, const Block& block, const BlockCoeff
     const int64_t before = tokens.first - tiled.sources_of(tokens).first;
     const int64_t reach = before + block.first + block.count;  // sources that the block looks at
     const auto add_states = [&](const float* states, const float* factors, Into into) {
-        float* const scaled = room(scratch.queries, block.count * key_row);
+        float* const scaled = at_least(scratch.queries, block.count * key_row);
         for (int64_t r = 0; r < block.count; ++r)
             for (int64_t c = 0; c < chain.columns; ++c)
                 scaled[r * key_row + c] = factors[r] * queries[r * key_row + c];
@@ -185,7 +181,7 @@ void read_evolving(const TiledChain& tiled, const Block& block, const BlockCoeff
     };
     add_states(tiled.states_m, given.of_memory, Into::set);
     if (chain.has_momentum) add_states(tiled.states_s, given.of_momentum, Into::add);
-    float* const products = room(scratch.products, block.count * tiled.sources);
+    float* const products = at_least(scratch.products, block.count * tiled.sources);
     multiply({.left = {queries, key_row, 1},
               .right = {tiled.keys_of(slot), tiled.sources, lanes},
               .target = {products, tiled.sources, lanes},
@@ -220,11 +216,12 @@ void read_tile(const TiledChain& tiled, int64_t batch, int64_t tile, const std::
     const Chain& chain = tiled.chain;
     const Range tokens = tiled.tiling.at(tile), sources = tiled.sources_of(tokens);
     const int64_t slot = tiled.slot(batch, tile);
-    float* const w = room(scratch.coefficients, 2 * tiled.sources);
+    float* const w = at_least(scratch.coefficients, 2 * tiled.sources);
     TileCoefficients coefficients(chain, batch, sources, w, w + tiled.sources);
     float of_memory[block_rows], of_momentum[block_rows];
-    const BlockCoefficients given{room(scratch.weights, block_rows * tiled.sources), of_memory, of_momentum};
-    float* const y = room(scratch.outputs, block_rows * padded(chain.rows));
+    const BlockCoefficients given{at_least(scratch.weights, block_rows * tiled.sources), of_memory,
+                                  of_momentum};
+    float* const y = at_least(scratch.outputs, block_rows * padded(chain.rows));
     for (int64_t first = 0; first < tokens.count() && !stop.stop_requested(); first += block_rows) {
         const Block block{batch, tile, first, std::min(block_rows, tokens.count() - first)};
         for (int64_t r = 0; r < block.count; ++r) {

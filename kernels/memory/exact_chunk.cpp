@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/memory/matrix_chain.h"
+#include "kernels/memory/scratch.h"
 #include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
@@ -18,11 +19,6 @@ struct Scratch {
     std::vector<float> coefficients, triangle, rows;
 };
 thread_local Scratch scratch;
-
-float* room(std::vector<float>& values, int64_t count) {
-    if (static_cast<int64_t>(values.size()) < count) values.resize(static_cast<size_t>(count));
-    return values.data();
-}
 
 // The inverse of I + the triangle below the diagonal of `t` [count, stride], into [16, 16].
 void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
@@ -43,7 +39,7 @@ void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
 void solve_rows(const float* t, int64_t t_stride, const float* inverse, float* x, int64_t stride,
                 int64_t first, int64_t count) {
     float* const here = x + first * stride;
-    float* const before = room(scratch.rows, count * stride);
+    float* const before = at_least(scratch.rows, count * stride);
     const auto product = [&](Left left, const float* right, int64_t inner, Into into) {
         return Product{left, {right, stride, lanes}, {here, stride, lanes}, count, inner, stride / lanes,
                        into};
@@ -61,8 +57,8 @@ void solve_tile(const TiledChain& tiled, int64_t batch, int64_t tile, const std:
     const int64_t slot = tiled.slot(batch, tile), stride = tiled.sources, key_row = padded(chain.columns);
     const float* const keys = tiled.keys_of(slot);
     float* const solved = tiled.solved_of(slot);
-    float* const rows = room(scratch.coefficients, (block_rows + 2) * stride);
-    float *const w = rows + block_rows * stride, *const t = room(scratch.triangle, block_rows * stride);
+    float* const rows = at_least(scratch.coefficients, (block_rows + 2) * stride);
+    float *const w = rows + block_rows * stride, *const t = at_least(scratch.triangle, block_rows * stride);
     float inverse[block_rows * lanes];
     TileCoefficients coefficients(chain, batch, tokens, w, w + stride);
     for (int64_t first = 0; first < tokens.count() && !stop.stop_requested(); first += block_rows) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/memory/scratch.h"
 #include "kernels/memory/vectors.h"
 
 namespace sawtooth::memory {
@@ -101,8 +102,7 @@ namespace {
 // silu([k; v]) of every token, [tokens, 2 padded(d)].
 const float* load_inputs_of_w(const Job& job, int64_t batch_item, Range tokens) {
     const int64_t half = padded(job.width), count = tokens.count();
-    scratch_inputs.resize(static_cast<size_t>(4 * half * count));
-    float* const both = scratch_inputs.data();
+    float* const both = at_least(scratch_inputs, 4 * half * count);
     float* const one = both + 2 * half * count;
     job.load_keys(job.k, batch_item, tokens, one);
     job.v.load(batch_item, tokens, one + half * count, half);

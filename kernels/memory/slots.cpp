@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/memory/launches.h"
+#include "kernels/memory/scratch.h"
 #include "kernels/memory/strategies.h"
 #include "kernels/memory/vectors.h"
 #include "kernels/memory/walk.h"
@@ -14,11 +15,6 @@ struct Scratch {
     std::vector<float> gates, shares, slots, unit, boundary, y;
 };
 thread_local Scratch scratch;
-
-float* room_in(std::vector<float>& values, int64_t count) {
-    if (static_cast<int64_t>(values.size()) < count) values.resize(static_cast<size_t>(count));
-    return values.data();
-}
 
 // A range in tiles, with room a (batch, tile).
 struct TiledSlots {
@@ -89,7 +85,7 @@ void gates_of(const TiledSlots& tiled, int64_t at, const float* slots, int64_t c
 // x over a whole tile: what stays of it and of s, and how much of each value is added, `factors`.
 void advance_slot(const TiledSlots& tiled, int64_t at, int64_t count, const float* gates, const float* shares,
                   const float* boundary, float* x) {
-    float* const factors = room_in(scratch.unit, tiled.tokens);
+    float* const factors = at_least(scratch.unit, tiled.tokens);
     float stays = 1, of_boundary = 0;
     for (int64_t t = count - 1; t >= 0; --t) {
         if (tiled.update == SlotUpdate::sums) {
@@ -115,9 +111,9 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const Job& job = tiled.job;
     const int64_t batch = item.index / job.slot_count, slot = item.index % job.slot_count;
     float* const x = job.live_slots + item.index * tiled.stride;
-    float* const gates = room_in(scratch.gates, tiled.tokens);
-    float* const shares = room_in(scratch.shares, tiled.tokens);
-    float* const boundary = room_in(scratch.boundary, tiled.stride);
+    float* const gates = at_least(scratch.gates, tiled.tokens);
+    float* const shares = at_least(scratch.shares, tiled.tokens);
+    float* const boundary = at_least(scratch.boundary, tiled.stride);
     if (tiled.tiling.tokens().first == 0) load_initial_slot(job, item.index);
     for (int64_t tile = 0; tile < tiled.tiling.count() && !item.stop.stop_requested(); ++tile) {
         const Range tokens = tiled.tiling.at(tile);
@@ -140,11 +136,11 @@ void read_tile(const TiledSlots& tiled, int64_t batch, int64_t tile) {
     const Range tokens = tiled.tiling.at(tile);
     const int64_t at = tiled.at(batch, tile), m = job.slot_count, stride = tiled.stride;
     const float* const boundary = tiled.state_of(batch, tiled.tiling.opening(tile));
-    float* const gates = room_in(scratch.gates, m * tiled.tokens);
-    float* const shares = room_in(scratch.shares, m * tiled.tokens);
-    float* const x = room_in(scratch.slots, 2 * m * stride);
+    float* const gates = at_least(scratch.gates, m * tiled.tokens);
+    float* const shares = at_least(scratch.shares, m * tiled.tokens);
+    float* const x = at_least(scratch.slots, 2 * m * stride);
     float* const unit = x + m * stride;
-    float* const y = room_in(scratch.y, stride);
+    float* const y = at_least(scratch.y, stride);
     std::copy_n(tiled.state_of(batch, tile), m * stride, x);
     gates_of(tiled, at, boundary, m, gates, shares);
     for (int64_t row = 0; row < tokens.count(); ++row) {

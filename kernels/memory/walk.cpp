@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/memory/scratch.h"
 #include "kernels/memory/vectors.h"
 
 namespace sawtooth::memory {
@@ -15,11 +16,6 @@ struct Scratch {
 };
 thread_local Scratch scratch;
 
-float* room(std::vector<float>& values, int64_t count) {
-    if (static_cast<int64_t>(values.size()) < count) values.resize(static_cast<size_t>(count));
-    return values.data();
-}
-
 // Calls block(tokens) for pieces of `tokens`.
 template <class Block>
 void in_blocks(Range tokens, const std::stop_token& stop, Block&& block) {
@@ -30,7 +26,7 @@ void in_blocks(Range tokens, const std::stop_token& stop, Block&& block) {
 // S = keep S - step * sum of e_i k_i^T over the window, all errors taken at the present M.
 void add_window(const Chain& chain, const Gate& gate, const float* m, float* s, const float* k,
                 int64_t stride, const float* v, int64_t count) {
-    float* const errors = room(scratch.errors, count * lanes);
+    float* const errors = at_least(scratch.errors, count * lanes);
     multiply(
         {.left = {k, stride, 1}, .right = {m}, .target = {errors}, .rows = count, .inner = chain.columns});
     combine(errors, gate.step, errors, -gate.step, v, count * lanes);
@@ -48,9 +44,9 @@ void walk_block(const Job& job, int64_t item, float* m, float* s, Range tokens, 
     const Chain& chain = job.memory;
     const int64_t batch = item / chain.strips(), strip = item % chain.strips(), stride = padded(job.width);
     const Range sources{chain.first_source(tokens.first), tokens.last};
-    float* const k = room(scratch.k, sources.count() * stride);
-    float* const v = room(scratch.v, sources.count() * lanes);
-    float* const q = room(scratch.q, tokens.count() * stride);
+    float* const k = at_least(scratch.k, sources.count() * stride);
+    float* const v = at_least(scratch.v, sources.count() * lanes);
+    float* const q = at_least(scratch.q, tokens.count() * stride);
     job.load_keys(job.k, batch, sources, k);
     job.load_keys(job.q, batch, tokens, q);
     job.load_strip_values(batch, strip, sources, v);
@@ -81,7 +77,7 @@ void walk_block(const Job& job, int64_t item, float* m, float* s, Range tokens, 
 // s = (1 - g c) s + g v, g = sigmoid(s . k), c = s . v; then normalised.
 void step_slots(const Job& job, float* slots, const float* k, const float* v) {
     const int64_t stride = padded(job.width), count = padded(job.slot_count);
-    float* const gates = room(scratch.scores, count);
+    float* const gates = at_least(scratch.scores, count);
     std::fill_n(gates, count, 0.0f);
     for (int64_t i = 0; i < job.slot_count; ++i) gates[i] = dot(slots + i * stride, k, stride);
     sigmoid(gates, count);
@@ -147,7 +143,7 @@ void put_final_slot(const Job& job, int64_t item) {
 
 void read_slots(const Job& job, const float* slots, const float* q, float* y) {
     const int64_t stride = padded(job.width), count = padded(job.slot_count);
-    float* const scores = room(scratch.scores, count);
+    float* const scores = at_least(scratch.scores, count);
     for (int64_t i = 0; i < job.slot_count; ++i) scores[i] = dot(slots + i * stride, q, stride);
     const float largest = *std::max_element(scores, scores + job.slot_count);
     for (int64_t i = 0; i < count; ++i) scores[i] = i < job.slot_count ? scores[i] - largest : 0;
@@ -173,10 +169,10 @@ void walk_slots(const Job& job, int64_t batch, Range tokens, const std::stop_tok
     const int64_t stride = padded(job.width);
     float* const slots = job.live_slots + batch * job.slot_count * stride;
     in_blocks(tokens, stop, [&](Range block) {
-        float* const k = room(scratch.k, block.count() * stride);
-        float* const v = room(scratch.v, block.count() * stride);
-        float* const q = room(scratch.q, block.count() * stride);
-        float* const y = room(scratch.row, stride);
+        float* const k = at_least(scratch.k, block.count() * stride);
+        float* const v = at_least(scratch.v, block.count() * stride);
+        float* const q = at_least(scratch.q, block.count() * stride);
+        float* const y = at_least(scratch.row, stride);
         job.load_keys(job.k, batch, block, k);
         job.v.load(batch, block, v, stride);
         job.load_keys(job.q, batch, block, q);
@@ -193,11 +189,11 @@ void walk_slots(const Job& job, int64_t batch, Range tokens, const std::stop_tok
 void walk_trellis(const Job& job, int64_t batch, Range tokens, const std::stop_token& stop) {
     const int64_t stride = padded(job.width), slots = padded(job.compress);
     in_blocks(tokens, stop, [&](Range block) {
-        float* const k = room(scratch.k, block.count() * stride);
-        float* const v = room(scratch.v, block.count() * stride);
-        float* const q = room(scratch.q, block.count() * stride);
-        float* const x = room(scratch.x, block.count() * stride);
-        float* const z = room(scratch.row, 2 * slots + stride);
+        float* const k = at_least(scratch.k, block.count() * stride);
+        float* const v = at_least(scratch.v, block.count() * stride);
+        float* const q = at_least(scratch.q, block.count() * stride);
+        float* const x = at_least(scratch.x, block.count() * stride);
+        float* const z = at_least(scratch.row, 2 * slots + stride);
         float *const r = z + slots, *const y = r + slots;
         job.load_keys(job.k, batch, block, k);
         job.v.load(batch, block, v, stride);
