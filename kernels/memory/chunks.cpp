@@ -15,15 +15,6 @@ struct Scratch {
 };
 thread_local Scratch scratch;
 
-void transpose(const float* rows, int64_t stride, int64_t count, int64_t columns, float* to,
-               int64_t to_stride) {
-    for (int64_t column = 0; column < columns; ++column) {
-        float* const line = to + column * to_stride;
-        for (int64_t row = 0; row < count; ++row) line[row] = rows[row * stride + column];
-        std::fill(line + count, line + padded(count), 0.0f);
-    }
-}
-
 }  // namespace
 
 TiledChain::TiledChain(const Chain& of, Tiling tiles_of, size_t reader_count, bool does_solve, Pieces& room)

@@ -46,12 +46,6 @@ struct TiledSlots {
 };
 using Shared = std::shared_ptr<const TiledSlots>;
 
-void transpose(const float* rows, int64_t stride, int64_t count, int64_t columns, float* to, int64_t width) {
-    for (int64_t column = 0; column < columns; ++column)
-        for (int64_t row = 0; row < width; ++row)
-            to[column * width + row] = row < count ? rows[row * stride + column] : 0;
-}
-
 void prepare(const TiledSlots& tiled, int64_t batch, int64_t tile) {
     const Job& job = tiled.job;
     const Range tokens = tiled.tiling.at(tile);

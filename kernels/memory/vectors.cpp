@@ -241,6 +241,13 @@ void advance(const Coefficients& coefficients, float decay, float keep, float st
 void silu(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(silu)(row, count); }
 void sigmoid(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(sigmoid)(row, count); }
 void exponentials(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(exponentials)(row, count); }
+void transpose(const float* rows, int64_t stride, int64_t count, int64_t columns, float* to, int64_t width) {
+    for (int64_t column = 0; column < columns; ++column, to += width) {
+        for (int64_t row = 0; row < count; ++row) to[row] = rows[row * stride + column];
+        std::fill(to + count, to + width, 0.0f);
+    }
+}
+
 void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {
     HWY_DYNAMIC_DISPATCH(error_of)(m, k, columns, v, e);
 }

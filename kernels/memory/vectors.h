@@ -12,6 +12,8 @@ void normalise(float* row, int64_t count);
 void scale(float* row, float factor, int64_t count);
 // to = a x + b y; to may be x or y.
 void combine(float* to, float a, const float* x, float b, const float* y, int64_t count);
+// `count` rows of `columns` numbers, `stride` apart, to [columns, width] with zeros behind the count.
+void transpose(const float* rows, int64_t stride, int64_t count, int64_t columns, float* to, int64_t width);
 void multiply_elements(float* row, const float* by, int64_t count);
 // to [count, 16]: row i of `from` times factors[i].
 void scale_rows(float* to, const float* from, const float* factors, int64_t count);
