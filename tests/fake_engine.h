@@ -60,6 +60,12 @@ class FakeEngine {
         events_.push_back(
             {.kind = Event::Kind::progress, .ticket = run_ticket, .progress = {fraction, std::move(words)}});
     }
+    // What a look at the newest result brings.
+    void figures_anew() {
+        Event event{.kind = Event::Kind::figures};
+        event.figures = std::make_shared<const std::vector<Figure>>(figures("looked at"));
+        events_.push_back(std::move(event));
+    }
     void fail(Error error) {
         events_.push_back({.kind = Event::Kind::failed, .ticket = run_ticket, .error = std::move(error)});
     }

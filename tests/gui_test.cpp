@@ -356,17 +356,17 @@ TEST_CASE("a shot is a picture of the asked size, and refuses a panel that is no
     options.path = folder.file("window.png");
     options.width = 640;
     options.height = 360;
-    CHECK(shoot(options) == 0);
+    CHECK_FALSE(shoot(options));
     const std::string png = content_of(options.path);
     REQUIRE(png.size() > 24);
     CHECK(png.substr(1, 3) == "PNG");
     CHECK(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]) == 640);
     CHECK(static_cast<unsigned char>(png[22]) * 256 + static_cast<unsigned char>(png[23]) == 360);
     options.panel = "Kitchen";
-    CHECK(shoot(options) == 2);
+    CHECK(shoot(options)->exit_code() == 2);
     options.panel = "";
     options.path = folder.file("absent/window.png");
-    CHECK(shoot(options) == 1);
+    CHECK(shoot(options)->exit_code() == 1);
 }
 
 }  // namespace

@@ -84,6 +84,19 @@ TEST_CASE("results of older requests are shown on the way, never after newer one
     CHECK(lab.pending.ticket == 0);
 }
 
+TEST_CASE("figures that come when no result is shown any more are left aside", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    engine.figures_anew();
+    update(lab, lab.now + 0.01);
+    CHECK_FALSE(lab.figures);
+    finish_run(lab, engine);
+    const Figures of_result = lab.figures;
+    engine.figures_anew();
+    update(lab, lab.now + 0.01);
+    CHECK(lab.figures != of_result);
+}
+
 TEST_CASE("what is refused is not sent and is shown at its control, the old result stays", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -95,7 +95,7 @@ void take_run_event(LabState& lab, const Event& event) {
 
 void take_event(LabState& lab, const Event& event) {
     if (event.kind == Event::Kind::figures) {
-        lab.figures = event.figures;
+        if (lab.result) lab.figures = event.figures;  // of the family before, where there is none yet
         return;
     }
     const bool of_sweep = std::any_of(
