@@ -91,6 +91,7 @@ struct BenchCase {
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;
     double tolerance = 1e-3;  // relative L2 error of any output above which the case has failed
+    std::vector<std::string> variants = {};  // those that alone are measured; empty: all
 };
 
 struct Family {

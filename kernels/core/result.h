@@ -97,7 +97,7 @@ struct Ceilings {
         double bf16_operations_per_second = 0;
         double launch_stream_us = 0, launch_graph_us = 0, launch_programmatic_us = 0;
     };
-    std::optional<Gpu> gpu;
+    std::optional<Gpu> gpu = {};
 };
 
 // Of a GPU's multiprocessors, around the timed repeats.
@@ -108,7 +108,8 @@ struct Clocks {
 
 struct Result {
     Request request;
-    Parameters parameters;  // all of them, as they were in force
+    Parameters parameters;           // all of them, as they were in force
+    Backend backend = Backend::cpu;  // where the launches ran
     std::string device;
     Arrays inputs, reference;
     Work work;
