@@ -44,14 +44,25 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     return segments;
 }
 
-// How many workers are busy, as a stepped curve.
-void add_busy_curve(const VariantResult& variant, Tracks::Track& track) {
+using Spans = std::vector<std::pair<double, double>>;
+
+// When something runs: every worker's spans, or where none is known (on a GPU) the launches themselves.
+Spans busy_spans(const VariantResult& variant) {
+    Spans spans;
+    for (const LaunchRecord& launch : variant.launches) {
+        if (launch.busy.empty()) spans.emplace_back(launch.start_us, launch.start_us + launch.duration_us);
+        for (const BusySpan& span : launch.busy) spans.emplace_back(span.start_us, span.end_us);
+    }
+    return spans;
+}
+
+// How many run at a time, as a stepped curve.
+void add_busy_curve(const Spans& spans, Tracks::Track& track) {
     std::vector<std::pair<double, int>> changes;
-    for (const LaunchRecord& launch : variant.launches)
-        for (const BusySpan& span : launch.busy) {
-            changes.emplace_back(span.start_us, 1);
-            changes.emplace_back(span.end_us, -1);
-        }
+    for (const auto& [start, end] : spans) {
+        changes.emplace_back(start, 1);
+        changes.emplace_back(end, -1);
+    }
     std::sort(changes.begin(), changes.end());
     int busy = 0;
     for (const auto& [at, change] : changes) {
@@ -63,14 +74,11 @@ void add_busy_curve(const VariantResult& variant, Tracks::Track& track) {
     }
 }
 
-// Time in which no worker did anything, of the whole.
-double idle_share(const VariantResult& variant) {
-    std::vector<std::pair<double, double>> spans;
+// Time in which nothing ran, of the whole.
+double idle_share(const VariantResult& variant, Spans spans) {
     double end = 0;
-    for (const LaunchRecord& launch : variant.launches) {
+    for (const LaunchRecord& launch : variant.launches)
         end = std::max(end, launch.start_us + launch.duration_us);
-        for (const BusySpan& span : launch.busy) spans.emplace_back(span.start_us, span.end_us);
-    }
     std::sort(spans.begin(), spans.end());
     double busy = 0, reached = 0;
     for (const auto& [start, stop] : spans) {
@@ -78,6 +86,41 @@ double idle_share(const VariantResult& variant) {
         reached = std::max(reached, stop);
     }
     return end > 0 ? std::clamp(1 - busy / end, 0.0, 1.0) : 0;
+}
+
+Tracks::Track launch_track(const VariantResult& variant, const Ink& ink) {
+    Tracks::Track track;
+    track.label = variant.name;
+    track.ink = ink;
+    for (const LaunchRecord& launch : variant.launches)
+        track.spans.push_back({launch.start_us, launch.start_us + launch.duration_us, launch.info->name});
+    return track;
+}
+
+Tracks::Track busy_track(const VariantResult& variant, const Ink& ink, bool on_gpu) {
+    const Spans spans = busy_spans(variant);
+    Tracks::Track track;
+    char idle[32];
+    std::snprintf(idle, sizeof idle, "idle %.0f %%", 100 * idle_share(variant, spans));
+    track.label = idle;
+    track.ink = ink;
+    track.unit = on_gpu ? "launches" : "workers";
+    add_busy_curve(spans, track);
+    return track;
+}
+
+// A sample stands for the step that it ends, so that its curve is level there.
+Tracks::Track sampled_track(const Track& sampled, const Ink& ink) {
+    Tracks::Track track;
+    track.label = sampled.name;
+    track.ink = ink;
+    track.unit = sampled.unit;
+    for (size_t i = 0; i < sampled.values.size(); ++i) {
+        const double start = sampled.start_us + static_cast<double>(i) * sampled.step_us;
+        track.x.insert(track.x.end(), {start, start + sampled.step_us});
+        track.y.insert(track.y.end(), {sampled.values[i], sampled.values[i]});
+    }
+    return track;
 }
 
 std::optional<double> as_number(const Value& value) {
@@ -184,27 +227,20 @@ Figure timeline_figure(const Result& result) {
     Figure figure;
     figure.id = "timeline";
     figure.place = Place::timeline;
-    figure.title = "Launches and busy workers";
-    figure.caption = "One repeat of every variant: its launches, and under them how many workers are busy.";
+    const bool on_gpu = result.backend == Backend::cuda;
+    figure.title = on_gpu ? "Launches on the GPU" : "Launches and busy workers";
+    figure.caption =
+        on_gpu ? "One repeat of every variant: its launches, and under them when one runs; samples are of a "
+                 "run of their own."
+               : "One repeat of every variant: its launches, and under them how many workers are busy.";
     figure.x = {.label = "time", .unit = "us", .minimum = 0, .shared = "time"};
     Tracks tracks;
     for (const VariantResult& variant : result.variants) {
         if (variant.launches.empty()) continue;
-        Tracks::Track launches;
-        launches.label = variant.name;
-        launches.ink = variant_ink(result, variant.name);
-        for (const LaunchRecord& launch : variant.launches)
-            launches.spans.push_back(
-                {launch.start_us, launch.start_us + launch.duration_us, launch.info->name});
-        tracks.tracks.push_back(std::move(launches));
-        Tracks::Track busy;
-        char idle[32];
-        std::snprintf(idle, sizeof idle, "idle %.0f %%", 100 * idle_share(variant));
-        busy.label = idle;
-        busy.ink = variant_ink(result, variant.name);
-        busy.unit = "workers";
-        add_busy_curve(variant, busy);
-        tracks.tracks.push_back(std::move(busy));
+        const Ink ink = variant_ink(result, variant.name);
+        tracks.tracks.push_back(launch_track(variant, ink));
+        tracks.tracks.push_back(busy_track(variant, ink, on_gpu));
+        for (const Track& track : variant.tracks) tracks.tracks.push_back(sampled_track(track, ink));
     }
     if (tracks.tracks.empty())
         figure.missing = "Launches on a time axis, once a run has been measured with profile timeline.";

@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #endif
 
+#include "profiling/gpu_timer.h"
+
 namespace sawtooth {
 namespace {
 
@@ -49,10 +51,10 @@ void flush_from_caches(std::span<const std::byte> memory) {
 }
 
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records) {
-    if (plan.reset) plan.reset();
+    Queue queue{&pool};
+    if (plan.reset) plan.reset(queue);
     if (cache == Cache::cold)
         for (const auto& buffer : plan.buffers) flush_from_caches(buffer);
-    Queue queue{&pool, nullptr};
     pool.start_recording();
     for (const Launch& launch : plan.launches) {
         launch.start(queue);
@@ -74,22 +76,40 @@ bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<Launch
     return true;
 }
 
-Measured measure(const Plan& plan, cpu::Pool& pool, Cache cache, int repeats,
-                 const std::function<void(int)>& before_repeat) {
-    std::vector<std::vector<LaunchRecord>> runs;
+Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache) {
+    if (on.gpu) return on.gpu->time(plan, cache);
+    TimedRun run;
+    if (!run_plan(plan, *on.pool, cache, run.launches)) return Error::cancelled();
+    run.total_us = total_us(run.launches);
+    return run;
+}
+
+Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
+                          const std::function<void(int)>& before_repeat) {
+    if (on.gpu)
+        if (const auto error = on.gpu->run(plan)) return *error;
+    std::vector<TimedRun> runs;
     std::vector<double> samples;
     for (int repeat = 0; repeat < repeats; ++repeat) {
         before_repeat(repeat);
-        runs.emplace_back();
-        if (!run_plan(plan, pool, cache, runs.back())) return {};
-        samples.push_back(total_us(runs.back()));
+        auto run = run_plan(plan, on, cache);
+        if (!run) return run.error();
+        samples.push_back(run->total_us);
+        runs.push_back(std::move(*run));
     }
     Measured measured{statistics_of(samples), {}};
-    const auto distance = [&](size_t run) { return std::fabs(samples[run] - measured.time.median); };
-    size_t nearest = 0;
-    for (size_t run = 1; run < runs.size(); ++run)
-        if (distance(run) < distance(nearest)) nearest = run;
-    if (!runs.empty()) measured.launches = std::move(runs[nearest]);
+    if (runs.empty()) return measured;
+    const auto distance = [&](const TimedRun& run) { return std::fabs(run.total_us - measured.time.median); };
+    const auto nearest = std::min_element(
+        runs.begin(), runs.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+    measured.launches = std::move(nearest->launches);
+    if (!on.gpu) return measured;
+    if (measured.launches.empty()) {
+        auto launches = on.gpu->time_launches_by_events(plan, cache);
+        if (!launches) return launches.error();
+        measured.launches = std::move(*launches);
+    }
+    add_theoretical_occupancy(measured.launches, on.gpu->device().chip());
     return measured;
 }
 

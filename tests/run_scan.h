@@ -53,7 +53,7 @@ inline ScanRun run_scan(const std::string& variant, const Parameters& parameters
     const Plan plan = scan_family().variant(variant)->plan_cpu({parameters, inputs});
     ScanRun run;
     for (int repeat = 0; repeat < 2; ++repeat) run_plan(plan, pool, Cache::hot, run.launches);
-    run.outputs = plan.outputs();
+    run.outputs = *plan.outputs();
     return run;
 }
 

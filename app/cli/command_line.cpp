@@ -55,6 +55,8 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
             return bench(arguments);
         case Command::devices:
             return devices(arguments);
+        case Command::worker:
+            return worker(arguments);
     }
     return 2;
 }

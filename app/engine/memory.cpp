@@ -34,7 +34,7 @@ int64_t free_memory_bytes() {
     return available;
 }
 
-int64_t needed_memory_bytes(const Configuration& configuration) {
+MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine) {
     const Family& family = *configuration.family;
     Arrays shapes;  // inputs without data
     int64_t inputs = 0, outputs = 0;
@@ -53,12 +53,23 @@ int64_t needed_memory_bytes(const Configuration& configuration) {
             shapes.push_back(std::move(array));
         }
     }
-    int64_t largest_plan = 0;
-    for (const Variant* variant : configuration.variants)
-        largest_plan =
-            std::max(largest_plan, variant->plan_cpu({configuration.parameters, shapes, true}).memory_bytes);
+    int64_t largest = 0, together = 0;
+    for (const Variant* variant : configuration.variants) {
+        const auto plan = plan_on(machine, *variant, configuration.parameters, shapes, true);
+        if (!plan) continue;  // it will not run, and says why when it is its turn
+        largest = std::max(largest, plan->memory_bytes);
+        together += plan->memory_bytes;
+    }
     const auto variants = static_cast<int64_t>(configuration.variants.size());
-    return inputs + 2 * outputs + variants * outputs + largest_plan;
+    MemoryNeed need;
+    need.host = inputs + 2 * outputs + variants * outputs;
+    if (machine.backend() == Backend::cpu) {
+        need.host += largest;
+    } else {
+        need.device = largest + GpuTimer::scratch_bytes(machine.chip);
+        need.device_together = together + GpuTimer::scratch_bytes(machine.chip);
+    }
+    return need;
 }
 
 std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit) {
@@ -68,6 +79,20 @@ std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit) 
                           short_bytes(static_cast<double>(allowed)) +
                           (limit ? " are allowed; raise --memory-limit or make the shape smaller"
                                  : " are free; make the shape smaller or name fewer variants"));
+}
+
+std::optional<Error> check_memory(const MemoryNeed& need, const Machine& machine,
+                                  std::optional<int64_t> limit) {
+    if (auto error = check_memory(need.host, limit)) return error;
+    if (!machine.device()) return {};
+    const int64_t free = machine.device()->free_bytes();
+    const int64_t allowed = limit ? std::min(*limit, free) : free;
+    if (need.device <= allowed) return {};
+    return Error::failure("memory: this needs " + short_bytes(static_cast<double>(need.device)) + " on " +
+                          machine.chip.name + " and " + short_bytes(static_cast<double>(allowed)) +
+                          (limit && *limit <= free
+                               ? " are allowed; raise --memory-limit or make the shape smaller"
+                               : " are free there; make the shape smaller or name fewer variants"));
 }
 
 }  // namespace sawtooth

@@ -162,7 +162,7 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
     draw_frame(lab);
-    graphics.end_frame(width, height, theme_of(lab).bar);
+    graphics.end_frame(width, height, theme_of(lab).ground);
     glfwSwapBuffers(window);
 }
 
@@ -229,12 +229,20 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         glfwPostEmptyEvent();
     };
     Engine engine(options.cache_directory, wake);
-    auto lab = open_lab(options, calls_of(engine, wake));
+    WindowOptions started = options;
+    // Whoever starts a worker elsewhere wants the GPU that is there.
+    if (!options.request.on.empty()) started.request.backend = BackendChoice::automatic;
+    auto lab = open_lab(started, calls_of(engine, wake));
     if (!lab) return lab.error();
     const std::string directory = config_directory();
     load_settings(*lab, directory);
     Keeper keeper(directory, lab->settings);
     apply_options(*lab, options);
+    if (options.request.device > 0) {
+        lab->settings.backend = BackendChoice::cuda;
+        lab->settings.device = options.request.device;
+    }
+    lab->wants_kept_backend = options.request.on.empty();
 
     const WindowHandle window = open_window(lab->settings);
     if (!window) return Error::failure("the display offers no OpenGL 3.3: " + instead);

@@ -16,6 +16,14 @@ struct Chip {
     int multiprocessors = 0;             // streaming multiprocessors; cores of a CPU
     int64_t shared_bytes_per_block = 0;  // the most that a thread block can opt in to
     int64_t memory_bytes = 0;            // of the device; of the machine for the CPU
+
+    // What limits how many thread blocks a multiprocessor holds; 0 for the CPU.
+    int compute_capability = 0;  // 90
+    int threads_per_multiprocessor = 0;
+    int blocks_per_multiprocessor = 0;
+    int registers_per_multiprocessor = 0;
+    int64_t shared_bytes_per_multiprocessor = 0;
+    int64_t l2_bytes = 0;
 };
 
 }  // namespace sawtooth

@@ -23,7 +23,7 @@ Shape ArraySpec::shape_for(const Parameters& parameters, const Arrays& inputs) c
 
 bool Family::has_kernels() const {
     return std::any_of(variants.begin(), variants.end(),
-                       [](const Variant& v) { return v.plan_cpu != nullptr; });
+                       [](const Variant& variant) { return variant.plan_cpu || variant.plan_cuda; });
 }
 
 const Parameter* Family::parameter(std::string_view name) const { return find_row(parameters, name); }

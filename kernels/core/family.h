@@ -16,6 +16,10 @@
 
 namespace sawtooth {
 
+namespace cuda {
+class Device;
+}
+
 enum class Role {
     input,            // generated where it is not given
     optional,         // absent unless given
@@ -51,6 +55,7 @@ struct PlanRequest {
     const Parameters& parameters;
     const Arrays& inputs;
     bool dry = false;
+    cuda::Device* device = nullptr;  // of the CUDA backend: compiles, takes memory
 };
 
 // One way to compute it.
@@ -61,9 +66,13 @@ struct Variant {
     std::vector<std::string> outputs;
     // Why it cannot do this on that chip; null: it always can.
     std::optional<std::string> (*check)(const Parameters&, const Chip&) = nullptr;
-    Plan (*plan_cpu)(const PlanRequest&) = nullptr;  // null: not built
+    // How it is done there; null: not built.
+    Plan (*plan_cpu)(const PlanRequest&) = nullptr;
+    Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;  // fails where a kernel does not compile
 
-    bool runs_on(Backend backend) const { return backend == Backend::cpu && plan_cpu; }
+    bool runs_on(Backend backend) const {
+        return backend == Backend::cpu ? plan_cpu != nullptr : plan_cuda != nullptr;
+    }
 };
 
 // A sweep that figures of the family need; the engine runs it in the background.
@@ -82,6 +91,7 @@ struct BenchCase {
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;
     double tolerance = 1e-3;  // relative L2 error of any output above which the case has failed
+    std::vector<std::string> variants = {};  // those that alone are measured; empty: all
 };
 
 struct Family {

@@ -56,6 +56,8 @@ struct LaunchInfo {
 struct Queue {
     cpu::Pool* pool = nullptr;
     CUstream_st* stream = nullptr;
+    bool programmatic = false;  // on a stream: may start while the launch before it ends
+    std::string error = {};     // the first thing that failed, with the call's name; "" while all is well
 };
 
 // One dispatch to the pool, or one kernel on a stream. Launches of one kind share their info: a launch a

@@ -6,6 +6,7 @@
 
 #include "kernels/core/array.h"
 #include "kernels/core/launch.h"
+#include "kernels/core/refusal.h"
 
 namespace sawtooth {
 
@@ -13,22 +14,26 @@ namespace sawtooth {
 struct Plan {
     bool dry =
         false;  // only counts bytes: nothing is allocated, pointers are null, launches are never started
-    std::vector<std::shared_ptr<std::byte[]>> memory;  // keeps alive what the launches use
-    std::vector<std::span<std::byte>> buffers;         // the same in host memory, to flush from the caches
-    int64_t memory_bytes = 0;
-    std::function<void()> reset;  // untimed, before every repeat: restores what a run destroys; may be empty
+    std::vector<std::shared_ptr<const void>> memory;  // keeps alive what the launches use
+    std::vector<std::span<std::byte>> buffers;        // the same in host memory, to flush from the caches
+    int64_t memory_bytes = 0;                         // on the backend where the launches run
+    // Untimed, before every repeat: restores what a run destroys; may be empty.
+    std::function<void(Queue&)> reset;
     std::vector<Launch> launches;
-    std::function<Arrays()> outputs;  // the outputs of the last run, as f32, complex64 or int32
+    std::function<Outcome<Arrays>()> outputs;  // of the last run, as f32, complex64 or int32
 
-    // Host memory of the plan, uninitialised.
-    template <class T>
-    T* take(int64_t count) {
-        const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
+    // Host memory of the plan, uninitialised; null in a dry plan.
+    std::shared_ptr<std::byte[]> take_shared(int64_t bytes) {
         memory_bytes += bytes;
         if (dry) return nullptr;
-        memory.push_back(allocate(bytes));
-        buffers.emplace_back(memory.back().get(), static_cast<size_t>(bytes));
-        return reinterpret_cast<T*>(memory.back().get());
+        std::shared_ptr<std::byte[]> taken = allocate(bytes);
+        memory.push_back(taken);
+        buffers.emplace_back(taken.get(), static_cast<size_t>(bytes));
+        return taken;
+    }
+    template <class T>
+    T* take(int64_t count) {
+        return reinterpret_cast<T*>(take_shared(count * static_cast<int64_t>(sizeof(T))).get());
     }
 
     // An input that the launches read in place.

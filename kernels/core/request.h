@@ -20,8 +20,10 @@ struct Request {
     std::vector<std::string> variants;  // empty: all that the backend has
     BackendChoice backend = BackendChoice::cpu;
     int device = 0;
-    std::string arch;  // "sm_90a": theory for that chip beside the run
-    int threads = 0;   // 0: one a core
+    std::string arch;     // "sm_90a": theory for that chip beside the run
+    std::string kernels;  // a folder whose "kernels/…" replace the embedded .cu files; "": embedded
+    std::string on;       // the command that starts the worker, "ssh server sawtooth worker"; "": here
+    int threads = 0;      // 0: one a core
     std::string preset;
     Parameters parameters;  // those that were set; the others come from input arrays, preset and defaults
     uint64_t seed = 1;

@@ -53,6 +53,14 @@ struct LaunchRecord {
     std::map<std::string, double> counters;
 };
 
+// What the compiler and the occupancy rules say of a launch of the CUDA form, for a chip that need not be
+// there.
+struct CompiledLaunch {
+    std::string launch, architecture;
+    Resources resources;
+    Occupancy occupancy;  // theoretical
+};
+
 struct Track {
     std::string name, unit;
     double start_us = 0, step_us = 0;
@@ -68,6 +76,7 @@ struct VariantResult {
     int64_t memory_bytes = 0;
     std::optional<TimeStatistics> time;
     std::vector<LaunchRecord> launches;  // of the median repeat
+    std::vector<CompiledLaunch> compiled;
     std::vector<Track> tracks;
     std::vector<Metric> metrics;
 
@@ -76,22 +85,37 @@ struct VariantResult {
 
 // Measured once a machine and number of threads, and kept.
 struct Ceilings {
-    std::string processor, date;  // date: YYYY-MM-DD
-    int threads = 0;
+    std::string processor, date;        // of the CPU or the GPU; date: YYYY-MM-DD
+    int threads = 0;                    // of the CPU
     double copy_bytes_per_second = 0;   // read + write
     double triad_bytes_per_second = 0;  // two read, one written
     double operations_per_second = 0;   // f32 multiply and add, each counted
     double launch_us = 0;               // an empty launch, waited for
+
+    // Of a GPU alone: products on the tensor cores, and an empty launch in a chain of many.
+    struct Gpu {
+        double bf16_operations_per_second = 0;
+        double launch_stream_us = 0, launch_graph_us = 0, launch_programmatic_us = 0;
+    };
+    std::optional<Gpu> gpu = {};
+};
+
+// Of a GPU's multiprocessors, around the timed repeats.
+struct Clocks {
+    double before_mhz = 0, after_mhz = 0, highest_mhz = 0;
+    std::string throttled;  // why it ran slower than it can, "" where it did not
 };
 
 struct Result {
     Request request;
-    Parameters parameters;  // all of them, as they were in force
+    Parameters parameters;           // all of them, as they were in force
+    Backend backend = Backend::cpu;  // where the launches ran
     std::string device;
     Arrays inputs, reference;
     Work work;
     std::vector<VariantResult> variants;  // in the family's order
     std::optional<Ceilings> ceilings;
+    std::optional<Clocks> clocks;
     std::vector<std::string> notes;
     bool complete = false;  // false: a partial result on the way
 };

@@ -39,15 +39,15 @@ struct Builder {
     std::vector<Output> outputs;
 
     void* output(std::string name, Dtype dtype, Shape shape, Precision precision) {
-        const int64_t bytes = precision == Precision::f32 ? bytes_of(dtype) : cpu::bytes_of(precision);
-        void* const memory = plan.take<std::byte>(count_of(shape) * bytes);
-        outputs.push_back(
-            {std::move(name), dtype, std::move(shape), precision, plan.dry ? nullptr : plan.memory.back()});
-        return memory;
+        const int64_t bytes =
+            count_of(shape) * (precision == Precision::f32 ? bytes_of(dtype) : cpu::bytes_of(precision));
+        const std::shared_ptr<std::byte[]> memory = plan.take_shared(bytes);
+        outputs.push_back({std::move(name), dtype, std::move(shape), precision, memory});
+        return memory.get();
     }
 
     Plan finish() {
-        plan.outputs = [outputs = std::move(outputs)] {
+        plan.outputs = [outputs = std::move(outputs)]() -> Outcome<Arrays> {
             Arrays arrays;
             for (const Output& output : outputs) arrays.push_back(output.array());
             return arrays;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernels/core/chip.h"
+#include "kernels/core/refusal.h"
+
+namespace sawtooth::cuda {
+
+// One chip of every architecture that kernels are compiled for, with the limits of its multiprocessors:
+// sm_80, 86, 89, 90a, 100, 120.
+const std::vector<Chip>& known_chips();
+
+// By architecture, with or without the letter ("sm_90", "sm_90a"). Usage: names those that are known.
+Outcome<Chip> chip_of(std::string_view architecture);
+
+}  // namespace sawtooth::cuda

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "kernels/core/chip.h"
+#include "kernels/core/launch.h"
+#include "kernels/core/result.h"
+
+namespace sawtooth::cuda {
+
+// The share of a multiprocessor's warps that can be resident, from cuda_occupancy.h, and what limits it:
+// "registers", "shared memory", "warps", "blocks", or "does not fit" with a share of 0.
+Occupancy theoretical_occupancy(const Chip& chip, int64_t threads_per_block, const Resources& resources);
+
+}  // namespace sawtooth::cuda
