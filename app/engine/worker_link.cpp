@@ -329,7 +329,8 @@ class WorkerLink::Job {
         link_.worker_.reset();
         link_.was_ended_ = true;
         const auto kind = patience_.cancelled() ? Error::Kind::cancelled : Error::Kind::failure;
-        return {kind, fmt::format("{} ({}); a new worker takes its place", reason, described(request_))};
+        return {kind, fmt::format("{} ({}); the worker was ended, the next run has a new one", reason,
+                                  described(request_))};
     }
 
     Error not_started() {
