@@ -282,7 +282,7 @@ TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
     const auto failed = link.run(scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
     REQUIRE_FALSE(failed);
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
-    CHECK(contains(failed.error().text, "the worker was ended"));
+    CHECK(contains(failed.error().text, "its worker was ended"));
     CHECK(link.run(scan_on(worker_command()), {}, {}));
     // Any other failure is only told.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
