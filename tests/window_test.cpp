@@ -75,6 +75,24 @@ TEST_CASE("the window opens on a display, runs, and keeps settings and layout", 
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
 }
 
+TEST_CASE("the window goes back to the backend of the last time, or says why it cannot", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/settings"), "backend = cuda\ndevice = 0\n");
+    bool chosen = false, told = false;
+    const auto done = [&](const LabState& lab) {
+        chosen = lab.request.backend == BackendChoice::cuda;
+        for (const LogLine& line : lab.log)
+            told = told || line.text.find("chosen the last time") != std::string::npos;
+        return lab.devices && (chosen || told);
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(chosen != told);
+    CHECK(content_of(folder.file("sawtooth/settings")).find("backend = cuda\n") != std::string::npos);
+}
+
 TEST_CASE("without a display the window ends in words that name what works without", "[window]") {
     const TemporaryFolder folder;
     const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);

@@ -282,6 +282,7 @@ TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
     const auto failed = link.run(scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
     REQUIRE_FALSE(failed);
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
+    CHECK(contains(failed.error().text, "its worker was ended"));
     CHECK(link.run(scan_on(worker_command()), {}, {}));
     // Any other failure is only told.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
@@ -345,16 +346,16 @@ TEST_CASE("a command that starts no worker is told with its last words", "[worke
 
 TEST_CASE("a worker that ended while nothing ran is replaced without a word", "[worker]") {
     WorkerLink link("");
+    const Request request = scan_on("exec " + worker_command());  // the child is the worker, not a shell
     for (int round = 0; round < 3; ++round) {
-        REQUIRE(link.run(scan_on(worker_command()), {}, {}));
+        REQUIRE(link.run(request, {}, {}));
         const std::set<pid_t> running = children();
         REQUIRE(running.size() == 1);
-        ::kill(-*running.begin(), SIGKILL);
+        ::kill(*running.begin(), SIGKILL);
         siginfo_t ended;
         ::waitid(P_PID, static_cast<id_t>(*running.begin()), &ended, WEXITED | WNOWAIT);
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what the shell started has to end too
     }
-    CHECK(link.run(scan_on(worker_command()), {}, {}));
+    CHECK(link.run(request, {}, {}));
 }
 
 int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input) {

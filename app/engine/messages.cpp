@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <map>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "app/engine/message_fields.h"
@@ -165,9 +166,8 @@ struct Reader {
     template <class T>
     static bool take(const Json& json, std::vector<T>& to) {
         if (!json.is_array()) return false;
-        to.resize(json.size());
-        for (size_t i = 0; i < to.size(); ++i)
-            if (!take(json[i], to[i])) return false;
+        for (const Json& element : json)  // one at a time: what is no T takes no memory for more of them
+            if (!take(element, to.emplace_back())) return false;
         return true;
     }
     template <class T, class Less>
@@ -212,10 +212,8 @@ struct Reader {
         std::vector<std::shared_ptr<const LaunchInfo>> infos;
         if (!json.is_array() || json.size() != 2 || !take(json[0], infos) || !json[1].is_array())
             return false;
-        to.resize(json[1].size());
-        for (size_t i = 0; i < to.size(); ++i) {
-            auto& [info, start_us, duration_us, busy, tally, occupancy, counters] = to[i];
-            const Json& record = json[1][i];
+        for (const Json& record : json[1]) {
+            auto& [info, start_us, duration_us, busy, tally, occupancy, counters] = to.emplace_back();
             size_t place = 0;
             if (!record.is_array() || record.size() != 7 || !take(record[0], place) ||
                 place >= infos.size() || !infos[place])
@@ -237,7 +235,7 @@ std::string encoded(const Message& message) {
 }
 
 template <class Message>
-Outcome<Message> decoded(std::string_view bytes) {
+Outcome<Message> decoded(std::string_view bytes) try {
     if (const auto refusal = message_refusal(bytes))
         return Error::failure("a message is refused: " + *refusal);
     const Json json = Json::from_msgpack(bytes.begin(), bytes.end(), true, false);
@@ -245,6 +243,9 @@ Outcome<Message> decoded(std::string_view bytes) {
     if (json.is_discarded() || !Reader::take(json, message))
         return Error::failure("a message has not the fields of this version");
     return message;
+} catch (const std::bad_alloc&) {
+    return Error::failure("memory: the system gave none for a message of " + std::to_string(bytes.size()) +
+                          " bytes");
 }
 
 template <class OneResult>

@@ -318,26 +318,30 @@ class WorkerLink::Job {
 
     Error died() {
         const std::string how = worker().process.end(seconds_to_die);
-        std::string words = "the worker ended" + (how.empty() ? "" : ", " + how);
-        if (const std::string& last = worker().process.last_errors(); !last.empty())
-            words += fmt::format(", saying \"{}\"", last);
-        return given_up(words);
+        return lost("the worker ended" + (how.empty() ? "" : ", " + how) + last_words(),
+                    "the next run has a new one");
     }
 
-    // Ends the worker. The words are of the job that was cancelled, where it was.
+    // Ends the worker, and says what it was doing.
     Error given_up(const std::string& reason) {
+        return lost(reason, "its worker was ended, the next run has a new one");
+    }
+
+    Error lost(const std::string& reason, const char* consequence) {
         link_.worker_.reset();
         link_.was_ended_ = true;
         const auto kind = patience_.cancelled() ? Error::Kind::cancelled : Error::Kind::failure;
-        return {kind, fmt::format("{} ({}); a new worker takes its place", reason, described(request_))};
+        return {kind, fmt::format("{} ({}); {}", reason, described(request_), consequence)};
     }
 
     Error not_started() {
         const std::string how = worker().process.end(seconds_to_die);
-        std::string words = how.empty() ? "it closed its output" : "it ended, " + how;
-        if (const std::string& last = worker().process.last_errors(); !last.empty())
-            words += fmt::format(", saying \"{}\"", last);
-        return no_worker(words);
+        return no_worker((how.empty() ? "it closed its output" : "it ended, " + how) + last_words());
+    }
+
+    std::string last_words() {
+        const std::string& last = worker().process.last_errors();
+        return last.empty() ? "" : fmt::format(", saying \"{}\"", last);
     }
 
     Error no_worker(const std::string& reason) {

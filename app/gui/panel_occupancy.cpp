@@ -81,11 +81,8 @@ std::string sentence(const LabState& lab, const Chip* chosen) {
     std::string notes;
     for (const std::string& words : lab.result->notes) notes += " " + words + ".";
     if (chosen) return fmt::format("Nothing could be compiled for {}.{}", name_of_chip(*chosen), notes);
-    return fmt::format(
-        "Here will be {}. Kernels of the CPU have none: choose a chip, for which kernels are compiled "
-        "without "
-        "it being there, or run on a GPU.",
-        shows);
+    return "Occupancy and what limits it. Kernels of the CPU have none: compile for a chip, there or not, "
+           "or run on a GPU.";
 }
 
 void draw_offers(LabState& lab, const std::vector<Chip>& known) {

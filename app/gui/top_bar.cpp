@@ -100,13 +100,15 @@ void draw_bar(float fraction, const std::string& words, float width) {
 void draw_run_progress(LabState& lab, float width) {
     const Progress& progress = lab.pending.progress;
     const auto seconds = countdown(lab);
-    if (seconds) ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
-    draw_bar(static_cast<float>(progress.fraction),
-             seconds                  ? countdown_words(*seconds)
-             : progress.words.empty() ? "waiting"
-                                      : progress.words,
-             width);
-    if (seconds) ImGui::PopStyleColor();
+    const auto fraction = static_cast<float>(progress.fraction);
+    if (!seconds) return draw_bar(fraction, progress.words.empty() ? "waiting" : progress.words, width);
+    std::string words = countdown_words(*seconds);
+    // In a narrow bar what matters; the status bar has the whole.
+    if (*seconds > 0 && ImGui::CalcTextSize(words.c_str()).x + units(56) > width)
+        words = fmt::format("{} s left", *seconds);
+    ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+    draw_bar(fraction, words, width);
+    ImGui::PopStyleColor();
 }
 
 void draw_device(const LabState& lab, float width) {
@@ -212,7 +214,9 @@ std::string words_about_drawn(const LabState& lab) {
         return fmt::format("{}{}", words.empty() ? "" : words + ": ", countdown_words(*seconds));
     }
     const std::string why = lab.problem ? "" : why_outdated(lab);
-    return why.empty() ? "" : "what is drawn is old: " + why;
+    if (!why.empty()) return "what is drawn is old: " + why;
+    const DeviceWords device = device_words(lab);
+    return device.surprising ? device.text : "";
 }
 
 }  // namespace
