@@ -45,6 +45,39 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     return segments;
 }
 
+Tracks::Track launch_track(const VariantResult& variant, const Ink& ink, const View& view) {
+    Tracks::Track track;
+    track.label = variant.name;
+    track.ink = ink;
+    track.spans = launch_spans(variant.launches, view);
+    return track;
+}
+
+Tracks::Track busy_track(const VariantResult& variant, const Ink& ink, bool on_gpu, const View& view) {
+    Tracks::Track track;
+    char idle[32];
+    std::snprintf(idle, sizeof idle, "idle %.0f %%", 100 * idle_share(variant.launches));
+    track.label = idle;
+    track.ink = ink;
+    track.unit = on_gpu ? "launches" : "workers";
+    add_busy_curve(variant.launches, view, track);
+    return track;
+}
+
+// A sample stands for the step that it ends, so that its curve is level there.
+Tracks::Track sampled_track(const Track& sampled, const Ink& ink) {
+    Tracks::Track track;
+    track.label = sampled.name;
+    track.ink = ink;
+    track.unit = sampled.unit;
+    for (size_t i = 0; i < sampled.values.size(); ++i) {
+        const double start = sampled.start_us + static_cast<double>(i) * sampled.step_us;
+        track.x.insert(track.x.end(), {start, start + sampled.step_us});
+        track.y.insert(track.y.end(), {sampled.values[i], sampled.values[i]});
+    }
+    return track;
+}
+
 std::optional<double> as_number(const Value& value) {
     if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
     if (const auto* real = std::get_if<double>(&value)) return *real;
@@ -149,25 +182,20 @@ Figure timeline_figure(const Result& result, const View& view) {
     Figure figure;
     figure.id = "timeline";
     figure.place = Place::timeline;
-    figure.title = "Launches and busy workers";
-    figure.caption = "One repeat of every variant: its launches, and under them how many workers are busy.";
+    const bool on_gpu = result.backend == Backend::cuda;
+    figure.title = on_gpu ? "Launches on the GPU" : "Launches and busy workers";
+    figure.caption =
+        on_gpu ? "One repeat of every variant: its launches, and under them when one runs; samples are of a "
+                 "run of their own."
+               : "One repeat of every variant: its launches, and under them how many workers are busy.";
     figure.x = {.label = "time", .unit = "us", .minimum = 0, .shared = "time"};
     Tracks tracks;
     for (const VariantResult& variant : result.variants) {
         if (variant.launches.empty()) continue;
-        Tracks::Track launches;
-        launches.label = variant.name;
-        launches.ink = variant_ink(result, variant.name);
-        launches.spans = launch_spans(variant.launches, view);
-        tracks.tracks.push_back(std::move(launches));
-        Tracks::Track busy;
-        char idle[32];
-        std::snprintf(idle, sizeof idle, "idle %.0f %%", 100 * idle_share(variant.launches));
-        busy.label = idle;
-        busy.ink = variant_ink(result, variant.name);
-        busy.unit = "workers";
-        add_busy_curve(variant.launches, view, busy);
-        tracks.tracks.push_back(std::move(busy));
+        const Ink ink = variant_ink(result, variant.name);
+        tracks.tracks.push_back(launch_track(variant, ink, view));
+        tracks.tracks.push_back(busy_track(variant, ink, on_gpu, view));
+        for (const Track& track : variant.tracks) tracks.tracks.push_back(sampled_track(track, ink));
     }
     if (tracks.tracks.empty())
         figure.missing = "Launches on a time axis, once a run has been measured with profile timeline.";

@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #endif
 
+#include "profiling/gpu_timer.h"
+
 namespace sawtooth {
 namespace {
 
@@ -16,6 +18,11 @@ double quantile(const std::vector<double>& sorted, double share) {
     const auto below = static_cast<size_t>(place);
     const size_t above = std::min(below + 1, sorted.size() - 1);
     return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// Of the pool's last run, first launch's start to last launch's end.
+double total_us(const cpu::Pool& pool) {
+    return pool.records().empty() ? 0 : pool.end_us() - pool.records().front().start_us;
 }
 
 }  // namespace
@@ -44,10 +51,6 @@ void flush_from_caches(std::span<const std::byte> memory) {
 #endif
 }
 
-double elapsed_us(const cpu::Pool& pool) {
-    return pool.records().empty() ? 0 : pool.end_us() - pool.records().front().start_us;
-}
-
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records) {
     Queue queue{&pool};
     if (plan.reset) plan.reset(queue);
@@ -74,22 +77,40 @@ bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<Launch
     return true;
 }
 
-Measured measure(const Plan& plan, cpu::Pool& pool, Cache cache, int repeats,
-                 const std::function<void(int)>& before_repeat) {
-    std::vector<std::vector<LaunchRecord>> runs;
+Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache) {
+    if (on.gpu) return on.gpu->time(plan, cache);
+    TimedRun run;
+    if (!run_plan(plan, *on.pool, cache, run.launches)) return Error::cancelled();
+    run.total_us = total_us(*on.pool);
+    return run;
+}
+
+Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
+                          const std::function<void(int)>& before_repeat) {
+    if (on.gpu)
+        if (const auto error = on.gpu->run(plan)) return *error;
+    std::vector<TimedRun> runs;
     std::vector<double> samples;
     for (int repeat = 0; repeat < repeats; ++repeat) {
         before_repeat(repeat);
-        runs.emplace_back();
-        if (!run_plan(plan, pool, cache, runs.back())) return {};
-        samples.push_back(elapsed_us(pool));
+        auto run = run_plan(plan, on, cache);
+        if (!run) return run.error();
+        samples.push_back(run->total_us);
+        runs.push_back(std::move(*run));
     }
-    Measured measured{statistics_of(samples), {}, pool.dispatches()};
-    const auto distance = [&](size_t run) { return std::fabs(samples[run] - measured.time.median); };
-    size_t nearest = 0;
-    for (size_t run = 1; run < runs.size(); ++run)
-        if (distance(run) < distance(nearest)) nearest = run;
-    if (!runs.empty()) measured.launches = std::move(runs[nearest]);
+    Measured measured{statistics_of(samples), {}};
+    if (runs.empty()) return measured;
+    const auto distance = [&](const TimedRun& run) { return std::fabs(run.total_us - measured.time.median); };
+    const auto nearest = std::min_element(
+        runs.begin(), runs.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+    measured.launches = std::move(nearest->launches);
+    if (!on.gpu) return measured;
+    if (measured.launches.empty()) {
+        auto launches = on.gpu->time_launches_by_events(plan, cache);
+        if (!launches) return launches.error();
+        measured.launches = std::move(*launches);
+    }
+    add_theoretical_occupancy(measured.launches, on.gpu->device().chip());
     return measured;
 }
 

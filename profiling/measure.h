@@ -5,30 +5,44 @@
 #include <vector>
 
 #include "kernels/core/plan.h"
+#include "kernels/core/refusal.h"
 #include "kernels/core/result.h"
 #include "kernels/cpu/pool.h"
 
 namespace sawtooth {
 
+class GpuTimer;
+
 TimeStatistics statistics_of(std::vector<double> samples);
 
-// One run of a plan on the pool: reset, caches flushed where `cache` is cold, launches in order. Records are
-// in microseconds from the first launch, as far as the pool keeps them; false when it was stopped meanwhile.
-bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
+// Where plans run and by whose clock they are timed: one of the two.
+struct Executor {
+    cpu::Pool* pool = nullptr;
+    GpuTimer* gpu = nullptr;
+};
 
-// Of the pool's last run: from the first launch's start to the last one's end.
-double elapsed_us(const cpu::Pool& pool);
+// One run of a plan, in microseconds from its first launch. The launches may be missing where the GPU's are
+// timed by events: those come from another run.
+struct TimedRun {
+    double total_us = 0;                 // first launch's start to last launch's end
+    std::vector<LaunchRecord> launches;  // at most most_kept_launches
+};
+
+// Reset, caches flushed where `cache` is cold, launches in order. Errors: cancelled where the pool or the
+// timer was stopped; a failure of the GPU.
+Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache);
+// The same on a pool; false when it was stopped meanwhile.
+bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
 
 struct Measured {
     TimeStatistics time;
-    std::vector<LaunchRecord> launches;  // of the repeat nearest to the median, the first of them
-    int64_t launch_count = 0;            // all of a repeat
+    std::vector<LaunchRecord> launches;  // of the repeat nearest to the median
 };
 
-// `repeats` runs after a first one that warms up; `before_repeat` hears their number. Empty samples when
-// stopped.
-Measured measure(const Plan& plan, cpu::Pool& pool, Cache cache, int repeats,
-                 const std::function<void(int)>& before_repeat);
+// `repeats` runs after one that warms up, which on the CPU is the caller's; `before_repeat` hears their
+// number. Errors as of run_plan.
+Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
+                          const std::function<void(int)>& before_repeat);
 
 // The lines of this memory leave every cache.
 void flush_from_caches(std::span<const std::byte> memory);

@@ -49,11 +49,11 @@ TEST_CASE("without a subcommand the window opens", "[cli]") {
 TEST_CASE("help and version answer for every subcommand", "[cli]") {
     CHECK(read({"--version"})->answer == "sawtooth " SAWTOOTH_VERSION "\n");
     CHECK(read({"--help"})->answer.find("sweep") != std::string::npos);
-    for (const char* command : {"list", "run", "sweep", "report", "shot", "bench", "devices"}) {
+    for (const char* command : {"list", "run", "sweep", "report", "shot", "bench", "devices", "worker"}) {
         const auto reading = read({command, "--help"});
         REQUIRE(reading);
         INFO(reading->answer);
-        CHECK(reading->answer.find("--json") != std::string::npos);
+        CHECK((reading->answer.find("--json") != std::string::npos) == (command != std::string("worker")));
         CHECK(reading->answer.find(command) != std::string::npos);
     }
 }
@@ -68,7 +68,7 @@ TEST_CASE("wrong command lines are told in one line", "[cli]") {
     check_usage(read({"run", "scan", "--csv", "a"}), "--csv");
     check_usage(read({"list", "--set", "a=1"}), "--set");
     check_usage(read({"--theme", "dark", "run", "scan"}), "--theme");
-    check_usage(read({"worker"}), "worker");
+    check_usage(read({"worker", "scan"}), "scan");
 }
 
 TEST_CASE("options become a Request", "[cli]") {
@@ -144,14 +144,34 @@ TEST_CASE("values out of range are refused with what is accepted", "[cli]") {
     check_usage(settings_of({"run", "scan", "--set", "length=1", "--set", "length=2"}), "set twice");
 }
 
-TEST_CASE("a backend that is not there is a failure, and a choice of one a note", "[cli]") {
-    const auto cuda = settings_of({"run", "scan", "--backend", "cuda"});
-    REQUIRE_FALSE(cuda);
-    CHECK(cuda.error().exit_code() == 1);
-    const auto automatic = settings_of({"run", "scan", "--backend", "auto"});
-    REQUIRE(automatic);
-    CHECK(automatic->notes.size() == 1);
+TEST_CASE("a backend is chosen, and what the CPU cannot tell is a note", "[cli]") {
+    const auto cuda =
+        settings_of({"run", "scan", "--backend", "cuda", "--device", "3", "--profile", "counters"});
+    REQUIRE(cuda);
+    CHECK(cuda->request.backend == BackendChoice::cuda);
+    CHECK(cuda->request.device == 3);
+    CHECK(cuda->notes.empty());
+    CHECK(settings_of({"run", "scan", "--backend", "auto"})->request.backend == BackendChoice::automatic);
     CHECK(settings_of({"run", "scan", "--profile", "counters"})->notes.size() == 1);
+    check_usage(settings_of({"run", "scan", "--device", "3"}), "--device = 3");
+}
+
+TEST_CASE("where kernels run, come from and are looked at is checked as it is read", "[cli]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.path();
+    const auto settings = settings_of(
+        {"run", "scan", "--arch", "sm_90", "--kernels", path.c_str(), "--on", "ssh host sawtooth worker"});
+    REQUIRE(settings);
+    CHECK(settings->request.arch == "sm_90");
+    CHECK(settings->request.kernels == path);
+    CHECK(settings->request.on == "ssh host sawtooth worker");
+    CHECK(settings_of({"bench", "scan", "--arch", "sm_90a"})->request.arch == "sm_90a");
+    check_usage(settings_of({"run", "scan", "--arch", "sm_12"}), "accepted is sm_80, ");
+    check_usage(settings_of({"run", "scan", "--kernels", "nowhere"}), "--kernels = nowhere");
+    check_usage(settings_of({"run", "scan", "--on", ""}), "--on");
+    check_usage(read({"bench", "scan", "--on", "command"}), "--on");
+    CHECK(settle_window(read({"--on", "command", "--kernels", path.c_str()})->arguments)->request.on ==
+          "command");
 }
 
 TEST_CASE("axes are read with the schema's eyes", "[cli]") {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ class FakeEngine {
     int cancelled_runs = 0;
     uint64_t tickets = 0;
     uint64_t run_ticket = 0;
+    Devices devices = without_gpu();
 
     EngineCalls calls() {
         return {
@@ -34,7 +36,23 @@ class FakeEngine {
             [this] { ++cancelled_runs; },
             [this](uint64_t ticket) { cancelled_sweeps.push_back(ticket); },
             [this] { return std::exchange(events_, {}); },
-            {}};
+            {},
+            [this] { return devices; }};
+    }
+
+    static Devices without_gpu() {
+        Devices devices;
+        devices.cpu.name = "a processor";
+        devices.gpu_reason = "the driver, libcuda.so.1, is not there";
+        return devices;
+    }
+    static Devices with_gpus() {
+        Devices devices = without_gpu();
+        devices.gpu_reason.clear();
+        devices.driver = devices.toolkit = "13.0";
+        for (const Chip& chip : chips())
+            if (chip.compute_capability == 90 || chip.compute_capability == 89) devices.gpus.push_back(chip);
+        return devices;
     }
 
     // A result of the newest request, with a figure at every place of the window.
@@ -52,13 +70,31 @@ class FakeEngine {
             made.time = TimeStatistics{12, 11, 13, {11, 12, 13}};
             result->variants.push_back(made);
         }
-        Event event{.kind = Event::Kind::result, .ticket = ticket, .result = result};
-        event.figures = std::make_shared<const std::vector<Figure>>(figures("of the result"));
+        answer(ticket, std::move(result), figures("of the result"));
+    }
+    void answer(uint64_t ticket, std::shared_ptr<const Result> result, std::vector<Figure> figures) {
+        Event event{.kind = Event::Kind::result, .ticket = ticket, .result = std::move(result)};
+        event.figures = std::make_shared<const std::vector<Figure>>(std::move(figures));
         events_.push_back(std::move(event));
     }
     void progress(double fraction, std::string words) {
         events_.push_back(
             {.kind = Event::Kind::progress, .ticket = run_ticket, .progress = {fraction, std::move(words)}});
+    }
+    // What a look at the newest result brings.
+    void figures_anew() {
+        Event event{.kind = Event::Kind::figures};
+        event.figures = std::make_shared<const std::vector<Figure>>(figures("looked at"));
+        events_.push_back(std::move(event));
+    }
+    // A launch is under way, and its worker will be ended in so many seconds.
+    void progress_with_deadline(std::string words, double seconds) {
+        using Clock = std::chrono::steady_clock;
+        Progress progress{0.5, std::move(words), true};
+        progress.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                               std::chrono::duration<double>(seconds));
+        events_.push_back(
+            {.kind = Event::Kind::progress, .ticket = run_ticket, .progress = std::move(progress)});
     }
     void fail(Error error) {
         events_.push_back({.kind = Event::Kind::failed, .ticket = run_ticket, .error = std::move(error)});
@@ -102,11 +138,30 @@ class FakeEngine {
     std::vector<Event> events_;
 };
 
-// The lab with that engine, its first request on the way.
+// The lab with that engine, its first request on the way, and its devices known.
 inline LabState lab_with(FakeEngine& engine) {
     WindowOptions options;
     options.theme = "dark";
-    return std::move(*open_lab(options, engine.calls()));
+    options.request.time_limit_seconds = 10;
+    LabState lab = std::move(*open_lab(options, engine.calls()));
+    lab.finding.wait();
+    update(lab, lab.now);
+    return lab;
 }
+
+// The family that is shown, as if every variant of it had a CUDA form.
+class WithCudaForms {
+  public:
+    explicit WithCudaForms(LabState& lab) : family_(*lab.family) {
+        for (Variant& variant : family_.variants)
+            variant.plan_cuda = [](const PlanRequest&) { return Outcome<Plan>(Error::failure("not built")); };
+        lab.family = &family_;
+    }
+    WithCudaForms(const WithCudaForms&) = delete;
+    WithCudaForms& operator=(const WithCudaForms&) = delete;
+
+  private:
+    Family family_;
+};
 
 }  // namespace sawtooth

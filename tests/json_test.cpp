@@ -112,6 +112,43 @@ TEST_CASE("unknown values are null and those that are not finite are words", "[j
     CHECK(refused["launches"] == Json::array());
 }
 
+TEST_CASE("what a GPU adds is in the document of a run", "[json]") {
+    Result result = finished_result();
+    result.backend = Backend::cuda;
+    VariantResult& variant = result.variants[0];
+    LaunchInfo info = *variant.launches[0].info;
+    info.resources = Resources{40, 2048, 0};
+    variant.launches[0].info = std::make_shared<LaunchInfo>(info);
+    variant.launches[0].occupancy = {0.5, std::nullopt, "registers"};
+    variant.launches[0].counters = {{"dram_bytes", 1e6}};
+    variant.compiled = {{"rows", "sm_90a", {32, 1024, 8}, {0.75, std::nullopt, "shared memory"}}};
+    variant.tracks = {{"sm active", "%", 1, 2, {3, NAN}}};
+    result.clocks = Clocks{1980, 1755, 1980, "power"};
+    result.ceilings = Ceilings{};
+    result.ceilings->gpu = Ceilings::Gpu{7e14, 2, 1, 0.5};
+    const Json json = Json::parse(to_json(result));
+    CHECK(json["backend"] == "cuda");
+    const Json& launch = json["variants"][0]["launches"][0];
+    CHECK(launch["registers"] == 40);
+    CHECK(launch["shared_bytes"] == 2048);
+    CHECK(launch["spill_bytes"] == 0);
+    CHECK(launch["counters"]["dram_bytes"] == 1e6);
+    CHECK(launch["occupancy"]["theoretical"] == 0.5);
+    CHECK(launch["occupancy"]["limiter"] == "registers");
+    CHECK(launch["occupancy"]["achieved"].is_null());
+    const Json& compiled = json["variants"][0]["compiled"][0];
+    CHECK(compiled["launch"] == "rows");
+    CHECK(compiled["arch"] == "sm_90a");
+    CHECK(compiled["registers"] == 32);
+    CHECK(compiled["shared_bytes"] == 1024);
+    CHECK(compiled["spill_bytes"] == 8);
+    CHECK(keys_of(compiled["occupancy"]) == std::vector<std::string>{"theoretical", "limiter"});
+    CHECK(json["variants"][0]["tracks"][0]["values"] == Json::array({3, "nan"}));
+    CHECK(json["clocks"]["after_mhz"] == 1755);
+    CHECK(json["clocks"]["throttled"] == "power");
+    CHECK(json["ceilings"]["gpu"]["launch_graph_us"] == 1);
+}
+
 TEST_CASE("the document of a sweep names axes, cells and reasons", "[json]") {
     SweepResult sweep;
     sweep.sweep.base.family = "scan";
@@ -192,6 +229,11 @@ TEST_CASE("ceilings come back as they were kept, and only from a whole file", "[
     CHECK(read->threads == 2);
     CHECK(read->operations_per_second == 3.25e11);
     CHECK(read->launch_us == 4.5);
+    CHECK_FALSE(read->gpu);
+    Ceilings of_gpu = kept;
+    of_gpu.gpu = Ceilings::Gpu{7e14, 2, 1, 0.5};
+    REQUIRE(parse_ceilings(ceilings_json(of_gpu)));
+    CHECK(parse_ceilings(ceilings_json(of_gpu))->gpu->launch_programmatic_us == 0.5);
     for (size_t length = 0; length + 2 < text.size(); ++length)
         CHECK_FALSE(parse_ceilings(text.substr(0, length)));
     for (const char* other : {"", "null", "[]", "{}", "{\"processor\": 3}"})

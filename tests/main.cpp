@@ -1,4 +1,13 @@
 #define CATCH_CONFIG_RUNNER
+#include <csignal>
+#include <string_view>
+
+#include "app/cli/command_line.h"
 #include "tests/catch.h"
 
-int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
+// Like the program, so that an engine under test can start this one as its worker.
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    if (argc > 1 && std::string_view(argv[1]) == "worker") return sawtooth::run_command_line(argc, argv, {});
+    return Catch::Session().run(argc, argv);
+}

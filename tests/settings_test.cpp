@@ -18,7 +18,7 @@ bool log_tells(const LabState& lab, const std::string& words) {
 TEST_CASE("settings come back as they were saved", "[gui]") {
     const TemporaryFolder folder;
     LabState lab;
-    lab.settings = {ThemeChoice::light, 1.25, 1280, 720};
+    lab.settings = {ThemeChoice::light, 1.25, 1280, 720, BackendChoice::cuda, 3};
     save_settings(lab, folder.path());
     LabState other;
     load_settings(other, folder.path());
@@ -27,11 +27,12 @@ TEST_CASE("settings come back as they were saved", "[gui]") {
 }
 
 TEST_CASE("broken settings are set aside with a notice and the start goes on", "[gui]") {
-    const std::string whole = settings_text({ThemeChoice::dark, 1.5, 1600, 900});
+    const std::string whole = settings_text({ThemeChoice::dark, 1.5, 1600, 900, BackendChoice::automatic, 0});
     for (const std::string& broken :
          {std::string("{"), std::string("theme = pink\n"), std::string("scale = 9\n"),
-          std::string("width = -4\n"), std::string("colour = red\n"), whole.substr(0, whole.size() - 3),
-          std::string("\0\1\2", 3), "\n" + whole}) {
+          std::string("width = -4\n"), std::string("backend = gpu\n"), std::string("device = -1\n"),
+          std::string("colour = red\n"), whole.substr(0, whole.size() - 3), std::string("\0\1\2", 3),
+          "\n" + whole}) {
         INFO(broken);
         const TemporaryFolder folder;
         put(folder.file("settings"), broken);

@@ -181,6 +181,95 @@ TEST_CASE("tracks appear as spans and curves, and many narrow spans stay a small
     CHECK(svg_of(figure_with(tracks)).size() < 20000);
 }
 
+TEST_CASE("every variant's track is named where all names have no room, and all are where they have it",
+          "[viz]") {
+    Tracks tracks;
+    for (const char* name : {"one", "two", "three", "four", "five"}) {
+        tracks.tracks.push_back({name, first_variant, {{0, 40, "step"}}, {}, {}, ""});
+        tracks.tracks.push_back({"idle", first_variant, {}, {0, 50, 100}, {0, 2, 1}, "workers"});
+    }
+    Figure figure = figure_with(tracks);
+    figure.y = {};
+    const SvgCanvas canvas;
+    const auto names = [&](float height) {
+        std::string found;
+        for (const Tick& tick : lay_out(canvas, figure, {0, 0, 900, height}, {}).y_ticks)
+            found += tick.text.substr(0, 4) + " ";
+        return found;
+    };
+    CHECK(names(110) == "one two thre four five ");
+    CHECK(names(260) == "one idle two idle thre idle four idle five idle ");
+    CHECK(names(40) != names(110));  // less than any name needs: every so many
+    // At its least height a figure has what it needs under its title.
+    const float least = least_height(canvas, figure);
+    CHECK(names(least - canvas.line_height() - 2) == "one two thre four five ");
+
+    // Of several curves under one row of spans every one is named.
+    std::get<Tracks>(figure.marks[0])
+        .tracks.insert(std::get<Tracks>(figure.marks[0]).tracks.begin() + 1,
+                       {"SM active", first_variant, {}, {0, 50}, {0, 95}, "%"});
+    CHECK(least_height(canvas, figure) > 1.5f * least);
+    CHECK(names(260).find("SM a") != std::string::npos);
+    CHECK(row_names(figure)[1] == "SM active (%)");
+}
+
+TEST_CASE("the time axis of tracks stands above them", "[viz]") {
+    Figure figure = figure_with(Tracks{{{"one", first_variant, {{0, 40, "step"}}, {}, {}, ""}}});
+    figure.y = {};
+    figure.x = {"time", "us"};
+    const Layout layout = lay_out(SvgCanvas(), figure, {0, 0, 600, 100}, {});
+    CHECK(layout.frame.box.top >= SvgCanvas().line_height());
+    CHECK(layout.frame.box.bottom == 100);
+    for (const PlacedText& text : upright_texts(svg_of(figure)))
+        if (text.text == "time (us)") CHECK(text.y < 100);
+    check_texts_apart(figure, 640, 360);
+}
+
+TEST_CASE("lines that agree show every colour, and a line alone is drawn once", "[viz]") {
+    const auto pieces = [](size_t lines) {
+        Figure figure = figure_with(Note{});
+        figure.marks.clear();
+        for (size_t i = 0; i < lines; ++i) {
+            Line line{"v" + std::to_string(i), {Ink::Role::variant, static_cast<int>(i)}, {}, {}};
+            for (int x = 0; x < 400; ++x) line.x.push_back(x), line.y.push_back(x % 7);
+            figure.marks.push_back(std::move(line));
+        }
+        return svg_of(figure);
+    };
+    // One path is the line, one the sample of the legend; the others are its stripes.
+    CHECK(count_of(pieces(1), "stroke=\"#56b4e9\"") == 2);
+    const std::string three = pieces(3);
+    size_t last_line = 0;
+    for (const char* colour : {"#56b4e9", "#e69f00", "#009e73"})
+        CHECK(count_of(three, std::string("stroke=\"") + colour) >= 4);
+    // Stripes of the first line come after the whole of the last one, and so lie over it.
+    last_line = three.find("stroke=\"#009e73\"", three.find("stroke=\"#009e73\"") + 1);
+    CHECK(three.find("stroke=\"#56b4e9\"", last_line) != std::string::npos);
+    CHECK(three.size() < 3 * pieces(1).size() * 2.5);
+}
+
+TEST_CASE("a whisker never lies across the label of a segment", "[viz]") {
+    const auto svg_with = [](double low, double high) {
+        Bars bars{{{first_variant, {{"others", 900}}, low, high, "900 us"}}};
+        Figure figure = figure_with(bars);
+        figure.y.categories = {"blelloch"};
+        return svg_of(figure);
+    };
+    CHECK(contains(svg_with(850, 950), ">others<"));
+    CHECK_FALSE(contains(svg_with(20, 950), ">others<"));
+    CHECK_FALSE(contains(svg_with(5, 30), ">others<"));
+}
+
+TEST_CASE("ticks end at the maximum that an axis names, though texts stand beyond it", "[viz]") {
+    Figure figure = figure_with(two_bars());
+    figure.x = {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 1000};
+    figure.y.categories = {"blelloch", "sequential"};
+    const Layout layout = lay_out(SvgCanvas(), figure, {0, 0, 600, 300}, {});
+    REQUIRE_FALSE(layout.x_ticks.empty());
+    CHECK(layout.x_ticks.back().value <= 1000);
+    CHECK(layout.frame.x.high > 1000);
+}
+
 TEST_CASE("rules and notes appear, and rules that share a label are named once", "[viz]") {
     Figure figure = figure_with(Line{"y", first_variant, {0, 100}, {0, 10}});
     for (double at : {20.0, 40.0, 60.0})

@@ -35,13 +35,14 @@ WindowOptions options_in(const TemporaryFolder& folder) {
 }
 
 // An X server whose last client has left begins anew, and refuses clients for that moment.
-int open_again(const WindowOptions& options, const std::function<bool(const LabState&)>& done) {
-    int code = 1;
-    for (int tries = 0; tries < 50 && code == 1; ++tries) {
+std::optional<Error> open_again(const WindowOptions& options,
+                                const std::function<bool(const LabState&)>& done) {
+    std::optional<Error> error = Error::failure("not tried yet");
+    for (int tries = 0; tries < 50 && error; ++tries) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        code = run_window_until(options, done);
+        error = run_window_until(options, done);
     }
-    return code;
+    return error;
 }
 
 TEST_CASE("the window opens on a display, runs, and keeps settings and layout", "[window]") {
@@ -60,7 +61,7 @@ TEST_CASE("the window opens on a display, runs, and keeps settings and layout", 
         complete = lab.result && lab.result->complete;
         return complete && ++frames > 2;  // idle, it draws no more
     };
-    CHECK(run_window_until(options, done) == 0);
+    CHECK_FALSE(run_window_until(options, done));
     CHECK(told);
     CHECK(complete);
     CHECK(content_of(folder.file("sawtooth/settings")).find("theme = light\n") == 0);
@@ -69,15 +70,37 @@ TEST_CASE("the window opens on a display, runs, and keeps settings and layout", 
     // The second start finds the layout whole.
     frames = 0;
     told = false;
-    CHECK(open_again(options_in(folder), done) == 0);
+    CHECK_FALSE(open_again(options_in(folder), done));
     CHECK_FALSE(told);
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
 }
 
-TEST_CASE("without a display the window ends with one line that names what works without", "[window]") {
+TEST_CASE("the window goes back to the backend of the last time, or says why it cannot", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/settings"), "backend = cuda\ndevice = 0\n");
+    bool chosen = false, told = false;
+    const auto done = [&](const LabState& lab) {
+        chosen = lab.request.backend == BackendChoice::cuda;
+        for (const LogLine& line : lab.log)
+            told = told || line.text.find("chosen the last time") != std::string::npos;
+        return lab.devices && (chosen || told);
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(chosen != told);
+    CHECK(content_of(folder.file("sawtooth/settings")).find("backend = cuda\n") != std::string::npos);
+}
+
+TEST_CASE("without a display the window ends in words that name what works without", "[window]") {
     const TemporaryFolder folder;
     const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);
-    CHECK(run_window(options_in(folder)) == 1);
+    const auto error = run_window(options_in(folder));
+    REQUIRE(error);
+    CHECK(error->exit_code() == 1);
+    CHECK(error->text.find("sawtooth shot") != std::string::npos);
+    CHECK(error->text.find('\n') == std::string::npos);
 }
 
 }  // namespace

@@ -16,11 +16,12 @@ constexpr float margin = 12;
 void draw_axes(SvgCanvas& canvas, const Theme& theme, const Figure& figure, const Layout& layout) {
     const Box& plot = layout.frame.box;
     const bool grid_x = !has_tree(figure), grid_y = grid_x && row_names(figure).empty();
+    const bool on_top = has_axis_on_top(figure);
     for (const Tick& tick : layout.x_ticks) {
         const float x = layout.frame.at_x(tick.value);
         if (x < plot.left - 0.5f || x > plot.right + 0.5f) continue;
         if (grid_x) canvas.path(std::array<Point, 2>{{{x, plot.top}, {x, plot.bottom}}}, {{theme.line}, 1});
-        canvas.text({x, plot.bottom + 12}, Align::centre, {theme.text}, tick.text);
+        canvas.text({x, on_top ? plot.top - 10 : plot.bottom + 12}, Align::centre, {theme.text}, tick.text);
     }
     for (const Tick& tick : layout.y_ticks) {
         const float y = layout.frame.at_y(tick.value);
@@ -29,8 +30,11 @@ void draw_axes(SvgCanvas& canvas, const Theme& theme, const Figure& figure, cons
         canvas.text({plot.left - 6, y}, Align::right, {theme.text}, tick.text);
     }
     canvas.outline(plot, {theme.line});
-    canvas.text({(plot.left + plot.right) / 2, layout.area.bottom - 8}, Align::centre, {theme.quiet_text},
-                elided(canvas, name_of(figure.x), layout.area.width()));
+    if (on_top)
+        canvas.text({plot.left - 16, plot.top - 10}, Align::right, {theme.quiet_text}, name_of(figure.x));
+    else
+        canvas.text({(plot.left + plot.right) / 2, layout.area.bottom - 8}, Align::centre, {theme.quiet_text},
+                    elided(canvas, name_of(figure.x), layout.area.width()));
     canvas.upright_text({layout.area.left + 8, plot.middle()}, {theme.quiet_text},
                         elided(canvas, name_of(figure.y), plot.height()));
 }

@@ -101,9 +101,11 @@ Box draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const
                     elided(canvas, figure.title, left.width()));
         left.top += line + 2 * unit;
     }
-    if (!figure.caption.empty() && area.height() > 12 * line) {
-        for (const std::string& text :
-             wrapped(canvas, figure.caption, left.width(), std::min<size_t>(rows, 2))) {
+    const size_t caption_lines = std::min<size_t>(rows, 2);
+    const float caption_height = line * static_cast<float>(caption_lines) + 2 * unit;
+    if (!figure.caption.empty() && area.height() > 12 * line &&
+        area.height() > least_height(canvas, figure) + caption_height) {
+        for (const std::string& text : wrapped(canvas, figure.caption, left.width(), caption_lines)) {
             canvas.text({left.left, left.top + line / 2}, Align::left, {theme.quiet_text}, text);
             left.top += line;
         }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace sawtooth {
 namespace {
@@ -64,18 +65,58 @@ std::vector<Tick> fitting_ticks(const Canvas& canvas, Scale scale, Range range, 
     return found;
 }
 
-std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string>& names, float pixels,
-                             bool horizontal, float widest_allowed) {
+// Every so many names along an axis that they stand apart.
+std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string>& names, float pixels) {
     float need = canvas.line_height();
-    if (horizontal) {
-        for (const std::string& name : names) need = std::max(need, canvas.text_width(name));
-        need += 3 * pad * canvas.unit();
-    }
+    for (const std::string& name : names) need = std::max(need, canvas.text_width(name));
+    need += 3 * pad * canvas.unit();
     const float room = pixels / static_cast<float>(std::max<size_t>(names.size(), 1));
     const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(need / std::max(room, 1.0f))));
     std::vector<Tick> found;
     for (size_t i = 0; i < names.size(); i += every)
-        found.push_back({static_cast<double>(i), elided(canvas, names[i], widest_allowed)});
+        found.push_back({static_cast<double>(i), elided(canvas, names[i], pixels)});
+    return found;
+}
+
+// Rows whose name must be read: all but a single curve under its spans, which those above it tell of.
+std::vector<size_t> rows_to_name(const Figure& figure) {
+    std::vector<size_t> rows;
+    if (!figure.y.categories.empty()) {
+        for (size_t i = 0; i < figure.y.categories.size(); ++i) rows.push_back(i);
+        return rows;
+    }
+    size_t row = 0;
+    for (const Mark& mark : figure.marks) {
+        const Tracks* tracks = std::get_if<Tracks>(&mark);
+        if (!tracks) continue;
+        const auto is_curve = [&](size_t i) {
+            return i < tracks->tracks.size() && !tracks->tracks[i].x.empty();
+        };
+        for (size_t i = 0; i < tracks->tracks.size(); ++i, ++row)
+            if (i == 0 || !is_curve(i) || is_curve(i - 1) || is_curve(i + 1)) rows.push_back(row);
+    }
+    return rows;
+}
+
+// How high a row is at least, so that names at these rows stand apart.
+float least_pitch(const Canvas& canvas, const std::vector<size_t>& rows) {
+    size_t nearest = 1000;
+    for (size_t i = 1; i < rows.size(); ++i) nearest = std::min(nearest, rows[i] - rows[i - 1]);
+    return canvas.line_height() * 0.86f / static_cast<float>(nearest);
+}
+
+// The names of all rows where they stand apart, else of those that need one, else of every so many.
+std::vector<Tick> row_ticks(const Canvas& canvas, const Figure& figure, const std::vector<std::string>& names,
+                            float pixels, float widest_allowed) {
+    const float pitch = pixels / static_cast<float>(std::max<size_t>(names.size(), 1));
+    std::vector<size_t> rows(names.size());
+    std::iota(rows.begin(), rows.end(), size_t{0});
+    if (pitch < least_pitch(canvas, rows)) rows = rows_to_name(figure);
+    const auto every = static_cast<size_t>(
+        std::max(1.0f, std::ceil(least_pitch(canvas, rows) * 0.99f / std::max(pitch, 1.0f))));
+    std::vector<Tick> found;
+    for (size_t i = 0; i < rows.size(); i += every)
+        found.push_back({static_cast<double>(rows[i]), elided(canvas, names[rows[i]], widest_allowed)});
     return found;
 }
 
@@ -84,14 +125,25 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
     const float width = frame.box.width();
     layout.x_ticks = figure.x.categories.empty()
                          ? fitting_ticks(canvas, frame.scale_x, frame.x, width, true, has_tree(figure))
-                         : name_ticks(canvas, figure.x.categories, width, true, width);
+                         : name_ticks(canvas, figure.x.categories, width);
+    // What lies beyond is room for texts behind bars.
+    if (figure.x.maximum)
+        std::erase_if(layout.x_ticks, [&](const Tick& tick) { return tick.value > *figure.x.maximum; });
 }
 
 // "busy (max 2 workers)": a curve fills its row, so its scale stands with its name.
 std::string name_of_track(const Tracks::Track& track) {
     if (track.x.empty()) return track.label;
+    if (highest(track) == 100 && track.unit == "%") return track.label + " (%)";
     return fmt::format("{} (max {:.3g}{}{})", track.label, highest(track), track.unit.empty() ? "" : " ",
                        track.unit);
+}
+
+// What an axis of x adds to the edge at which it stands: negative at the bottom.
+float room_of_axis(const Canvas& canvas, const Figure& figure) {
+    const float line = canvas.line_height(), gap = pad * canvas.unit();
+    if (has_axis_on_top(figure)) return line;  // its name stands in the column of names
+    return -(line + 2 * gap + (name_of(figure.x).empty() ? 0 : line + gap));
 }
 
 // Raises the upper end of x until the text behind every bar fits within the plot.
@@ -148,7 +200,7 @@ double Frame::y_at(float pixel) const {
 }
 
 double highest(const Tracks::Track& track) {
-    double most = 0;
+    double most = track.unit == "%" ? 100 : 0;
     for (double value : track.y)
         if (std::isfinite(value)) most = std::max(most, value);
     return most > 0 ? most : 1;
@@ -166,6 +218,11 @@ std::vector<std::string> row_names(const Figure& figure) {
 bool has_tree(const Figure& figure) {
     return std::any_of(figure.marks.begin(), figure.marks.end(),
                        [](const Mark& mark) { return std::holds_alternative<Tree>(mark); });
+}
+
+bool has_axis_on_top(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(),
+                       [](const Mark& mark) { return std::holds_alternative<Tracks>(mark); });
 }
 
 const Matrix* matrix_of(const Figure& figure) {
@@ -247,15 +304,16 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     frame.y_bottom = bounds.downwards ? bounds.y.high : bounds.y.low;
     frame.y_top = bounds.downwards ? bounds.y.low : bounds.y.high;
     frame.box = area;
-    frame.box.bottom -= line + 2 * gap + (name_of(figure.x).empty() ? 0 : line + gap);
+    (has_axis_on_top(figure) ? frame.box.top : frame.box.bottom) += room_of_axis(canvas, figure);
     frame.box.bottom = std::max(frame.box.bottom, frame.box.top + line);
 
     const float most = static_cast<float>(area.width() * share_of_names);
     layout.y_ticks = rows.empty() ? fitting_ticks(canvas, frame.scale_y, bounds.y, frame.box.height(), false,
                                                   has_tree(figure))
-                                  : name_ticks(canvas, rows, frame.box.height(), false, most);
+                                  : row_ticks(canvas, figure, rows, frame.box.height(), most);
     float widest = 0;
     for (const Tick& tick : layout.y_ticks) widest = std::max(widest, canvas.text_width(tick.text));
+    if (has_axis_on_top(figure)) widest = std::max(widest, canvas.text_width(name_of(figure.x)) + 3 * gap);
     frame.box.left += widest + 2 * gap + (name_of(figure.y).empty() ? 0 : line + gap);
     frame.box.right -= std::max(layout.beside, 3 * gap);
 
@@ -263,8 +321,8 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     for (const RuleLabel& label : rule_labels(canvas, figure, frame, layout.beside))
         if (label.rule->across == Rule::Across::x)
             layout.above = std::max(layout.above, frame.box.top - label.box.top);
-    frame.box.top += std::max(layout.above, heat_map_of(figure) ? line + gap : gap);
-    layout.above = frame.box.top - area.top;
+    layout.above = std::max(layout.above, heat_map_of(figure) ? line + gap : gap);
+    frame.box.top += layout.above;
 
     set_x_ticks(canvas, figure, layout);
     if (!layout.x_ticks.empty()) {  // the last tick's text may stand out
@@ -273,6 +331,17 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
         if (over > 0) frame.box.right -= over + gap, set_x_ticks(canvas, figure, layout);
     }
     return layout;
+}
+
+float least_height(const Canvas& canvas, const Figure& figure) {
+    const auto names = row_names(figure);
+    if (names.empty()) return 0;
+    const float unit = canvas.unit(), gap = pad * unit, line = canvas.line_height();
+    const bool labels_above = !labelled_rules(figure, Rule::Across::x).empty();
+    const float heading = (figure.title.empty() ? 0 : line + 2 * unit) + (labels_above ? line : 0) + gap;
+    const float axis = std::fabs(room_of_axis(canvas, figure));
+    const float rows = least_pitch(canvas, rows_to_name(figure)) * static_cast<float>(names.size());
+    return heading + rows + axis;
 }
 
 }  // namespace sawtooth

@@ -36,6 +36,8 @@ std::vector<std::string> row_names(const Figure& figure);
 // What the height of a curve's row stands for.
 double highest(const Tracks::Track& track);
 bool has_tree(const Figure& figure);
+// Time stands above its tracks, whose names begin beside it: it stays in sight where they are many.
+bool has_axis_on_top(const Figure& figure);
 const Matrix* matrix_of(const Figure& figure);
 // Whether x is a continuous axis that one may zoom into.
 bool is_zoomable(const Figure& figure);
@@ -56,9 +58,13 @@ struct Layout {
     Frame frame;
     std::vector<Tick> x_ticks, y_ticks;
     Box area;
-    float above = 0, beside = 0;  // taken from the area for labels of rules, and for them or a colour bar
+    // Taken from the area for labels of rules, and for them or a colour bar; not for an axis on top.
+    float above = 0, beside = 0;
 };
 Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std::optional<Range> visible);
+// The height, with title but without caption, at which every row that needs a name has one; 0 where rows have
+// no names.
+float least_height(const Canvas& canvas, const Figure& figure);
 
 // Placed so that they do not overlap; those above for which three rows do not suffice are left out.
 std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, const Frame& frame,

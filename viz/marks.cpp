@@ -21,12 +21,29 @@ float clear_of_rules(const Pen& pen, float left, float width) {
     return left;
 }
 
-void text_inside(const Pen& pen, const Box& box, uint32_t ground, const std::string& text) {
+// Left out where it would not fit, or lie across `whisker`.
+void text_inside(const Pen& pen, const Box& box, const Box& whisker, uint32_t ground,
+                 const std::string& text) {
     if (text.empty() || box.height() < pen.canvas.line_height() * 0.9f) return;
     const float gap = 4 * pen.canvas.unit(), width = pen.canvas.text_width(text);
-    const float left = clear_of_rules(pen, box.left + gap, width);
-    if (left + width + gap > box.right) return;
+    const float left = clear_of_rules(pen, box.left + gap, width), right = left + width + gap;
+    if (right > box.right || (left - gap < whisker.right && right > whisker.left)) return;
     pen.canvas.text({left, box.middle()}, Align::left, {ink_on(ground)}, text);
+}
+
+// Of quartiles, over the end of a bar; nothing where the bar has none.
+Box whisker_of(const Pen& pen, const Bar& bar, float middle, float half) {
+    if (!bar.low || !bar.high) return {-1e9f, middle, -1e9f, middle};
+    return {pen.frame.at_x(*bar.low), middle - half * 0.4f, pen.frame.at_x(*bar.high), middle + half * 0.4f};
+}
+
+void draw_whisker(const Pen& pen, const Box& box) {
+    const Stroke stroke{{pen.theme.text}, 1.5f};
+    for (const auto& [from, to] :
+         {std::pair<Point, Point>{{box.left, box.middle()}, {box.right, box.middle()}},
+          {{box.left, box.top}, {box.left, box.bottom}},
+          {{box.right, box.top}, {box.right, box.bottom}}})
+        pen.canvas.path(std::array{from, to}, stroke);
 }
 
 // Runs of points without gaps.
@@ -41,6 +58,22 @@ void for_each_run(const Pen& pen, const std::vector<double>& x, const std::vecto
             run.clear();
         }
     }
+}
+
+// The part of a line, whose x do not decrease, between two places.
+std::vector<Point> between(std::span<const Point> run, float low, float high) {
+    const auto before = [](Point point, float x) { return point.x < x; };
+    const auto first = std::lower_bound(run.begin(), run.end(), low, before);
+    const auto last = std::lower_bound(first, run.end(), high, before);
+    const auto at = [](Point one, Point other, float x) {
+        const float share = (x - one.x) / std::max(other.x - one.x, 1e-6f);
+        return Point{x, one.y + (other.y - one.y) * share};
+    };
+    std::vector<Point> piece;
+    if (first != run.begin() && first != run.end()) piece.push_back(at(*std::prev(first), *first, low));
+    piece.insert(piece.end(), first, last);
+    if (last != run.begin() && last != run.end()) piece.push_back(at(*std::prev(last), *last, high));
+    return piece;
 }
 
 void draw_bar_texts(const Pen& pen, const Bars& bars) {
@@ -66,10 +99,16 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
 }  // namespace
 
 Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure) {
-    Pen pen{canvas, theme, frame, {}};
-    for (const Mark& mark : figure.marks)
+    Pen pen{canvas, theme, frame, {}, {}};
+    for (const Mark& mark : figure.marks) {
         if (const Rule* rule = std::get_if<Rule>(&mark); rule && rule->across == Rule::Across::x)
             pen.rules.push_back(frame.at_x(rule->at));
+        const Line* line = std::get_if<Line>(&mark);
+        if (line && line->ink.role == Ink::Role::variant && std::is_sorted(line->x.begin(), line->x.end()) &&
+            stroke_of_line(theme, *line).dash == Dash::solid)
+            pen.taking_turns.push_back(line);
+    }
+    if (pen.taking_turns.size() == 1) pen.taking_turns.clear();
     std::sort(pen.rules.begin(), pen.rules.end());
     return pen;
 }
@@ -81,12 +120,37 @@ Stroke stroke_of_line(const Theme& theme, const Line& line) {
     return stroke;
 }
 
+bool takes_turns(const Pen& pen, const Line& line) {
+    return std::find(pen.taking_turns.begin(), pen.taking_turns.end(), &line) != pen.taking_turns.end();
+}
+
+void draw_turns(const Pen& pen) {
+    const float period = between_markers * pen.canvas.unit();
+    const float stripe = period / static_cast<float>(pen.taking_turns.size());
+    for (size_t turn = 0; turn < pen.taking_turns.size(); ++turn) {
+        const Line& line = *pen.taking_turns[turn];
+        const Stroke stroke = stroke_of_line(pen.theme, line);
+        for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
+            float left = pen.frame.box.left + stripe * static_cast<float>(turn);
+            for (; left < pen.frame.box.right; left += period)
+                if (const auto piece = between(run, left, left + stripe); piece.size() > 1)
+                    pen.canvas.path(piece, stroke);
+        });
+    }
+    for (const Line* line : pen.taking_turns) draw_markers(pen, *line);
+}
+
 void draw_markers(const Pen& pen, const Line& line) {
     const Stroke stroke = stroke_of_line(pen.theme, line);
     const float unit = pen.canvas.unit(), apart = between_markers * unit;
     const bool every = line.markers && static_cast<float>(line.x.size()) * 8 * unit < pen.frame.box.width();
-    // Lines that lie on each other show their markers in turn.
-    float next = pen.frame.box.left + apart * static_cast<float>(line.ink.index % 6 + 1) / 7;
+    // Lines that lie on each other show their markers in turn, each in the middle of its stripes.
+    const auto turn = std::find(pen.taking_turns.begin(), pen.taking_turns.end(), &line);
+    const float share = turn == pen.taking_turns.end()
+                            ? static_cast<float>(line.ink.index % 6 + 1) / 7
+                            : (static_cast<float>(turn - pen.taking_turns.begin()) + 0.5f) /
+                                  static_cast<float>(pen.taking_turns.size());
+    float next = pen.frame.box.left + apart * share;
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) continue;
         const Point at = pen.frame.at(line.x[i], line.y[i]);
@@ -105,7 +169,7 @@ void draw(const Pen& pen, const Line& line) {
         else
             pen.canvas.path(run, stroke);
     });
-    draw_markers(pen, line);
+    if (!takes_turns(pen, line)) draw_markers(pen, line);
 }
 
 void draw(const Pen& pen, const Band& band) {
@@ -130,6 +194,7 @@ void draw(const Pen& pen, const Bars& bars) {
         const float middle = pen.frame.at_y(row);
         const float half = std::min(std::fabs(pen.frame.at_y(row + 0.34) - middle), 14 * unit);
         const Colour colour = stroke_of(bar.ink, pen.theme).colour;
+        const Box whisker = whisker_of(pen, bar, middle, half);
         double end = 0;
         float tip = pen.frame.box.left;
         for (size_t s = 0; s < bar.segments.size(); ++s) {
@@ -139,16 +204,9 @@ void draw(const Pen& pen, const Bars& bars) {
             if (box.width() > 3 * unit && s + 1 < bar.segments.size()) box.right -= unit;
             const Colour fill = shade(colour, s);
             pen.canvas.box(box, fill);
-            text_inside(pen, box, blend(pen.theme.ground, fill), bar.segments[s].label);
+            text_inside(pen, box, whisker, blend(pen.theme.ground, fill), bar.segments[s].label);
         }
-        if (bar.low && bar.high) {
-            const Stroke whisker{{pen.theme.text}, 1.5f};
-            const float low = pen.frame.at_x(*bar.low), high = pen.frame.at_x(*bar.high), cap = half * 0.4f;
-            for (const auto& [from, to] : {std::pair<Point, Point>{{low, middle}, {high, middle}},
-                                           {{low, middle - cap}, {low, middle + cap}},
-                                           {{high, middle - cap}, {high, middle + cap}}})
-                pen.canvas.path(std::array{from, to}, whisker);
-        }
+        if (bar.low && bar.high) draw_whisker(pen, whisker);
     }
 }
 
@@ -273,6 +331,7 @@ void draw_marks(const Pen& pen, const Figure& figure) {
             draw(pen, mark);
     };
     for (const Mark& mark : figure.marks) std::visit(draw_other, mark);
+    draw_turns(pen);
 }
 
 }  // namespace sawtooth

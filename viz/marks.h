@@ -10,6 +10,9 @@ struct Pen {
     const Theme& theme;
     const Frame& frame;
     std::vector<float> rules;  // x of vertical lines, from left to right: texts keep clear of them
+    // Solid lines of variants, where there are several. Each lies on top in its own stripes of the plot, so
+    // that where they agree all their colours are seen.
+    std::vector<const Line*> taking_turns;
 };
 
 Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure);
@@ -26,6 +29,9 @@ void draw_marks(const Pen& pen, const Figure& figure);
 
 // How a line is drawn: one of many points is solid, and only its markers tell it apart.
 Stroke stroke_of_line(const Theme& theme, const Line& line);
+bool takes_turns(const Pen& pen, const Line& line);
+// Over all lines: the stripes of those that take turns, with their markers.
+void draw_turns(const Pen& pen);
 void draw_markers(const Pen& pen, const Line& line);
 
 // Lines across the plot, thinned where they would fill it; then, over them, the texts behind bars and the

@@ -21,12 +21,14 @@ constexpr CommandRow command_rows[] = {
     {Command::shot, "shot", "draws the window into a picture, without a display"},
     {Command::bench, "bench", "runs the fixed cases of families beside the limit of the machine"},
     {Command::devices, "devices", "processors and GPUs, and whether their counters can be read"},
+    {Command::worker, "worker", "computes for another sawtooth, on its standard input and output (--on)"},
 };
 
 constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
 constexpr unsigned window = bit(Command::window), list = bit(Command::list), run = bit(Command::run),
                    sweep = bit(Command::sweep), report = bit(Command::report), shot = bit(Command::shot),
-                   bench = bit(Command::bench), devices = bit(Command::devices);
+                   bench = bit(Command::bench), devices = bit(Command::devices),
+                   worker = bit(Command::worker);
 constexpr unsigned measuring = run | sweep | bench | report | shot;
 constexpr unsigned one_configuration = run | sweep | shot;
 
@@ -64,7 +66,14 @@ constexpr OptionRow option_rows[] = {
      measuring | window},
     {"--memory-limit", Takes::one, "BYTES",
      "a run that needs more is refused; KiB, MiB, GiB may follow (what is free)", measuring},
-    {"--cache-dir", Takes::one, "DIR", "where measured limits are kept", measuring | window},
+    {"--arch", Takes::one, "sm_XX", "theory of the CUDA form for that chip, there or not, beside the run",
+     measuring},
+    {"--kernels", Takes::one, "DIR",
+     "reads the .cu files from DIR/kernels instead of those inside the program", measuring | window},
+    {"--on", Takes::one, "COMMAND", "computes where this starts a worker, like \"ssh HOST sawtooth worker\"",
+     run | sweep | window},
+    {"--cache-dir", Takes::one, "DIR", "where compiled kernels and measured limits are kept",
+     measuring | window | worker},
     {"--json", Takes::nothing, "", "one JSON document on standard output, nothing else there",
      list | run | sweep | report | shot | bench | devices},
     {"--json-file", Takes::one, "FILE", "writes the JSON document ('-': standard output)", sweep | bench},

@@ -8,7 +8,7 @@
 
 namespace sawtooth::cli {
 
-enum class Command { window, list, run, sweep, report, shot, bench, devices };
+enum class Command { window, list, run, sweep, report, shot, bench, devices, worker };
 
 // The command line as it was typed: which options may stand where is settled, their values are still text.
 struct Arguments {

@@ -38,6 +38,7 @@ int bench(const Arguments& arguments) {
                   [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
     bar.clear();
     if (!report) return fail(report.error());
+    for (const std::string& note : report->notes) print_note(note);
     const int written =
         write_documents(*files, arguments.has("--json"), to_json(*report), bench_table(*report));
     const auto bad = std::find_if(report->rows.begin(), report->rows.end(), failed);

@@ -12,15 +12,17 @@ namespace {
 
 using namespace cli;
 
+int code_of(const std::optional<Error>& error) { return error ? fail(*error) : 0; }
+
 int open_window(const Arguments& arguments, const WindowCommands& window) {
     const auto options = settle_window(arguments);
-    return options ? window.run_window(*options) : fail(options.error());
+    return options ? code_of(window.run_window(*options)) : fail(options.error());
 }
 
 int shoot(const Arguments& arguments, const WindowCommands& window) {
     const auto options = settle_shot(arguments);
     if (!options) return fail(options.error());
-    const int code = window.shoot(*options);
+    const int code = code_of(window.shoot(*options));
     return code == 0 && arguments.has("--json") ? print(written_json({options->path})) : code;
 }
 
@@ -30,7 +32,7 @@ int bench_window(const Arguments& arguments, const WindowCommands& window) {
             return fail(Error::usage(
                 Refusal{option, arguments.value(option), "bench window has no table, only --json"}));
     const auto options = settle_window(arguments);
-    return options ? window.bench_window(*options, arguments.has("--json")) : fail(options.error());
+    return options ? code_of(window.bench_window(*options, arguments.has("--json"))) : fail(options.error());
 }
 
 int dispatch(const Arguments& arguments, const WindowCommands& window) {
@@ -53,6 +55,8 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
             return bench(arguments);
         case Command::devices:
             return devices(arguments);
+        case Command::worker:
+            return worker(arguments);
     }
     return 2;
 }

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <optional>
+
 #include "app/engine/window_options.h"
+#include "kernels/core/refusal.h"
 
 namespace sawtooth {
 
-// What needs the window's code; each returns an exit code.
+// What needs the window's code.
 struct WindowCommands {
-    int (*run_window)(const WindowOptions&);
-    int (*shoot)(const ShotOptions&);
-    int (*bench_window)(const WindowOptions&, bool json);
+    std::optional<Error> (*run_window)(const WindowOptions&);
+    std::optional<Error> (*shoot)(const ShotOptions&);
+    std::optional<Error> (*bench_window)(const WindowOptions&, bool json);
 };
 
 // The whole program: reads the arguments, does what they ask and returns the exit code.

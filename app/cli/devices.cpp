@@ -10,7 +10,8 @@
 namespace sawtooth::cli {
 
 int devices(const Arguments& arguments) {
-    const Devices found = find_devices();
+    Devices found = find_devices();
+    try_counters(found);
     if (arguments.has("--json")) return print(to_json(found));
     const Devices::Cpu& cpu = found.cpu;
     std::string text = fmt::format("CPU       {}\n", cpu.name);
@@ -21,10 +22,17 @@ int devices(const Arguments& arguments) {
                             short_bytes(static_cast<double>(cpu.last_level_cache_bytes)));
     text += "\n";
     for (const Devices::Gpu& gpu : found.gpus)
-        text += fmt::format("GPU       {}, {}\n", gpu.name, gpu.architecture);
-    if (found.gpus.empty()) text += "GPU       none that this build uses\n";
-    text += fmt::format("driver    {}\n", found.driver.value_or("not known"));
-    text += fmt::format("toolkit   {}\n", found.toolkit.value_or("not known"));
+        text += fmt::format("GPU       {}, {}, {} multiprocessors, {} of memory, L2 {}\n", gpu.name,
+                            gpu.architecture, gpu.multiprocessors,
+                            short_bytes(static_cast<double>(gpu.memory_bytes)),
+                            short_bytes(static_cast<double>(gpu.l2_bytes)));
+    if (!found.gpu_reason.empty()) text += "GPU       kernels cannot run: " + found.gpu_reason + "\n";
+    text += fmt::format("driver    {}\n", found.driver ? "CUDA " + *found.driver : "none found");
+    text +=
+        fmt::format("toolkit   {}\n",
+                    found.toolkit ? "NVRTC " + *found.toolkit + ", compiles kernels"
+                                  : "no NVRTC found: no kernel can be compiled, for a GPU that is here or "
+                                    "for --arch; install the CUDA Toolkit 12 or 13");
     text += fmt::format("counters  {}", found.counters_allowed ? "can be read" : "cannot be read");
     if (!found.counters_reason.empty()) text += ": " + found.counters_reason;
     return print(text + "\n");

@@ -1,11 +1,9 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
 #include "app/cli/interrupts.h"
 #include "app/cli/report_page.h"
@@ -13,6 +11,7 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
+#include "app/engine/devices.h"
 #include "app/engine/engine.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
@@ -124,8 +123,7 @@ int report(const Arguments& arguments) {
         reports.push_back(std::move(*done));
     }
     steps.clear();
-    const std::string date = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
-    if (const auto problem = write_file(page, report_page(reports, date))) return fail(*problem);
+    if (const auto problem = write_file(page, report_page(reports, today()))) return fail(*problem);
     return print(arguments.has("--json") ? written_json({page}) : page + "\n");
 }
 

@@ -11,6 +11,7 @@
 #include "app/engine/npz.h"
 #include "app/engine/runner.h"
 #include "app/engine/tables.h"
+#include "app/engine/worker_link.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -58,9 +59,32 @@ std::string text_of(const Family& family, const Result& result) {
     if (const Table errors = errors_table(result); errors.rows.size() > result.variants.size())
         text += "\n" + plain_within(errors, width);
     text += launches_of(result);
+    if (const Table compiled = compiled_table(result); !result.request.arch.empty() && !compiled.rows.empty())
+        text += "\n" + plain_within(compiled, width);
     if (result.ceilings) text += "\n" + wrapped(words_of(*result.ceilings), width, 2) + "\n";
+    if (result.clocks) text += wrapped(sentence_of(*result.clocks), width, 2) + "\n";
     for (const std::string& note : result.notes) text += wrapped("note: " + note, width, 2) + "\n";
     return text;
+}
+
+using Ran = Outcome<std::shared_ptr<const Result>>;
+
+Ran run_here(const Settings& settings, const Request& request, std::stop_token stop, ProgressBar& bar) {
+    Runner runner(settings.cache_directory);
+    return runner.run(request, std::move(stop),
+                      [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
+}
+
+Ran run_elsewhere(const Settings& settings, const Request& request, std::stop_token stop, ProgressBar& bar) {
+    WorkerLink link(settings.cache_directory);
+    link.leave_when_stopped();
+    const auto seen = link.run(request, {}, stop, [&](const Progress& progress, auto) {
+        bar.show(progress.fraction, progress.words);
+    });
+    if (!seen) return seen.error();
+    if (request.extras == Extras::none) return seen->result;
+    bar.show(1, "fetching the arrays");
+    return link.fetch_arrays(*seen->result, std::move(stop));
 }
 
 }  // namespace
@@ -74,12 +98,10 @@ int run(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    Runner runner(settings->cache_directory);
     Request request = settings->request;
     request.extras = arguments.has("--output") ? Extras::all : Extras::none;
-    const auto ran = runner.run(request, interrupts.token(), [&](const Progress& progress, auto) {
-        bar.show(progress.fraction, progress.words);
-    });
+    const auto ran = request.on.empty() ? run_here(*settings, request, interrupts.token(), bar)
+                                        : run_elsewhere(*settings, request, interrupts.token(), bar);
     bar.clear();
     if (!ran) return fail(ran.error());
     const Result& result = **ran;

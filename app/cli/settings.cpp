@@ -12,6 +12,7 @@
 
 #include "app/cli/nearest.h"
 #include "app/engine/configure.h"
+#include "app/engine/devices.h"
 #include "app/engine/files.h"
 #include "app/engine/npz.h"
 
@@ -92,19 +93,43 @@ void read_memory_limit(const Arguments& arguments, OptionReader& reader, Request
         reader.refuse("--memory-limit", "a number of bytes from 1, KiB, MiB or GiB may follow");
 }
 
-void settle_backend(OptionReader& reader, Settings& settings) {
-    Request& request = settings.request;
-    if (request.backend == BackendChoice::cuda)
-        reader.fail(Error::failure(
-            "--backend = cuda: this build has no GPU kernels; --backend cpu runs every family"));
-    if (request.backend == BackendChoice::automatic)
-        settings.notes.push_back("--backend auto: the CPU, as this build has no GPU kernels");
+void settle_backend(const Arguments& arguments, OptionReader& reader, Settings& settings) {
+    const Request& request = settings.request;
+    if (request.backend != BackendChoice::cpu || arguments.command == Command::window) return;
     if (request.device != 0)
         reader.fail(Error::usage(
             Refusal{"--device", std::to_string(request.device), "accepted is 0, the CPU is one"}));
     if (request.profile == Profile::counters || request.profile == Profile::sampling)
         settings.notes.push_back(
             "--profile counters and sampling need a GPU; the CPU gives times and its timeline");
+}
+
+// With or without the letter that some names end in: sm_90, sm_90a.
+void settle_architecture(const Arguments& arguments, OptionReader& reader, Request& request) {
+    if (!arguments.has("--arch")) return;
+    request.arch = arguments.value("--arch");
+    std::string accepted;
+    for (const Chip& chip : chips()) {
+        const std::string& name = chip.architecture;
+        if (request.arch == name || request.arch + "a" == name) return;
+        accepted += (accepted.empty() ? "" : ", ") + name;
+    }
+    reader.refuse("--arch", accepted);
+}
+
+void settle_kernels(const Arguments& arguments, OptionReader& reader, Request& request) {
+    if (!arguments.has("--kernels")) return;
+    request.kernels = arguments.value("--kernels");
+    struct stat status {};
+    if (::stat(request.kernels.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+        reader.refuse("--kernels", "an existing folder that holds kernels/FAMILY/FILE.cu");
+}
+
+void settle_launcher(const Arguments& arguments, OptionReader& reader, Request& request) {
+    if (!arguments.has("--on")) return;
+    request.on = arguments.value("--on");
+    if (request.on.empty())
+        reader.refuse("--on", "a command that starts a worker: \"ssh HOST sawtooth worker\"");
 }
 
 void settle_cache_directory(const Arguments& arguments, OptionReader& reader, Settings& settings) {
@@ -197,7 +222,10 @@ Outcome<Settings> settle(const Arguments& arguments) {
     settle_variants(arguments, request);
     request.preset = arguments.value("--preset");
     request.input = arguments.value("--input");
-    settle_backend(reader, settings);
+    settle_backend(arguments, reader, settings);
+    settle_architecture(arguments, reader, request);
+    settle_kernels(arguments, reader, request);
+    settle_launcher(arguments, reader, request);
     if (!reader.error()) settle_cache_directory(arguments, reader, settings);
     if (reader.error()) return *reader.error();
     return settings;

@@ -11,5 +11,6 @@ int sweep(const Arguments& arguments);
 int report(const Arguments& arguments);
 int bench(const Arguments& arguments);
 int devices(const Arguments& arguments);
+int worker(const Arguments& arguments);
 
 }  // namespace sawtooth::cli

@@ -8,6 +8,7 @@
 #include "app/engine/json.h"
 #include "app/engine/runner.h"
 #include "app/engine/tables.h"
+#include "app/engine/worker_link.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -19,6 +20,18 @@ std::string words_of(const SweepResult& done) {
     for (size_t i = 0; i < values.size(); ++i)
         words += (i ? ", " : "") + done.sweep.axes[i].parameter + " " + to_text(values[i]);
     return words;
+}
+
+// Here, or where --on says.
+Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::stop_token stop,
+                             const OnCell& done) {
+    if (sweep.base.on.empty()) {
+        Runner runner(settings.cache_directory);
+        return runner.sweep(sweep, std::move(stop), done);
+    }
+    WorkerLink link(settings.cache_directory);
+    link.leave_when_stopped();
+    return link.sweep(sweep, std::move(stop), done);
 }
 
 }  // namespace
@@ -37,10 +50,9 @@ int sweep(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    Runner runner(settings->cache_directory);
     SweepResult result{sweep, {}, false};  // the finished cells stay where the sweep is cancelled
     bar.show(0, "first cell");
-    const auto swept = runner.sweep(sweep, interrupts.token(), [&](const SweepResult& done) {
+    const auto swept = compute(*settings, sweep, interrupts.token(), [&](const SweepResult& done) {
         result = done;
         bar.show(static_cast<double>(done.cells.size()) / static_cast<double>(sweep.cells()), words_of(done));
     });

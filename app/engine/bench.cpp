@@ -4,14 +4,27 @@
 
 #include "app/engine/devices.h"
 #include "kernels/cpu/limits.h"
+#include "profiling/ceilings_gpu.h"
 #include "profiling/measure.h"
 
 namespace sawtooth {
 namespace {
 
-// A copy or a triad that moves as many bytes as the case must, by the same threads.
+// What the machine needs to move as many bytes as the case must: a copy or a triad by the same threads, on a
+// GPU a copy.
 class LimitPlan {
   public:
+    static Outcome<LimitPlan> make(const Machine& machine, BenchCase::Limit limit, double bytes) {
+        if (!machine.device()) return LimitPlan(limit, bytes);
+        auto copy = copy_plan(*machine.device(), std::max<int64_t>(1, static_cast<int64_t>(bytes / 2)));
+        if (!copy) return copy.error();
+        return LimitPlan(std::move(*copy));
+    }
+    const Plan& plan() const { return plan_; }
+    const std::string& name() const { return plan_.launches.front().info->name; }
+
+  private:
+    explicit LimitPlan(Plan plan) : plan_(std::move(plan)) {}
     LimitPlan(BenchCase::Limit limit, double bytes) {
         const bool is_triad = limit == BenchCase::Limit::triad;
         const auto count = static_cast<int64_t>(bytes / (is_triad ? 12 : 8));
@@ -25,10 +38,6 @@ class LimitPlan {
                                                : cpu::copy(*queue.pool, left, to, count);
                                   }});
     }
-    const Plan& plan() const { return plan_; }
-    const std::string& name() const { return plan_.launches.front().info->name; }
-
-  private:
     float* filled(int64_t count) {
         float* const values = plan_.take<float>(count);
         std::fill_n(values, count, 1.0f);
@@ -36,12 +45,6 @@ class LimitPlan {
     }
     Plan plan_;
 };
-
-std::optional<double> once_us(const Plan& plan, cpu::Pool& pool, Cache cache) {
-    std::vector<LaunchRecord> records;
-    if (!run_plan(plan, pool, cache, records)) return {};
-    return elapsed_us(pool);
-}
 
 // Why the outputs of a variant cannot be trusted; "" where they can.
 std::string failed_check(const VariantResult& variant, double tolerance) {
@@ -57,53 +60,101 @@ struct Pairs {
     std::vector<double> times, limits, ratios;
 };
 
-// The variant and its limit in turn; nothing when stopped.
-std::optional<Pairs> measure_pairs(const Plan& plan, const LimitPlan& limit, cpu::Pool& pool,
-                                   const Request& base) {
+// The variant and its limit in turn.
+Outcome<Pairs> measure_pairs(const Plan& plan, const LimitPlan& limit, const Machine& machine,
+                             const Request& base, const std::function<void()>& before_pair) {
     Pairs pairs;
     for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up
-        const auto time = once_us(plan, pool, base.cache), least = once_us(limit.plan(), pool, base.cache);
-        if (!time || !least) return {};
+        before_pair();
+        const auto time = run_plan(plan, machine.executor(), base.cache);
+        if (!time) return time.error();
+        const auto least = run_plan(limit.plan(), machine.executor(), base.cache);
+        if (!least) return least.error();
         if (repeat < 0) continue;
-        pairs.times.push_back(*time);
-        pairs.limits.push_back(*least);
-        pairs.ratios.push_back(*time / *least);
+        pairs.times.push_back(time->total_us);
+        pairs.limits.push_back(least->total_us);
+        pairs.ratios.push_back(time->total_us / least->total_us);
     }
     return pairs;
 }
 
-Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, const BenchCase& bench,
-                                        const Request& base, std::stop_token stop) {
-    Request request = base;
-    request.family = family.name;
-    request.parameters = {};
-    for (const auto& [name, value] : bench.values) request.parameters.set(name, value);
-    request.variants = bench.variants;
-    request.repeats = 1;
-    request.extras = Extras::none;
-    const auto outcome = runner.run(request, stop);
-    if (!outcome) return outcome.error();
-    const Result& result = **outcome;
+// Fills in time, limit and ratio of a variant that passed its check.
+std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
+                                 const BenchCase& bench, const Request& base,
+                                 const std::function<void()>& before_pair, BenchRow& row) {
+    const auto plan = plan_on(machine, variant, {result.parameters, result.inputs});
+    if (!plan) return plan.error();
+    const auto limit = LimitPlan::make(machine, bench.limit, result.work.bytes);
+    if (!limit) return limit.error();
+    const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
+    if (!pairs) return pairs.error();
+    row.limit_name = limit->name();
+    row.launches = static_cast<int64_t>(plan->launches.size());
+    row.time = statistics_of(pairs->times);
+    row.limit = statistics_of(pairs->limits);
+    const TimeStatistics ratios = statistics_of(pairs->ratios);
+    row.ratio = Spread{ratios.median, ratios.q1, ratios.q3};
+    return {};
+}
 
-    cpu::Pool& pool = runner.pool(base.threads);
-    pool.set_stop(stop);
-    const LimitPlan limit(bench.limit, result.work.bytes);
+// Of a case that could not run at all: too little memory, say.
+std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& bench,
+                                        const std::string& reason) {
     std::vector<BenchRow> rows;
-    for (const VariantResult& variant : result.variants) {
-        BenchRow row{family.name,  bench.name, variant.name, result.parameters, {},
-                     limit.name(), {},         {},           variant.errors,    variant.refused};
-        if (row.note.empty()) row.note = failed_check(variant, bench.tolerance);
-        if (row.note.empty()) {
-            const Plan plan = family.variant(variant.name)->plan_cpu({result.parameters, result.inputs});
-            const auto pairs = measure_pairs(plan, limit, pool, base);
-            if (!pairs) return Error::cancelled();
-            row.time = statistics_of(pairs->times);
-            row.limit = statistics_of(pairs->limits);
-            const TimeStatistics ratios = statistics_of(pairs->ratios);
-            row.ratio = Spread{ratios.median, ratios.q1, ratios.q3};
-        }
+    for (const Variant& variant : family.variants) {
+        const bool named =
+            std::find(bench.variants.begin(), bench.variants.end(), variant.name) != bench.variants.end();
+        if (!named && !bench.variants.empty()) continue;
+        BenchRow row;
+        row.family = family.name;
+        row.name = bench.name;
+        row.variant = variant.name;
+        row.note = reason;
         rows.push_back(std::move(row));
     }
+    return rows;
+}
+
+Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, const BenchCase& bench,
+                                        const Request& base, std::stop_token stop,
+                                        const OnProgress& progress) {
+    Request request = base;
+    request.family = family.name;
+    request.variants = bench.variants;
+    request.parameters = {};
+    for (const auto& [name, value] : bench.values) request.parameters.set(name, value);
+    request.repeats = 1;
+    request.extras = Extras::none;
+    const auto outcome = runner.run(request, stop, progress);
+    if (!outcome) {
+        const Error& error = outcome.error();
+        if (error.kind == Error::Kind::cancelled || runner.broken()) return error;
+        return rows_without_time(family, bench, error.text);
+    }
+    const Result& result = **outcome;
+
+    const auto machine = runner.machine(request, family);
+    if (!machine) return machine.error();
+    machine->set_stop(stop);
+    std::vector<BenchRow> rows;
+    for (const VariantResult& variant : result.variants) {
+        BenchRow row;
+        row.family = family.name;
+        row.name = bench.name;
+        row.variant = variant.name;
+        row.parameters = result.parameters;
+        row.errors = variant.errors;
+        row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
+        const auto before_pair = [&] {
+            if (progress) progress({0, variant.name + " beside its limit", true}, {});
+        };
+        if (row.note.empty())
+            if (auto error = measure_row(result, *family.variant(variant.name), *machine, bench, base,
+                                         before_pair, row))
+                return *error;
+        rows.push_back(std::move(row));
+    }
+    if (machine->timer) machine->timer->stop_recording();
     return rows;
 }
 
@@ -111,21 +162,30 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
 
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& names, const Request& base,
                                std::stop_token stop, const OnProgress& progress) {
-    BenchReport report{cpu_words(runner.pool(base.threads).threads()), today(), SAWTOOTH_VERSION, {}};
-    std::vector<std::pair<const Family*, BenchCase>> cases;
+    BenchReport report{"", today(), SAWTOOTH_VERSION, {}};
+    struct Case {
+        const Family* family;
+        BenchCase bench;
+    };
+    std::vector<Case> cases;
     for (const Family* family : offered_families()) {
         if (!names.empty() && std::find(names.begin(), names.end(), family->name) == names.end()) continue;
         if (!family->bench_cases) continue;
-        for (BenchCase& bench : family->bench_cases(Backend::cpu))
-            cases.emplace_back(family, std::move(bench));
+        const auto machine = runner.machine(base, *family);
+        if (!machine) return machine.error();
+        if (report.device.empty()) report.device = machine->words;
+        for (const std::string& note : machine->notes) report.notes.push_back(family->name + ": " + note);
+        for (BenchCase& bench : family->bench_cases(machine->backend()))
+            cases.push_back({family, std::move(bench)});
     }
     for (size_t i = 0; i < cases.size(); ++i) {
         const auto& [family, bench] = cases[i];
-        if (progress)
-            progress(
-                {static_cast<double>(i) / static_cast<double>(cases.size()), family->name + " " + bench.name},
-                {});
-        auto rows = run_case(runner, *family, bench, base, stop);
+        const double fraction = static_cast<double>(i) / static_cast<double>(cases.size());
+        const std::string words = family->name + " " + bench.name;
+        const auto say = [&](const Progress& now, auto) {
+            if (progress) progress({fraction, words + ": " + now.words, now.timed}, {});
+        };
+        auto rows = run_case(runner, *family, bench, base, stop, say);
         if (!rows) return rows.error();
         std::move(rows->begin(), rows->end(), std::back_inserter(report.rows));
     }

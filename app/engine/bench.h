@@ -24,12 +24,14 @@ struct BenchRow {
     std::optional<TimeStatistics> limit;
     std::optional<Spread> ratio;  // of the pairs: time / limit
     std::vector<OutputError> errors;
-    std::string note;  // why there is no time
+    std::string note;      // why there is no time
+    int64_t launches = 0;  // of one repeat; 0 where there is no time
 };
 
 struct BenchReport {
     std::string device, date, version;
     std::vector<BenchRow> rows;
+    std::vector<std::string> notes = {};  // why a family ran where it was not asked to
 };
 
 // The fixed cases of the family, every one checked against the reference in the same run. Cancelled, or a

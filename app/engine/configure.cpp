@@ -109,17 +109,33 @@ Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parame
                                 "accepted is " + std::string(name_of(wanted))});
 }
 
-Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const Request& request) {
-    std::vector<const Variant*> chosen;
-    for (const std::string& name : request.variants)
-        if (!family.variant(name))
+const char* title_of(Backend backend) { return backend == Backend::cpu ? "CPU" : "CUDA"; }
+
+Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const Request& request,
+                                                     Backend backend) {
+    std::vector<const Variant*> chosen, able;
+    for (const Variant& variant : family.variants)
+        if (variant.runs_on(backend)) able.push_back(&variant);
+    const auto able_names = [&] {
+        return names_of(able, [](const Variant* variant) { return variant->name; });
+    };
+    for (const std::string& name : request.variants) {
+        const Variant* const variant = family.variant(name);
+        if (!variant)
             return Error::usage(Refusal{
                 "--variant", name,
                 "accepted are " + names_of(family.variants, [](const Variant& v) { return v.name; })});
-    for (const Variant& variant : family.variants) {
-        const bool named = std::find(request.variants.begin(), request.variants.end(), variant.name) !=
+        if (!variant->runs_on(backend))
+            return Error::failure(Refusal{
+                "--variant", name,
+                std::string("it has no ") + title_of(backend) + " form; " +
+                    (able.empty() ? "none of " + family.name + " has" : "these have: " + able_names())}
+                                      .sentence());
+    }
+    for (const Variant* variant : able) {
+        const bool named = std::find(request.variants.begin(), request.variants.end(), variant->name) !=
                            request.variants.end();
-        if ((request.variants.empty() || named) && variant.runs_on(Backend::cpu)) chosen.push_back(&variant);
+        if (request.variants.empty() || named) chosen.push_back(variant);
     }
     return chosen;
 }
@@ -144,7 +160,7 @@ Outcome<const Family*> find_offered_family(std::string_view name) {
                 "accepted are " + names_of(offered, [](const Family* family) { return family->name; })});
 }
 
-Outcome<Configuration> configure(const Request& request, const Arrays& given) {
+Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend) {
     const auto found = find_offered_family(request.family);
     if (!found) return found.error();
     const Family& family = **found;
@@ -175,7 +191,7 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given) {
         parameters.set(name, value);
     }
 
-    if (family.settle) family.settle(parameters, given, Backend::cpu);
+    if (family.settle) family.settle(parameters, given, backend);
     if (family.check)
         if (const auto refusal = family.check(parameters)) return Error::usage(*refusal);
     for (const Array& array : given) {
@@ -194,7 +210,7 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given) {
             return Error::usage(Refusal{request.input + ": array " + array.name, to_text(array.shape),
                                         "accepted is " + to_text(wanted)});
     }
-    auto variants = chosen_variants(family, request);
+    auto variants = chosen_variants(family, request, backend);
     if (!variants) return variants.error();
     configuration.variants = std::move(*variants);
     return configuration;

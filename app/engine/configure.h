@@ -23,10 +23,11 @@ struct Configuration {
     std::vector<std::string> notes;
 };
 
-// Defaults, then the preset, then sizes of the given arrays, then what was set; a size that disagrees, a name
-// or a value that is not accepted, or what no variant could ever do is an error of usage. `given` comes from
-// read_npz.
-Outcome<Configuration> configure(const Request& request, const Arrays& given);
+// Defaults, then the preset, then sizes of the given arrays, then what was set; automatic values are those of
+// the backend. A size that disagrees, a name or a value that is not accepted, or what no variant could ever
+// do is an error of usage; a variant that was named and has no form for the backend a failure. `given` comes
+// from read_npz.
+Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend = Backend::cpu);
 
 // One parameter of the family, set from text as on the command line: {name, value}.
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,

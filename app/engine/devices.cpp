@@ -9,7 +9,12 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/engine/files.h"
+#include "app/engine/machine.h"
 #include "kernels/cpu/limits.h"
+#include "kernels/cuda/chips.h"
+#include "kernels/cuda/device.h"
+#include "profiling/cupti_counters.h"
 
 namespace sawtooth {
 namespace {
@@ -70,17 +75,48 @@ int64_t last_level_cache() {
 
 }  // namespace
 
+Devices::Cpu find_cpu() {
+    Devices::Cpu cpu;
+    cpu.name = processor_name();
+    cpu.cores = usable_cores();
+    cpu.vectors = cpu::vector_target();
+    cpu.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
+    cpu.last_level_cache_bytes = last_level_cache();
+    return cpu;
+}
+
 Devices find_devices() {
     Devices devices;
-    devices.cpu.name = processor_name();
-    devices.cpu.cores = usable_cores();
-    devices.cpu.vectors = cpu::vector_target();
-    devices.cpu.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
-    devices.cpu.last_level_cache_bytes = last_level_cache();
-    devices.counters_reason =
-        "hardware counters are read from GPU kernels through CUPTI, and this build measures on the CPU alone";
+    devices.cpu = find_cpu();
+    const auto driver = cuda::find_driver();
+    if (driver) {
+        devices.gpus = driver->gpus;
+        devices.driver = driver->version;
+    }
+    const auto compiler = cuda::compiler_version();
+    if (compiler)
+        devices.toolkit = *compiler;
+    else
+        devices.toolkit_reason = compiler.error().text;
+    if (const auto problem = gpu_problem()) devices.gpu_reason = problem->text;
+    if (!driver)
+        devices.counters_reason = "they are read from kernels on a GPU, and " + driver.error().text;
+    else if (const auto problem = counters_problem())
+        devices.counters_reason = problem->text;
+    else
+        devices.counters_reason = "they were not tried";
     return devices;
 }
+
+void try_counters(Devices& devices) {
+    if (devices.gpus.empty() || counters_problem()) return;
+    auto device = cuda::Device::open(0, {cache_directory(), ""});
+    const auto problem = device ? sawtooth::try_counters(**device) : device.error();
+    devices.counters_allowed = !problem;
+    devices.counters_reason = problem ? problem->text : "";
+}
+
+std::vector<Chip> chips() { return cuda::known_chips(); }
 
 std::string cpu_words(int threads) {
     static const std::string name = processor_name();

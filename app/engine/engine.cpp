@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 
+#include "app/engine/progress_filter.h"
 #include "profiling/figures.h"
 
 namespace sawtooth {
@@ -12,12 +13,15 @@ using Clock = std::chrono::steady_clock;
 
 // A running Request has this long before a newer one cancels it, so that dragging shows results on the way.
 constexpr auto time_to_finish = std::chrono::milliseconds(150);
-constexpr auto progress_interval = std::chrono::milliseconds(30);
 
 const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, const std::string& id) {
     for (const FigureSweep& sweep : sweeps)
         if (sweep.id == id) return &sweep;
     return nullptr;
+}
+
+bool goes_to_worker(const Request& request) {
+    return request.backend != BackendChoice::cpu || !request.on.empty();
 }
 
 template <class T>
@@ -55,17 +59,20 @@ struct Engine::Job {
     // Of the newest result, for figures anew.
     uint64_t newest_ticket = 0;
     std::shared_ptr<const Result> newest;
+    bool newest_is_elsewhere = false;  // its arrays are with the worker
 };
 
 Engine::Engine(std::string cache_directory, std::function<void()> wake)
     : runner_(cache_directory),
       background_(cache_directory),
+      link_(cache_directory),
       wake_(std::move(wake)),
       job_(std::make_unique<Job>()),
       watch_([this](std::stop_token stop) { watch(stop); }),
       thread_([this](std::stop_token stop) { serve(stop); }) {}
 
 Engine::~Engine() {
+    link_.leave_when_stopped();
     thread_.request_stop();
     watch_.request_stop();
     const std::lock_guard lock(mutex_);
@@ -154,7 +161,7 @@ void Engine::serve(std::stop_token stop) {
             next = job_->waiting ? Next::run : job_->look ? Next::look : Next::cell;
         }
         if (next == Next::run) serve_run();
-        if (next == Next::look) serve_look();
+        if (next == Next::look) serve_look(stop);
         if (next == Next::cell) serve_sweep_cell();
     }
 }
@@ -172,54 +179,78 @@ void Engine::serve_run() {
         job_->run_stop = {};
         stop = job_->run_stop.get_token();
     }
-    const auto show = [&](std::shared_ptr<const Result> result) {
-        Event event{.kind = Event::Kind::result, .ticket = run.ticket, .result = result};
-        event.figures = shared(figures_of(*result, run.view));
+    const bool elsewhere = goes_to_worker(run.request);
+    const auto show = [&](const WorkerLink::Seen& seen) {
         {
             const std::lock_guard lock(mutex_);
-            job_->newest = std::move(result);
+            job_->newest = seen.result;
             job_->newest_ticket = run.ticket;
+            job_->newest_is_elsewhere = elsewhere;
         }
-        send(std::move(event));
+        send({.kind = Event::Kind::result,
+              .ticket = run.ticket,
+              .result = seen.result,
+              .figures = seen.figures});
     };
-    auto last = Clock::time_point{};
-    const auto progress = [&](const Progress& now, std::shared_ptr<const Result> partial) {
-        if (partial) show(std::move(partial));
-        if (Clock::now() - last < progress_interval) return;
-        last = Clock::now();
-        send({.kind = Event::Kind::progress, .ticket = run.ticket, .progress = now});
+    const auto seen_here = [&](const std::shared_ptr<const Result>& result) {
+        return WorkerLink::Seen{result, shared(figures_of(*result, run.view))};
     };
-    auto outcome = runner_.run(run.request, stop, progress);
+    ProgressFilter filter;
+    const auto say = [&](const Progress& now) {
+        if (filter.passes(now)) send({.kind = Event::Kind::progress, .ticket = run.ticket, .progress = now});
+    };
+    const auto run_here = [&]() -> Outcome<WorkerLink::Seen> {
+        const auto outcome = runner_.run(run.request, stop, [&](const Progress& now, auto partial) {
+            say(now);
+            if (partial) show(seen_here(partial));
+        });
+        if (!outcome) return outcome.error();
+        return seen_here(*outcome);
+    };
+    const auto run_elsewhere = [&] {
+        return link_.run(run.request, run.view, stop,
+                         [&](const Progress& now, const WorkerLink::Seen* partial) {
+                             partial ? show(*partial) : say(now);
+                         });
+    };
+    const auto outcome = elsewhere ? run_elsewhere() : run_here();
     if (outcome)
-        show(std::move(*outcome));
+        show(*outcome);
     else
         send({.kind = Event::Kind::failed, .ticket = run.ticket, .error = outcome.error()});
+    if (elsewhere) link_.warm_up(run.request);  // where the worker was ended
     const std::lock_guard lock(mutex_);
     job_->running = false;
     changed_.notify_all();
 }
 
-void Engine::serve_look() {
+void Engine::serve_look(std::stop_token stop) {
     Job::Look look;
     Event event{.kind = Event::Kind::figures};
     std::shared_ptr<const Result> newest;
+    bool elsewhere = false;
     {
         const std::lock_guard lock(mutex_);
         if (!job_->look) return;
         look = std::move(*job_->look);
         job_->look.reset();
         newest = job_->newest;
+        elsewhere = job_->newest_is_elsewhere;
         event.ticket = job_->newest_ticket;
     }
     if (!newest) return;
     if (look.figure_parameters) {
-        Result redrawn = *newest;
-        for (const auto& [name, value] : look.figure_parameters->values) redrawn.parameters.set(name, value);
-        newest = std::make_shared<const Result>(std::move(redrawn));
+        newest = with_figure_parameters(*newest, *look.figure_parameters);
         const std::lock_guard lock(mutex_);
         job_->newest = newest;
     }
-    event.figures = shared(figures_of(*newest, look.view));
+    if (elsewhere) {
+        const auto figures = link_.look(look.view, look.figure_parameters, stop);
+        if (!figures) return;  // the worker is gone, and the arrays with it: the figures stay as they are
+        event.figures = *figures;
+    } else {
+        event.figures = shared(figures_of(*newest, look.view));
+    }
     send(std::move(event));
 }
 
@@ -246,7 +277,8 @@ void Engine::serve_sweep_cell() {
     };
     if (before->cells.empty())
         if (auto error = check_sweep(sweep)) return give_up(std::move(*error));
-    auto cell = background_.sweep_cell(sweep, before->cells.size(), stop);
+    auto cell = goes_to_worker(sweep.base) ? link_.sweep_cell(sweep, before->cells.size(), stop)
+                                           : background_.sweep_cell(sweep, before->cells.size(), stop);
     if (!cell) {
         if (cell.error().kind != Error::Kind::cancelled) give_up(cell.error());
         return;  // a Request came first: this cell runs again after it
@@ -268,11 +300,18 @@ void Engine::serve_sweep_cell() {
           .figures = shared(figures_of(*now))});
 }
 
+std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters) {
+    auto redrawn = std::make_shared<Result>(result);
+    for (const auto& [name, value] : parameters.values) redrawn->parameters.set(name, value);
+    return redrawn;
+}
+
 std::vector<Figure> figures_of(const Result& result, const View& view) {
     std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
     if (!result.complete) return figures;
     figures.push_back(times_figure(result));
     figures.push_back(timeline_figure(result, view));
+    figures.push_back(occupancy_figure(result));
     return figures;
 }
 
@@ -295,6 +334,9 @@ std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& param
         sweep.base.parameters = parameters;
         sweep.base.repeats = std::min(request.repeats, 5);
         sweep.base.extras = Extras::none;
+        // Their figures show times: counters would cost each cell many runs.
+        if (request.profile == Profile::counters || request.profile == Profile::sampling)
+            sweep.base.profile = Profile::timeline;
         for (const auto& [name, value] : wanted.overrides) sweep.base.parameters.set(name, value);
         if (!wanted.variants.empty()) sweep.base.variants = wanted.variants;
         sweeps.push_back(std::move(sweep));

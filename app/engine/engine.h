@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/engine/runner.h"
+#include "app/engine/worker_link.h"
 
 namespace sawtooth {
 
@@ -33,13 +34,14 @@ struct Event {
     std::optional<Error> error = {};
 };
 
-// Runs Requests and Sweeps on a thread of its own. A waiting Request is replaced by the newest; a running one
-// is cancelled when a newer waits and it has run 150 ms. Sweeps run in the background, in order, and yield to
-// Requests.
+// Runs Requests and Sweeps on a thread of its own: those of the CPU in this process, those of a GPU and those
+// with `on` in a worker, so that a kernel that hangs or faults costs a worker and an error. A waiting Request
+// is replaced by the newest; a running one is cancelled when a newer waits and it has run 150 ms. Sweeps run
+// in the background, in order, and yield to Requests.
 class Engine {
   public:
     // `wake` is called on the engine's thread when an event can be taken; it must only wake the caller's
-    // loop.
+    // loop. The program must ignore SIGPIPE: a worker may be gone when it is written to.
     Engine(std::string cache_directory, std::function<void()> wake);
     ~Engine();  // cancels and waits
     Engine(const Engine&) = delete;
@@ -62,9 +64,10 @@ class Engine {
     void send(Event event);
     void serve_run();
     void serve_sweep_cell();
-    void serve_look();
+    void serve_look(std::stop_token stop);
 
     Runner runner_, background_;  // two, so that a sweep leaves the inputs and the reference of the live run
+    WorkerLink link_;
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
@@ -73,6 +76,8 @@ class Engine {
     std::jthread watch_, thread_;  // last: they start when all else stands
 };
 
+// The result with other values of parameters that only figures depend on.
+std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters);
 // All figures of a result: the family's and those of profiling (times, timeline, occupancy).
 std::vector<Figure> figures_of(const Result& result, const View& view);
 // Those of a sweep: the ones of the family that asked for it, else time and error of every variant against

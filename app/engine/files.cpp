@@ -13,26 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/engine/descriptor.h"
+
 namespace sawtooth {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() { close(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    explicit operator bool() const { return number_ >= 0; }
-    int number() const { return number_; }
-    // Some file systems tell of a full disk only here.
-    bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
-
-  private:
-    int number_;
-};
 
 // Removes the file where it is still there.
 class Removal {

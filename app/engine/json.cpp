@@ -94,6 +94,20 @@ Json uses_of(const std::vector<ArrayUse>& uses) {
 
 Json extent_of(const Extent& extent) { return Json::array({extent.x, extent.y, extent.z}); }
 
+Json occupancy_of(const Occupancy& occupancy) {
+    return {{"theoretical", optional_number(occupancy.theoretical)},
+            {"limiter", occupancy.limiter.empty() ? Json() : Json(occupancy.limiter)}};
+}
+
+Json compiled_of(const CompiledLaunch& compiled) {
+    return {{"launch", compiled.launch},
+            {"arch", compiled.architecture},
+            {"registers", compiled.resources.registers},
+            {"shared_bytes", compiled.resources.shared_bytes},
+            {"spill_bytes", compiled.resources.spill_bytes},
+            {"occupancy", occupancy_of(compiled.occupancy)}};
+}
+
 Json launch_of(const LaunchRecord& launch) {
     const LaunchInfo& info = *launch.info;
     Json object = {{"name", info.name},
@@ -115,10 +129,8 @@ Json launch_of(const LaunchRecord& launch) {
     }
     object["counters"] = Json::object();
     for (const auto& [name, value] : launch.counters) object["counters"][name] = number(value);
-    const Occupancy& occupancy = launch.occupancy;
-    object["occupancy"] = {{"theoretical", optional_number(occupancy.theoretical)},
-                           {"limiter", occupancy.limiter.empty() ? Json() : Json(occupancy.limiter)},
-                           {"achieved", optional_number(occupancy.achieved)}};
+    object["occupancy"] = occupancy_of(launch.occupancy);
+    object["occupancy"]["achieved"] = optional_number(launch.occupancy.achieved);
     object["tally"] = {
         {"combines", launch.tally.combines}, {"read", launch.tally.read}, {"written", launch.tally.written}};
     object["busy"] = list_of(launch.busy, [](const BusySpan& span) {
@@ -154,26 +166,42 @@ Json variant_of(const VariantResult& variant, const Work& work) {
             {"time_us", time_of(variant.time)},
             {"work", {{"bytes", number(work.bytes)}, {"flops", number(work.operations)}}},
             {"launches", list_of(variant.launches, launch_of)},
+            {"launch_count", ran ? Json(variant.launch_count) : Json()},
             {"tracks", list_of(variant.tracks, track_of)},
             {"metrics", list_of(variant.metrics, metric_of)},
-            {"compiled", Json::array()}};
+            {"compiled", list_of(variant.compiled, compiled_of)}};
 }
 
 Json ceilings_of(const Ceilings& ceilings) {
-    return {{"processor", ceilings.processor},
-            {"date", ceilings.date},
-            {"threads", ceilings.threads},
-            {"copy_bytes_per_second", number(ceilings.copy_bytes_per_second)},
-            {"triad_bytes_per_second", number(ceilings.triad_bytes_per_second)},
-            {"operations_per_second", number(ceilings.operations_per_second)},
-            {"launch_us", number(ceilings.launch_us)}};
+    Json object = {{"processor", ceilings.processor},
+                   {"date", ceilings.date},
+                   {"threads", ceilings.threads},
+                   {"copy_bytes_per_second", number(ceilings.copy_bytes_per_second)},
+                   {"triad_bytes_per_second", number(ceilings.triad_bytes_per_second)},
+                   {"operations_per_second", number(ceilings.operations_per_second)},
+                   {"launch_us", number(ceilings.launch_us)},
+                   {"gpu", nullptr}};
+    if (const auto& gpu = ceilings.gpu)
+        object["gpu"] = {{"bf16_operations_per_second", number(gpu->bf16_operations_per_second)},
+                         {"launch_stream_us", number(gpu->launch_stream_us)},
+                         {"launch_graph_us", number(gpu->launch_graph_us)},
+                         {"launch_programmatic_us", number(gpu->launch_programmatic_us)}};
+    return object;
+}
+
+Json clocks_of(const std::optional<Clocks>& clocks) {
+    if (!clocks) return nullptr;
+    return {{"before_mhz", number(clocks->before_mhz)},
+            {"after_mhz", number(clocks->after_mhz)},
+            {"highest_mhz", number(clocks->highest_mhz)},
+            {"throttled", clocks->throttled.empty() ? Json() : Json(clocks->throttled)}};
 }
 
 Json result_of(const Result& result) {
     const Request& request = result.request;
     return {
         {"family", request.family},
-        {"backend", request.backend == BackendChoice::cuda ? "cuda" : "cpu"},
+        {"backend", name_of(result.backend)},
         {"device", result.device},
         {"version", SAWTOOTH_VERSION},
         {"seed", request.seed},
@@ -181,7 +209,8 @@ Json result_of(const Result& result) {
         {"notes", result.notes},
         {"variants", list_of(result.variants,
                              [&](const VariantResult& variant) { return variant_of(variant, result.work); })},
-        {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()}};
+        {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()},
+        {"clocks", clocks_of(result.clocks)}};
 }
 
 Json parameter_of(const Parameter& row) {
@@ -235,6 +264,8 @@ Json family_of(const Family* family) {
             {"presets", list_of(family->presets, preset_of)}};
 }
 
+Json known(int64_t count) { return count > 0 ? Json(count) : Json(); }
+
 Json row_of(const BenchRow& row) {
     Json object = {{"family", row.family},
                    {"name", row.name},
@@ -244,6 +275,7 @@ Json row_of(const BenchRow& row) {
                    {"limit", nullptr},
                    {"ratio", nullptr},
                    {"errors", errors_of(row.errors)},
+                   {"launches", known(row.launches)},
                    {"note", row.note}};
     if (!row.limit_name.empty())
         object["limit"] = {{"name", row.limit_name}, {"time_us", time_of(row.limit)}};
@@ -255,7 +287,6 @@ Json row_of(const BenchRow& row) {
 }
 
 Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
-Json known(int64_t count) { return count > 0 ? Json(count) : Json(); }
 
 // Texts come from files and the system too; what is not UTF-8 in them must not end the program.
 std::string text_of(const Json& json) {
@@ -290,10 +321,19 @@ std::string to_json(const BenchReport& report) {
     return text_of({{"device", report.device},
                     {"date", report.date},
                     {"version", report.version},
+                    {"notes", report.notes},
                     {"cases", list_of(report.rows, row_of)}});
 }
 
 std::string to_json(const Devices& devices) {
+    const auto gpu_of = [](const Devices::Gpu& gpu) {
+        return Json{{"name", gpu.name},
+                    {"architecture", gpu.architecture},
+                    {"multiprocessors", known(gpu.multiprocessors)},
+                    {"memory_bytes", known(gpu.memory_bytes)},
+                    {"shared_bytes_per_block", known(gpu.shared_bytes_per_block)},
+                    {"l2_bytes", known(gpu.l2_bytes)}};
+    };
     const Devices::Cpu& cpu = devices.cpu;
     return text_of(
         {{"cpu",
@@ -302,10 +342,8 @@ std::string to_json(const Devices& devices) {
            {"vectors", cpu.vectors},
            {"memory_bytes", known(cpu.memory_bytes)},
            {"last_level_cache_bytes", known(cpu.last_level_cache_bytes)}}},
-         {"gpus", list_of(devices.gpus,
-                          [](const Devices::Gpu& gpu) {
-                              return Json{{"name", gpu.name}, {"architecture", gpu.architecture}};
-                          })},
+         {"gpus", list_of(devices.gpus, gpu_of)},
+         {"gpu_reason", devices.gpu_reason.empty() ? Json() : Json(devices.gpu_reason)},
          {"driver", text_or_null(devices.driver)},
          {"toolkit", text_or_null(devices.toolkit)},
          {"counters", {{"allowed", devices.counters_allowed}, {"reason", devices.counters_reason}}}});
@@ -322,25 +360,32 @@ std::string ceilings_json(const Ceilings& ceilings) { return text_of(ceilings_of
 std::optional<Ceilings> parse_ceilings(const std::string& text) {
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object()) return {};
-    Ceilings ceilings;
     bool whole = true;
-    const auto take = [&](const char* key, auto& to) {
-        const auto found = json.find(key);
+    const auto take = [&](const Json& object, const char* key, auto& to) {
+        const auto found = object.find(key);
         using Wanted = std::decay_t<decltype(to)>;
-        const bool fits = found != json.end() &&
+        const bool fits = found != object.end() &&
                           (std::is_same_v<Wanted, std::string> ? found->is_string() : found->is_number());
         if (fits)
             to = found->template get<Wanted>();
         else
             whole = false;
     };
-    take("processor", ceilings.processor);
-    take("date", ceilings.date);
-    take("threads", ceilings.threads);
-    take("copy_bytes_per_second", ceilings.copy_bytes_per_second);
-    take("triad_bytes_per_second", ceilings.triad_bytes_per_second);
-    take("operations_per_second", ceilings.operations_per_second);
-    take("launch_us", ceilings.launch_us);
+    Ceilings ceilings;
+    take(json, "processor", ceilings.processor);
+    take(json, "date", ceilings.date);
+    take(json, "threads", ceilings.threads);
+    take(json, "copy_bytes_per_second", ceilings.copy_bytes_per_second);
+    take(json, "triad_bytes_per_second", ceilings.triad_bytes_per_second);
+    take(json, "operations_per_second", ceilings.operations_per_second);
+    take(json, "launch_us", ceilings.launch_us);
+    if (const auto gpu = json.find("gpu"); gpu != json.end() && gpu->is_object()) {
+        Ceilings::Gpu& of_gpu = ceilings.gpu.emplace();
+        take(*gpu, "bf16_operations_per_second", of_gpu.bf16_operations_per_second);
+        take(*gpu, "launch_stream_us", of_gpu.launch_stream_us);
+        take(*gpu, "launch_graph_us", of_gpu.launch_graph_us);
+        take(*gpu, "launch_programmatic_us", of_gpu.launch_programmatic_us);
+    }
     if (!whole) return {};
     return ceilings;
 }

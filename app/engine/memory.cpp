@@ -39,14 +39,18 @@ struct Shapes {
     Dtype dtype_of(const ArraySpec& spec) const {
         return spec.dtype_for ? spec.dtype_for(configuration.parameters) : spec.dtype;
     }
-    bool has_output(const ArraySpec& spec, bool extras) const {
-        return spec.role == Role::output && spec.is_used(configuration.parameters) && (extras || !spec.extra);
-    }
-    int64_t bytes_of(const ArraySpec& spec, const Variant* variant) const {
+    // As that variant gives them; null: the reference.
+    int64_t output_bytes(const Variant* variant, bool with_extras) const {
         const Parameters& parameters = configuration.parameters;
-        return count_of(variant && variant->shape ? variant->shape(spec, parameters, inputs)
-                                                  : spec.shape_for(parameters, inputs)) *
-               sawtooth::bytes_of(dtype_of(spec));
+        int64_t bytes = 0;
+        for (const ArraySpec& spec : configuration.family->arrays) {
+            if (spec.role != Role::output || !spec.is_used(parameters)) continue;
+            if (spec.extra && !with_extras) continue;
+            const Shape shape = variant && variant->shape ? variant->shape(spec, parameters, inputs)
+                                                          : spec.shape_for(parameters, inputs);
+            bytes += count_of(shape) * bytes_of(dtype_of(spec));
+        }
+        return bytes;
     }
 };
 
@@ -67,31 +71,40 @@ int64_t free_memory_bytes() {
     return available;
 }
 
-int64_t needed_memory_bytes(const Configuration& configuration, bool with_extras) {
+MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras) {
     const Shapes shapes(configuration);
-    int64_t reference = 0, outputs = 0, largest_plan = 0;
-    for (const ArraySpec& spec : configuration.family->arrays)
-        if (shapes.has_output(spec, with_extras)) reference += 2 * shapes.bytes_of(spec, nullptr);
+    MemoryNeed need;
+    need.host = shapes.input_bytes + 2 * shapes.output_bytes(nullptr, stores_extras);  // of the reference f64
+    int64_t largest = 0, together = 0;
     for (const Variant* variant : configuration.variants) {
-        if (variant->check && variant->check(configuration.parameters, cpu_chip())) continue;
-        for (const ArraySpec& spec : configuration.family->arrays)
-            if (shapes.has_output(spec, with_extras)) outputs += shapes.bytes_of(spec, variant);
-        const PlanRequest dry{configuration.parameters, shapes.inputs, true, with_extras};
-        largest_plan = std::max(largest_plan, variant->plan_cpu(dry).memory_bytes);
+        if (variant->check && variant->check(configuration.parameters, machine.chip)) continue;
+        const auto plan = plan_on(machine, *variant,
+                                  {.parameters = configuration.parameters,
+                                   .inputs = shapes.inputs,
+                                   .dry = true,
+                                   .stores_extras = stores_extras});
+        if (!plan) continue;  // it will not run, and says why when it is its turn
+        need.host += shapes.output_bytes(variant, stores_extras);
+        largest = std::max(largest, plan->memory_bytes);
+        together += plan->memory_bytes;
     }
-    return shapes.input_bytes + reference + outputs + largest_plan;
+    if (machine.backend() == Backend::cpu) {
+        need.host += largest;
+    } else {
+        need.device = largest + GpuTimer::scratch_bytes(machine.chip);
+        need.device_together = together + GpuTimer::scratch_bytes(machine.chip);
+    }
+    return need;
 }
 
 bool stores_extras(const Configuration& configuration, Extras extras) {
-    constexpr int64_t drawable_bytes = 32 << 20;
-    if (extras != Extras::drawable) return extras == Extras::all;
+    constexpr int64_t most_drawable = 32 << 20;
     const Shapes shapes(configuration);
+    int64_t bytes = 0;
     for (const Variant* variant : configuration.variants)
-        for (const ArraySpec& spec : configuration.family->arrays)
-            if (spec.extra && shapes.has_output(spec, true) &&
-                shapes.bytes_of(spec, variant) > drawable_bytes)
-                return false;
-    return true;
+        bytes = std::max(bytes, shapes.output_bytes(variant, true) - shapes.output_bytes(variant, false));
+    if (bytes == 0 || extras == Extras::none) return false;
+    return extras == Extras::all || bytes <= most_drawable;
 }
 
 std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit) {
@@ -101,6 +114,20 @@ std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit) 
                           short_bytes(static_cast<double>(allowed)) +
                           (limit ? " are allowed; raise --memory-limit or make the shape smaller"
                                  : " are free; make the shape smaller or name fewer variants"));
+}
+
+std::optional<Error> check_memory(const MemoryNeed& need, const Machine& machine,
+                                  std::optional<int64_t> limit) {
+    if (auto error = check_memory(need.host, limit)) return error;
+    if (!machine.device()) return {};
+    const int64_t free = machine.device()->free_bytes();
+    const int64_t allowed = limit ? std::min(*limit, free) : free;
+    if (need.device <= allowed) return {};
+    return Error::failure("memory: this needs " + short_bytes(static_cast<double>(need.device)) + " on " +
+                          machine.chip.name + " and " + short_bytes(static_cast<double>(allowed)) +
+                          (limit && *limit <= free
+                               ? " are allowed; raise --memory-limit or make the shape smaller"
+                               : " are free there; make the shape smaller or name fewer variants"));
 }
 
 }  // namespace sawtooth

@@ -8,11 +8,14 @@
 #include <string>
 
 #include "app/engine/configure.h"
+#include "app/engine/machine.h"
 #include "kernels/core/result.h"
 #include "kernels/core/sweep.h"
 #include "kernels/cpu/pool.h"
 
 namespace sawtooth {
+
+struct Prepared;
 
 struct Progress {
     double fraction = 0;  // 0 to 1
@@ -39,10 +42,20 @@ class Runner {
     // Refused cells are results. An error ends the sweep: usage, failure, or cancelled.
     Outcome<SweepResult> sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done = {});
     // One cell, without its arrays: the engine runs cells between live requests. Cancelled is the only error.
-    Outcome<SweepCell> sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop);
+    Outcome<SweepCell> sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop,
+                                  const OnProgress& progress = {});
 
-    // Measured the first time (0.5 s) and kept in the cache directory with date and processor.
+    // An error of the GPU came after which every call of this process fails: only a new one helps.
+    bool broken() const { return broken_; }
+
+    // Where the Request's launches go: the CPU, a GPU, or the one that "auto" finds. Failure: there is no GPU
+    // to be used, or the family has no CUDA form. Usage: there is no GPU of that number.
+    Outcome<Machine> machine(const Request& request, const Family& family);
+
+    // Measured the first time (0.5 s) and kept in the cache directory with date and processor; all zero where
+    // it was stopped.
     Ceilings ceilings(int threads, std::stop_token stop);
+    Outcome<Ceilings> ceilings(GpuTimer& timer, std::stop_token stop);
     const std::string& cache_directory() const { return cache_directory_; }
 
     // The pool with that many threads (0: one a core), made when the number changes.
@@ -52,12 +65,23 @@ class Runner {
     struct Kept;
     Outcome<std::shared_ptr<const Result>> run_guarded(const Request& request, std::stop_token stop,
                                                        const OnProgress& progress);
-    Outcome<Configuration> configured(const Request& request);
+    Outcome<std::shared_ptr<const Result>> run_prepared(const Prepared& prepared, std::stop_token outer,
+                                                        const OnProgress& progress);
+    std::optional<Error> read_input(const Request& request);
+    std::optional<Error> renew_inputs(const Request& request, const Configuration& configuration,
+                                      std::stop_token stop, const OnProgress& progress);
+    std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
+                                                std::stop_token stop, const OnProgress& progress);
+    void add_theory_for(const Request& request, const OnProgress& progress, Result& result);
+    std::optional<Ceilings> kept_ceilings(const std::string& path, const std::string& processor, int threads);
+    void keep_ceilings(const std::string& path, Ceilings& measured, const std::string& processor);
 
     std::string cache_directory_;
     std::unique_ptr<cpu::Pool> pool_;
+    Gpus gpus_;
     std::shared_ptr<Kept> kept_;
     std::optional<Ceilings> ceilings_;
+    bool broken_ = false;
 };
 
 // Is every axis a parameter of the family that can be swept, every value accepted? Cells that a check refuses

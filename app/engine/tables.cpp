@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include "kernels/families.h"
 
@@ -100,6 +102,58 @@ std::vector<Field> metric_fields(const Result& result) {
     return fields;
 }
 
+std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f}", 100 * *share) : ""; }
+
+// What a launch takes of a GPU's multiprocessor: of the launch that a variant spends most time in.
+const LaunchRecord* main_launch(const VariantResult& variant) {
+    std::map<std::string_view, double> spent;
+    for (const LaunchRecord& launch : variant.launches) spent[launch.info->name] += launch.duration_us;
+    const LaunchRecord* most = nullptr;
+    for (const LaunchRecord& launch : variant.launches)
+        if (launch.info->resources && (!most || spent[launch.info->name] > spent[most->info->name]))
+            most = &launch;
+    return most;
+}
+
+std::string with_limiter(const Occupancy& occupancy) {
+    const std::string share = percent(occupancy.theoretical);
+    return share.empty() || occupancy.limiter.empty() ? share : share + ", " + occupancy.limiter;
+}
+
+std::vector<std::string> resource_words(const Resources& resources) {
+    return {std::to_string(resources.registers), short_bytes(static_cast<double>(resources.shared_bytes)),
+            short_bytes(static_cast<double>(resources.spill_bytes))};
+}
+
+// Only of a run on a GPU. The achieved occupancy where counters were read.
+std::vector<Field> occupancy_fields(const Result& result) {
+    bool known = false, achieved = false;
+    for (const VariantResult& variant : result.variants)
+        for (const LaunchRecord& launch : variant.launches) {
+            known = known || launch.info->resources;
+            achieved = achieved || launch.occupancy.achieved;
+        }
+    if (!known) return {};
+    const auto field = [](Table::Column column, auto&& text) {
+        return Field{std::move(column), [text](const VariantResult& variant) {
+                         const LaunchRecord* launch = main_launch(variant);
+                         return launch ? text(*launch) : std::string();
+                     }};
+    };
+    std::vector<Field> fields = {
+        field({"registers", ""},
+              [](const LaunchRecord& l) { return std::to_string(l.info->resources->registers); }),
+        field({"shared", ""},
+              [](const LaunchRecord& l) {
+                  return short_bytes(static_cast<double>(l.info->resources->shared_bytes));
+              }),
+        field({"occupancy", "%"}, [](const LaunchRecord& l) { return with_limiter(l.occupancy); })};
+    if (achieved)
+        fields.push_back(
+            field({"achieved", "%"}, [](const LaunchRecord& l) { return percent(l.occupancy.achieved); }));
+    return fields;
+}
+
 std::vector<Field> number_fields(const Result& result) {
     std::vector<Field> fields = time_fields(result);
     for (Field& field : speed_up_fields(result)) fields.push_back(std::move(field));
@@ -114,13 +168,12 @@ std::vector<Field> number_fields(const Result& result) {
         fields.push_back(
             {{"not finite", ""}, [](const VariantResult& v) { return std::to_string(nonfinite_of(v)); }});
     fields.push_back({{"launches", ""}, [](const VariantResult& v) {
-                          const auto kept = static_cast<int64_t>(v.launches.size());
-                          const int64_t count = std::max(v.launch_count, kept);
-                          return count > 0 ? std::to_string(count) : "";
+                          return v.launch_count > 0 ? std::to_string(v.launch_count) : "";
                       }});
     fields.push_back({{"memory", ""}, [](const VariantResult& v) {
                           return short_bytes(static_cast<double>(v.memory_bytes));
                       }});
+    for (Field& field : occupancy_fields(result)) fields.push_back(std::move(field));
     return fields;
 }
 
@@ -180,6 +233,7 @@ std::string options_of(const Request& request) {
         if (!changes_nothing(request, name, value)) add("--set", name + "=" + exact_text(value));
     for (const std::string& variant : request.variants) add("--variant", variant);
     if (request.backend == BackendChoice::cuda) add("--backend", "cuda");
+    if (request.backend == BackendChoice::automatic) add("--backend", "auto");
     if (request.device != usual.device) add("--device", std::to_string(request.device));
     if (request.threads != usual.threads) add("--threads", std::to_string(request.threads));
     if (request.seed != usual.seed) add("--seed", std::to_string(request.seed));
@@ -188,6 +242,9 @@ std::string options_of(const Request& request) {
     if (request.profile != usual.profile) add("--profile", word_for(request.profile));
     if (request.time_limit_seconds) add("--time-limit", fmt::format("{}", *request.time_limit_seconds));
     if (request.memory_limit_bytes) add("--memory-limit", std::to_string(*request.memory_limit_bytes));
+    if (!request.kernels.empty()) add("--kernels", request.kernels);
+    if (!request.arch.empty()) add("--arch", request.arch);
+    if (!request.on.empty()) add("--on", request.on);
     return text;
 }
 
@@ -223,18 +280,52 @@ Table errors_table(const Result& result) {
 }
 
 Table launches_table(const VariantResult& variant) {
+    const bool on_gpu = main_launch(variant) != nullptr;
     Table table;
-    table.columns = {{"launch", "", false}, {"grid", ""},     {"block", ""},         {"start", "us"},
-                     {"duration", "us"},    {"rate", "GB/s"}, {"meaning", "", false}};
+    table.columns = {{"launch", "", false}, {"grid", ""},       {"block", ""},
+                     {"start", "us"},       {"duration", "us"}, {"rate", "GB/s"}};
+    if (on_gpu)
+        table.columns.insert(
+            table.columns.end(),
+            {{"registers", ""}, {"shared", ""}, {"spilled", ""}, {"occupancy", "%"}, {"achieved", "%"}});
+    table.columns.push_back({"meaning", "", false});
     for (const LaunchRecord& launch : variant.launches) {
         const LaunchInfo& info = *launch.info;
         const bool timed = launch.duration_us > 0;
         const bool rated = timed && info.work.bytes > 0;
-        table.rows.push_back({info.name, extent_text(info.grid), extent_text(info.block),
-                              short_number(launch.start_us), short_number(launch.duration_us),
-                              rated ? short_number(info.work.bytes / (launch.duration_us * 1e3)) : "",
-                              info.meaning});
+        std::vector<std::string> row = {
+            info.name,
+            extent_text(info.grid),
+            extent_text(info.block),
+            short_number(launch.start_us),
+            short_number(launch.duration_us),
+            rated ? short_number(info.work.bytes / (launch.duration_us * 1e3)) : ""};
+        if (on_gpu) {
+            const auto words = info.resources ? resource_words(*info.resources) : std::vector<std::string>(3);
+            row.insert(row.end(), words.begin(), words.end());
+            row.push_back(with_limiter(launch.occupancy));
+            row.push_back(percent(launch.occupancy.achieved));
+        }
+        row.push_back(info.meaning);
+        table.rows.push_back(std::move(row));
     }
+    return table;
+}
+
+Table compiled_table(const Result& result) {
+    Table table;
+    table.columns = {{"variant", "", false}, {"launch", "", false},    {"chip", "", false},
+                     {"registers", ""},      {"shared", ""},           {"spilled", ""},
+                     {"occupancy", "%"},     {"limited by", "", false}};
+    for (const VariantResult& variant : result.variants)
+        for (const CompiledLaunch& launch : variant.compiled) {
+            std::vector<std::string> row = {variant.name, launch.launch, launch.architecture};
+            const auto words = resource_words(launch.resources);
+            row.insert(row.end(), words.begin(), words.end());
+            row.push_back(percent(launch.occupancy.theoretical));
+            row.push_back(launch.occupancy.limiter);
+            table.rows.push_back(std::move(row));
+        }
     return table;
 }
 
@@ -276,13 +367,30 @@ Table sweep_table(const SweepResult& result) {
 }
 
 std::string words_of(const Ceilings& ceilings) {
-    return fmt::format(
-        "Limits of this machine with {} threads, measured {}: copy {} GB/s, triad {} GB/s, arithmetic {} "
-        "GFLOP/s, "
-        "an empty launch {}",
-        ceilings.threads, ceilings.date, short_number(ceilings.copy_bytes_per_second / 1e9),
-        short_number(ceilings.triad_bytes_per_second / 1e9),
-        short_number(ceilings.operations_per_second / 1e9), short_time(ceilings.launch_us));
+    const std::string memory = fmt::format("copy {} GB/s, triad {} GB/s, arithmetic {} GFLOP/s",
+                                           short_number(ceilings.copy_bytes_per_second / 1e9),
+                                           short_number(ceilings.triad_bytes_per_second / 1e9),
+                                           short_number(ceilings.operations_per_second / 1e9));
+    if (!ceilings.gpu)
+        return fmt::format("Limits of this machine with {} threads, measured {}: {}, an empty launch {}",
+                           ceilings.threads, ceilings.date, memory, short_time(ceilings.launch_us));
+    std::string launches = fmt::format(
+        "an empty launch {} waited for, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
+        short_time(ceilings.gpu->launch_stream_us), short_time(ceilings.gpu->launch_graph_us));
+    if (ceilings.gpu->launch_programmatic_us > 0)
+        launches += fmt::format(", {} where it may begin before the last one ends",
+                                short_time(ceilings.gpu->launch_programmatic_us));
+    return fmt::format("Limits of {}, measured {}: {}, bf16 products {} TFLOP/s, {}", ceilings.processor,
+                       ceilings.date, memory, short_number(ceilings.gpu->bf16_operations_per_second / 1e12),
+                       launches);
+}
+
+std::string sentence_of(const Clocks& clocks) {
+    const std::string range = clocks.before_mhz == clocks.after_mhz
+                                  ? fmt::format("{:.0f}", clocks.before_mhz)
+                                  : fmt::format("{:.0f} to {:.0f}", clocks.before_mhz, clocks.after_mhz);
+    return fmt::format("The multiprocessors ran at {} MHz of {:.0f}, {}", range, clocks.highest_mhz,
+                       clocks.throttled.empty() ? "not throttled" : "throttled: " + clocks.throttled);
 }
 
 std::string command_of(const Request& request) {

@@ -12,13 +12,20 @@ namespace sawtooth {
 Table numbers_table(const Result& result);
 // One row a variant and output: how far from the reference.
 Table errors_table(const Result& result);
-// One row a launch: name, grid, start, duration, bytes a second.
+// One row a launch: name, grid, start, duration, bytes a second; of a GPU also what it takes and its
+// occupancy.
 Table launches_table(const VariantResult& variant);
+// One row a variant and kind of launch: what the compiler and the occupancy rules say of it, for a chip that
+// need not be there. No rows where nothing was compiled.
+Table compiled_table(const Result& result);
 // One row a cell and variant; refused cells are rows with their reason.
 Table sweep_table(const SweepResult& result);
 
 // What the machine can do at most, in a sentence.
 std::string words_of(const Ceilings& ceilings);
+
+// "1980 MHz of 1980, not throttled": the clock of a GPU around the timed repeats, in a sentence.
+std::string sentence_of(const Clocks& clocks);
 
 // "sawtooth run scan --set length=8192 …", quoted for a shell: makes the same numbers.
 std::string command_of(const Request& request);

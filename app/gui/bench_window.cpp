@@ -158,25 +158,20 @@ void print_json(const WindowBench& bench) {
         spread(bench.latency_new), spread(bench.frame), bench.idle_share);
 }
 
-int fail(const Error& error) {
-    fmt::print(stderr, "sawtooth bench window: {}\n", error.text);
-    return error.exit_code();
-}
-
 }  // namespace
 
-int bench_window(const WindowOptions& options, bool json) {
+std::optional<Error> bench_window(const WindowOptions& options, bool json) {
     auto opened = Session::open(options);
-    if (!opened) return fail(opened.error());
+    if (!opened) return opened.error();
     Session& session = **opened;
     auto window = OffscreenWindow::open(session.lab(), width, height);
-    if (!window) return fail(window.error());
+    if (!window) return window.error();
     session.wait_until_done();
-    if (session.lab().problem) return fail(session.lab().problem->error);
+    if (session.lab().problem) return session.lab().problem->error;
 
     const Slider kept = find_slider(session.lab(), Renews::kernels),
                  anew = find_slider(session.lab(), Renews::inputs);
-    if (!kept.row || !anew.row) return fail(Error::failure("this family has no sliders to move"));
+    if (!kept.row || !anew.row) return Error::failure("this family has no sliders to move");
     WindowBench bench;
     bench.device = session.lab().result->device;
     bench.moved = kept.row->name;
@@ -186,7 +181,7 @@ int bench_window(const WindowOptions& options, bool json) {
     session.wait_until_done();
     bench.idle_share = measure_idle(session, **window);
     json ? print_json(bench) : print_text(bench);
-    return 0;
+    return {};
 }
 
 }  // namespace sawtooth

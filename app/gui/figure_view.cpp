@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,16 +10,19 @@
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
 #include "app/gui/lab.h"
+#include "app/gui/launch_words.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
 #include "viz/figure_csv.h"
+#include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/figure_imgui.h"
+#include "viz/layout.h"
 
 namespace sawtooth {
 namespace {
 
-constexpr float least_width = 280, least_height = 200;  // of a figure in a grid
+constexpr float smallest_width = 280, smallest_height = 200;  // of a figure in a grid
 
 // Ranges and cursors are kept by axis where plots share it, else by figure.
 std::string axis_key(const ShownFigure& shown) {
@@ -27,10 +31,19 @@ std::string axis_key(const ShownFigure& shown) {
                           : shared;
 }
 
+// What the result knows of a span of the timeline.
+DescribeSpan describer_of(const LabState& lab) {
+    return [result = lab.result](const Tracks::Track& track, const Tracks::Span& span) {
+        const LaunchRecord* launch = result ? launch_of(*result, track, span) : nullptr;
+        return launch ? facts_of(*launch) : std::vector<std::pair<std::string, std::string>>{};
+    };
+}
+
 DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 size) {
     DrawOptions options;
     options.size = size;
     options.dimmed = !shown.outdated.empty();
+    if (shown.figure->place == Place::timeline && !shown.sweep) options.describe_span = describer_of(lab);
     const std::string key = axis_key(shown);
     if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end())
         options.visible = range->second;
@@ -62,7 +75,7 @@ void draw_menu(LabState& lab, const ShownFigure& shown, std::string& removed) {
 // Says over the figure that it is old.
 void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
-    const ImVec2 padding{units(8), units(4)};
+    const ImVec2 padding{units(8), units(2)};  // no higher than the title beside it
     const ImVec2 end{corner.x + size.x - units(4), corner.y + extent.y + 2 * padding.y};
     const ImVec2 begin{std::max(corner.x, end.x - extent.x - 2 * padding.x), corner.y};
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -98,13 +111,13 @@ void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string&
 
 // As many columns as make the figures' shape suit the panel, none narrower than the least.
 int columns_for(size_t count, ImVec2 room) {
-    const int most = std::clamp(static_cast<int>(room.x / units(least_width)), 1, static_cast<int>(count));
+    const int most = std::clamp(static_cast<int>(room.x / units(smallest_width)), 1, static_cast<int>(count));
     int best = 1;
     float best_waste = 1e9f;
     for (int columns = 1; columns <= most; ++columns) {
         const int rows = (static_cast<int>(count) + columns - 1) / columns;
         const float shape = (room.x / static_cast<float>(columns)) /
-                            std::max(room.y / static_cast<float>(rows), units(least_height));
+                            std::max(room.y / static_cast<float>(rows), units(smallest_height));
         const float waste = std::abs(std::log(shape / 1.8f)) +
                             0.2f * static_cast<float>(rows * columns - static_cast<int>(count));
         if (waste < best_waste) best = columns, best_waste = waste;
@@ -127,20 +140,26 @@ std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
     return shown;
 }
 
-void draw_figure_grid(LabState& lab, Place place, const std::string& shows) {
+void draw_figure_grid(LabState& lab, Place place, const std::string& shows, float below) {
     const auto shown = shown_figures(lab, place);
     if (shown.empty()) {
-        centred_sentence(empty_sentence(lab, shows));
+        centred_sentence(empty_sentence(lab, shows), below);
         return;
     }
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    ImVec2 room = ImGui::GetContentRegionAvail();
+    room.y = std::max(room.y - below, 1.0f);
     const float gap = units(8);
     const int columns = columns_for(shown.size(), room);
     const int rows = (static_cast<int>(shown.size()) + columns - 1) / columns;
     const float height = std::floor((room.y - gap * static_cast<float>(rows - 1)) / static_cast<float>(rows));
-    const bool scrolls = height < units(least_height) && rows > 1;
-    const float right = scrolls ? ImGui::GetStyle().ScrollbarSize : 0;
-    const float width = room.x - right, tall = scrolls ? units(least_height) : height;
+    float least = rows > 1 ? units(smallest_height) : 0;
+    for (const ShownFigure& each : shown)
+        least = std::max(least, std::ceil(least_height(ImGuiCanvas(nullptr), *each.figure)));
+    // A panel that fills a picture cannot scroll, and shows what there is room for.
+    const bool scrolls = height < least && !(ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_NoScrollbar);
+    const bool bar_is_there = ImGui::GetScrollMaxY() > 0;  // then the room is without it already
+    const float right = scrolls && !bar_is_there ? ImGui::GetStyle().ScrollbarSize : 0;
+    const float width = room.x - right, tall = scrolls ? least : height;
     // Those of the last row share its whole width.
     const auto size_of = [&](size_t i) {
         const size_t row_begin = i - i % static_cast<size_t>(columns);

@@ -16,8 +16,8 @@ struct ShownFigure {
 // The figures of a place, those of the newest result first.
 std::vector<ShownFigure> shown_figures(const LabState& lab, Place place);
 
-// All of them in a grid that fills the panel; scrolls where they would be too small. A sentence where there
-// is none.
-void draw_figure_grid(LabState& lab, Place place, const std::string& shows);
+// All of them in a grid that fills the panel but for so many pixels under it; scrolls where they would be too
+// small. A sentence where there is none.
+void draw_figure_grid(LabState& lab, Place place, const std::string& shows, float below = 0);
 
 }  // namespace sawtooth

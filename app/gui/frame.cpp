@@ -40,18 +40,25 @@ constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFl
                                    ImGuiWindowFlags_NoBringToFrontOnFocus;
 
 // A row across the window.
-void draw_row(LabState& lab, const char* name, float top, float height, void (*draw)(LabState&)) {
+void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 ground,
+              void (*draw)(LabState&)) {
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
     ImGui::SetNextWindowPos({viewport.WorkPos.x, viewport.WorkPos.y + top});
     ImGui::SetNextWindowSize({viewport.WorkSize.x, height});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {units(12), units(4)});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg));
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ground);
     if (ImGui::Begin(name, nullptr, fixed | ImGuiWindowFlags_NoScrollWithMouse)) draw(lab);
     ImGui::End();
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(3);
+}
+
+// Enough red to be noticed, little enough to read on.
+ImVec4 failure_ground(const LabState& lab) {
+    constexpr float share = 0.16f;
+    return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), problem_colour(lab), share);
 }
 
 // The space between the rows, where panels dock.
@@ -114,10 +121,15 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
     } else {
         const float whole = ImGui::GetMainViewport()->WorkSize.y;
         const float top = ImGui::GetFrameHeight() + units(8), bottom = ImGui::GetTextLineHeight() + units(8);
-        draw_row(lab, "top bar", 0, top, draw_top_bar);
-        draw_dock_space(lab, top, std::max(whole - top - bottom, 1.0f));
+        const float failure = failure_row_height(lab);
+        const ImVec4 bar = ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg);
+        draw_row(lab, "top bar", 0, top, bar, draw_top_bar);
+        draw_dock_space(lab, top, std::max(whole - top - bottom - failure, 1.0f));
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
-        draw_row(lab, "status bar", whole - bottom, bottom, draw_status_bar);
+        if (lab.failure)
+            draw_row(lab, "failure", whole - bottom - failure, failure, failure_ground(lab),
+                     draw_failure_row);
+        draw_row(lab, "status bar", whole - bottom, bottom, bar, draw_status_bar);
     }
     draw_open_dialog(lab);
     draw_save_dialog(lab);

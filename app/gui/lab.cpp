@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 
 #include "app/engine/npz.h"
+#include "app/gui/backends.h"
 #include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
 #include "kernels/core/table.h"
@@ -17,6 +19,9 @@ namespace {
 constexpr double rest_before_sweeps = 0.5;  // seconds without a change
 constexpr double rest_before_look = 0.05;
 constexpr size_t log_lines_kept = 500;
+// How long a launch is under way before the end of its worker is counted down, in seconds or as a share of
+// the whole: where launches follow each other, it would only flicker.
+constexpr double rest_before_countdown = 1, share_before_countdown = 0.5;
 
 bool is_run_row(const Parameter& row) {
     const auto& rows = run_rows();
@@ -35,6 +40,7 @@ Parameters figure_parameters(const LabState& lab) {
 Request computed(const LabState& lab, Request request) {
     for (const Parameter& row : lab.family->parameters)
         if (row.renews == Renews::figures) request.parameters.values.erase(row.name);
+    request.time_limit_seconds.reset();
     return request;
 }
 
@@ -67,9 +73,39 @@ void log_result(LabState& lab, const Result& result) {
     lab.seen_notes = result.notes;
 }
 
+void take_progress(LabState& lab, const Progress& progress) {
+    using Clock = std::chrono::steady_clock;
+    lab.pending.progress = progress;
+    if (!progress.deadline) {
+        lab.pending.deadline.reset();
+        return;
+    }
+    constexpr double same = 0.1;  // seconds: the two clocks are not read at once
+    const double at = lab.now + std::chrono::duration<double>(*progress.deadline - Clock::now()).count();
+    if (!lab.pending.deadline || std::abs(lab.pending.deadline->at - at) > same)
+        lab.pending.deadline = Pending::Deadline{at, lab.now};
+}
+
+double countdown_begin(const Pending::Deadline& deadline) {
+    return deadline.heard +
+           std::min(rest_before_countdown, share_before_countdown * (deadline.at - deadline.heard));
+}
+
+void take_failure(LabState& lab, const Error& error) {
+    const Request request = lab.pending.request;
+    lab.pending = {};
+    if (error.kind == Error::Kind::cancelled) {
+        note(lab, LogLine::Kind::note, "stopped");
+        return;
+    }
+    lab.problem = problem_of(lab, error);
+    if (error.kind == Error::Kind::failure) lab.failure = Failure{error, request};
+    note(lab, LogLine::Kind::problem, error.text);
+}
+
 void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
-    if (event.kind == Event::Kind::progress && newest) lab.pending.progress = event.progress;
+    if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
     // Results of older tickets are shown too: they are what follows the slider on the way.
     if (event.kind == Event::Kind::result && event.ticket >= lab.shown_ticket &&
         event.result->request.family == lab.family->name) {
@@ -82,20 +118,12 @@ void take_run_event(LabState& lab, const Event& event) {
             lab.sweeps_due = lab.now + rest_before_sweeps;
         }
     }
-    if (event.kind == Event::Kind::failed && newest) {
-        lab.pending = {};
-        if (event.error->kind == Error::Kind::cancelled) {
-            note(lab, LogLine::Kind::note, "stopped");
-            return;
-        }
-        lab.problem = problem_of(lab, *event.error);
-        note(lab, LogLine::Kind::problem, event.error->text);
-    }
+    if (event.kind == Event::Kind::failed && newest) take_failure(lab, *event.error);
 }
 
 void take_event(LabState& lab, const Event& event) {
     if (event.kind == Event::Kind::figures) {
-        lab.figures = event.figures;
+        if (lab.result) lab.figures = event.figures;  // of the family before, where there is none yet
         return;
     }
     const bool of_sweep = std::any_of(
@@ -116,7 +144,8 @@ std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& 
 
 // The arrays become inputs where the Request goes with them.
 std::optional<Error> use_arrays(LabState& lab, Request request, Arrays arrays) {
-    if (const auto configuration = configure(request, arrays); !configuration) return configuration.error();
+    if (const auto configuration = configure(request, arrays, backend_in_force(lab)); !configuration)
+        return configuration.error();
     note(lab, LogLine::Kind::note, fmt::format("inputs come from {}", request.input));
     lab.request = std::move(request);
     lab.fixed = fixed_by(*lab.family, arrays);
@@ -152,7 +181,7 @@ void take_opened(LabState& lab) {
 
 // The configuration that is set, as far as it is good; else the problem that is shown.
 bool settle(LabState& lab) {
-    const auto configuration = configure(request_of(lab), lab.given);
+    const auto configuration = configure(request_of(lab), lab.given, backend_in_force(lab));
     if (!configuration) {
         lab.problem = problem_of(lab, configuration.error());
         return false;
@@ -191,7 +220,8 @@ EngineCalls calls_of(Engine& engine, std::function<void()> wake) {
             [&] { engine.cancel_run(); },
             [&](uint64_t ticket) { engine.cancel_sweep(ticket); },
             [&] { return engine.take_events(); },
-            std::move(wake)};
+            std::move(wake),
+            find_devices};
 }
 
 Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
@@ -212,6 +242,11 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
         if (!arrays) return arrays.error();
         if (auto problem = use_arrays(lab, lab.request, std::move(*arrays))) return *problem;
     }
+    lab.finding = std::async(std::launch::async, [find = lab.engine.devices, wake = lab.engine.wake] {
+        Devices devices = find();
+        if (wake) wake();
+        return devices;
+    });
     submit(lab);
     return lab;
 }
@@ -219,6 +254,7 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
 void update(LabState& lab, double now) {
     lab.now = now;
     take_opened(lab);
+    take_devices(lab);
     for (const Event& event : lab.engine.take_events()) take_event(lab, event);
     if (lab.look_due && *lab.look_due <= now) {
         lab.look_due.reset();
@@ -237,9 +273,18 @@ std::optional<double> due(const LabState& lab) {
     };
     consider(lab.look_due);
     if (!lab.pending.ticket) consider(lab.sweeps_due);
-    if (lab.pending.ticket && lab.now - lab.pending.since <= patience)
-        consider(lab.pending.since + patience + 0.01);
     return soonest;
+}
+
+std::optional<double> changes_at(const LabState& lab) {
+    if (!lab.pending.ticket) return {};
+    constexpr double just_after = 0.01;
+    if (lab.now - lab.pending.since <= patience) return lab.pending.since + patience + just_after;
+    const auto& deadline = lab.pending.deadline;
+    if (!deadline || lab.now > deadline->at) return {};
+    if (lab.now < countdown_begin(*deadline)) return countdown_begin(*deadline) + just_after;
+    // When the next whole second is reached.
+    return deadline->at - (std::ceil(deadline->at - lab.now) - 1) + just_after;
 }
 
 void choose_family(LabState& lab, const Family& family) {
@@ -256,6 +301,7 @@ void choose_family(LabState& lab, const Family& family) {
     lab.fixed.clear();
     lab.result.reset();
     lab.figures.reset();
+    lab.failure.reset();
     lab.view.visible.clear();
     submit(lab);
 }
@@ -299,10 +345,22 @@ void enable_variant(LabState& lab, const std::string& variant, bool enabled) {
         settle(lab);
 }
 
+void choose_chip(LabState& lab, const std::string& architecture) {
+    lab.request.arch = architecture;
+    submit(lab);
+}
+
+void set_profile(LabState& lab, Profile profile) {
+    lab.request.profile = profile;
+    submit(lab);
+}
+
 void submit(LabState& lab) {
+    lab.failure.reset();
     if (!settle(lab)) return;
     lab.sweeps_due.reset();
-    lab.pending = {lab.engine.run(request_of(lab), lab.view), lab.now, {}};
+    const Request request = request_of(lab);
+    lab.pending = {.ticket = lab.engine.run(request, lab.view), .since = lab.now, .request = request};
 }
 
 void stop(LabState& lab) {
@@ -385,10 +443,12 @@ std::string reason_fixed(const LabState& lab, const Parameter& row) {
 }
 
 std::string reason_refused(const LabState& lab, const Variant& variant) {
-    const Chip chip = cpu_chip();
-    if (!variant.runs_on(chip.backend)) return fmt::format("It has no form for {}.", name_of(chip.backend));
-    if (!variant.check) return "";
-    return variant.check(lab.parameters, chip).value_or("");
+    const Backend backend = backend_in_force(lab);
+    if (!variant.runs_on(backend))
+        return fmt::format("It has no form for {}.", backend == Backend::cpu ? "the CPU" : "CUDA");
+    const auto chip = chip_in_force(lab);
+    if (!variant.check || !chip) return "";
+    return variant.check(lab.parameters, *chip).value_or("");
 }
 
 std::string why_outdated(const LabState& lab) {
@@ -396,11 +456,31 @@ std::string why_outdated(const LabState& lab) {
     const bool same = computed(lab, lab.result->request) == computed(lab, request_of(lab));
     if (lab.pending.ticket) {
         const bool on_the_way = same && lab.shown_ticket == lab.pending.ticket;
-        return on_the_way || lab.now - lab.pending.since <= patience ? "" : "running";
+        if (on_the_way || lab.now - lab.pending.since <= patience) return "";
+        return is_compiling(lab) ? "compiling (first time, then kept)" : "running";
     }
-    if (lab.problem) return "cannot run";
+    if (lab.problem) return lab.problem->error.kind == Error::Kind::failure ? "failed" : "cannot run";
     if (!same) return "changed, F5 runs";
     return lab.result->complete ? "" : "stopped";
+}
+
+std::string problem_words(const Problem& problem) {
+    const bool failed = problem.error.kind == Error::Kind::failure;
+    return (failed ? "Failed: " : "Cannot run: ") + problem.error.text;
+}
+
+bool is_compiling(const LabState& lab) {
+    return lab.pending.ticket && lab.pending.progress.words.starts_with("compiling");
+}
+
+std::optional<int> countdown(const LabState& lab) {
+    const auto& deadline = lab.pending.deadline;
+    if (!lab.pending.ticket || !deadline || lab.now < countdown_begin(*deadline)) return {};
+    return static_cast<int>(std::ceil(std::max(0.0, deadline->at - lab.now)));
+}
+
+std::string countdown_words(int seconds) {
+    return seconds > 0 ? fmt::format("{} s, then the worker is ended", seconds) : "the worker is being ended";
 }
 
 Request request_of(const LabState& lab) {

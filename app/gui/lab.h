@@ -17,6 +17,8 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine);
 void update(LabState& lab, double now);
 // When the next thing becomes due; nullopt: nothing will unless something happens.
 std::optional<double> due(const LabState& lab);
+// When what is drawn at `now` will look different although nothing happens; nullopt: never.
+std::optional<double> changes_at(const LabState& lab);
 
 // Changes by a person. Each submits where the lab is live.
 void choose_family(LabState& lab, const Family& family);
@@ -24,6 +26,9 @@ void set_parameter(LabState& lab, const Parameter& row, Value value);
 void reset_parameter(LabState& lab, const Parameter& row);
 void reset_parameters(LabState& lab);
 void enable_variant(LabState& lab, const std::string& variant, bool enabled);
+
+void choose_chip(LabState& lab, const std::string& architecture);  // theory for it; "": the chip at hand
+void set_profile(LabState& lab, Profile profile);
 
 void submit(LabState& lab);  // what is set, now
 void stop(LabState& lab);    // the run and the sweeps
@@ -39,7 +44,8 @@ void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> 
 // The widest plot is that many pixels wide: figures need no more columns.
 void fit_columns(LabState& lab, int pixels);
 
-// The rows of a Request that are no parameters of a family: seed, repeats, cache, threads.
+// The rows of a Request that are no parameters of a family: seed, repeats, cache, profile,
+// threads, time limit.
 const std::vector<Parameter>& run_rows();
 
 // What the control of a row shows: what was set, else what is in force.
@@ -60,6 +66,15 @@ constexpr double patience = 0.12;
 
 // Why what is drawn is not what is set, in few words ("running"); "" where it is.
 std::string why_outdated(const LabState& lab);
+
+// Whether what runs waits for a compiler.
+bool is_compiling(const LabState& lab);
+// Seconds, rounded up, until the worker is ended, once a launch has taken so long that it may come to that.
+std::optional<int> countdown(const LabState& lab);
+std::string countdown_words(int seconds);
+
+// "Cannot run: …", or "Failed: …" where it was tried.
+std::string problem_words(const Problem& problem);
 
 // The Request that `submit` sends.
 Request request_of(const LabState& lab);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/engine/devices.h"
 #include "app/engine/engine.h"
 #include "kernels/core/family.h"
 
@@ -23,7 +24,8 @@ struct EngineCalls {
     std::function<void()> cancel_run;
     std::function<void(uint64_t)> cancel_sweep;
     std::function<std::vector<Event>()> take_events;
-    std::function<void()> wake;  // draws the next frame soon; may be called on any thread
+    std::function<void()> wake;        // draws the next frame soon; may be called on any thread
+    std::function<Devices()> devices;  // may take a while: called on a thread of its own
 };
 
 using Figures = std::shared_ptr<const std::vector<Figure>>;
@@ -32,7 +34,19 @@ using Figures = std::shared_ptr<const std::vector<Figure>>;
 struct Pending {
     uint64_t ticket = 0;  // 0: nothing runs
     double since = 0;
-    Progress progress;
+    Request request = {};
+    Progress progress = {};
+    // When its worker will be ended, and when that was first heard, on the clock of LabState::now.
+    struct Deadline {
+        double at = 0, heard = 0;
+    };
+    std::optional<Deadline> deadline = {};
+};
+
+// A run that failed, or cost its worker: kept until the next one leaves or a person puts it away.
+struct Failure {
+    Error error;
+    Request request;
 };
 
 // A sweep whose figures stand in Views: asked for by figures of the family, or by a person.
@@ -83,6 +97,8 @@ struct Settings {
     ThemeChoice theme = ThemeChoice::system;
     double scale = 0;  // 1 to 2; 0: that of the monitor
     int width = 1600, height = 900;
+    BackendChoice backend = BackendChoice::cpu;
+    int device = 0;
 
     bool operator==(const Settings&) const = default;
 };
@@ -101,6 +117,12 @@ struct LabState {
     std::optional<Problem> problem;
     std::set<std::string> disabled_variants;
 
+    // Where it could run: absent until `finding` is ready. Then the backend of the last time is chosen, where
+    // nothing else was meanwhile.
+    std::optional<Devices> devices;
+    std::future<Devices> finding;
+    bool wants_kept_backend = false;
+
     // The file that gives inputs, and which parameters its arrays fix.
     Arrays given;
     std::map<std::string, std::string> fixed;  // parameter: name of the array
@@ -113,6 +135,7 @@ struct LabState {
     std::shared_ptr<const Result> result;
     Figures figures;
     std::vector<BackgroundSweep> sweeps;
+    std::optional<Failure> failure;
     std::vector<std::string> seen_notes;
     std::deque<LogLine> log;
 

@@ -174,7 +174,7 @@ void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& onl
     graphics_.begin_frame();
     ImGui::NewFrame();
     draw_frame(lab, only_panel);
-    graphics_.end_frame(offscreen_->width(), offscreen_->height(), theme_of(lab).bar);
+    graphics_.end_frame(offscreen_->width(), offscreen_->height(), theme_of(lab).ground);
 }
 
 }  // namespace sawtooth

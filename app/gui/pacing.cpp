@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "app/gui/lab.h"
-
 namespace sawtooth {
 namespace {
 
@@ -20,7 +18,8 @@ double Pacing::next(const LabState& lab, bool text_cursor_blinks) const {
     if (woken_ || settling_ > 0) step = news_step;
     if (last_frame_ - last_input_ < tooltip_wait) step = std::min(step, tooltip_step);
     if (text_cursor_blinks) step = std::min(step, blink_step);
-    return std::min(last_frame_ + step, due(lab).value_or(last_frame_ + step));
+    const double next = std::min(last_frame_ + step, changes_at_.value_or(last_frame_ + step));
+    return std::min(next, due(lab).value_or(next));
 }
 
 }  // namespace sawtooth

@@ -1,13 +1,15 @@
 #pragma once
 
-#include "app/gui/lab_state.h"
+#include <optional>
+
+#include "app/gui/lab.h"
 
 namespace sawtooth {
 
 // When the window draws: at once what a person does and the result that was waited for; Dear ImGui's few
 // frames to settle, and what else the engine sends, only so often that drawing leaves the processor to what
-// is measured; slowly for the moment in which tooltips wait to come; then not until something happens or
-// becomes due.
+// is measured; slowly for the moment in which tooltips wait to come; once a second while the end of a worker
+// is counted down; then not until something happens or becomes due.
 class Pacing {
   public:
     void happened(double now) {
@@ -19,6 +21,7 @@ class Pacing {
     void drawn(const LabState& lab, double now) {
         last_frame_ = now;
         drawn_figures_ = lab.figures;
+        changes_at_ = changes_at(lab);
         settling_ -= settling_ > 0;
         unseen_input_ = woken_ = false;
     }
@@ -32,6 +35,7 @@ class Pacing {
     int settling_ = frames_to_settle;
     bool unseen_input_ = true, woken_ = false;
     Figures drawn_figures_;
+    std::optional<double> changes_at_;  // what was drawn last
 };
 
 }  // namespace sawtooth

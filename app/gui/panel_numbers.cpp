@@ -80,6 +80,36 @@ void draw_variant_name(const LabState& lab, const std::string& name) {
     ImGui::TextUnformatted(name.c_str());
 }
 
+void draw_table(LabState& lab, const char* name, const Table& table, float below) {
+    constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
+                                      ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH |
+                                      ImGuiTableFlags_SizingFixedFit;
+    if (!ImGui::BeginTable(name, static_cast<int>(table.columns.size()), flags, {0, -below})) return;
+    draw_head(table);
+    for (const auto& row : table.rows) {
+        ImGui::TableNextRow();
+        draw_variant_name(lab, row.front());
+        for (size_t column = 1; column < row.size(); ++column) draw_cell(lab, table, column, row[column]);
+    }
+    draw_copy_menu(lab, table);
+    ImGui::EndTable();
+}
+
+// What was measured, and what the compiler says of the kernels, as leaves of the panel.
+void draw_tables(LabState& lab, const Table& measured, const Table& compiled, float below) {
+    if (compiled.rows.empty()) return draw_table(lab, "numbers", measured, below);
+    if (!ImGui::BeginTabBar("tables")) return;
+    if (ImGui::BeginTabItem("Measured")) {
+        draw_table(lab, "numbers", measured, below);
+        ImGui::EndTabItem();
+    }
+    if (ImGui::BeginTabItem("Compiled")) {
+        draw_table(lab, "compiled", compiled, below);
+        ImGui::EndTabItem();
+    }
+    ImGui::EndTabBar();
+}
+
 }  // namespace
 
 void draw_numbers(LabState& lab) {
@@ -87,25 +117,16 @@ void draw_numbers(LabState& lab) {
         centred_sentence(empty_sentence(lab, "times, rates and errors of every variant as a table to copy"));
         return;
     }
-    const Table table = numbers_table(*lab.result);
     const std::string outdated = why_outdated(lab);
+    // One line under the table, as the panel is low.
+    const float below = outdated.empty() ? clocks_line_height(lab) : ImGui::GetTextLineHeightWithSpacing();
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
-    constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
-                                      ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH |
-                                      ImGuiTableFlags_SizingFixedFit;
-    const float below = outdated.empty() ? 0 : -ImGui::GetTextLineHeightWithSpacing();
-    if (ImGui::BeginTable("numbers", static_cast<int>(table.columns.size()), flags, {0, below})) {
-        draw_head(table);
-        for (const auto& row : table.rows) {
-            ImGui::TableNextRow();
-            draw_variant_name(lab, row.front());
-            for (size_t column = 1; column < row.size(); ++column) draw_cell(lab, table, column, row[column]);
-        }
-        draw_copy_menu(lab, table);
-        ImGui::EndTable();
-    }
+    draw_tables(lab, numbers_table(*lab.result), compiled_table(*lab.result), below);
     ImGui::PopStyleVar();
-    if (!outdated.empty()) ImGui::TextDisabled("old: %s", outdated.c_str());
+    if (outdated.empty())
+        draw_clocks_line(lab);
+    else
+        ImGui::TextDisabled("old: %s", outdated.c_str());
 }
 
 }  // namespace sawtooth

@@ -1,20 +1,136 @@
 #include <fmt/format.h>
+#include <imgui.h>
 
+#include <algorithm>
+
+#include "app/gui/appearance.h"
+#include "app/gui/backends.h"
 #include "app/gui/figure_view.h"
+#include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/widgets.h"
 
 namespace sawtooth {
+namespace {
+
+// The architecture that buttons offer where none is chosen.
+constexpr const char* offered_architecture = "sm_90a";
+
+std::string name_of_chip(const Chip& chip) { return fmt::format("{}, {}", chip.architecture, chip.name); }
+
+// By the name that was given, with or without the letter.
+const Chip* find_chip(const std::vector<Chip>& known, const std::string& architecture) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const Chip& chip) {
+        return chip.architecture == architecture || chip.architecture == architecture + "a";
+    });
+    return found == known.end() ? nullptr : &*found;
+}
+
+void draw_chip_chooser(LabState& lab, const std::vector<Chip>& known, float width) {
+    const std::string reason = reason_not_compiled(lab);
+    const Chip* chosen = find_chip(known, lab.request.arch);
+    ImGui::BeginDisabled(!reason.empty());
+    ImGui::SetNextItemWidth(width);
+    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "chip at hand",
+                          ImGuiComboFlags_HeightLarge)) {
+        if (ImGui::Selectable("chip at hand", !chosen) && chosen) choose_chip(lab, "");
+        tooltip("The GPU that runs; none where the CPU does.");
+        for (const Chip& chip : known)
+            if (ImGui::Selectable(name_of_chip(chip).c_str(), &chip == chosen) && &chip != chosen)
+                choose_chip(lab, chip.architecture);
+        ImGui::EndCombo();
+    }
+    ImGui::EndDisabled();
+    tooltip(reason.empty() ? "Chip: kernels are also compiled for it, beside the run, and what limits them "
+                             "there is drawn. It need not be in this machine."
+                           : reason);
+}
+
+bool has_marks(const LabState& lab) {
+    const auto shown = shown_figures(lab, Place::occupancy);
+    return std::any_of(shown.begin(), shown.end(),
+                       [](const ShownFigure& each) { return !each.figure->marks.empty(); });
+}
+
+bool has_achieved(const Result& result) {
+    for (const VariantResult& variant : result.variants)
+        for (const LaunchRecord& launch : variant.launches)
+            if (launch.occupancy.achieved) return true;
+    return false;
+}
+
+// Of a run on a GPU whose counters were not read.
+void draw_counters_button(LabState& lab) {
+    if (!lab.result || lab.result->backend == Backend::cpu || has_achieved(*lab.result)) return;
+    ImGui::SameLine();
+    const bool asked = lab.request.profile == Profile::counters;
+    ImGui::BeginDisabled(asked);
+    if (ImGui::Button("Measure achieved")) set_profile(lab, Profile::counters);
+    ImGui::EndDisabled();
+    std::string why = "They were asked for, and did not come:";
+    for (const std::string& words : lab.result->notes) why += "\n" + words;
+    tooltip(asked ? why : "Runs again with profile = counters, which tell how many warps were resident.");
+}
+
+// Why there is nothing to draw yet.
+std::string sentence(const LabState& lab, const Chip* chosen) {
+    const std::string shows = "theoretical occupancy beside the achieved one, and what limits it";
+    if (const std::string reason = reason_not_compiled(lab); !reason.empty())
+        return fmt::format("Here would be {}. {}", shows, reason);
+    if (lab.pending.ticket || lab.problem || !lab.result) return empty_sentence(lab, shows);
+    std::string notes;
+    for (const std::string& words : lab.result->notes) notes += " " + words + ".";
+    if (chosen) return fmt::format("Nothing could be compiled for {}.{}", name_of_chip(*chosen), notes);
+    return "Occupancy and what limits it. Kernels of the CPU have none: compile for a chip, there or not, "
+           "or run on a GPU.";
+}
+
+void draw_offers(LabState& lab, const std::vector<Chip>& known) {
+    const Chip* offered = find_chip(known, offered_architecture);
+    const auto options = backend_options(lab);
+    const auto gpu = std::find_if(options.begin(), options.end(), [](const BackendOption& option) {
+        return option.backend == BackendChoice::cuda;
+    });
+    const std::string compile = "Compile for " + (offered ? offered->architecture : std::string());
+    const std::string run = gpu == options.end() ? "" : "Run on " + gpu->name;
+    const auto width = [](const std::string& words) {
+        return ImGui::CalcTextSize(words.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+    };
+    const float whole = width(compile) + units(8) + width(run);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                         std::max(0.0f, (ImGui::GetContentRegionAvail().x - whole) / 2));
+    const auto button = [&](const std::string& words, const std::string& reason, const std::string& meaning) {
+        ImGui::BeginDisabled(!reason.empty());
+        const bool pressed = ImGui::Button(words.c_str());
+        ImGui::EndDisabled();
+        tooltip(reason.empty() ? meaning : reason);
+        return pressed;
+    };
+    if (offered && button(compile, reason_not_compiled(lab), name_of_chip(*offered)))
+        choose_chip(lab, offered->architecture);
+    ImGui::SameLine(0, units(8));
+    if (gpu != options.end() && button(run, gpu->reason, gpu->meaning))
+        choose_backend(lab, gpu->backend, gpu->device);
+}
+
+}  // namespace
 
 void draw_occupancy(LabState& lab) {
-    if (!shown_figures(lab, Place::occupancy).empty()) {
+    static const std::vector<Chip> known = chips();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted("Chip");
+    ImGui::SameLine();
+    draw_chip_chooser(lab, known, std::min(units(280), ImGui::GetContentRegionAvail().x));
+    draw_counters_button(lab);
+    if (has_marks(lab)) {
         draw_figure_grid(lab, Place::occupancy, "theoretical and achieved occupancy");
         return;
     }
-    centred_sentence(
-        "Theoretical occupancy beside the achieved one, and what limits it. It needs a compiled GPU kernel, "
-        "whose "
-        "registers and shared memory decide it; kernels of the CPU have none.");
+    const Chip* chosen = find_chip(known, lab.request.arch);
+    const bool offers =
+        !chosen && lab.result && !lab.pending.ticket && lab.request.backend != BackendChoice::cuda;
+    centred_sentence(sentence(lab, chosen), offers ? ImGui::GetFrameHeightWithSpacing() : 0);
+    if (offers) draw_offers(lab, known);
 }
 
 }  // namespace sawtooth

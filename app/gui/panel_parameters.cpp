@@ -43,7 +43,7 @@ void draw_state_line(LabState& lab) {
         problem_mark(lab);
         ImGui::SameLine(0, units(4));
         ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
-        elided_text("Cannot run: " + lab.problem->error.text, room - ImGui::GetTextLineHeight() - units(4));
+        elided_text(problem_words(*lab.problem), room - ImGui::GetTextLineHeight() - units(4));
         ImGui::PopStyleColor();
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));

@@ -1,10 +1,52 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "app/engine/tables.h"
+#include "app/gui/appearance.h"
 #include "app/gui/figure_view.h"
+#include "app/gui/lab.h"
 #include "app/gui/panels.h"
+#include "app/gui/widgets.h"
 
 namespace sawtooth {
+namespace {
+
+// "1980 MHz of 1980, not throttled": panels are narrow, and the end is what matters.
+std::string short_words_of(const Clocks& clocks) {
+    const std::string range = clocks.before_mhz == clocks.after_mhz
+                                  ? fmt::format("{:.0f}", clocks.before_mhz)
+                                  : fmt::format("{:.0f} to {:.0f}", clocks.before_mhz, clocks.after_mhz);
+    return fmt::format("{} MHz of {:.0f}, {}", range, clocks.highest_mhz,
+                       clocks.throttled.empty() ? "not throttled" : "throttled: " + clocks.throttled);
+}
+
+}  // namespace
+
+float clocks_line_height(const LabState& lab) {
+    return lab.result && lab.result->clocks ? ImGui::GetTextLineHeightWithSpacing() : 0;
+}
+
+void draw_clocks_line(const LabState& lab) {
+    if (!lab.result || !lab.result->clocks) return;
+    const Clocks& clocks = *lab.result->clocks;
+    if (clocks.throttled.empty()) {
+        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    } else {
+        problem_mark(lab);
+        ImGui::SameLine(0, units(4));
+        ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+    }
+    elided_text(short_words_of(clocks), ImGui::GetContentRegionAvail().x);
+    ImGui::PopStyleColor();
+    tooltip(sentence_of(clocks) + ", before and after the timed repeats.");
+}
 
 void draw_times(LabState& lab) {
-    draw_figure_grid(lab, Place::times, "the time of every variant beside the limit of the machine");
+    draw_figure_grid(lab, Place::times, "the time of every variant beside the limit of the machine",
+                     clocks_line_height(lab));
+    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, why_outdated(lab).empty() ? 1.0f : 0.5f);
+    draw_clocks_line(lab);
+    ImGui::PopStyleVar();
 }
 
 }  // namespace sawtooth

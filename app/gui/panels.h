@@ -33,8 +33,14 @@ void draw_log(LabState& lab);
 // Not panels: the rows above and below them, and what opens over them.
 void draw_top_bar(LabState& lab);
 void draw_status_bar(LabState& lab);
+void draw_failure_row(LabState& lab);
+float failure_row_height(const LabState& lab);  // in pixels; 0 where nothing failed
 void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
+
+// The clocks under which the newest result was measured, in a quiet line; nothing where they are not known.
+void draw_clocks_line(const LabState& lab);
+float clocks_line_height(const LabState& lab);  // in pixels; 0 where nothing is known
 
 // What a panel says that has nothing to draw: `shows` is what it would draw, "the outputs of every variant".
 std::string empty_sentence(const LabState& lab, const std::string& shows);

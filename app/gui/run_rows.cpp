@@ -2,33 +2,63 @@
 
 #include <algorithm>
 
-#include "app/engine/devices.h"
+#include "app/engine/configure.h"
 #include "app/gui/lab.h"
 
 namespace sawtooth {
+namespace {
+
+struct ProfileName {
+    Profile profile;
+    const char* name;
+};
+constexpr ProfileName profile_names[] = {{Profile::none, "none"},
+                                         {Profile::timeline, "timeline"},
+                                         {Profile::counters, "counters"},
+                                         {Profile::sampling, "sampling"}};
+
+// Whole seconds as an integer, as the slider sets them.
+Value limit_value(std::optional<double> seconds) {
+    if (!seconds) return std::string("none");
+    const auto whole = static_cast<int64_t>(*seconds);
+    return static_cast<double>(whole) == *seconds ? Value(whole) : Value(*seconds);
+}
+
+}  // namespace
 
 int cores() {
-    static const int count = std::max(1, find_devices().cpu.cores);
+    static const int count = std::max(1, cpu_chip().multiprocessors);
     return count;
 }
 
 const std::vector<Parameter>& run_rows() {
     static const std::vector<Parameter> rows = [] {
         const Group run = Group::run;
+        const auto word = [](const char* text) { return Value(std::string(text)); };
         std::vector<Parameter> made{
             integer_parameter("seed", "What the generated inputs are drawn from.", run, "", 1, 0, 1000000,
                               Step::linear, Renews::inputs),
             integer_parameter("repeats", "How often each variant runs; its time is the median.", run, "", 9,
                               1, 999, Step::linear, Renews::kernels),
             choice_parameter("cache", "Whether a repeat finds the arrays in the caches or must fetch them.",
-                             run, Value(std::string("cold")),
-                             {Value(std::string("cold")), Value(std::string("hot"))}, Renews::kernels),
-            integer_parameter("threads", "Workers of the pool.", run, "", 1, 1, cores(), Step::linear,
-                              Renews::kernels),
+                             run, word("cold"), {word("cold"), word("hot")}, Renews::kernels),
+            choice_parameter("profile",
+                             "What is measured beside times: launches on a time axis; on a GPU also hardware "
+                             "counters, which tell the achieved occupancy, or samples in time, each in runs "
+                             "of their own.",
+                             run, word("timeline"),
+                             {word("none"), word("timeline"), word("counters"), word("sampling")},
+                             Renews::kernels),
+            integer_parameter("threads", "Workers of the pool of the CPU.", run, "", 1, 1, cores(),
+                              Step::linear, Renews::kernels),
+            integer_parameter("time_limit",
+                              "How long a launch may take on a GPU before its worker is ended, and all "
+                              "launches of a run on the CPU before it is given up.",
+                              run, "s", 10, 1, 3600, Step::linear, Renews::kernels),
         };
-        Parameter& threads = made.back();
-        threads.word = "auto";
-        threads.initial = std::string("auto");
+        made[4].word = "auto";
+        made[4].initial = word("auto");
+        made[5].word = "none";
         return made;
     }();
     return rows;
@@ -38,6 +68,10 @@ Value run_value(const Request& request, std::string_view row) {
     if (row == "seed") return static_cast<int64_t>(request.seed);
     if (row == "repeats") return int64_t{request.repeats};
     if (row == "cache") return std::string(request.cache == Cache::cold ? "cold" : "hot");
+    if (row == "time_limit") return limit_value(request.time_limit_seconds);
+    if (row == "profile")
+        for (const auto& [profile, name] : profile_names)
+            if (request.profile == profile) return std::string(name);
     return request.threads > 0 ? Value(int64_t{request.threads}) : Value(std::string("auto"));
 }
 
@@ -47,6 +81,13 @@ void set_run_value(Request& request, std::string_view row, const Value& value) {
     if (row == "repeats") request.repeats = static_cast<int>(*number);
     if (row == "cache") request.cache = value == Value(std::string("cold")) ? Cache::cold : Cache::hot;
     if (row == "threads") request.threads = number ? static_cast<int>(*number) : 0;
+    if (row == "profile")
+        for (const auto& [profile, name] : profile_names)
+            if (value == Value(std::string(name))) request.profile = profile;
+    if (row == "time_limit") {
+        request.time_limit_seconds.reset();
+        if (number) request.time_limit_seconds = static_cast<double>(*number);
+    }
 }
 
 }  // namespace sawtooth

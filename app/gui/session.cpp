@@ -45,7 +45,8 @@ bool Session::wait(double seconds) {
 }
 
 void Session::wait_until_done() {
-    while (!lab_.problem && (lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_)))
+    while (!lab_.problem &&
+           (!lab_.devices || lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_)))
         wait(0.1);
 }
 

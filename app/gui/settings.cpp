@@ -55,7 +55,20 @@ const char* name_of(ThemeChoice theme) {
     return theme == ThemeChoice::dark ? "dark" : theme == ThemeChoice::light ? "light" : "system";
 }
 
+const char* name_of(BackendChoice backend) {
+    return backend == BackendChoice::cuda ? "cuda" : backend == BackendChoice::cpu ? "cpu" : "auto";
+}
+
 bool set(Settings& settings, std::string_view name, std::string_view value) {
+    if (name == "backend") {
+        for (const BackendChoice backend :
+             {BackendChoice::cpu, BackendChoice::cuda, BackendChoice::automatic})
+            if (value == name_of(backend)) {
+                settings.backend = backend;
+                return true;
+            }
+        return false;
+    }
     if (name == "theme") {
         for (const ThemeChoice theme : {ThemeChoice::system, ThemeChoice::dark, ThemeChoice::light})
             if (value == name_of(theme)) {
@@ -64,12 +77,15 @@ bool set(Settings& settings, std::string_view name, std::string_view value) {
             }
         return false;
     }
-    const auto number = name == "scale" ? parse_number(value, 0, 2) : parse_number(value, 1, 16384);
+    const auto number = name == "scale"    ? parse_number(value, 0, 2)
+                        : name == "device" ? parse_number(value, 0, 1023)
+                                           : parse_number(value, 1, 16384);
     if (!number) return false;
     if (name == "scale") settings.scale = *number;
     if (name == "width") settings.width = static_cast<int>(*number);
     if (name == "height") settings.height = static_cast<int>(*number);
-    return name == "scale" || name == "width" || name == "height";
+    if (name == "device") settings.device = static_cast<int>(*number);
+    return name == "scale" || name == "width" || name == "height" || name == "device";
 }
 
 bool is_layout(std::string_view text) {
@@ -88,8 +104,9 @@ void save(LabState& lab, const std::string& path, std::string_view text) {
 }  // namespace
 
 std::string settings_text(const Settings& settings) {
-    return fmt::format("theme = {}\nscale = {}\nwidth = {}\nheight = {}\n", name_of(settings.theme),
-                       settings.scale, settings.width, settings.height);
+    return fmt::format("theme = {}\nscale = {}\nwidth = {}\nheight = {}\nbackend = {}\ndevice = {}\n",
+                       name_of(settings.theme), settings.scale, settings.width, settings.height,
+                       name_of(settings.backend), settings.device);
 }
 
 std::optional<Settings> parse_settings(std::string_view text) {

@@ -1,7 +1,5 @@
 #include "app/gui/shot.h"
 
-#include <fmt/format.h>
-
 #include "app/engine/files.h"
 #include "app/gui/offscreen.h"
 #include "app/gui/panels.h"
@@ -11,11 +9,6 @@ namespace sawtooth {
 namespace {
 
 constexpr int frames_to_settle = 6;  // of Dear ImGui's layout, and of fits
-
-int fail(const Error& error) {
-    fmt::print(stderr, "sawtooth shot: {}\n", error.text);
-    return error.exit_code();
-}
 
 std::optional<Error> check_options(const ShotOptions& options) {
     if (!options.panel.empty() && !find_panel(options.panel)) {
@@ -33,19 +26,19 @@ void settle_look(LabState& lab) {
 
 }  // namespace
 
-int shoot(const ShotOptions& options) {
-    if (const auto problem = check_options(options)) return fail(*problem);
+std::optional<Error> shoot(const ShotOptions& options) {
+    if (const auto problem = check_options(options)) return problem;
     auto session = Session::open(options);
-    if (!session) return fail(session.error());
+    if (!session) return session.error();
     LabState& lab = (*session)->lab();
     settle_look(lab);
     auto window = OffscreenWindow::open(lab, options.width, options.height);
-    if (!window) return fail(window.error());
+    if (!window) return window.error();
     (*session)->wait_until_done();
-    if (lab.problem) return fail(lab.problem->error);
+    if (lab.problem) return lab.problem->error;
     for (int i = 0; i < frames_to_settle; ++i) (*window)->draw(lab, 1.0 / 60, options.panel);
-    if (const auto problem = write_png(options.path, (*window)->read())) return fail(*problem);
-    return 0;
+    if (const auto problem = write_png(options.path, (*window)->read())) return problem;
+    return {};
 }
 
 }  // namespace sawtooth

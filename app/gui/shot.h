@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
+
 #include "app/engine/window_options.h"
+#include "kernels/core/refusal.h"
 
 namespace sawtooth {
 
-// Draws the window off screen when the request and the sweeps of its figures are done: the exit code. What
-// went wrong is one line on standard error.
-int shoot(const ShotOptions& options);
+// Draws the window off screen when the request and the sweeps of its figures are done.
+std::optional<Error> shoot(const ShotOptions& options);
 
 }  // namespace sawtooth

@@ -4,16 +4,17 @@
 #include <algorithm>
 
 #include "app/gui/appearance.h"
+#include "app/gui/backends.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
-#include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
 
 namespace sawtooth {
 namespace {
 
-constexpr float roomy = 1000;  // units; below it words are left out of the bar
+// Units; below them words, and then the keys' names, are left out of the bar.
+constexpr float roomy = 1000, very_roomy = 1240;
 constexpr const char* layout_sentence = "Puts every panel where it was at the first start.";
 
 void draw_family_chooser(LabState& lab, float width) {
@@ -29,28 +30,36 @@ void draw_family_chooser(LabState& lab, float width) {
 }
 
 void draw_backend_chooser(LabState& lab, float width) {
-    const int threads = lab.request.threads > 0 ? lab.request.threads : cores();
+    const BackendOption present = present_backend(lab);
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##backend",
-                          fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s").c_str())) {
-        ImGui::Selectable("CPU", true);
-        ImGui::Selectable("CUDA", false, ImGuiSelectableFlags_Disabled);
-        tooltip("No variant of this family has a CUDA kernel in this version.");
+    if (ImGui::BeginCombo("##backend", present.name.c_str(), ImGuiComboFlags_HeightLarge)) {
+        for (const BackendOption& option : backend_options(lab)) {
+            const bool chosen = option.backend == present.backend && option.device == present.device;
+            const auto flags = option.reason.empty() ? 0 : ImGuiSelectableFlags_Disabled;
+            if (ImGui::Selectable(option.name.c_str(), chosen, flags))
+                choose_backend(lab, option.backend, option.device);
+            tooltip(option.reason.empty() ? option.meaning : option.reason);
+            if (chosen) ImGui::SetItemDefaultFocus();
+        }
         ImGui::EndCombo();
     }
-    tooltip("Backend: where the variants run. How many threads is set under run, in Parameters.");
+    std::string text =
+        fmt::format("Backend: where the variants run.\n\n{}: {}", present.name, present.meaning);
+    if (!present.reason.empty()) text += fmt::format("\n\nCannot run now: {}", present.reason);
+    if (!lab.request.on.empty()) text += fmt::format("\n\nThe worker is started by: {}", lab.request.on);
+    tooltip(text);
 }
 
-void draw_run_buttons(LabState& lab, bool words) {
+void draw_run_buttons(LabState& lab, bool keys) {
     ImGui::Checkbox("Live", &lab.live);
     tooltip("Runs at each change. Without it, F5 runs what is set.");
     ImGui::SameLine();
-    if (ImGui::Button(words ? "Run  F5###run" : "Run###run")) submit(lab);
+    if (ImGui::Button(keys ? "Run  F5###run" : "Run###run")) submit(lab);
     tooltip("Runs what is set (F5).");
     ImGui::SameLine();
     const bool busy = lab.pending.ticket || sweeps_run(lab);
     ImGui::BeginDisabled(!busy);
-    if (ImGui::Button(words ? "Stop  Shift+F5###stop" : "Stop###stop")) stop(lab);
+    if (ImGui::Button(keys ? "Stop  Shift+F5###stop" : "Stop###stop")) stop(lab);
     ImGui::EndDisabled();
     tooltip(busy ? "Stops the run and the sweeps in the background (Shift+F5)." : "Nothing runs (Shift+F5).");
 }
@@ -73,8 +82,9 @@ SweepProgress sweep_progress(const LabState& lab) {
 }
 
 void draw_bar(float fraction, const std::string& words, float width) {
-    // The words stand beside the bar, where no colour lies under them.
-    const float bar = std::min(units(120), width);
+    // The words stand beside the bar, where no colour lies under them. They come first where room is scarce.
+    const float wanted = ImGui::CalcTextSize(words.c_str()).x + units(8);
+    const float bar = std::clamp(width - wanted, std::min(units(40), width), units(120));
     const float top = ImGui::GetCursorPosY();
     ImGui::SetCursorPosY(top + (ImGui::GetFrameHeight() - units(8)) / 2);
     ImGui::ProgressBar(std::clamp(fraction, 0.0f, 1.0f), {bar, units(8)}, "");
@@ -86,21 +96,42 @@ void draw_bar(float fraction, const std::string& words, float width) {
     elided_text(words, width - bar - units(8));
 }
 
+// What runs, or for how long it still may.
+void draw_run_progress(LabState& lab, float width) {
+    const Progress& progress = lab.pending.progress;
+    const auto seconds = countdown(lab);
+    const auto fraction = static_cast<float>(progress.fraction);
+    if (!seconds) return draw_bar(fraction, progress.words.empty() ? "waiting" : progress.words, width);
+    std::string words = countdown_words(*seconds);
+    // In a narrow bar what matters; the status bar has the whole.
+    if (*seconds > 0 && ImGui::CalcTextSize(words.c_str()).x + units(56) > width)
+        words = fmt::format("{} s left", *seconds);
+    ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+    draw_bar(fraction, words, width);
+    ImGui::PopStyleColor();
+}
+
+void draw_device(const LabState& lab, float width) {
+    const DeviceWords words = device_words(lab);
+    ImGui::AlignTextToFramePadding();
+    if (words.surprising) {
+        problem_mark(lab);
+        ImGui::SameLine(0, units(4));
+        elided_text(words.text, width - ImGui::GetTextLineHeight() - units(4));
+        std::string notes;
+        for (const std::string& text : lab.result->notes) notes += "\n" + text;
+        tooltip(words.text + notes);
+        return;
+    }
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    elided_text(words.text, width);
+    ImGui::PopStyleColor();
+}
+
 void draw_progress(LabState& lab, float width) {
     const bool run = lab.pending.ticket && lab.now - lab.pending.since > patience;
-    if (run) {
-        const Progress& progress = lab.pending.progress;
-        draw_bar(static_cast<float>(progress.fraction), progress.words.empty() ? "waiting" : progress.words,
-                 width);
-        return;
-    }
-    if (!sweeps_run(lab)) {
-        ImGui::AlignTextToFramePadding();
-        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-        elided_text(lab.result ? "ran on " + lab.result->device : "", width);
-        ImGui::PopStyleColor();
-        return;
-    }
+    if (run) return draw_run_progress(lab, width);
+    if (!sweeps_run(lab)) return draw_device(lab, width);
     const float button = ImGui::GetFrameHeight();
     const SweepProgress progress = sweep_progress(lab);
     const float share =
@@ -141,7 +172,8 @@ float button_width(const char* words) {
 }  // namespace
 
 void draw_top_bar(LabState& lab) {
-    const bool words = ImGui::GetContentRegionAvail().x > units(roomy);
+    const float whole = ImGui::GetContentRegionAvail().x;
+    const bool words = whole > units(roomy);
     if (words) {
         ImGui::AlignTextToFramePadding();
         ImGui::PushFont(bold_font(), 0);
@@ -151,9 +183,9 @@ void draw_top_bar(LabState& lab) {
     }
     draw_family_chooser(lab, units(words ? 200 : 128));
     ImGui::SameLine();
-    draw_backend_chooser(lab, units(words ? 152 : 128));
+    draw_backend_chooser(lab, units(words ? 176 : 128));
     ImGui::SameLine();
-    draw_run_buttons(lab, words);
+    draw_run_buttons(lab, whole > units(very_roomy));
     ImGui::SameLine(0, units(16));
     const float right = button_width("Open…") + button_width("View") + units(16) +
                         (words ? button_width("Reset layout") + units(8) : 0);
@@ -173,28 +205,43 @@ void draw_top_bar(LabState& lab) {
     draw_view_menu(lab);
 }
 
-// What hinders, else what happened last.
-void draw_status_bar(LabState& lab) {
+namespace {
+
+// What there is to say about what is drawn, at the right of the status bar.
+std::string words_about_drawn(const LabState& lab) {
+    if (const auto seconds = countdown(lab)) {
+        const std::string& words = lab.pending.progress.words;
+        return fmt::format("{}{}", words.empty() ? "" : words + ": ", countdown_words(*seconds));
+    }
     const std::string why = lab.problem ? "" : why_outdated(lab);
-    const std::string outdated = why.empty() ? "" : "what is drawn is old: " + why;
-    const float right = outdated.empty() ? 0 : ImGui::CalcTextSize(outdated.c_str()).x + units(16);
+    if (!why.empty()) return "what is drawn is old: " + why;
+    const DeviceWords device = device_words(lab);
+    return device.surprising ? device.text : "";
+}
+
+}  // namespace
+
+// What hinders, else what happened last. A failure has a row of its own.
+void draw_status_bar(LabState& lab) {
+    const std::string about = words_about_drawn(lab);
+    const float right = about.empty() ? 0 : ImGui::CalcTextSize(about.c_str()).x + units(16);
     const float room = ImGui::GetContentRegionAvail().x - right;
     const float left = ImGui::GetCursorPosX();
     const LogLine last =
         lab.log.empty() ? LogLine{"", LogLine::Kind::note, "nothing was run yet"} : lab.log.back();
-    if (lab.problem || last.kind == LogLine::Kind::problem) {
+    if (!lab.failure && (lab.problem || last.kind == LogLine::Kind::problem)) {
         problem_mark(lab);
         ImGui::SameLine(0, units(4));
         ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
-        elided_text(lab.problem ? "Cannot run: " + lab.problem->error.text : last.text, room - units(24));
+        elided_text(lab.problem ? problem_words(*lab.problem) : last.text, room - units(24));
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-        elided_text(last.time + "  " + last.text, room);
+        elided_text(last.time + "  " + (lab.failure ? "failed; F5 runs again" : last.text), room);
     }
     ImGui::PopStyleColor();
-    if (outdated.empty()) return;
+    if (about.empty()) return;
     ImGui::SameLine(left + room + units(16), 0);
-    ImGui::TextUnformatted(outdated.c_str());
+    ImGui::TextUnformatted(about.c_str());
 }
 
 }  // namespace sawtooth

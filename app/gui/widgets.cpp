@@ -56,10 +56,10 @@ void problem_mark(const LabState& lab) {
     ImGui::Dummy({height, height});
 }
 
-void centred_sentence(std::string_view text) {
+void centred_sentence(std::string_view text, float below) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float width = std::min(room.x, units(420));
-    const float height = ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y;
+    const float height = ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y + below;
     const float left = ImGui::GetCursorPosX() + std::max(0.0f, (room.x - width) / 2);
     ImGui::SetCursorPos({left, ImGui::GetCursorPosY() + std::max(0.0f, (room.y - height) / 2)});
     ImGui::PushTextWrapPos(left + width);

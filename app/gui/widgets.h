@@ -21,8 +21,8 @@ void elided_text(std::string_view text, float width);
 // "!" in a disc, for what went wrong: never colour alone.
 void problem_mark(const LabState& lab);
 
-// A sentence in the middle of what is left of the panel.
-void centred_sentence(std::string_view text);
+// A sentence in the middle of what is left of the panel, with so many pixels under it.
+void centred_sentence(std::string_view text, float below = 0);
 
 // The line and marker of a variant.
 void swatch(const LabState& lab, int variant, float width);

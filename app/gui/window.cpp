@@ -2,7 +2,6 @@
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
-#include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
 #include <imgui_internal.h>
@@ -163,7 +162,7 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
     draw_frame(lab);
-    graphics.end_frame(width, height, theme_of(lab).bar);
+    graphics.end_frame(width, height, theme_of(lab).ground);
     glfwSwapBuffers(window);
 }
 
@@ -209,41 +208,45 @@ bool choose_platform() {
     return wayland || is_set("DISPLAY");
 }
 
-int fail(const std::string& text, int code = 1) {
-    fmt::print(stderr, "sawtooth: {}\n", text);
-    return code;
-}
-
 }  // namespace
 
-int run_window(const WindowOptions& options) {
+std::optional<Error> run_window(const WindowOptions& options) {
     return run_window_until(options, [](const LabState&) { return false; });
 }
 
-int run_window_until(const WindowOptions& options, const std::function<bool(const LabState&)>& done) {
+std::optional<Error> run_window_until(const WindowOptions& options,
+                                      const std::function<bool(const LabState&)>& done) {
     const std::string instead =
         "`sawtooth shot FILE.png` draws the window into a picture, `sawtooth report DIR` "
         "writes a page";
-    if (!choose_platform()) return fail("no display: " + instead);
+    if (!choose_platform()) return Error::failure("no display: " + instead);
     glfwSetErrorCallback([](int, const char*) {});  // the lines here say what a person can do
     const Glfw glfw;
-    if (!glfw.works) return fail("the display cannot be reached: " + instead);
+    if (!glfw.works) return Error::failure("the display cannot be reached: " + instead);
     std::atomic<bool> woken = false;
     const auto wake = [&woken] {
         woken = true;
         glfwPostEmptyEvent();
     };
     Engine engine(options.cache_directory, wake);
-    auto lab = open_lab(options, calls_of(engine, wake));
-    if (!lab) return fail(lab.error().text, lab.error().exit_code());
+    WindowOptions started = options;
+    // Whoever starts a worker elsewhere wants the GPU that is there.
+    if (!options.request.on.empty()) started.request.backend = BackendChoice::automatic;
+    auto lab = open_lab(started, calls_of(engine, wake));
+    if (!lab) return lab.error();
     const std::string directory = config_directory();
     load_settings(*lab, directory);
     Keeper keeper(directory, lab->settings);
     apply_options(*lab, options);
+    if (options.request.device > 0) {
+        lab->settings.backend = BackendChoice::cuda;
+        lab->settings.device = options.request.device;
+    }
+    lab->wants_kept_backend = options.request.on.empty();
 
     const WindowHandle window = open_window(lab->settings);
-    if (!window) return fail("the display offers no OpenGL 3.3: " + instead);
-    if (const auto problem = Graphics::load(glfwGetProcAddress)) return fail(problem->text);
+    if (!window) return Error::failure("the display offers no OpenGL 3.3: " + instead);
+    if (const auto problem = Graphics::load(glfwGetProcAddress)) return problem;
     if (lab->settings.scale <= 0) {
         float monitor = 1;
         glfwGetWindowContentScale(window.get(), &monitor, nullptr);
@@ -258,7 +261,7 @@ int run_window_until(const WindowOptions& options, const std::function<bool(cons
     }
     run_loop(*lab, window.get(), graphics, keeper, woken, done);
     keeper.save_all(*lab);
-    return 0;
+    return {};
 }
 
 }  // namespace sawtooth

@@ -56,8 +56,8 @@ struct PlanRequest {
     const Parameters& parameters;
     const Arrays& inputs;
     bool dry = false;
-    bool stores_extras = false;
     cuda::Device* device = nullptr;  // of the CUDA backend: compiles, takes memory
+    bool stores_extras = false;      // outputs whose row is `extra`
 };
 
 // One way to compute it.
@@ -95,7 +95,7 @@ struct BenchCase {
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;
     double tolerance = 1e-3;  // relative L2 error of any output above which the case has failed
-    std::vector<std::string> variants = {};  // empty: all
+    std::vector<std::string> variants = {};  // those that alone are measured; empty: all
 };
 
 struct Family {

@@ -44,6 +44,9 @@ struct Occupancy {
     std::string limiter;
 };
 
+// Of a run of more launches the first so many are kept: one a token would fill the memory.
+constexpr size_t most_kept_launches = size_t{1} << 14;
+
 struct LaunchRecord {
     std::shared_ptr<const LaunchInfo> info;
     double start_us = 0, duration_us = 0;
@@ -75,8 +78,8 @@ struct VariantResult {
     std::vector<OutputError> errors;  // one an output, in the order of the outputs
     int64_t memory_bytes = 0;
     std::optional<TimeStatistics> time;
-    std::vector<LaunchRecord> launches;  // of the median repeat; of very many the first ones
-    int64_t launch_count = 0;            // all of a repeat, 0 where none was timed
+    std::vector<LaunchRecord> launches;  // of the median repeat, at most most_kept_launches: the first ones
+    int64_t launch_count = 0;            // all of a repeat
     std::vector<CompiledLaunch> compiled;
     std::vector<Track> tracks;
     std::vector<Metric> metrics;
@@ -98,7 +101,7 @@ struct Ceilings {
         double bf16_operations_per_second = 0;
         double launch_stream_us = 0, launch_graph_us = 0, launch_programmatic_us = 0;
     };
-    std::optional<Gpu> gpu;
+    std::optional<Gpu> gpu = {};
 };
 
 // Of a GPU's multiprocessors, around the timed repeats.
@@ -109,7 +112,8 @@ struct Clocks {
 
 struct Result {
     Request request;
-    Parameters parameters;  // all of them, as they were in force
+    Parameters parameters;           // all of them, as they were in force
+    Backend backend = Backend::cpu;  // where the launches ran
     std::string device;
     Arrays inputs, reference;
     Work work;

@@ -64,7 +64,6 @@ struct Pool::State {
 
     Clock::time_point origin = Clock::now();
     std::vector<DispatchRecord> records;
-    int64_t recorded = 0;
     double last_end_us = 0;
 
     explicit State(int count) : workers(static_cast<size_t>(count)) {}
@@ -133,9 +132,8 @@ void Pool::dispatch(int64_t items, Split split, const std::function<void(const I
     for (int pending = state.pending.load(std::memory_order_acquire); pending != 0;)
         pending = wait_while(state.pending, pending);
 
-    ++state.recorded;
     state.last_end_us = state.now_us();
-    if (state.records.size() == most_records) return;
+    if (state.records.size() == most_kept_launches) return;
     DispatchRecord record{start_us, state.last_end_us, items, {}, {}};
     for (int index = 0; index < state.active; ++index) {
         const State::Worker& worker = state.workers[static_cast<size_t>(index)];
@@ -150,13 +148,11 @@ bool Pool::stopped() const { return state_->stop.stop_requested(); }
 
 void Pool::start_recording() {
     state_->records.clear();
-    state_->recorded = 0;
     state_->last_end_us = 0;
     state_->origin = Clock::now();
 }
 
 const std::vector<DispatchRecord>& Pool::records() const { return state_->records; }
-int64_t Pool::dispatches() const { return state_->recorded; }
 double Pool::end_us() const { return state_->last_end_us; }
 
 }  // namespace sawtooth::cpu

@@ -53,13 +53,9 @@ class Pool {
     void set_stop(std::stop_token stop);
     bool stopped() const;
 
-    // Of a run of more dispatches the first so many are kept: one a token would fill the memory.
-    static constexpr size_t most_records = 1 << 14;
-
-    void start_recording();  // forgets earlier records; time 0 is now
-    const std::vector<DispatchRecord>& records() const;
-    int64_t dispatches() const;  // since start_recording
-    double end_us() const;       // of the last of them
+    void start_recording();                              // forgets earlier records; time 0 is now
+    const std::vector<DispatchRecord>& records() const;  // the first most_kept_launches
+    double end_us() const;                               // of the last dispatch since start_recording
 
   private:
     struct State;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct Source {
 };
 
 struct Compiled {
+    std::string key;  // tells apart all that can change the cubin
     std::string cubin;
     std::map<std::string, Resources> kernels;  // by entry name; shared memory is the static part
     std::string log;                           // warnings of the compiler, "" where there are none
@@ -31,22 +34,27 @@ struct CompilerOptions {
 
 // Compiles with NVRTC, which is opened at the first call and needs neither a GPU nor a driver. A cubin is
 // kept by the text of the source and everything included, the macros, the architecture and NVRTC's version;
-// two processes may share the folder.
+// two processes may share the folder. Not to be used by two threads at once.
 class Compiler {
   public:
     explicit Compiler(CompilerOptions options);
 
-    // Failure: NVRTC is missing (what to do about it), the file is not there, or it does not compile (file,
-    // line and the first error).
-    Outcome<Compiled> compile(const Source& source, const std::string& architecture);
+    // `compiling` (may be empty) is called with the file's name where it is not known yet. Failure: NVRTC is
+    // missing (what to do about it) or does not know the architecture, the file is not there, or it does not
+    // compile (file, line and the first error, in one line).
+    Outcome<Compiled> compile(const Source& source, const std::string& architecture,
+                              const std::function<void(const std::string& file)>& compiling = {});
 
     const CompilerOptions& options() const { return options_; }
 
   private:
     CompilerOptions options_;
+    std::map<std::string, Compiled> compiled_;  // in this process, by key
 };
 
 // "13.0", or why NVRTC cannot be used.
 Outcome<std::string> compiler_version();
+// Whether this NVRTC compiles for that architecture: an older one does not know newer chips.
+bool compiler_knows(std::string_view architecture);
 
 }  // namespace sawtooth::cuda

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/core/chip.h"
@@ -9,13 +12,15 @@
 #include "kernels/core/refusal.h"
 #include "kernels/cuda/compiler.h"
 
+struct CUfunc_st;
+
 namespace sawtooth::cuda {
 
 // A compiled kernel; loaded where a GPU is.
 struct Kernel {
     std::string entry;
     Resources resources;
-    struct CUfunc_st* function = nullptr;  // null without a GPU
+    CUfunc_st* function = nullptr;  // null without a GPU
 };
 
 // Device memory that is freed with the last copy of this.
@@ -33,6 +38,7 @@ class Device {
 
     const Chip& chip() const;
     bool present() const;  // false: theory
+    // Where launches go; null in theory. The context becomes the calling thread's, as launches need it.
     CUstream_st* stream() const;
 
     // The entry of a .cu file; compiled once a source and kept loaded. `compiling` (may be empty) is called
@@ -40,12 +46,13 @@ class Device {
     Outcome<Kernel> kernel(const Source& source, const std::string& entry);
     void on_compiling(std::function<void(const std::string& file)> compiling);
 
+    // The rest needs a GPU.
     Outcome<Memory> allocate(int64_t bytes);  // out of memory: a failure with both figures
     std::optional<Error> upload(void* to, const void* from, int64_t bytes);
     std::optional<Error> download(void* to, const void* from, int64_t bytes);
     std::optional<Error> fill_zero(void* at, int64_t bytes);  // on the stream
     std::optional<Error> wait();                              // for all that the stream was given
-    int64_t free_bytes() const;
+    int64_t free_bytes() const;                               // in theory, all that the chip has
 
   private:
     struct State;
@@ -53,7 +60,8 @@ class Device {
     std::unique_ptr<State> state_;
 };
 
-// Starts a kernel on the queue's stream; a failure is noted in the queue. `shared_bytes` is the dynamic part.
+// Starts a kernel on the queue's stream; a failure is noted in the queue, and nothing is started after one.
+// `shared_bytes` is the dynamic part.
 void launch(Queue& queue, const Kernel& kernel, Extent grid, Extent block, int64_t shared_bytes,
             void** arguments);
 

@@ -6,17 +6,13 @@
 
 #include "kernels/core/family.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/storage.h"
 
 namespace sawtooth::cuda {
 
-// How floats of an array are stored on the device; complex64 and int32 arrays are stored as they are.
-enum class Storage { as_is, f16, bf16 };
-Storage storage_named(std::string_view dtype);  // "f32", "f16", "bf16"
-int64_t bytes_of(Storage storage, Dtype dtype);
-
 // Makes the Plan of a CUDA variant. The first failure is kept, all calls after it do nothing, and `finish`
-// returns it, so that a variant reads as a list of what it takes and starts. Dry, or without a GPU, memory is
-// only counted.
+// returns it, so that a variant reads as a list of what it takes and starts. Without a GPU memory is only
+// counted; in a dry plan kernels are not compiled either. The plan uses the device for as long as it lives.
 class PlanBuilder {
   public:
     explicit PlanBuilder(const PlanRequest& request);
@@ -41,15 +37,16 @@ class PlanBuilder {
     Kernel kernel(const Source& source, const std::string& entry);
 
     // Adds a launch. The arguments are copied and must be of the very types that the kernel declares. Grid,
-    // block and resources of `info` are filled in; `shared_bytes` is the dynamic shared memory.
+    // block and resources of `info` are filled in; `shared_bytes` is the dynamic shared memory. What the
+    // device would refuse is a failure: no or too many thread blocks or threads, too much shared memory.
     template <class... Arguments>
     void launch(LaunchInfo info, const Kernel& kernel, Extent grid, Extent block, int64_t shared_bytes,
                 Arguments... arguments) {
         add(std::move(info), kernel, grid, block, shared_bytes,
-            [kernel, grid, block, shared_bytes, held = std::tuple(arguments...)](Queue& queue) {
+            [kernel, grid, block, shared_bytes, held = std::tuple<Arguments...>(arguments...)](Queue& queue) {
                 std::apply(
                     [&](auto... values) {
-                        void* pointers[] = {static_cast<void*>(&values)...};
+                        void* pointers[] = {static_cast<void*>(&values)..., nullptr};  // never empty
                         cuda::launch(queue, kernel, grid, block, shared_bytes, pointers);
                     },
                     held);
@@ -70,8 +67,8 @@ class PlanBuilder {
              std::function<void(Queue&)> start);
 
     Device& device_;
-    bool counts_only_;
-    Plan plan_;
+    bool compiles_;  // not in a dry plan, which must be quick
+    Plan plan_;      // dry without a GPU too
     std::vector<Output> outputs_;
     std::optional<Error> error_;
 };

@@ -105,30 +105,36 @@ std::vector<Variant> variants() {
     return {
         {.name = "sequential",
          .idea = "One chain of combines a column, as a framework's cumulative sum does on a middle axis.",
-         .backends = {Backend::cpu},
+         .backends = {Backend::cpu, Backend::cuda},
          .outputs = outputs,
-         .plan_cpu = plan_sequential},
+         .plan_cpu = plan_sequential,
+         .plan_cuda = plan_sequential_cuda},
         {.name = "hillis_steele",
          .idea =
              "Doubling: in step k every position joins the one 2^k before it; log2 L passes, N log2 N work.",
-         .backends = {Backend::cpu},
+         .backends = {Backend::cpu, Backend::cuda},
          .outputs = outputs,
-         .plan_cpu = plan_hillis_steele},
+         .plan_cpu = plan_hillis_steele,
+         .plan_cuda = plan_hillis_steele_cuda},
         {.name = "blelloch",
          .idea = "Totals go up a binary tree, prefixes come down it; 2 log2 L steps, 2 N work.",
-         .backends = {Backend::cpu},
+         .backends = {Backend::cpu, Backend::cuda},
          .outputs = outputs,
-         .plan_cpu = plan_blelloch},
+         .plan_cpu = plan_blelloch,
+         .plan_cuda = plan_blelloch_cuda},
         {.name = "three_phase",
          .idea = "Blocks are scanned, their totals are scanned, the prefixes are added; three launches.",
-         .backends = {Backend::cpu},
+         .backends = {Backend::cpu, Backend::cuda},
          .outputs = outputs,
-         .plan_cpu = plan_three_phase},
+         .plan_cpu = plan_three_phase,
+         .plan_cuda = plan_three_phase_cuda},
         {.name = "lookback",
-         .idea = "One pass: every tile publishes its total and looks back for the prefix before it.",
-         .backends = {Backend::cpu},
+         .idea = "One pass: every tile publishes its total and looks back for the prefix before it; on a GPU "
+                 "many rows of one channel are walked by a warp each, which hands the prefix on itself.",
+         .backends = {Backend::cpu, Backend::cuda},
          .outputs = outputs,
-         .plan_cpu = plan_lookback},
+         .plan_cpu = plan_lookback,
+         .plan_cuda = plan_lookback_cuda},
     };
 }
 
@@ -205,15 +211,17 @@ Work work(const Parameters& parameters) {
     return total;
 }
 
-std::vector<BenchCase> bench_cases(Backend) {
+std::vector<BenchCase> bench_cases(Backend backend) {
     std::vector<BenchCase> cases;
-    const auto add = [&](int64_t batch, int64_t length, int64_t channels) {
+    const auto add = [&](int64_t batch, int64_t length, int64_t channels,
+                         std::vector<std::string> variants = {}) {
         for (const char* op : {"sum", "linear"}) {
             BenchCase row;
             row.name = std::string(op) + " " + to_text(Shape{batch, length, channels});
             row.values = {
                 {"batch", batch}, {"length", length}, {"channels", channels}, {"op", std::string(op)}};
             row.limit = op == std::string("sum") ? BenchCase::Limit::copy : BenchCase::Limit::triad;
+            row.variants = variants;
             cases.push_back(std::move(row));
         }
     };
@@ -222,8 +230,15 @@ std::vector<BenchCase> bench_cases(Backend) {
     add(16, 2048, 512);
     add(4, 2048, 128);
     add(4, 2048, 1024);
-    add(64, 65536, 1);   // many long rows
-    add(1, 1 << 24, 1);  // one long row
+    add(64, 65536, 1);  // many long rows
+    if (backend == Backend::cpu) {
+        add(1, 1 << 24, 1);  // one long row
+        return cases;
+    }
+    // What the other variants would take seconds or memory for: one thread a row, a state a position.
+    add(2048, 8192, 1, {"lookback"});
+    add(65536, 8192, 1, {"lookback"});
+    add(1, 1 << 28, 1, {"lookback"});
     return cases;
 }
 

@@ -19,6 +19,12 @@ Plan plan_blelloch(const PlanRequest& request);
 Plan plan_three_phase(const PlanRequest& request);
 Plan plan_lookback(const PlanRequest& request);
 
+Outcome<Plan> plan_sequential_cuda(const PlanRequest& request);
+Outcome<Plan> plan_hillis_steele_cuda(const PlanRequest& request);
+Outcome<Plan> plan_blelloch_cuda(const PlanRequest& request);
+Outcome<Plan> plan_three_phase_cuda(const PlanRequest& request);
+Outcome<Plan> plan_lookback_cuda(const PlanRequest& request);
+
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
 

@@ -17,7 +17,7 @@ LONG = ["--set", "length=65536", "--set", "channels=64", "--set", "batch=4", "--
 @test
 def help_and_version_are_answered(program):
     assert re.fullmatch(r"sawtooth \d+\.\d+\.\d+\n", program("--version").wants(0).out)
-    for words in ([], ["list"], ["run"], ["sweep"], ["report"], ["shot"], ["bench"], ["devices"]):
+    for words in ([], ["list"], ["run"], ["sweep"], ["report"], ["shot"], ["bench"], ["devices"], ["worker"]):
         done = program(*words, "--help").wants(0)
         assert "Usage" in done.out and done.err == ""
 
@@ -26,7 +26,7 @@ def help_and_version_are_answered(program):
 def a_wrong_command_line_is_exit_2_in_one_line(program):
     for words, *said in (
         (["frobnicate"], "frobnicate", "sweep"),
-        (["worker"], "worker"),
+        (["worker", "scan"], "scan"),
         (["run"], "FAMILY"),
         (["run", "nothing"], "nothing", "scan"),
         (["run", "scan", "--frobnicate"], "--frobnicate"),
@@ -75,6 +75,7 @@ def a_wrong_command_line_is_exit_2_in_one_line(program):
 
 @test
 def what_cannot_be_done_here_is_exit_1(program):
+    program.environment["SAWTOOTH_WITHOUT"] = "driver"
     program("run", "scan", "--backend", "cuda").wants(1, "cuda")
     program("run", "scan", "--memory-limit", "1KiB").wants(1, "memory")
     program("run", "scan", *LONG, "--time-limit", "0.3").wants(1, "time limit")
@@ -83,6 +84,7 @@ def what_cannot_be_done_here_is_exit_1(program):
 
 @test
 def the_other_backends_and_profiles_are_notes(program):
+    program.environment["SAWTOOTH_WITHOUT"] = "driver"
     for words in (["--backend", "auto"], ["--profile", "counters"], ["--profile", "sampling"]):
         document = program("run", "scan", *QUICK, *words, "--json").wants(0).json()
         assert document["backend"] == "cpu" and document["notes"], words

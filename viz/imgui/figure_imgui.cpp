@@ -39,10 +39,12 @@ void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layou
     ImPlotAxisFlags flags_x =
         ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoMenus;
     ImPlotAxisFlags flags_y = flags_x;
+    const bool on_top = has_axis_on_top(figure);
+    if (on_top) flags_x |= ImPlotAxisFlags_Opposite;
     if (has_tree(figure)) flags_x |= ImPlotAxisFlags_NoGridLines;
     if (has_tree(figure) || !row_names(figure).empty()) flags_y |= ImPlotAxisFlags_NoGridLines;
     if (frame.y_bottom > frame.y_top) flags_y |= ImPlotAxisFlags_Invert;
-    ImPlot::SetupAxis(ImAxis_X1, x.empty() ? nullptr : x.c_str(), flags_x);
+    ImPlot::SetupAxis(ImAxis_X1, x.empty() || on_top ? nullptr : x.c_str(), flags_x);
     ImPlot::SetupAxis(ImAxis_Y1, y.empty() ? nullptr : y.c_str(), flags_y);
     set_up_scale(ImAxis_X1, frame.scale_x);
     set_up_scale(ImAxis_Y1, frame.scale_y);
@@ -90,12 +92,21 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
             ImGui::PushID(&mark);
             ImPlot::PlotLine("##line", mark.x.data(), mark.y.data(), static_cast<int>(mark.x.size()), spec);
             ImGui::PopID();
-            draw_markers(pen, mark);
+            if (!takes_turns(pen, mark)) draw_markers(pen, mark);
         } else if constexpr (!std::is_same_v<Type, Band> && requires { draw(pen, mark); }) {
             draw(pen, mark);
         }
     };
     for (const Mark& mark : figure.marks) std::visit(draw_one, mark);
+    draw_turns(pen);
+}
+
+// Of an axis on top, beside its ticks.
+void draw_name_of_time(const Pen& pen, const Figure& figure) {
+    const float gap = 4 * pen.canvas.unit();
+    const Box& box = pen.frame.box;
+    pen.canvas.text({box.left - 4 * gap, box.top - gap - ImGui::GetFontSize() / 2}, Align::right,
+                    {pen.theme.quiet_text}, name_of(figure.x));
 }
 
 void draw_cursor(const Pen& pen, double x) {
@@ -163,9 +174,10 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     ImGuiCanvas outside(ImGui::GetWindowDrawList());
     const Pen outer = pen_for(outside, theme, frame, figure);
     draw_rule_labels(outer, figure, layout.beside);
+    if (has_axis_on_top(figure)) draw_name_of_time(outer, figure);
     draw_colour_bar(outer, figure);
     if (hovered && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
-        draw_readout(outer, figure, {mouse.x, mouse.y});
+        draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span);
     if (zoomable && hovered) range = within(figure.x, moved_by_keys(frame.scale_x, range));
     if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;
     return events;

@@ -2,11 +2,19 @@
 
 #include <imgui.h>
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "viz/theme.h"
 
 namespace sawtooth {
+
+// What more there is to say about a span of a track than its figure knows: names and values.
+using DescribeSpan = std::function<std::vector<std::pair<std::string, std::string>>(const Tracks::Track&,
+                                                                                    const Tracks::Span&)>;
 
 // How a figure is drawn in this frame. The caller keeps range and cursor by Axis::shared (or by figure where
 // that is empty) and gives them to every figure with that axis.
@@ -15,6 +23,7 @@ struct DrawOptions {
     bool dimmed = false;                 // the figure is old, something newer runs
     std::optional<View::Range> visible;  // of x; absent: all of it
     std::optional<double> cursor_x;      // a line across the plot
+    DescribeSpan describe_span;          // for the readout; may be empty
 };
 
 // What a person did to the plot in this frame.

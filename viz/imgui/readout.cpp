@@ -12,6 +12,8 @@
 namespace sawtooth {
 namespace {
 
+constexpr float widest_value = 24;  // heights of the font; sentences are broken
+
 std::string with_unit(double value, const std::string& unit) {
     return readout_number(value) + (unit.empty() ? "" : " " + unit);
 }
@@ -28,7 +30,9 @@ void row(const std::string& name, const std::string& value) {
     ImGui::TableNextColumn();
     ImGui::TextUnformatted(name.c_str());
     ImGui::TableNextColumn();
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + widest_value * ImGui::GetFontSize());
     ImGui::TextUnformatted(value.c_str());
+    ImGui::PopTextWrapPos();
 }
 
 // A row that opens with the stroke of a line, as the legend does.
@@ -50,7 +54,7 @@ void row(const Stroke& stroke, const std::string& name, const std::string& value
 struct Readout {
     const Pen& pen;
     const Figure& figure;
-    Point mouse;
+    const DescribeSpan& describe_span;
     double x, y;
     bool said_x = false;
 
@@ -105,6 +109,8 @@ struct Readout {
             if (x < span.start || x > span.end) continue;
             row(span.label, with_unit(span.end - span.start, figure.x.unit));
             row("from", with_unit(span.start, figure.x.unit) + " to " + with_unit(span.end, figure.x.unit));
+            if (describe_span)
+                for (const auto& [name, value] : describe_span(track, span)) row(name, value);
             return;
         }
         if (track.x.empty()) {
@@ -141,9 +147,9 @@ bool has_values(const Figure& figure) {
 
 }  // namespace
 
-void draw_readout(const Pen& pen, const Figure& figure, Point mouse) {
+void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span) {
     if (!has_values(figure) || !begin_readout()) return;
-    Readout readout{pen, figure, mouse, pen.frame.x_at(mouse.x), pen.frame.y_at(mouse.y)};
+    Readout readout{pen, figure, describe_span, pen.frame.x_at(mouse.x), pen.frame.y_at(mouse.y)};
     for (const Mark& mark : figure.marks) std::visit(readout, mark);
     end_readout();
 }

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "viz/imgui/figure_imgui.h"
 #include "viz/marks.h"
 
 namespace sawtooth {
 
 // A tooltip with the exact values at `mouse`: of every line the point nearest in x; of the bar, cell or span
 // there.
-void draw_readout(const Pen& pen, const Figure& figure, Point mouse);
+void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span);
 void draw_matrix_readout(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area,
                          Point mouse);
 

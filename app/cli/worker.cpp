@@ -1,0 +1,22 @@
+#include "app/engine/worker.h"
+
+#include <unistd.h>
+
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/terminal.h"
+
+namespace sawtooth::cli {
+
+int worker(const Arguments& arguments) {
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    if (::isatty(STDIN_FILENO) == 1 || ::isatty(STDOUT_FILENO) == 1)
+        return fail(Error::usage(
+            Refusal{"worker", "",
+                    "serves another sawtooth, not a terminal; name this command with run, sweep or the "
+                    "window: --on \"sawtooth worker\""}));
+    serve_worker(settings->cache_directory);
+}
+
+}  // namespace sawtooth::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+namespace sawtooth {
+
+// Which state of a file was read: another size or time means that it is read anew.
+struct FileStamp {
+    std::string path;
+    int64_t size = -1, seconds = 0, nanoseconds = 0;  // size -1: no such file
+    bool operator==(const FileStamp&) const = default;
+};
+
+inline FileStamp stamp_of(const std::string& path) {
+    struct stat status = {};
+    if (path.empty() || ::stat(path.c_str(), &status) != 0) return {path};
+    return {path, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+}  // namespace sawtooth

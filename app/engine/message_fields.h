@@ -1,0 +1,138 @@
+#pragma once
+
+#include <tuple>
+
+#include "app/engine/messages.h"
+
+namespace sawtooth {
+
+// The fields of every struct that crosses a pipe, in the order in which they are declared: a struct is a list
+// of its fields there. The structured binding wants every field, so that one that is added later and
+// forgotten here does not compile.
+#define SAWTOOTH_FIELDS(Type, ...)             \
+    inline auto fields_of(Type& whole) {       \
+        auto& [__VA_ARGS__] = whole;           \
+        return std::tie(__VA_ARGS__);          \
+    }                                          \
+    inline auto fields_of(const Type& whole) { \
+        const auto& [__VA_ARGS__] = whole;     \
+        return std::tie(__VA_ARGS__);          \
+    }
+
+SAWTOOTH_FIELDS(Parameters, values)
+SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, on, threads, preset, parameters,
+                seed, input, repeats, cache, profile, extras, time_limit_seconds, memory_limit_bytes)
+SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)
+SAWTOOTH_FIELDS(Sweep, id, base, axes)
+SAWTOOTH_FIELDS(View::Range, low, high)
+SAWTOOTH_FIELDS(View, visible, columns)
+SAWTOOTH_FIELDS(Error, kind, text)
+
+SAWTOOTH_FIELDS(Work, bytes, operations)
+SAWTOOTH_FIELDS(ArrayUse, name, shape)
+SAWTOOTH_FIELDS(Extent, x, y, z)
+SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes)
+SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, work)
+SAWTOOTH_FIELDS(Tally, combines, read, written)
+SAWTOOTH_FIELDS(Occupancy, theoretical, achieved, limiter)
+SAWTOOTH_FIELDS(BusySpan, worker, start_us, end_us)
+SAWTOOTH_FIELDS(CompiledLaunch, launch, architecture, resources, occupancy)
+SAWTOOTH_FIELDS(Track, name, unit, start_us, step_us, values)
+SAWTOOTH_FIELDS(Metric, id, label, unit, value)
+SAWTOOTH_FIELDS(OutputError, output, max_abs, rel_l2, nonfinite, first_nonfinite, by_position)
+SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples)
+SAWTOOTH_FIELDS(VariantResult, name, index, refused, outputs, errors, memory_bytes, time, launches,
+                launch_count, compiled, tracks, metrics)
+SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, launch_graph_us,
+                launch_programmatic_us)
+SAWTOOTH_FIELDS(Ceilings, processor, date, threads, copy_bytes_per_second, triad_bytes_per_second,
+                operations_per_second, launch_us, gpu)
+SAWTOOTH_FIELDS(Clocks, before_mhz, after_mhz, highest_mhz, throttled)
+SAWTOOTH_FIELDS(Result, request, parameters, backend, device, inputs, reference, work, variants, ceilings,
+                clocks, notes, complete)
+SAWTOOTH_FIELDS(SweepCell, values, refused, result)
+
+SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, categories, shared)
+SAWTOOTH_FIELDS(Ink, role, index, dashed)
+SAWTOOTH_FIELDS(Line, label, ink, x, y, markers)
+SAWTOOTH_FIELDS(Band, label, ink, x, low, high)
+SAWTOOTH_FIELDS(Bar::Segment, label, length)
+SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text)
+SAWTOOTH_FIELDS(Bars, bars)
+SAWTOOTH_FIELDS(HeatMap, label, unit, rows, columns, values, x_low, x_high, y_low, y_high, colours,
+                logarithmic)
+SAWTOOTH_FIELDS(Matrix::Kind, label, ink)
+SAWTOOTH_FIELDS(Matrix, row_labels, column_labels, kinds, cells, texts)
+SAWTOOTH_FIELDS(Tree::Node, x, y, text, lit)
+SAWTOOTH_FIELDS(Tree::Edge, from, to, lit)
+SAWTOOTH_FIELDS(Tree, nodes, edges)
+SAWTOOTH_FIELDS(Tracks::Span, start, end, label)
+SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit)
+SAWTOOTH_FIELDS(Tracks, tracks)
+SAWTOOTH_FIELDS(Rule, across, at, label, ink)
+SAWTOOTH_FIELDS(Note, x, y, text)
+SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks)
+
+SAWTOOTH_FIELDS(Hello, program, protocol, device)
+SAWTOOTH_FIELDS(FilePart, first, bytes)
+SAWTOOTH_FIELDS(RunJob, job, request, sent_input, view)
+SAWTOOTH_FIELDS(CellJob, job, sweep, sent_input, cell)
+SAWTOOTH_FIELDS(LookJob, job, of, view, figure_parameters)
+SAWTOOTH_FIELDS(FetchJob, job, of, array, offset)
+SAWTOOTH_FIELDS(CancelJob, job)
+SAWTOOTH_FIELDS(Said, job, progress)
+SAWTOOTH_FIELDS(Shown, job, result, figures)
+SAWTOOTH_FIELDS(CellDone, job, cell)
+SAWTOOTH_FIELDS(FiguresMade, job, figures)
+SAWTOOTH_FIELDS(ArrayPart, job, bytes)
+SAWTOOTH_FIELDS(Failed, job, error, ending)
+
+#undef SAWTOOTH_FIELDS
+
+inline std::tuple<> fields_of(const Alive&) { return {}; }
+
+// An array's data stays where it was computed.
+template <class OneArray>
+requires std::is_same_v<std::remove_const_t<OneArray>, Array>
+auto fields_of(OneArray& array) {
+    auto& [name, dtype, shape, data] = array;
+    return std::tie(name, dtype, shape);
+}
+
+// The deadline is the client's own: it ends the worker.
+template <class OneProgress>
+requires std::is_same_v<std::remove_const_t<OneProgress>, Progress>
+auto fields_of(OneProgress& progress) {
+    auto& [fraction, words, timed, deadline] = progress;
+    return std::tie(fraction, words, timed);
+}
+
+// The last enumerator: what is read must be none beyond it.
+template <class Enumeration>
+constexpr Enumeration last_of = Enumeration::unknown;
+template <>
+constexpr inline BackendChoice last_of<BackendChoice> = BackendChoice::automatic;
+template <>
+constexpr inline Backend last_of<Backend> = Backend::cuda;
+template <>
+constexpr inline Cache last_of<Cache> = Cache::hot;
+template <>
+constexpr inline Profile last_of<Profile> = Profile::sampling;
+template <>
+constexpr inline Extras last_of<Extras> = Extras::all;
+template <>
+constexpr inline Dtype last_of<Dtype> = Dtype::int32;
+template <>
+constexpr inline Error::Kind last_of<Error::Kind> = Error::Kind::cancelled;
+template <>
+constexpr inline Scale last_of<Scale> = Scale::log10;
+template <>
+constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::accent;
+template <>
+constexpr inline HeatMap::Colours last_of<HeatMap::Colours> = HeatMap::Colours::diverging;
+template <>
+constexpr inline Rule::Across last_of<Rule::Across> = Rule::Across::y;
+template <>
+constexpr inline Place last_of<Place> = Place::timeline;
+
+}  // namespace sawtooth

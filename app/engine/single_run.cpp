@@ -1,0 +1,321 @@
+#include "app/engine/single_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/engine/compare.h"
+#include "app/engine/theory.h"
+#include "profiling/ceilings.h"
+#include "profiling/clocks.h"
+#include "profiling/cupti_counters.h"
+#include "profiling/cupti_sampling.h"
+
+namespace sawtooth {
+namespace {
+
+int sequence_axis_of(const Family& family, const std::string& output) {
+    const ArraySpec* const spec = family.array(output);
+    if (!spec || family.sequence_axis.empty()) return -1;
+    const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), family.sequence_axis);
+    return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
+}
+
+// What an output of a variant is compared with; null where there is nothing of its shape.
+const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {
+    const Array* wanted = find(reference, variant + "/" + output.name);
+    if (!wanted) wanted = find(reference, output.name);
+    return wanted && wanted->shape == output.shape ? wanted : nullptr;
+}
+
+std::vector<Metric> metrics_of(const VariantResult& variant, const Result& result) {
+    if (!variant.time) return {};
+    const double seconds = variant.time->median / 1e6;
+    const double rate = result.work.bytes / seconds;
+    std::vector<Metric> metrics = {
+        {"rate", "rate", "GB/s", rate / 1e9},
+        {"operations", "arithmetic", "GFLOP/s", result.work.operations / seconds / 1e9}};
+    if (result.ceilings)
+        metrics.push_back(
+            {"of_copy", "of copy bandwidth", "%", 100 * rate / result.ceilings->copy_bytes_per_second});
+    return metrics;
+}
+
+// Says how far the processor's clock moved while this lived, where it moved far.
+class ClockWatch {
+  public:
+    std::optional<std::string> note() const {
+        const auto after = processor_mhz();
+        if (!before_ || !after || std::fabs(*after - *before_) <= 0.05 * *before_) return {};
+        return fmt::format("the processor's clock moved from {:.0f} to {:.0f} MHz during the repeats",
+                           *before_, *after);
+    }
+
+  private:
+    std::optional<double> before_ = processor_mhz();
+};
+
+}  // namespace
+
+SingleRun::SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnProgress& progress)
+    : prepared_(prepared),
+      limit_(limit),
+      progress_(progress),
+      plans_(prepared.configuration.variants.size()) {
+    start_result();
+    prepared_.machine.set_stop(limit_.token());
+    if (!prepared_.machine.timer) return;
+    prepared_.machine.timer->on_progress([this] {
+        if (progress_) progress_(last_, nullptr);
+    });
+    prepared_.machine.device()->on_compiling([this](const std::string& file) {
+        say("compiling " + file + " (first time, then kept)", last_.fraction);
+    });
+}
+
+SingleRun::~SingleRun() {
+    if (!prepared_.machine.timer) return;
+    prepared_.machine.timer->on_progress({});
+    prepared_.machine.device()->on_compiling({});
+    // What still runs there uses the plans' memory, and freeing it would wait for ever.
+    if (prepared_.machine.timer->abandoned()) new std::vector<std::optional<Plan>>(std::move(plans_));
+}
+
+void SingleRun::start_result() {
+    const Request& request = prepared_.request;
+    const Machine& machine = prepared_.machine;
+    result_.request = request;
+    result_.parameters = prepared_.configuration.parameters;
+    result_.backend = machine.backend();
+    result_.device = machine.words;
+    result_.inputs = prepared_.inputs;
+    result_.reference = prepared_.reference;
+    result_.work = prepared_.configuration.family->work(prepared_.configuration.parameters);
+    result_.notes = prepared_.configuration.notes;
+    result_.notes.insert(result_.notes.end(), machine.notes.begin(), machine.notes.end());
+    const bool wants_gpu = request.profile == Profile::counters || request.profile == Profile::sampling;
+    if (wants_gpu && machine.backend() == Backend::cpu)
+        result_.notes.push_back(
+            "profile: counters and samples come from a GPU; times and launches are of the CPU");
+}
+
+void SingleRun::say(std::string words, double fraction, bool timed) {
+    last_ = {fraction, std::move(words), timed};
+    if (progress_) progress_(last_, nullptr);
+}
+
+// The snapshot shares what it holds with the result, and never changes.
+void SingleRun::show() {
+    if (progress_) progress_({0.2, "outputs"}, std::make_shared<const Result>(result_));
+}
+
+Error SingleRun::stopped_or(Error error, const std::string& what) const {
+    if (limit_.token().stop_requested() && limit_.passed())
+        return Error::failure(
+            fmt::format("time limit: {} had not finished after {:g} s; raise it or make the shape smaller",
+                        what, *prepared_.request.time_limit_seconds));
+    if (error.kind == Error::Kind::failure) error.text = what + ": " + error.text;
+    return error;
+}
+
+double SingleRun::steps() const {
+    return static_cast<double>(plans_.size() * (1 + static_cast<size_t>(prepared_.request.repeats)));
+}
+
+VariantResult& SingleRun::row(size_t v) {
+    return *std::find_if(result_.variants.begin(), result_.variants.end(),
+                         [&](const VariantResult& row) { return row.name == variant(v).name; });
+}
+
+void SingleRun::note_once(const std::string& note) {
+    if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
+        result_.notes.push_back(note);
+}
+
+std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
+    if (plans_[v]) return {};
+    auto plan = plan_on(prepared_.machine, variant(v),
+                        {.parameters = prepared_.configuration.parameters,
+                         .inputs = prepared_.inputs,
+                         .stores_extras = stores_extras});
+    if (!plan) return plan.error();
+    plans_[v] = std::move(*plan);
+    return {};
+}
+
+std::optional<Error> SingleRun::run_once(size_t v) {
+    if (prepared_.machine.timer) return prepared_.machine.timer->run(*plans_[v]);
+    if (run_plan(*plans_[v], *prepared_.machine.pool, Cache::hot, row(v).launches)) return {};
+    return Error::cancelled();
+}
+
+void SingleRun::compare_outputs(VariantResult& made) const {
+    for (const Array& output : made.outputs)
+        if (const Array* const wanted = reference_of(prepared_.reference, made.name, output))
+            made.errors.push_back(
+                compare(output, *wanted, sequence_axis_of(*prepared_.configuration.family, output.name)));
+}
+
+// Timed runs store no extras: another plan, whose memory a first run makes warm.
+std::optional<Error> SingleRun::leave_extras_out(size_t v) {
+    plans_[v].reset();
+    if (auto error = make_plan(v)) return error;
+    return run_once(v);
+}
+
+std::optional<Error> SingleRun::compute(size_t v) {
+    const std::string& name = variant(v).name;
+    const double fraction = 0.1 + 0.9 * static_cast<double>(v) / steps();
+    say(name, fraction);
+    if (auto error = make_plan(v, prepared_.stores_extras)) return error;
+    say(name, fraction, true);
+    if (auto error = run_once(v)) return error;
+    say(name + ", outputs", fraction);
+    auto outputs = plans_[v]->outputs();
+    if (!outputs) return outputs.error();
+    VariantResult& made = row(v);
+    made.memory_bytes = plans_[v]->memory_bytes;
+    made.launch_count = static_cast<int64_t>(plans_[v]->launches.size());
+    made.outputs = std::move(*outputs);
+    compare_outputs(made);
+    if (prepared_.stores_extras)
+        if (auto error = leave_extras_out(v)) return error;
+    if (prepared_.machine.device()) made.compiled = compiled_launches(*plans_[v], prepared_.machine.chip);
+    if (limit_.token().stop_requested()) return Error::cancelled();
+    return {};
+}
+
+std::optional<Error> SingleRun::compute_outputs() {
+    const Family& family = *prepared_.configuration.family;
+    for (size_t v = 0; v < plans_.size(); ++v) {
+        VariantResult made;
+        made.name = variant(v).name;
+        made.index = static_cast<int>(&variant(v) - family.variants.data());
+        result_.variants.push_back(std::move(made));
+        const auto leave_out = [&](const std::string& reason) {
+            row(v).refused = reason;
+            result_.notes.push_back(variant(v).name + " is left out: " + reason);
+        };
+        const auto check = variant(v).check;
+        const auto refusal =
+            check ? check(prepared_.configuration.parameters, prepared_.machine.chip) : std::nullopt;
+        if (refusal) {
+            leave_out(*refusal);
+            continue;
+        }
+        if (auto error = compute(v)) {
+            const bool ends_all = error->kind == Error::Kind::cancelled || cuda::is_fatal(*error) ||
+                                  (prepared_.machine.timer && prepared_.machine.timer->abandoned());
+            if (ends_all) return stopped_or(std::move(*error), variant(v).name);
+            leave_out(error->text);
+        }
+        if (!prepared_.keeps_plans) plans_[v].reset();
+    }
+    return check_rest();
+}
+
+// Is there anything to measure, and all that was asked for by name?
+std::optional<Error> SingleRun::check_rest() {
+    const auto ran = [](const VariantResult& row) { return row.ran(); };
+    if (std::none_of(result_.variants.begin(), result_.variants.end(), ran)) {
+        std::string reasons;
+        for (const VariantResult& row : result_.variants) reasons += "; " + row.name + ": " + row.refused;
+        return Error::failure("no variant can run this" + reasons);
+    }
+    for (const std::string& name : prepared_.request.variants)
+        if (const VariantResult* const row = find(result_, name); row && !row->ran())
+            return Error::failure(name + " cannot run this: " + row->refused);
+    return {};
+}
+
+std::optional<Error> SingleRun::measure_one(size_t v) {
+    const Request& request = prepared_.request;
+    const double before = static_cast<double>(plans_.size() + v * static_cast<size_t>(request.repeats));
+    const auto fraction = [&](int repeat) { return 0.2 + 0.8 * (before + repeat) / steps(); };
+    say(variant(v).name, fraction(0));
+    if (auto error = make_plan(v)) return error;
+    const auto before_repeat = [&](int repeat) {
+        say(fmt::format("{}, repeat {} of {}", variant(v).name, repeat + 1, request.repeats),
+            fraction(repeat), true);
+    };
+    before_repeat(0);  // what warms up counts as well
+    auto measured =
+        measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);
+    if (!measured) return measured.error();
+    say(variant(v).name, fraction(request.repeats));
+    VariantResult& made = row(v);
+    made.time = std::move(measured->time);
+    made.launches = std::move(measured->launches);
+    if (made.launch_count > static_cast<int64_t>(made.launches.size()))
+        result_.notes.push_back(fmt::format("{}: of {} launches the first {} are kept", made.name,
+                                            made.launch_count, made.launches.size()));
+    made.metrics = metrics_of(made, result_);
+    return {};
+}
+
+bool SingleRun::looks_closer() const {
+    const Profile profile = prepared_.request.profile;
+    return prepared_.machine.timer && (profile == Profile::counters || profile == Profile::sampling);
+}
+
+// Counters or samples of a GPU. Where they cannot be had, a note says why.
+std::optional<Error> SingleRun::look_closer(size_t v) {
+    GpuTimer* const timer = prepared_.machine.timer;
+    const Profile profile = prepared_.request.profile;
+    VariantResult& made = row(v);
+    std::optional<Error> error;
+    if (profile == Profile::counters) {
+        say(variant(v).name + ", counters", last_.fraction);
+        if (const auto passes = read_counters(*timer, *plans_[v], made.launches); passes)
+            note_once(
+                fmt::format("counters: of the first 3 launches of each name, in a run of their own, {} times "
+                            "each, with what the time before left in the caches",
+                            *passes));
+        else
+            error = passes.error();
+    } else {
+        say(variant(v).name + ", samples", last_.fraction);
+        auto tracks = sample_tracks(*timer, *plans_[v], prepared_.request.cache, made.time->median);
+        if (tracks) {
+            made.tracks = std::move(*tracks);
+            note_once("samples: of runs of their own, aligned with the launches by their first rise");
+        } else {
+            error = tracks.error();
+        }
+    }
+    if (!error) return {};
+    if (error->kind == Error::Kind::cancelled || cuda::is_fatal(*error) || timer->abandoned()) return error;
+    note_once((profile == Profile::counters ? "no counters: " : "no samples: ") + error->text);
+    return {};
+}
+
+std::optional<Error> SingleRun::measure_variants() {
+    GpuTimer* const timer = prepared_.machine.timer;
+    const ClockWatch watch;
+    auto clocks = timer ? GpuClocks::of(timer->device()) : Outcome<GpuClocks>(Error::failure(""));
+    if (clocks) clocks->read_before();
+    for (size_t v = 0; v < plans_.size(); ++v) {
+        if (!row(v).ran()) continue;
+        if (auto error = measure_one(v)) return stopped_or(std::move(*error), variant(v).name);
+        if (!prepared_.keeps_plans || !looks_closer()) plans_[v].reset();
+    }
+    if (clocks) result_.clocks = clocks->read_after();
+    for (size_t v = 0; v < plans_.size() && looks_closer(); ++v) {
+        if (!row(v).ran()) continue;
+        if (auto error = make_plan(v)) return error;
+        if (auto error = look_closer(v)) return stopped_or(std::move(*error), variant(v).name);
+        plans_[v].reset();
+    }
+    if (prepared_.request.profile == Profile::none)
+        for (VariantResult& made : result_.variants) made.launches.clear();
+    if (timer) {
+        timer->stop_recording();
+        if (!timer->note().empty()) note_once(timer->note());
+    } else if (const auto note = watch.note()) {
+        result_.notes.push_back(*note);
+    }
+    return {};
+}
+
+}  // namespace sawtooth

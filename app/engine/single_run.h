@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/engine/configure.h"
+#include "app/engine/machine.h"
+#include "app/engine/runner.h"
+#include "app/engine/time_limit.h"
+#include "kernels/core/plan.h"
+#include "kernels/core/result.h"
+
+namespace sawtooth {
+
+// What a Request has become when its inputs and its reference are there.
+struct Prepared {
+    const Request& request;
+    const Configuration& configuration;
+    const Machine& machine;
+    const Arrays& inputs;
+    Arrays reference;
+    bool stores_extras = false;  // outputs that are stored only where they are asked for are
+    bool keeps_plans = true;     // false: they do not all fit the GPU at once
+};
+
+// Runs the variants of one Request and measures them, step by step; the result grows on the way. Every step's
+// error ends the run: cancelled, or a failure.
+class SingleRun {
+  public:
+    SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnProgress& progress);
+    ~SingleRun();
+    SingleRun(const SingleRun&) = delete;
+    SingleRun& operator=(const SingleRun&) = delete;
+
+    Result& result() { return result_; }
+
+    // Every variant once: outputs and errors, seen before times are. What a variant cannot do leaves it out,
+    // unless it was named or none is left.
+    std::optional<Error> compute_outputs();
+    // Times and launches, and counters or samples where they were asked for.
+    std::optional<Error> measure_variants();
+
+    // The error of a step that did `what`, which a failure names. A stop that the time limit made is a
+    // failure that says so.
+    Error stopped_or(Error error, const std::string& what) const;
+    void say(std::string words, double fraction, bool timed = false);
+    void show();  // the result as it is now, as a partial one
+
+  private:
+    const Variant& variant(size_t v) const { return *prepared_.configuration.variants[v]; }
+    VariantResult& row(size_t v);
+    double steps() const;
+    void start_result();
+    std::optional<Error> make_plan(size_t v, bool stores_extras = false);
+    std::optional<Error> run_once(size_t v);
+    std::optional<Error> compute(size_t v);
+    std::optional<Error> leave_extras_out(size_t v);
+    void compare_outputs(VariantResult& made) const;
+    std::optional<Error> check_rest();
+    std::optional<Error> measure_one(size_t v);
+    bool looks_closer() const;
+    std::optional<Error> look_closer(size_t v);
+    void note_once(const std::string& note);
+
+    const Prepared& prepared_;
+    const TimeLimit& limit_;
+    const OnProgress& progress_;
+    Result result_;
+    std::vector<std::optional<Plan>> plans_;
+    Progress last_;  // what was said last
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace sawtooth {
+
+// Stops when the outer token stops or when the time limit has passed.
+class TimeLimit {
+  public:
+    TimeLimit(std::stop_token outer, std::optional<double> seconds)
+        : forward_(std::move(outer), [this] { source_.request_stop(); }) {
+        if (seconds)
+            timer_ = std::jthread([this, limit = std::chrono::duration<double>(*seconds)](
+                                      std::stop_token finished) {
+                std::unique_lock lock(mutex_);
+                if (wake_.wait_for(lock, finished, limit, [] { return false; }) || finished.stop_requested())
+                    return;
+                passed_ = true;
+                source_.request_stop();
+            });
+    }
+    std::stop_token token() const { return source_.get_token(); }
+    bool passed() const { return passed_; }
+
+  private:
+    std::stop_source source_;
+    std::atomic<bool> passed_ = false;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::stop_callback<std::function<void()>> forward_;
+    std::jthread timer_;  // last: ends first
+};
+
+}  // namespace sawtooth

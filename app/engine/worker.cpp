@@ -1,0 +1,359 @@
+#include "app/engine/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "app/engine/descriptor.h"
+#include "app/engine/devices.h"
+#include "app/engine/engine.h"
+#include "app/engine/messages.h"
+#include "app/engine/progress_filter.h"
+#include "app/engine/wire.h"
+#include "kernels/cuda/device.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr auto heartbeat = std::chrono::milliseconds(200);
+constexpr int wrong_language = 2, broken = 3;  // exit codes
+
+bool write_all(int descriptor, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+        if (written < 0 && errno != EINTR) return false;
+        if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+    }
+    return true;
+}
+
+// The way to the client, for every thread of the worker.
+class Outbox {
+  public:
+    explicit Outbox(int descriptor) : descriptor_(descriptor) {}
+
+    void send(const FromWorker& message) {
+        std::string bytes = encode(message);
+        if (bytes.size() > longest_message) bytes = encode(too_long(message, bytes.size()));
+        const std::lock_guard lock(mutex_);
+        if (!write_all(descriptor_, framed(bytes))) std::_Exit(0);  // nobody is there to hear more
+    }
+
+  private:
+    static FromWorker too_long(const FromWorker& message, size_t bytes) {
+        const JobNumber job = std::visit(
+            [](const auto& held) {
+                if constexpr (requires { held.job; }) return held.job;
+                return JobNumber{0};
+            },
+            message);
+        return Failed{
+            job, Error::failure(fmt::format("the answer takes {} bytes, of which {} can be sent; name fewer "
+                                            "variants or make the shape smaller",
+                                            bytes, longest_message))};
+    }
+
+    std::mutex mutex_;
+    int descriptor_;
+};
+
+// The client's input file. It has no name, so that nothing is left of it however the worker ends; it is read
+// through the name that the system gives to every open file.
+class SentFile {
+  public:
+    void take(const FilePart& part) {
+        if (part.first) begin();
+        if (!problem_ && !write_all(file_.number(), bytes_of(part))) fail();
+    }
+    const std::optional<Error>& problem() const { return problem_; }
+    std::string path() const { return fmt::format("/proc/self/fd/{}", file_.number()); }
+
+  private:
+    static std::string_view bytes_of(const FilePart& part) {
+        return {reinterpret_cast<const char*>(part.bytes.data()), part.bytes.size()};
+    }
+    void begin() {
+        problem_.reset();
+        std::error_code ignored;
+        std::string path = (std::filesystem::temp_directory_path(ignored) / "sawtooth-input-XXXXXX").string();
+        file_ = Descriptor(::mkostemp(path.data(), O_CLOEXEC));
+        if (file_)
+            ::unlink(path.c_str());
+        else
+            fail();
+    }
+    void fail() {
+        problem_ = Error::failure(
+            fmt::format("the input file cannot be kept where the worker runs: {}", std::strerror(errno)));
+    }
+
+    Descriptor file_;
+    std::optional<Error> problem_;
+};
+
+struct Job {
+    ToWorker message;
+    std::stop_source stop;
+};
+
+// What the worker computes with, for the client to show.
+std::string device_words() {
+    std::string words;
+    if (const auto driver = cuda::find_driver())
+        for (const Chip& gpu : driver->gpus) words += (words.empty() ? "" : ", ") + gpu.name;
+    return words.empty() ? cpu_words(static_cast<int>(std::thread::hardware_concurrency())) : words;
+}
+
+// Does jobs one after the other on a thread of its own.
+class Worker {
+  public:
+    Worker(const std::string& cache_directory, Outbox& out)
+        : out_(out),
+          runner_(cache_directory),
+          background_(cache_directory),
+          beating_([this](std::stop_token stop) { beat(stop); }),
+          working_([this](std::stop_token stop) { work(stop); }) {}
+
+    // Waits where many wait already, as parts of a file may come faster than they are written.
+    void add(ToWorker message) {
+        constexpr size_t most = 16;
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return jobs_.size() < most; });
+        jobs_.push_back({std::move(message), {}});
+        changed_.notify_all();
+    }
+
+    void cancel(JobNumber number) {
+        const std::lock_guard lock(mutex_);
+        for (Job& job : jobs_)
+            if (number_of(job.message) == number) job.stop.request_stop();
+    }
+
+    // Cancels everything and waits a little for it: a kernel that hangs would be waited for without end.
+    void leave() {
+        constexpr auto patience = std::chrono::milliseconds(500);
+        std::unique_lock lock(mutex_);
+        for (Job& job : jobs_) job.stop.request_stop();
+        changed_.wait_for(lock, patience, [&] { return jobs_.empty(); });
+    }
+
+  private:
+    static JobNumber number_of(const ToWorker& message) {
+        return std::visit(
+            [](const auto& held) {
+                if constexpr (requires { held.job; }) return held.job;
+                return JobNumber{0};
+            },
+            message);
+    }
+
+    void beat(std::stop_token stop) {
+        std::unique_lock lock(mutex_);
+        while (!stop.stop_requested()) {
+            changed_.wait(lock, stop, [&] { return !jobs_.empty(); });
+            changed_.wait_for(lock, stop, heartbeat, [] { return false; });
+            if (jobs_.empty()) continue;
+            lock.unlock();
+            out_.send(Alive{});
+            lock.lock();
+        }
+    }
+
+    void work(std::stop_token stop) {
+        std::unique_lock lock(mutex_);
+        while (changed_.wait(lock, stop, [&] { return !jobs_.empty(); })) {
+            Job& job = jobs_.front();  // stays at the front, and in its place, while it is done
+            lock.unlock();
+            try {
+                std::visit([&](auto& message) { serve(message, job.stop.get_token()); }, job.message);
+            } catch (const std::bad_alloc&) {
+                fail(number_of(job.message), Error::failure("memory: the worker's system gave none; make the "
+                                                            "shape smaller or name fewer variants"));
+            }
+            lock.lock();
+            jobs_.pop_front();
+            changed_.notify_all();
+        }
+    }
+
+    void serve(const FilePart& part, std::stop_token) { file_.take(part); }
+
+    void serve(const RunJob& job, std::stop_token stop) {
+        const auto request = prepared(job.request, job.sent_input);
+        if (!request) return fail(job.job, request.error());
+        ProgressFilter filter;
+        double fraction = 0;
+        const auto say = [&](const Progress& progress) {
+            fraction = progress.fraction;
+            if (filter.passes(progress)) out_.send(Said{job.job, progress});
+        };
+        const auto show = [&](std::shared_ptr<const Result> result) {
+            newest_ = as_asked(*result, job.request);
+            newest_job_ = job.job;
+            if (filter.timed()) say({fraction, "figures"});
+            auto figures = job.view ? figures_of(*newest_, *job.view) : std::vector<Figure>();
+            out_.send(
+                Shown{job.job, newest_, std::make_shared<const std::vector<Figure>>(std::move(figures))});
+        };
+        const auto outcome = runner_.run(*request, stop, [&](const Progress& progress, auto partial) {
+            say(progress);
+            if (partial) show(std::move(partial));
+        });
+        if (outcome) return show(*outcome);
+        Error error = outcome.error();
+        error.text = with_own_name(std::move(error.text), job.request);
+        fail(job.job, std::move(error));
+    }
+
+    void serve(const CellJob& job, std::stop_token stop) {
+        const auto request = prepared(job.sweep.base, job.sent_input);
+        if (!request) return fail(job.job, request.error());
+        if (const auto error = check_sweep(job.sweep)) return fail(job.job, *error);
+        if (job.cell >= job.sweep.cells()) return fail(job.job, Error::usage("the sweep has no such cell"));
+        Sweep sweep = job.sweep;
+        sweep.base = *request;
+        ProgressFilter filter;
+        auto cell = background_.sweep_cell(sweep, job.cell, stop, [&](const Progress& progress, auto) {
+            if (filter.passes(progress)) out_.send(Said{job.job, progress});
+        });
+        if (!cell) return fail(job.job, cell.error());
+        cell->refused = with_own_name(cell->refused, job.sweep.base);
+        if (background_.broken()) return fail(job.job, Error::failure(cell->refused));
+        if (cell->result) cell->result = as_asked(*cell->result, job.sweep.base);
+        out_.send(CellDone{job.job, std::move(*cell)});
+    }
+
+    void serve(const LookJob& job, std::stop_token) {
+        if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
+        if (job.figure_parameters) newest_ = with_figure_parameters(*newest_, *job.figure_parameters);
+        auto figures = std::make_shared<const std::vector<Figure>>(figures_of(*newest_, job.view));
+        out_.send(FiguresMade{job.job, std::move(figures)});
+    }
+
+    void serve(const FetchJob& job, std::stop_token) {
+        if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
+        const auto arrays = arrays_of(*newest_);
+        if (job.array >= arrays.size() || !arrays[job.array]->data) return fail(job.job, gone());
+        const std::span<const uint8_t> bytes = arrays[job.array]->as<uint8_t>();
+        if (job.offset > bytes.size()) return fail(job.job, gone());
+        const auto part = bytes.subspan(job.offset, std::min(array_part_bytes, bytes.size() - job.offset));
+        out_.send(ArrayPart{job.job, Bytes(part.begin(), part.end())});
+    }
+
+    void serve(const Hello&, std::stop_token) {}      // is taken before the first job
+    void serve(const CancelJob&, std::stop_token) {}  // is done at once, not in its turn
+
+    // After some errors of the GPU every call fails: a new process has to go on.
+    void fail(JobNumber job, Error error) {
+        const bool ending = runner_.broken() || background_.broken();
+        out_.send(Failed{job, std::move(error), ending});
+        if (ending) std::_Exit(broken);
+    }
+
+    static Error gone() { return Error::failure("the result is no longer there; run it again"); }
+
+    // As it runs here: from the file that was sent, and without a time limit, which the client keeps for its
+    // worker.
+    Outcome<Request> prepared(Request request, bool sent_input) {
+        if (sent_input) {
+            if (file_.problem()) return *file_.problem();
+            request.input = file_.path();
+        }
+        request.time_limit_seconds.reset();
+        return request;
+    }
+
+    // The file's name here means nothing to the client.
+    std::string with_own_name(std::string text, const Request& asked) const {
+        const std::string name = file_.path();
+        for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += asked.input.size())
+            text.replace(at, name.size(), asked.input);
+        return text;
+    }
+
+    std::shared_ptr<const Result> as_asked(Result result, const Request& asked) const {
+        result.request.input = asked.input;
+        result.request.time_limit_seconds = asked.time_limit_seconds;
+        for (std::string& note : result.notes) note = with_own_name(std::move(note), asked);
+        return std::make_shared<const Result>(std::move(result));
+    }
+
+    Outbox& out_;
+    Runner runner_, background_;  // two, so that a sweep leaves the inputs and the reference of the live run
+    SentFile file_;
+    std::shared_ptr<const Result> newest_;  // what was shown last, whole
+    JobNumber newest_job_ = 0;
+
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::deque<Job> jobs_;
+    std::jthread beating_, working_;  // last: they start when all else stands
+};
+
+// Reads messages until the input ends; the exit code.
+int read_messages(int in, Worker& worker) {
+    FrameReader frames;
+    bool greeted = false;
+    const auto refuse = [](const std::string& words) {
+        fmt::print(stderr, "sawtooth worker: {}\n", words);
+        return wrong_language;
+    };
+    std::vector<char> part(1 << 16);
+    while (true) {
+        const ssize_t count = ::read(in, part.data(), part.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return 0;
+        frames.append({part.data(), static_cast<size_t>(count)});
+        while (true) {
+            const auto frame = frames.next();
+            if (!frame) return refuse(frame.error().text);
+            if (!*frame) break;
+            auto message = decode_to_worker(**frame);
+            if (!message) return refuse(message.error().text);
+            if (const auto* hello = std::get_if<Hello>(&*message)) {
+                if (const auto refusal = version_refusal(*hello)) return refuse(*refusal);
+                greeted = true;
+            } else if (!greeted) {
+                return refuse("the first message is no greeting");
+            } else if (const auto* cancel = std::get_if<CancelJob>(&*message)) {
+                worker.cancel(cancel->job);
+            } else {
+                worker.add(std::move(*message));
+            }
+        }
+    }
+}
+
+// The descriptor, moved to where no printing reaches it; another stands in its place.
+Descriptor set_aside(int standard, int instead) {
+    Descriptor aside(::fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    ::dup2(instead, standard);
+    return aside;
+}
+
+}  // namespace
+
+void serve_worker(const std::string& cache_directory) {
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const Descriptor in = set_aside(STDIN_FILENO, nothing.number());
+    const Descriptor out = set_aside(STDOUT_FILENO, STDERR_FILENO);
+    Outbox outbox(out.number());
+    outbox.send(Hello{SAWTOOTH_VERSION, protocol_version, device_words()});
+    Worker worker(cache_directory, outbox);
+    const int code = read_messages(in.number(), worker);
+    worker.leave();
+    std::_Exit(code);  // not by way of the destructors, which wait for what may hang
+}
+
+}  // namespace sawtooth

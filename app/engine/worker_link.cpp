@@ -1,0 +1,483 @@
+#include "app/engine/worker_link.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "app/engine/descriptor.h"
+#include "app/engine/file_stamp.h"
+#include "app/engine/memory.h"
+#include "app/engine/messages.h"
+#include "app/engine/wire.h"
+#include "app/engine/worker_patience.h"
+#include "app/engine/worker_process.h"
+
+namespace sawtooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int look_up_ms = 10;  // how soon a stop or the end of a patience is seen
+// A worker here starts within a fraction of a second. One elsewhere may wait for a queue, as long as its user
+// does.
+constexpr auto time_to_start = std::chrono::seconds(30);
+constexpr double seconds_to_leave = 1;  // of a worker whose input was closed
+constexpr double seconds_to_die = 0.2;  // of one that has closed its output: it may tell how it ended
+
+// What ran, for the words of an error: "scan: length 8192, op sum".
+std::string described(const Request& request) {
+    std::string text = request.family;
+    const char* separator = ": ";
+    for (const auto& [name, value] : request.parameters.values) {
+        text += separator + name + " " + to_text(value);
+        separator = ", ";
+    }
+    return text;
+}
+
+// The beginning of what should have been a message and is not, for people.
+std::string quoted(std::string_view bytes) {
+    std::string text(bytes.substr(0, 60));
+    for (char& c : text)
+        if (c < 0x20 || c > 0x7E) c = '.';
+    return "\"" + text + "\"";
+}
+
+JobNumber job_of(const FromWorker& message) {
+    return std::visit(
+        [](const auto& held) {
+            if constexpr (requires { held.job; }) return held.job;
+            return JobNumber{0};
+        },
+        message);
+}
+
+Error result_is_gone() { return Error::failure("the worker that has this result is gone; run it again"); }
+
+Request request_on(const std::string& on) {
+    Request request;
+    request.on = on;
+    return request;
+}
+
+// Bytes of an array, as another program says its shape; nullopt where no memory could hold them.
+std::optional<int64_t> checked_bytes(const Array& array) {
+    int64_t bytes = bytes_of(array.dtype);
+    for (const int64_t length : array.shape)
+        if (length < 0 || __builtin_mul_overflow(bytes, length, &bytes)) return {};
+    return bytes;
+}
+
+}  // namespace
+
+class WorkerLink::Worker {
+  public:
+    static Outcome<std::unique_ptr<Worker>> start(const std::string& on, const std::string& cache_directory) {
+        std::vector<std::string> words = {"/proc/self/exe", "worker"};
+        if (!cache_directory.empty()) words.insert(words.end(), {"--cache-dir", cache_directory});
+        if (!on.empty()) words = {"/bin/sh", "-c", on};
+        auto process = WorkerProcess::start(std::move(words));
+        if (!process) return process.error();
+        std::unique_ptr<Worker> worker(new Worker(std::move(*process)));
+        worker->on = on;
+        worker->send(Hello{SAWTOOTH_VERSION, protocol_version, ""});
+        return worker;
+    }
+
+    void send(const ToWorker& message) { outgoing_ += framed(encode(message)); }
+    bool all_is_sent() const { return outgoing_.empty(); }
+
+    enum class Moved { nothing, something, ended };
+    // Writes and reads what can be, and waits for it if it must.
+    Moved exchange(int milliseconds) {
+        pollfd ends[] = {{process.output(), POLLIN, 0},
+                         {process.errors(), POLLIN, 0},
+                         {outgoing_.empty() ? -1 : process.input(), POLLOUT, 0}};
+        if (::poll(ends, std::size(ends), milliseconds) <= 0) return Moved::nothing;
+        if (ends[1].revents) process.read_errors();
+        const bool wrote = ends[2].revents && write();
+        if (!ends[0].revents) return wrote ? Moved::something : Moved::nothing;
+        return read() ? Moved::something : Moved::ended;
+    }
+
+    // Reads what has come while nobody was listening; a worker says little then.
+    Moved catch_up() {
+        Moved moved = Moved::something;
+        for (int parts = 0; moved == Moved::something && parts < 64; ++parts) moved = exchange(0);
+        return moved;
+    }
+
+    // One that never greeted may not know how to leave.
+    void leave() { process.end(greeted ? seconds_to_leave : 0); }
+
+    std::string on;  // the command that started it
+    WorkerProcess process;
+    FrameReader frames;
+    bool greeted = false;
+    FileStamp sent_file;
+
+  private:
+    explicit Worker(WorkerProcess started) : process(std::move(started)) {}
+
+    // A worker that hears no more is one whose output ends: reading finds out.
+    bool write() {
+        const ssize_t count = ::write(process.input(), outgoing_.data(), outgoing_.size());
+        if (count > 0) outgoing_.erase(0, static_cast<size_t>(count));
+        if (count < 0 && errno == EPIPE) outgoing_.clear();
+        return count > 0;
+    }
+
+    bool read() {
+        char part[1 << 16];
+        const ssize_t count = ::read(process.output(), part, sizeof part);
+        if (count > 0) frames.append({part, static_cast<size_t>(count)});
+        return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+    }
+
+    std::string outgoing_;
+};
+
+// One job: what it takes to give it to a worker, and to wait for its answers. After an error the worker is as
+// it should be: there, or gone.
+class WorkerLink::Job {
+  public:
+    Job(WorkerLink& link, const Request& request, std::stop_token stop, OnNews news)
+        : number(++link.jobs_),
+          link_(link),
+          request_(request),
+          stop_(std::move(stop)),
+          news_(std::move(news)),
+          patience_(request.time_limit_seconds, Clock::now()) {}
+
+    const JobNumber number;
+
+    // A worker that was greeted and has the input file. Errors: cancelled, usage (the file), failure.
+    std::optional<Error> prepare() {
+        if (auto error = find_worker()) return error;
+        if (auto error = greet()) return error;
+        patience_.heard(Clock::now());
+        return send_file();
+    }
+    bool sends_input() const { return !request_.on.empty() && !request_.input.empty(); }
+
+    void give(ToWorker message) {
+        patience_.heard(Clock::now());
+        runs_ = true;
+        worker().send(message);
+    }
+
+    // The next answer that is more than news of progress.
+    Outcome<FromWorker> answer() {
+        while (true) {
+            const auto frame = worker().frames.next();
+            if (!frame) return garbled(frame.error().text);
+            if (!*frame) {
+                if (auto error = wait()) return *error;
+                continue;
+            }
+            auto message = decode_from_worker(**frame);
+            if (!message) return garbled(message.error().text);
+            if (job_of(*message) != number) continue;  // signs of life, and what came after a cancelled job
+            if (const auto* said = std::get_if<Said>(&*message))
+                take(said->progress);
+            else
+                return message;
+        }
+    }
+
+    // What Failed says. A worker that can do no more is let go.
+    Error failure(const Failed& failed) {
+        if (!failed.ending) return failed.error;
+        link_.worker_->process.end(seconds_to_leave);
+        return given_up(failed.error.text);
+    }
+
+    // The worker's answer is none to what was asked.
+    Error garbled(const std::string& reason) {
+        return given_up("the worker cannot be understood: " + reason);
+    }
+
+  private:
+    Worker& worker() { return *link_.worker_; }
+
+    // The one there is, if it was started by the same command and still lives; else a new one.
+    std::optional<Error> find_worker() {
+        if (link_.worker_ && link_.worker_->on != request_.on) {
+            link_.worker_->leave();
+            link_.worker_.reset();
+        }
+        if (link_.worker_) {
+            const bool ended = worker().catch_up() == Worker::Moved::ended;
+            if (!ended || !worker().greeted) return {};  // of one that never greeted `greet` says why
+            link_.worker_.reset();
+        }
+        auto started = Worker::start(request_.on, link_.cache_directory_);
+        if (!started) return started.error();
+        link_.worker_ = std::move(*started);
+        return {};
+    }
+
+    std::optional<Error> greet() {
+        const auto started = Clock::now();
+        if (!worker().greeted) tell({0, "starting the worker"});
+        while (!worker().greeted) {
+            const auto frame = worker().frames.next();
+            if (!frame) return no_worker("its output begins with " + quoted(worker().frames.held()));
+            if (*frame) {
+                const auto message = decode_from_worker(**frame);
+                const auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
+                if (!hello) return no_worker("its output begins with " + quoted(**frame));
+                if (const auto refusal = version_refusal(*hello)) return no_worker(*refusal);
+                worker().greeted = true;
+                tell({0, "worker on " + hello->device});
+                break;
+            }
+            if (stop_.stop_requested()) return cancelled();
+            const Worker::Moved moved = worker().exchange(look_up_ms);
+            const auto now = Clock::now();
+            if (moved == Worker::Moved::ended) return not_started();
+            if (moved == Worker::Moved::something) patience_.heard(now);
+            const std::string_view said = worker().frames.held();
+            if (!said.empty() && patience_.spent(now))
+                return no_worker("its output stops after " + quoted(said));
+            if (request_.on.empty() && now - started > time_to_start)
+                return no_worker("it has not answered for 30 s");
+        }
+        return {};
+    }
+
+    std::optional<Error> send_file() {
+        if (!sends_input()) return {};
+        const FileStamp stamp = stamp_of(request_.input);
+        if (worker().sent_file == stamp) return {};
+        const Descriptor file(::open(request_.input.c_str(), O_RDONLY | O_CLOEXEC));
+        const auto unreadable = [&] {
+            return Error::usage(fmt::format("{}: cannot be read: {}", request_.input, std::strerror(errno)));
+        };
+        if (!file) return unreadable();
+        worker().sent_file = {};
+        int64_t sent = 0;
+        while (sent < std::max<int64_t>(1, stamp.size)) {
+            FilePart part{sent == 0, Bytes(file_part_bytes)};
+            const ssize_t count = ::read(file.number(), part.bytes.data(), part.bytes.size());
+            if (count < 0 && errno == EINTR) continue;
+            if (count < 0) return unreadable();
+            part.bytes.resize(static_cast<size_t>(count));
+            worker().send(part);
+            while (!worker().all_is_sent())
+                if (auto error = wait()) return error;
+            if (count == 0) break;
+            sent += count;
+            tell({0, fmt::format("sending {}: {} of {} MiB", request_.input, sent >> 20, stamp.size >> 20)});
+        }
+        worker().sent_file = stamp;
+        return {};
+    }
+
+    // Lets some time pass. Errors: cancelled, or the worker was ended.
+    std::optional<Error> wait() {
+        if (stop_.stop_requested()) {
+            if (link_.leaves_ || !runs_) return cancelled();
+            if (!patience_.cancelled()) {
+                worker().send(CancelJob{number});
+                patience_.was_cancelled(Clock::now());
+            }
+        }
+        const Worker::Moved moved = worker().exchange(look_up_ms);
+        if (moved == Worker::Moved::ended) return died();
+        if (moved == Worker::Moved::something) patience_.heard(Clock::now());
+        if (const auto reason = patience_.spent(Clock::now())) return given_up(*reason);
+        return {};
+    }
+
+    void take(Progress progress) {
+        patience_.said(progress, Clock::now());
+        progress.deadline = patience_.deadline();
+        tell(progress);
+    }
+    void tell(const Progress& progress) {
+        if (news_) news_(progress, nullptr);
+    }
+
+    // A worker that was not given the job yet is kept.
+    Error cancelled() {
+        if (link_.leaves_) {
+            worker().leave();
+            link_.worker_.reset();
+        }
+        return Error::cancelled();
+    }
+
+    Error died() {
+        const std::string how = worker().process.end(seconds_to_die);
+        return lost("the worker ended" + (how.empty() ? "" : ", " + how) + last_words(),
+                    "the next run has a new one");
+    }
+
+    // Ends the worker, and says what it was doing.
+    Error given_up(const std::string& reason) {
+        return lost(reason, "its worker was ended, the next run has a new one");
+    }
+
+    Error lost(const std::string& reason, const char* consequence) {
+        link_.worker_.reset();
+        link_.was_ended_ = true;
+        const auto kind = patience_.cancelled() ? Error::Kind::cancelled : Error::Kind::failure;
+        return {kind, fmt::format("{} ({}); {}", reason, described(request_), consequence)};
+    }
+
+    Error not_started() {
+        const std::string how = worker().process.end(seconds_to_die);
+        return no_worker((how.empty() ? "it closed its output" : "it ended, " + how) + last_words());
+    }
+
+    std::string last_words() {
+        const std::string& last = worker().process.last_errors();
+        return last.empty() ? "" : fmt::format(", saying \"{}\"", last);
+    }
+
+    Error no_worker(const std::string& reason) {
+        link_.worker_.reset();
+        return Error::failure(
+            fmt::format("no worker can be had from {}: {}",
+                        request_.on.empty() ? "this program" : "--on \"" + request_.on + "\"", reason));
+    }
+
+    WorkerLink& link_;
+    const Request& request_;
+    std::stop_token stop_;
+    OnNews news_;
+    WorkerPatience patience_;
+    bool runs_ = false;  // the worker was given the job
+};
+
+WorkerLink::WorkerLink(std::string cache_directory) : cache_directory_(std::move(cache_directory)) {}
+
+WorkerLink::~WorkerLink() {
+    if (worker_) worker_->leave();
+}
+
+Outcome<WorkerLink::Seen> WorkerLink::run(const Request& request, const std::optional<View>& view,
+                                          std::stop_token stop, const OnNews& news) {
+    Job job(*this, request, std::move(stop), news);
+    if (auto error = job.prepare()) return *error;
+    job.give(RunJob{job.number, request, job.sends_input(), view});
+    while (true) {
+        const auto answer = job.answer();
+        if (!answer) return answer.error();
+        if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
+        const auto* shown = std::get_if<Shown>(&*answer);
+        if (!shown || !shown->result || !shown->figures) return job.garbled("it shows no result");
+        seen_ = job.number;
+        const Seen seen{shown->result, shown->figures};
+        if (seen.result->complete) return seen;
+        if (news) news({}, &seen);
+    }
+}
+
+Outcome<SweepCell> WorkerLink::sweep_cell(const Sweep& sweep, size_t cell, std::stop_token stop,
+                                          const OnNews& news) {
+    Request request = sweep.base;
+    SweepCell refused{sweep.cell(cell), "", nullptr};
+    for (size_t a = 0; a < sweep.axes.size(); ++a)
+        request.parameters.set(sweep.axes[a].parameter, refused.values[a]);
+    Job job(*this, request, std::move(stop), news);
+    if (auto error = job.prepare()) return *error;
+    job.give(CellJob{job.number, sweep, job.sends_input(), cell});
+    const auto answer = job.answer();
+    Error error;
+    if (!answer) {
+        error = answer.error();
+    } else if (const auto* done = std::get_if<CellDone>(&*answer)) {
+        return done->cell;
+    } else if (const auto* failed = std::get_if<Failed>(&*answer)) {
+        error = job.failure(*failed);
+    } else {
+        error = job.garbled("it gives no cell");
+    }
+    if (error.kind != Error::Kind::failure) return error;
+    refused.refused = error.text;
+    return refused;
+}
+
+Outcome<SweepResult> WorkerLink::sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done) {
+    if (auto error = check_sweep(sweep)) return *error;
+    SweepResult result{sweep, {}, false};
+    for (size_t index = 0; index < sweep.cells(); ++index) {
+        auto cell = sweep_cell(sweep, index, stop);
+        if (!cell) return cell.error();
+        result.cells.push_back(std::move(*cell));
+        if (done) done(result);
+    }
+    result.complete = true;
+    return result;
+}
+
+Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(
+    const View& view, std::optional<Parameters> figure_parameters, std::stop_token stop) {
+    if (!worker_) return result_is_gone();
+    const Request request = request_on(worker_->on);
+    Job job(*this, request, std::move(stop), {});
+    if (auto error = job.prepare()) return *error;
+    job.give(LookJob{job.number, seen_, view, std::move(figure_parameters)});
+    const auto answer = job.answer();
+    if (!answer) return answer.error();
+    if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
+    const auto* made = std::get_if<FiguresMade>(&*answer);
+    if (!made || !made->figures) return job.garbled("it gives no figures");
+    return made->figures;
+}
+
+Outcome<Bytes> WorkerLink::fetch_part(uint64_t array, uint64_t offset, std::stop_token stop) {
+    const Request request = request_on(worker_->on);
+    Job job(*this, request, std::move(stop), {});
+    if (auto error = job.prepare()) return *error;
+    job.give(FetchJob{job.number, seen_, array, offset});
+    auto answer = job.answer();
+    if (!answer) return answer.error();
+    if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
+    auto* part = std::get_if<ArrayPart>(&*answer);
+    if (!part || part->bytes.empty()) return job.garbled("it gives no part of an array");
+    return std::move(part->bytes);
+}
+
+Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& result, std::stop_token stop) {
+    auto whole = std::make_shared<Result>(result);
+    const std::vector<Array*> arrays = arrays_of(*whole);
+    int64_t all_bytes = 0;
+    for (const Array* array : arrays) {
+        const auto bytes = checked_bytes(*array);
+        if (!bytes || __builtin_add_overflow(all_bytes, *bytes, &all_bytes))
+            return Error::failure("the worker's array " + array->name + " has a shape that cannot be");
+    }
+    if (auto error = check_memory(all_bytes, result.request.memory_limit_bytes)) return *error;
+    for (size_t a = 0; a < arrays.size(); ++a) {
+        arrays[a]->data = allocate(arrays[a]->bytes());
+        const std::span<std::byte> data = arrays[a]->as<std::byte>();
+        for (size_t offset = 0; offset < data.size();) {
+            if (!worker_) return result_is_gone();
+            const auto part = fetch_part(a, offset, stop);
+            if (!part) return part.error();
+            const size_t count = std::min(part->size(), data.size() - offset);
+            std::memcpy(data.data() + offset, part->data(), count);
+            offset += count;
+        }
+    }
+    return std::shared_ptr<const Result>(std::move(whole));
+}
+
+void WorkerLink::warm_up(const Request& request) {
+    if (worker_ || leaves_ || !std::exchange(was_ended_, false)) return;
+    // Where it cannot be started the next job says why.
+    if (auto started = Worker::start(request.on, cache_directory_)) worker_ = std::move(*started);
+}
+
+}  // namespace sawtooth

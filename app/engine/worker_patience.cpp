@@ -1,0 +1,47 @@
+#include "app/engine/worker_patience.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sawtooth {
+namespace {
+
+using Time = WorkerPatience::Time;
+
+constexpr double seconds_after_cancel = 2;
+
+Time after(Time time, double seconds) {
+    constexpr double far = 1e8;  // three years, which the clock can still count
+    return time +
+           std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(std::min(seconds, far)));
+}
+
+double longest_silence(std::optional<double> limit) {
+    const double seconds = limit.value_or(10);
+    return seconds + std::clamp(seconds, 0.5, 2.0);
+}
+
+}  // namespace
+
+void WorkerPatience::said(const Progress& progress, Time now) {
+    launched_ = progress.timed ? std::optional(now) : std::nullopt;
+    words_ = progress.words;
+}
+
+std::optional<Time> WorkerPatience::deadline() const {
+    if (!launched_ || !limit_) return {};
+    return after(*launched_, *limit_);
+}
+
+std::optional<std::string> WorkerPatience::spent(Time now) const {
+    if (const auto last = deadline(); last && now >= *last)
+        return fmt::format("{} had not finished after {:g} s", words_, *limit_);
+    if (launched_ && cancelled_ && now >= after(std::max(*launched_, *cancelled_), seconds_after_cancel))
+        return fmt::format("{} had not finished {:g} s after it was cancelled", words_, seconds_after_cancel);
+    if (const double silence = longest_silence(limit_); now >= after(heard_, silence))
+        return fmt::format("nothing was heard of the worker for {:.3g} s", silence);
+    return {};
+}
+
+}  // namespace sawtooth

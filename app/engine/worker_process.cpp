@@ -1,0 +1,164 @@
+#include "app/engine/worker_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace sawtooth {
+namespace {
+
+struct Pipe {
+    Descriptor read, write;
+};
+
+// Above the standard streams even where the program was started without them, so that the child's own can be
+// put there one by one.
+Descriptor above_standard_streams(int number) {
+    if (number > STDERR_FILENO) return Descriptor(number);
+    const Descriptor low(number);
+    return Descriptor(::fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
+std::optional<Pipe> make_pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+    Pipe pipe{above_standard_streams(ends[0]), above_standard_streams(ends[1])};
+    if (!pipe.read || !pipe.write) return {};
+    return pipe;
+}
+
+void never_block(const Descriptor& end) {
+    ::fcntl(end.number(), F_SETFL, ::fcntl(end.number(), F_GETFL) | O_NONBLOCK);
+}
+
+// What the child starts with: pipes, no blocked and no ignored signals, its own session.
+class SpawnSettings {
+  public:
+    SpawnSettings(const Pipe& in, const Pipe& out, const Pipe& errors) {
+        posix_spawn_file_actions_init(&files);
+        posix_spawn_file_actions_adddup2(&files, in.read.number(), STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(&files, out.write.number(), STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&files, errors.write.number(), STDERR_FILENO);
+        posix_spawnattr_init(&attributes);
+        sigset_t signals;
+        sigemptyset(&signals);
+        posix_spawnattr_setsigmask(&attributes, &signals);
+        for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+        posix_spawnattr_setsigdefault(&attributes, &signals);
+        posix_spawnattr_setflags(&attributes,
+                                 POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    }
+    ~SpawnSettings() {
+        posix_spawn_file_actions_destroy(&files);
+        posix_spawnattr_destroy(&attributes);
+    }
+    SpawnSettings(const SpawnSettings&) = delete;
+    SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+};
+
+std::string words_of(int status) {
+    if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
+    const int signal = WTERMSIG(status);
+    return fmt::format("signal {} ({})", signal, ::strsignal(signal));
+}
+
+// Has the child ended, within `seconds`? It is not reaped yet: until then its number stays its own.
+bool has_ended(pid_t process, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+    while (true) {
+        siginfo_t ended = {};
+        if (::waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            ended.si_pid == process)
+            return true;
+        if (Clock::now() >= until) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+}  // namespace
+
+Outcome<WorkerProcess> WorkerProcess::start(std::vector<std::string> words) {
+    auto in = make_pipe(), out = make_pipe(), errors = make_pipe();
+    if (!in || !out || !errors)
+        return Error::failure(fmt::format("the worker cannot be started: pipe: {}", std::strerror(errno)));
+    const SpawnSettings settings(*in, *out, *errors);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    WorkerProcess started;
+    const int problem = ::posix_spawn(&started.process_, arguments[0], &settings.files, &settings.attributes,
+                                      arguments.data(), environ);
+    if (problem != 0) {
+        started.process_ = -1;
+        return Error::failure(
+            fmt::format("the worker cannot be started: {}: {}", words.front(), std::strerror(problem)));
+    }
+    started.input_ = std::move(in->write);
+    started.output_ = std::move(out->read);
+    started.errors_ = std::move(errors->read);
+    for (const Descriptor* end : {&started.input_, &started.output_, &started.errors_}) never_block(*end);
+    return started;
+}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
+    : process_(std::exchange(other.process_, -1)),
+      input_(std::move(other.input_)),
+      output_(std::move(other.output_)),
+      errors_(std::move(other.errors_)),
+      last_errors_(std::move(other.last_errors_)) {}
+
+WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
+    if (this == &other) return *this;
+    end(0);
+    process_ = std::exchange(other.process_, -1);
+    input_ = std::move(other.input_);
+    output_ = std::move(other.output_);
+    errors_ = std::move(other.errors_);
+    last_errors_ = std::move(other.last_errors_);
+    return *this;
+}
+
+WorkerProcess::~WorkerProcess() { end(0); }
+
+void WorkerProcess::read_errors() {
+    constexpr size_t kept = 2048;
+    char part[4096];
+    ssize_t count = 0;
+    while ((count = ::read(errors(), part, sizeof part)) > 0) {
+        for (const char c : std::string_view(part, static_cast<size_t>(count)))
+            last_errors_.push_back(c == '\n' || c == '\r' || c == '\t' ? ' ' : c);
+        if (last_errors_.size() > kept) last_errors_.erase(0, last_errors_.size() - kept);
+    }
+    if (count == 0) errors_.close();  // there will be no more
+}
+
+std::string WorkerProcess::end(double seconds) {
+    if (process_ < 0) return "";
+    input_.close();
+    const bool by_itself = has_ended(process_, seconds);
+    // Also after that, for what a launcher has started and left behind.
+    ::kill(-process_, SIGKILL);
+    int status = 0;
+    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = -1;
+    read_errors();
+    output_.close();
+    errors_.close();
+    return by_itself ? words_of(status) : "";
+}
+
+}  // namespace sawtooth

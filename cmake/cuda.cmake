@@ -1,0 +1,88 @@
+# CUDA's headers, and where its libraries lie: of an installed toolkit, else of pinned wheels. Nothing of CUDA is linked:
+# the driver, NVRTC and CUPTI are opened at run time, so that the program starts on machines without them.
+
+option(SAWTOOTH_CUDA_WHEELS "take CUDA from the pinned wheels, also where a toolkit is installed" OFF)
+
+# Sets cuda_include and cuda_libraries to the folders of a toolkit of CUDA 12 or newer. One that lacks a header (CUPTI's
+# are newer than 12.0) does not serve.
+function(find_cuda_toolkit)
+    find_package(CUDAToolkit 12 QUIET)
+    if(NOT CUDAToolkit_FOUND)
+        return()
+    endif()
+    cmake_path(GET CUDAToolkit_BIN_DIR PARENT_PATH root)
+    set(include "")
+    foreach(header cuda.h nvrtc.h cuda_occupancy.h cupti.h cupti_range_profiler.h cupti_pmsampling.h)
+        find_path(folder_of_${header} ${header} PATHS ${CUDAToolkit_INCLUDE_DIRS} ${root}/extras/CUPTI/include
+                  NO_DEFAULT_PATH NO_CACHE)
+        if(NOT folder_of_${header})
+            message(STATUS "CUDA: the toolkit ${CUDAToolkit_VERSION} in ${root} has no ${header}; the wheels serve")
+            return()
+        endif()
+        list(APPEND include ${folder_of_${header}})
+    endforeach()
+    list(REMOVE_DUPLICATES include)
+    message(STATUS "CUDA: the toolkit ${CUDAToolkit_VERSION} in ${root}")
+    set(cuda_include ${include} PARENT_SCOPE)
+    set(cuda_libraries ${CUDAToolkit_LIBRARY_DIR} ${root}/extras/CUPTI/lib64 PARENT_SCOPE)
+endfunction()
+
+function(fetch_cuda_wheels)
+    execute_process(COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_cuda.sh ${sources_dir} RESULT_VARIABLE failed)
+    if(failed)
+        message(FATAL_ERROR "CUDA: no toolkit (12.6 or newer) is installed, and the wheels could not be fetched")
+    endif()
+    message(STATUS "CUDA: the wheels in ${sources_dir}/cuda")
+    set(cuda_include ${sources_dir}/cuda/include PARENT_SCOPE)
+    set(cuda_libraries ${sources_dir}/cuda/lib PARENT_SCOPE)
+endfunction()
+
+set(cuda_include "")
+if(NOT SAWTOOTH_CUDA_WHEELS)
+    find_cuda_toolkit()
+endif()
+if(NOT cuda_include)
+    fetch_cuda_wheels()
+endif()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             ${CMAKE_CURRENT_LIST_DIR}/fetch_cuda.sh ${CMAKE_CURRENT_LIST_DIR}/cuda_wheels.txt)
+add_library(cuda_headers INTERFACE)
+target_include_directories(cuda_headers SYSTEM INTERFACE ${cuda_include})
+
+# embed_device_sources(TARGET): a .cpp of the build folder that holds every .cu and .cuh of kernels/, made anew when one
+# of them changes. TARGET is told too where CUDA's libraries lie.
+function(embed_device_sources target)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+         ${CMAKE_SOURCE_DIR}/kernels/*.cu ${CMAKE_SOURCE_DIR}/kernels/*.cuh)
+    set(list ${CMAKE_BINARY_DIR}/embedded/device_sources.txt)
+    set(output ${CMAKE_BINARY_DIR}/embedded/device_sources.cpp)
+    list(JOIN sources "\n" names)
+    file(CONFIGURE OUTPUT ${list} CONTENT "${names}\n" @ONLY) # untouched where nothing changed
+    list(TRANSFORM sources PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+    set(script ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
+    add_custom_command(
+        OUTPUT ${output}
+        COMMAND ${CMAKE_COMMAND} -D ROOT=${CMAKE_SOURCE_DIR} -D LIST=${list} -D OUTPUT=${output} -P ${script}
+        DEPENDS ${paths} ${list} ${script}
+        COMMENT "Embedding device sources"
+        VERBATIM)
+    list(GET cuda_libraries 0 libraries)
+    target_sources(${target} PRIVATE ${output})
+    target_compile_definitions(${target} PRIVATE SAWTOOTH_CUDA_LIBRARIES="${libraries}")
+endfunction()
+
+# cmake --install BUILD --prefix X --component cuda: NVRTC and CUPTI into the installed folder, some 150 MB, for a server
+# that has a driver and no toolkit. Under the names that they are opened by.
+foreach(name libnvrtc.so.1? libnvrtc-builtins.so.1?.? libcupti.so.1? libnvperf_host.so libnvperf_target.so)
+    set(found "")
+    foreach(folder IN LISTS cuda_libraries)
+        file(GLOB here ${folder}/${name})
+        list(APPEND found ${here})
+    endforeach()
+    if(found)
+        list(GET found 0 library)
+        cmake_path(GET library FILENAME opened_as)
+        file(REAL_PATH ${library} library)
+        install(FILES ${library} DESTINATION lib RENAME ${opened_as} COMPONENT cuda EXCLUDE_FROM_ALL)
+    endif()
+endforeach()

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Fetches the pinned wheels of CUDA and unpacks what we build against and open at run time:
+#
+#   fetch_cuda.sh FOLDER        makes FOLDER/cuda with include and lib; does nothing where that is complete
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$1
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    echo "the wheels of CUDA are for x86-64 Linux, and this is $(uname -sm): please install the CUDA Toolkit 12 or 13" >&2
+    exit 1
+fi
+unwanted=('*.a' '*.alt.so*' libcudart.so* libcheckpoint.so libpcsamplingutil.so)
+stamp="$(sha256sum <"$here/cuda_wheels.txt") ${unwanted[*]}"
+[ "$(cat "$folder/cuda/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
+
+mkdir -p "$folder"
+scratch=$(mktemp -d "$folder/fetch-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+# In an environment of its own, as Debian's Python refuses pip; pip verifies the hashes.
+python3 -m venv "$scratch/venv"
+"$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps \
+    --only-binary :all: --no-compile --no-cache-dir --target "$scratch/wheels" -r "$here/cuda_wheels.txt"
+mv "$scratch/wheels/nvidia/cu13" "$scratch/cuda"
+cp "$scratch"/wheels/nvidia_cuda_nvrtc-*/licenses/License.txt "$scratch/cuda/LICENSE.txt"
+for name in "${unwanted[@]}"; do
+    find "$scratch/cuda/lib" -name "$name" -delete
+done
+echo "$stamp" >"$scratch/cuda/stamp"
+rm -rf "$folder/cuda"
+mv "$scratch/cuda" "$folder/cuda"

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/cuda/compiler.h"
+
+namespace sawtooth::cuda {
+
+// Compiled kernels as files of one folder, at most `limit_bytes` in all: the one used longest ago goes first.
+// A file is written under another name and renamed, so that two processes may share the folder; one that was
+// damaged is not taken. Whatever fails here only costs a compilation.
+class CubinCache {
+  public:
+    explicit CubinCache(std::string directory, int64_t limit_bytes = int64_t{1} << 30);
+
+    std::optional<Compiled> find(const std::string& key) const;
+    void keep(const std::string& key, const Compiled& compiled) const;
+
+  private:
+    void make_room() const;
+
+    std::string directory_;  // "" keeps nothing
+    int64_t limit_bytes_;
+};
+
+}  // namespace sawtooth::cuda

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "kernels/cuda/device/types.cuh"
+
+namespace sawtooth::device {
+
+// Starts a copy of 4, 8 or 16 bytes from global to shared memory past the registers; zeros where it is not
+// `there`, when nothing is read. Seen by this thread after wait_for_copies, by others after a barrier too.
+template <class Words>
+__device__ void copy_async(Words* to, const void* from, bool there) {
+    const auto shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
+                 "n"(static_cast<int>(sizeof(Words))), "r"(there ? static_cast<int>(sizeof(Words)) : 0)
+                 : "memory");
+}
+
+__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+}  // namespace sawtooth::device

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "kernels/cuda/device/half.cuh"
+#include "kernels/cuda/device/types.cuh"
+
+namespace sawtooth::device {
+
+// What floats are stored in.
+struct f32 {
+    using Word = float;
+};
+
+struct f16 {
+    using Word = uint16_t;
+    static __device__ float widen(uint16_t word) { return f16_to_f32(word); }
+    static __device__ uint16_t narrow(float value) { return f32_to_f16(value); }
+};
+
+struct bf16 {
+    using Word = uint16_t;
+    static __device__ float widen(uint16_t word) { return bf16_to_f32(word); }
+    static __device__ uint16_t narrow(float value) { return f32_to_bf16(value); }
+};
+
+// The same value, which the compiler cannot tell: what it made of it before is not kept for use after this.
+template <class Integer>
+__device__ Integer forget(Integer value) {
+    return value ^ static_cast<Integer>(blockDim.y - 1);  // 0, as thread blocks are flat
+}
+
+// The registers that hold `bytes` bytes: of 32 bits, but for a single 16-bit word.
+template <int bytes>
+struct Register {
+    using Type = uint32_t;
+};
+template <>
+struct Register<2> {
+    using Type = uint16_t;
+};
+
+// `count` neighbouring words of an array, read or written in one access (the address is a multiple of all
+// their bytes) and kept as they are stored.
+template <class Storage, int count>
+struct alignas(sizeof(typename Storage::Word) * count) Words {
+    using Word = typename Storage::Word;
+    static constexpr int bytes = sizeof(Word) * count;
+    using Held = typename Register<bytes>::Type;
+    static constexpr int held_words = sizeof(Held) / sizeof(Word);  // in one register
+    Held held[bytes / sizeof(Held)];
+
+    __device__ float get(int k) const {
+        if constexpr (sizeof(Word) == 4)
+            return __uint_as_float(held[k]);
+        else
+            return Storage::widen(static_cast<Word>(held[k / held_words] >> (k % held_words * 16)));
+    }
+    __device__ void set(int k, float value) {
+        if constexpr (sizeof(Word) == 4) {
+            held[k] = __float_as_uint(value);
+        } else {
+            const Held word = Storage::narrow(value);
+            held[k / held_words] = k % held_words == 0 ? word : held[k / held_words] | word << 16;
+        }
+    }
+    // Keeps the words alone, and not the values that `get` gave before beside or instead of them.
+    __device__ void forget_widened() {
+        if constexpr (sizeof(Word) < 4) {
+#pragma unroll
+            for (Held& one : held) one = forget(one);
+        }
+    }
+};
+
+template <class Storage, int count>
+__device__ Words<Storage, count> load_words(const void* array, int64_t at) {
+    using Word = typename Storage::Word;
+    return *reinterpret_cast<const Words<Storage, count>*>(static_cast<const Word*>(array) + at);
+}
+
+// `count` values of an array in one access, as f32 whatever it is stored in.
+template <class Storage, int count>
+__device__ void load(const void* array, int64_t at, float (&values)[count]) {
+    const auto words = load_words<Storage, count>(array, at);
+#pragma unroll
+    for (int k = 0; k < count; ++k) values[k] = words.get(k);
+}
+
+template <class Storage, int count>
+__device__ void store(void* array, int64_t at, const float (&values)[count]) {
+    Words<Storage, count> words;
+#pragma unroll
+    for (int k = 0; k < count; ++k) words.set(k, values[k]);
+    *reinterpret_cast<Words<Storage, count>*>(static_cast<typename Storage::Word*>(array) + at) = words;
+}
+
+}  // namespace sawtooth::device

@@ -1,0 +1,146 @@
+#include "kernels/cuda/nvrtc.h"
+
+#include <nvrtc.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/library.h"
+
+namespace sawtooth::cuda {
+namespace {
+
+// Every call that is used, by its name.
+#define SAWTOOTH_NVRTC_CALLS(X)  \
+    X(nvrtcVersion)              \
+    X(nvrtcGetErrorString)       \
+    X(nvrtcGetNumSupportedArchs) \
+    X(nvrtcGetSupportedArchs)    \
+    X(nvrtcCreateProgram)        \
+    X(nvrtcCompileProgram)       \
+    X(nvrtcDestroyProgram)       \
+    X(nvrtcGetProgramLogSize)    \
+    X(nvrtcGetProgramLog)        \
+    X(nvrtcGetCUBINSize)         \
+    X(nvrtcGetCUBIN)
+
+struct Nvrtc {
+#define SAWTOOTH_MEMBER(name) decltype(&::name) name = nullptr;
+    SAWTOOTH_NVRTC_CALLS(SAWTOOTH_MEMBER)
+#undef SAWTOOTH_MEMBER
+    NvrtcVersion version;
+};
+
+constexpr const char* remedy =
+    "install the CUDA Toolkit 12 or 13 and set CUDA_HOME to its folder if it is not in /usr/local";
+
+Outcome<Nvrtc> open_nvrtc() {
+    const auto library = open_library({"nvrtc",
+                                       "NVRTC, the compiler of CUDA kernels (libnvrtc.so)",
+                                       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+                                       true,
+                                       remedy});
+    if (!library) return library.error();
+    Nvrtc nvrtc;
+#define SAWTOOTH_LOAD(name)                                                      \
+    nvrtc.name = reinterpret_cast<decltype(nvrtc.name)>(library->symbol(#name)); \
+    if (!nvrtc.name) return Error::failure(library->path() + " has no " #name ": " + remedy);
+    SAWTOOTH_NVRTC_CALLS(SAWTOOTH_LOAD)
+#undef SAWTOOTH_LOAD
+    nvrtc.nvrtcVersion(&nvrtc.version.major, &nvrtc.version.minor);
+    if (nvrtc.version.major < 12)
+        return Error::failure("NVRTC " + nvrtc.version.text() + " (" + library->path() +
+                              ") is too old: " + remedy);
+    library->open_beside("libnvrtc-builtins.so." + nvrtc.version.text());
+    return nvrtc;
+}
+
+const Outcome<Nvrtc>& nvrtc() {
+    static const Outcome<Nvrtc> opened = open_nvrtc();
+    return opened;
+}
+
+// A program of NVRTC, destroyed with this.
+class Program {
+  public:
+    Program(const Nvrtc& calls, const std::vector<SourceText>& texts) : calls_(calls) {
+        std::vector<const char*> names, headers;
+        for (size_t i = 1; i < texts.size(); ++i) {
+            names.push_back(texts[i].name.c_str());
+            headers.push_back(texts[i].text.c_str());
+        }
+        created_ = calls.nvrtcCreateProgram(&program_, texts[0].text.c_str(), texts[0].name.c_str(),
+                                            static_cast<int>(names.size()), headers.data(), names.data());
+    }
+    ~Program() {
+        if (program_) calls_.nvrtcDestroyProgram(&program_);
+    }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    nvrtcResult created() const { return created_; }
+    nvrtcResult compile(const std::vector<std::string>& options) {
+        std::vector<const char*> words;
+        for (const std::string& option : options) words.push_back(option.c_str());
+        return calls_.nvrtcCompileProgram(program_, static_cast<int>(words.size()), words.data());
+    }
+    std::string log() {
+        size_t bytes = 0;
+        if (calls_.nvrtcGetProgramLogSize(program_, &bytes) != NVRTC_SUCCESS || bytes == 0) return "";
+        std::string text(bytes, '\0');
+        calls_.nvrtcGetProgramLog(program_, text.data());
+        text.pop_back();  // the closing zero
+        return text;
+    }
+    std::string cubin() {
+        size_t bytes = 0;
+        if (calls_.nvrtcGetCUBINSize(program_, &bytes) != NVRTC_SUCCESS) return "";
+        std::string code(bytes, '\0');
+        calls_.nvrtcGetCUBIN(program_, code.data());
+        return code;
+    }
+
+  private:
+    const Nvrtc& calls_;
+    nvrtcProgram program_ = nullptr;
+    nvrtcResult created_;
+};
+
+Error failed(const char* call, nvrtcResult result) {
+    return Error::failure(std::string(call) + ": " + (*nvrtc()).nvrtcGetErrorString(result));
+}
+
+}  // namespace
+
+Outcome<NvrtcVersion> nvrtc_version() {
+    if (!nvrtc()) return nvrtc().error();
+    return nvrtc()->version;
+}
+
+bool nvrtc_knows(std::string_view architecture) {
+    int count = 0;
+    if (!nvrtc() || nvrtc()->nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) return false;
+    std::vector<int> numbers(static_cast<size_t>(count));
+    nvrtc()->nvrtcGetSupportedArchs(numbers.data());
+    for (int number : numbers) {
+        const std::string name = "sm_" + std::to_string(number);
+        const std::string_view rest = architecture.substr(std::min(name.size(), architecture.size()));
+        if (architecture.starts_with(name) && (rest.empty() || rest == "a" || rest == "f")) return true;
+    }
+    return false;
+}
+
+Outcome<Translation> translate(const std::vector<SourceText>& texts,
+                               const std::vector<std::string>& options) {
+    if (!nvrtc()) return nvrtc().error();
+    Program program(*nvrtc(), texts);
+    if (program.created() != NVRTC_SUCCESS) return failed("nvrtcCreateProgram", program.created());
+    const nvrtcResult result = program.compile(options);
+    Translation translation{"", program.log()};
+    if (result == NVRTC_SUCCESS)
+        translation.cubin = program.cubin();
+    else if (translation.log.empty())
+        return failed("nvrtcCompileProgram", result);
+    return translation;
+}
+
+}  // namespace sawtooth::cuda

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/core/refusal.h"
+#include "kernels/cuda/device_sources.h"
+
+namespace sawtooth::cuda {
+
+// NVIDIA's run-time compiler, opened at the first call.
+struct NvrtcVersion {
+    int major = 0, minor = 0;
+    std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
+};
+Outcome<NvrtcVersion> nvrtc_version();  // failure: why it cannot be used and what to do
+
+// Whether it compiles for that architecture, with or without a letter ("sm_100" needs NVRTC 12.8).
+bool nvrtc_knows(std::string_view architecture);
+
+// The first text is compiled, the others are what it may include. An empty cubin: it did not compile, and the
+// log says why.
+struct Translation {
+    std::string cubin, log;
+};
+Outcome<Translation> translate(const std::vector<SourceText>& texts, const std::vector<std::string>& options);
+
+}  // namespace sawtooth::cuda

@@ -1,0 +1,70 @@
+#include "kernels/cuda/occupancy.h"
+
+#include <cuda_occupancy.h>
+
+namespace sawtooth::cuda {
+namespace {
+
+constexpr int warp = 32;
+constexpr int most_threads_per_block = 1024;           // the most, on every chip since 2.0
+constexpr size_t shared_without_opting_in = 48 << 10;  // likewise since 7.0
+constexpr size_t reserved_shared_bytes = 1 << 10;      // kept by the system a block, on every chip since 8.0
+
+cudaOccDeviceProp properties_of(const Chip& chip) {
+    cudaOccDeviceProp properties;
+    properties.computeMajor = chip.compute_capability / 10;
+    properties.computeMinor = chip.compute_capability % 10;
+    properties.maxThreadsPerBlock = most_threads_per_block;
+    properties.maxThreadsPerMultiprocessor = chip.threads_per_multiprocessor;
+    properties.regsPerBlock = chip.registers_per_multiprocessor;
+    properties.regsPerMultiprocessor = chip.registers_per_multiprocessor;
+    properties.warpSize = warp;
+    properties.sharedMemPerBlock = shared_without_opting_in;
+    properties.sharedMemPerMultiprocessor = static_cast<size_t>(chip.shared_bytes_per_multiprocessor);
+    properties.numSms = chip.multiprocessors;
+    properties.sharedMemPerBlockOptin = static_cast<size_t>(chip.shared_bytes_per_block);
+    properties.reservedSharedMemPerBlock = reserved_shared_bytes;
+    return properties;
+}
+
+// Static and dynamic shared memory fill a multiprocessor alike, so all of it is given as dynamic.
+cudaOccFuncAttributes attributes_of(const Resources& resources) {
+    cudaOccFuncAttributes attributes;
+    attributes.maxThreadsPerBlock = most_threads_per_block;
+    attributes.numRegs = resources.registers;
+    attributes.sharedSizeBytes = 0;
+    attributes.partitionedGCConfig = PARTITIONED_GC_OFF;
+    attributes.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+    attributes.maxDynamicSharedSizeBytes = static_cast<size_t>(resources.shared_bytes);
+    return attributes;
+}
+
+// Several may limit alike. Warps first: then all is resident that blocks of this size allow.
+std::string limiter_of(unsigned factors) {
+    if (factors & OCC_LIMIT_WARPS) return "warps";
+    if (factors & OCC_LIMIT_REGISTERS) return "registers";
+    if (factors & OCC_LIMIT_SHARED_MEMORY) return "shared memory";
+    return "blocks";
+}
+
+}  // namespace
+
+Occupancy theoretical_occupancy(const Chip& chip, int64_t threads_per_block, const Resources& resources) {
+    const cudaOccDeviceProp properties = properties_of(chip);
+    const cudaOccFuncAttributes attributes = attributes_of(resources);
+    const cudaOccDeviceState state;
+    cudaOccResult result = {};
+    const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(
+        &result, &properties, &attributes, &state, static_cast<int>(threads_per_block),
+        static_cast<size_t>(resources.shared_bytes));
+    if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE) return {};  // newer than the toolkit that this was built with
+    if (error != CUDA_OCC_SUCCESS || result.activeBlocksPerMultiprocessor == 0)
+        return {0, {}, "does not fit"};
+    const int64_t warps_a_block = (threads_per_block + warp - 1) / warp;
+    const int64_t warps = result.activeBlocksPerMultiprocessor * warps_a_block;
+    return {static_cast<double>(warps) / (chip.threads_per_multiprocessor / warp),
+            {},
+            limiter_of(result.limitingFactors)};
+}
+
+}  // namespace sawtooth::cuda

@@ -1,0 +1,68 @@
+#include "kernels/cuda/storage.h"
+
+#include <algorithm>
+
+namespace sawtooth::cuda {
+namespace {
+
+constexpr int64_t piece = 16 << 20;  // elements that are converted at once: 64 MiB of f32
+constexpr int64_t threads = 256, most_blocks = 4096;
+
+std::optional<Error> convert(Device& device, const std::string& entry, const void* from, void* to,
+                             int64_t count) {
+    const auto kernel = device.kernel({"kernels/cuda/convert.cu", {}}, entry);
+    if (!kernel) return kernel.error();
+    Queue queue;
+    queue.stream = device.stream();
+    const int64_t blocks = std::min((count + threads - 1) / threads, most_blocks);
+    void* arguments[] = {&from, &to, &count};
+    launch(queue, *kernel, {blocks, 1, 1}, {threads, 1, 1}, 0, arguments);
+    if (!queue.error.empty()) return Error::failure(queue.error);
+    return {};
+}
+
+const char* suffix(Storage storage) { return storage == Storage::f16 ? "_f16" : "_bf16"; }
+
+// Calls each(staging, first element, count) for neighbouring pieces of `count` elements.
+template <class Each>
+std::optional<Error> in_pieces(Device& device, int64_t count, Each&& each) {
+    const auto staging = device.allocate(std::min(count, piece) * static_cast<int64_t>(sizeof(float)));
+    if (!staging) return staging.error();
+    for (int64_t at = 0; at < count; at += piece)
+        if (auto error = each(staging->get(), at, std::min(piece, count - at))) return error;
+    return device.wait();
+}
+
+}  // namespace
+
+Storage storage_named(std::string_view dtype) {
+    return dtype == "f16" ? Storage::f16 : dtype == "bf16" ? Storage::bf16 : Storage::as_is;
+}
+
+int64_t bytes_of(Storage storage, Dtype dtype) {
+    return storage == Storage::as_is ? sawtooth::bytes_of(dtype) : 2;
+}
+
+std::optional<Error> store(Device& device, Storage storage, const Array& from, void* to) {
+    if (storage == Storage::as_is) return device.upload(to, from.data.get(), from.bytes());
+    const float* const values = from.as<float>().data();
+    return in_pieces(device, from.count(), [&](void* staging, int64_t at, int64_t count) {
+        if (auto error = device.upload(staging, values + at, count * static_cast<int64_t>(sizeof(float))))
+            return error;
+        return convert(device, std::string("narrow") + suffix(storage), staging,
+                       static_cast<uint16_t*>(to) + at, count);
+    });
+}
+
+std::optional<Error> fetch(Device& device, Storage storage, const void* from, Array& to) {
+    if (storage == Storage::as_is) return device.download(to.data.get(), from, to.bytes());
+    float* const values = to.as<float>().data();
+    return in_pieces(device, to.count(), [&](void* staging, int64_t at, int64_t count) {
+        if (auto error = convert(device, std::string("widen") + suffix(storage),
+                                 static_cast<const uint16_t*>(from) + at, staging, count))
+            return error;
+        return device.download(values + at, staging, count * static_cast<int64_t>(sizeof(float)));
+    });
+}
+
+}  // namespace sawtooth::cuda

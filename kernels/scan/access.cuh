@@ -1,0 +1,56 @@
+// Where the values of a scan lie. Arrays are [batch, length, channels], channels fastest; step s of the scan
+// is position s, or length - 1 - s where FLIPPED. Values of several planes, inputs (a, x) of linear or
+// states, lie in an array each.
+#pragma once
+
+#include "kernels/cuda/device/words.cuh"
+#include "kernels/scan/operators.cuh"
+
+namespace sawtooth::scan {
+
+template <bool flipped>
+struct Geometry {
+    int64_t length, channels;
+
+    __device__ int64_t at(int64_t batch, int64_t step, int64_t column) const {
+        const int64_t position = flipped ? length - 1 - step : step;
+        return (batch * length + position) * channels + column;
+    }
+    // From a step to the next one.
+    __device__ int64_t stride() const { return flipped ? -channels : channels; }
+};
+
+// `vector` neighbours of each plane, in one access a plane.
+template <class Storage, int count, int vector>
+__device__ void load_planes(const void* plane_0, const void* plane_1, int64_t at,
+                            Floats<count> (&values)[vector]) {
+    float plane[vector];
+#pragma unroll
+    for (int p = 0; p < count; ++p) {
+        device::load<Storage>(p == 0 ? plane_0 : plane_1, at, plane);
+#pragma unroll
+        for (int v = 0; v < vector; ++v) values[v].at[p] = plane[v];
+    }
+}
+
+template <int count, int vector>
+__device__ void store_planes(float* plane_0, float* plane_1, int64_t at,
+                             const Floats<count> (&values)[vector]) {
+    float plane[vector];
+#pragma unroll
+    for (int p = 0; p < count; ++p) {
+#pragma unroll
+        for (int v = 0; v < vector; ++v) plane[v] = values[v].at[p];
+        device::store<device::f32>(p == 0 ? plane_0 : plane_1, at, plane);
+    }
+}
+
+// The state before step 0: the identity, with the initial value of linear where there is one.
+template <class Op>
+__device__ typename Op::State start_state(const float* initial, int64_t column_of_batch) {
+    typename Op::State state = Op::identity();
+    if (initial) state.at[planes<Op> - 1] = initial[column_of_batch];
+    return state;
+}
+
+}  // namespace sawtooth::scan

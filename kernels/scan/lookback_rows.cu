@@ -1,0 +1,69 @@
+// y_t = x_0 o x_1 o … o x_t along L of [B, L, 1]: one pass with decoupled look-back.
+//
+// A warp scans a tile of BLOCK_SIZE neighbouring steps (rows.cuh). The WARPS tiles of a thread block lie next
+// to each other and hand their totals on in shared memory; the look-back (lookback.cuh) goes from block to
+// block, over stretches of WARPS * BLOCK_SIZE steps. Tickets go through all rows before the next stretch of
+// any.
+//
+// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED.
+
+#include "kernels/cuda/device/lookback.cuh"
+#include "kernels/scan/rows.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::scan;
+
+using State = OP::State;
+using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
+constexpr int ahead = 2;  // times 32 stretches that are looked at at once
+using Board = device::Lookback<State, 1, ahead>;
+constexpr int64_t stretch = int64_t{WARPS} * BLOCK_SIZE;
+
+// The totals of warps 0 … count - 1, count > 0.
+__device__ State total_of_warps(const State (&totals)[WARPS], int count) {
+    State total = totals[0];
+    for (int warp = 1; warp < count; ++warp) total = OP::join(total, totals[warp]);
+    return total;
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS)
+    lookback(const void* input_0, const void* input_1, const float* initial, void* y,
+             unsigned long long* counter, Board::Part* board, int64_t length, int batches) {
+    __shared__ device::Ticket shared_ticket;
+    __shared__ State warp_total[WARPS];
+    __shared__ State before_stretch;
+
+    if (threadIdx.x == 0) shared_ticket = device::draw_ticket(counter, gridDim.x);
+    __syncthreads();
+    const device::Ticket ticket = shared_ticket;
+    const auto batch = static_cast<int>(ticket.number % batches);
+    const auto index = static_cast<int>(ticket.number / batches);
+    const int warp = device::warp_of_thread();
+    const int64_t first = index * stretch + warp * BLOCK_SIZE;
+    const Geometry<FLIPPED> geometry{length, 1};
+
+    OP::Input in[Tile::passes][VECTOR];
+    State inclusive[Tile::passes];
+    Tile::load<device::X>(input_0, input_1, geometry, batch, first, in);
+    Tile::fold(in, inclusive);
+    const State mine = Tile::total(inclusive);
+    if (device::lane_of_thread() == 0) warp_total[warp] = mine;
+    __syncthreads();  // the warps' totals are there
+
+    State before = OP::identity();
+    if (warp > 0) {
+        before = total_of_warps(warp_total, warp);
+    } else {
+        const auto stretches = static_cast<int>((length + stretch - 1) / stretch);
+        const Board entries(board, batch, stretches, ticket.run);
+        const State total = total_of_warps(warp_total, WARPS);
+        const bool is_last = index + 1 == stretches;  // nobody looks back at it
+        if (index > 0 && !is_last) entries.publish_total(index, total);
+        const State prefix = entries.prefix_before(index, start_state<OP>(initial, batch), OP::join);
+        if (!is_last) entries.publish_prefix(index, OP::join(prefix, total));
+        if (device::lane_of_thread() == 0) before_stretch = prefix;
+    }
+    __syncthreads();  // what stands before the stretch is there
+    const State carry = warp > 0 ? OP::join(before_stretch, before) : before_stretch;
+    Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, y);
+}

@@ -1,0 +1,108 @@
+// The associative operators on the device. An Input is what one position brings, a State what a stretch of
+// positions comes to, y what is written of a state:
+//
+//   operator          Input    State    join: the earlier stretch is on the left     y
+//   sum               x        s        s1 + s2                                      s
+//   product           x        p        p1 p2                                        p
+//   maximum, minimum  x        m        the larger, the smaller; a NaN wins          m
+//   linear            (a, x)   (a, b)   (a1 a2, a2 b1 + b2)                          b
+//   compensated_sum   x        (s, e)   two-sum of s1 and s2, its loss into e        s + e
+//
+// `advance` joins a state and an input where only what y needs of the result is wanted.
+#pragma once
+
+#include "kernels/cuda/device/two_sum.cuh"
+
+namespace sawtooth::scan {
+
+template <int count>
+struct Floats {
+    float at[count];
+};
+
+__device__ inline float infinity() { return __int_as_float(0x7f800000); }
+
+// What operators on a single float share.
+template <class Op>
+struct Plain {
+    using Input = Floats<1>;
+    using State = Floats<1>;
+    static __device__ State identity() { return {Op::neutral()}; }
+    static __device__ State lift(Input input) { return input; }
+    static __device__ State join(State left, State right) { return {Op::of(left.at[0], right.at[0])}; }
+    static __device__ State advance(State left, Input right) { return join(left, right); }
+    static __device__ float finish(State state) { return state.at[0]; }
+};
+
+struct sum : Plain<sum> {
+    static __device__ float neutral() { return 0; }
+    static __device__ float of(float left, float right) { return left + right; }
+};
+
+struct product : Plain<product> {
+    static __device__ float neutral() { return 1; }
+    static __device__ float of(float left, float right) { return left * right; }
+};
+
+struct maximum : Plain<maximum> {
+    static __device__ float neutral() { return -infinity(); }
+    static __device__ float of(float left, float right) {
+        float larger;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(left), "f"(right));
+        return larger;
+    }
+};
+
+struct minimum : Plain<minimum> {
+    static __device__ float neutral() { return infinity(); }
+    static __device__ float of(float left, float right) {
+        float smaller;
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(smaller) : "f"(left), "f"(right));
+        return smaller;
+    }
+};
+
+struct linear {
+    using Input = Floats<2>;
+    using State = Floats<2>;
+    static __device__ State identity() { return {1, 0}; }
+    static __device__ State lift(Input input) { return input; }
+    static __device__ State join(State left, State right) {
+        return {left.at[0] * right.at[0], fmaf(right.at[0], left.at[1], right.at[1])};
+    }
+    static __device__ State advance(State left, Input right) {
+        return {left.at[0], fmaf(right.at[0], left.at[1], right.at[1])};
+    }
+    static __device__ float finish(State state) { return state.at[1]; }
+};
+
+struct compensated_sum {
+    using Input = Floats<1>;
+    using State = Floats<2>;
+    static __device__ State identity() { return {0, 0}; }
+    static __device__ State lift(Input input) { return {input.at[0], 0}; }
+    static __device__ State join(State left, State right) {
+        const device::Compensated both = device::two_sum(left.at[0], right.at[0]);
+        const float error = __fadd_rn(__fadd_rn(left.at[1], right.at[1]), both.error);
+        // An infinite or NaN sum would leave a NaN as its error, and inf + NaN is no longer inf.
+        return {both.sum, isfinite(both.sum) ? error : 0};
+    }
+    static __device__ State advance(State left, Input right) { return join(left, lift(right)); }
+    static __device__ float finish(State state) { return __fadd_rn(state.at[0], state.at[1]); }
+};
+
+// The same operator on states that are there already, as totals of blocks are.
+template <class Op>
+struct OnStates {
+    using Input = typename Op::State;
+    using State = typename Op::State;
+    static __device__ State lift(Input input) { return input; }
+    static __device__ State join(State left, State right) { return Op::join(left, right); }
+};
+
+template <class Op>
+constexpr int planes = sizeof(typename Op::State) / sizeof(float);
+template <class Op>
+constexpr int inputs = sizeof(typename Op::Input) / sizeof(float);
+
+}  // namespace sawtooth::scan

@@ -1,0 +1,48 @@
+// Scan in three phases for D > 1, the first one (three_phase.cu has the others): every thread block scans a
+// tile of BLOCK_SIZE steps and UNITS * VECTOR channels for itself (columns.cuh) and keeps its totals.
+//
+// local: states [B, L, D], a plane an array; for operators of one plane it may be y. totals: [B, blocks, D].
+//
+// Defines: OP, X (storage of the inputs), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS, MIN_BLOCKS,
+// FLIPPED.
+
+#include "kernels/scan/columns.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::scan;
+
+using Tile = Columns<OP, device::X, BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS>;
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, MIN_BLOCKS)
+    block_scan(const void* input_0, const void* input_1, float* local_0, float* local_1, float* totals_0,
+               float* totals_1, int64_t length, int64_t channels) {
+    __shared__ Tile::Shared shared;
+    const auto tiles = static_cast<uint32_t>((length + BLOCK_SIZE - 1) / BLOCK_SIZE);
+    const int64_t batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    const int64_t first = tile * BLOCK_SIZE;
+    const int64_t strip_column = int64_t{blockIdx.y} * Tile::width;
+    const int64_t column = strip_column + Tile::unit() * VECTOR;
+    const Geometry<FLIPPED> geometry{length, channels};
+
+    Tile::Kept kept;
+    Tile::load(input_0, input_1, geometry, batch, first, column, kept);
+    const Tile::States inclusive = Tile::fold(kept, shared);
+    __syncthreads();  // the warps' totals are there
+
+    const int channel = static_cast<int>(threadIdx.x);
+    if (channel < Tile::width && strip_column + channel < channels)
+        store_planes(totals_0, totals_1, (batch * tiles + tile) * channels + strip_column + channel,
+                     {Tile::total_of_warps(shared, channel, WARPS)});
+
+    Tile::States state = Tile::before_in_tile(inclusive, shared);
+    Tile::for_each_row(kept, geometry, batch, first, column,
+                       [&](int row, int64_t at, const Tile::Input(&in)[VECTOR]) {
+                           const bool is_start = row == 0 && Tile::is_first();
+#pragma unroll
+                           for (int v = 0; v < VECTOR; ++v) {
+                               const OP::State here = OP::lift(in[v]);
+                               state.of[v] = is_start ? here : OP::join(state.of[v], here);
+                           }
+                           store_planes(local_0, local_1, at, state.of);
+                       });
+}

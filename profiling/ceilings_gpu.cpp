@@ -1,0 +1,232 @@
+#include "profiling/ceilings_gpu.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "kernels/cuda/driver.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int repeats = 7;
+constexpr int chains = 12, launches_a_chain = 1000, launches_waited_for = 200;
+constexpr int steps = 2000;  // of the kernels that compute: some milliseconds
+
+const cuda::Source source = {"kernels/cuda/ceilings.cu", {}};
+const cuda::DriverCalls& calls() { return **cuda::driver(); }
+
+std::optional<Error> error_of(const char* call, CUresult result) {
+    if (result == CUDA_SUCCESS) return {};
+    return cuda::driver_error(call, result);
+}
+
+using Start = std::function<std::optional<Error>()>;
+
+// Starts one kernel after another on a device.
+class Starter {
+  public:
+    explicit Starter(cuda::Device& device) : device_(device) {}
+
+    std::optional<Error> operator()(const cuda::Kernel& kernel, int64_t blocks, int64_t threads,
+                                    void** arguments, bool programmatic = false) {
+        Queue queue;
+        queue.stream = device_.stream();
+        queue.programmatic = programmatic;
+        cuda::launch(queue, kernel, {blocks, 1, 1}, {threads, 1, 1}, 0, arguments);
+        if (!queue.error.empty()) return Error::failure(queue.error);
+        return {};
+    }
+
+  private:
+    cuda::Device& device_;
+};
+
+// The least of some repeats, in microseconds: a ceiling is the best that the chip was seen to do.
+Outcome<double> least_us(GpuTimer& timer, const Start& start) {
+    double least = 0;
+    for (int repeat = 0; repeat <= repeats; ++repeat) {
+        const auto time = timer.time_by_events(start);
+        if (!time) return time.error();
+        least = repeat == 0 ? *time : std::min(least, *time);
+    }
+    return least;
+}
+
+Outcome<double> median_us(GpuTimer& timer, const Start& start) {
+    std::vector<double> samples;
+    for (int chain = 0; chain <= chains; ++chain) {
+        const auto time = timer.time_by_events(start);
+        if (!time) return time.error();
+        if (chain > 0) samples.push_back(*time);  // the first one warms up
+    }
+    return statistics_of(std::move(samples)).median;
+}
+
+struct GraphCloser {
+    void operator()(CUgraph_st* graph) const { calls().cuGraphDestroy(graph); }
+    void operator()(CUgraphExec_st* graph) const { calls().cuGraphExecDestroy(graph); }
+};
+using Graph = std::unique_ptr<CUgraphExec_st, GraphCloser>;
+
+// What `start` puts into the stream, as a graph.
+Outcome<Graph> captured(cuda::Device& device, const Start& start) {
+    CUstream stream = device.stream();
+    if (const auto error = error_of("cuStreamBeginCapture",
+                                    calls().cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED)))
+        return *error;
+    const auto failed = start();
+    CUgraph plain = nullptr;
+    const auto ended = error_of("cuStreamEndCapture", calls().cuStreamEndCapture(stream, &plain));
+    const std::unique_ptr<CUgraph_st, GraphCloser> graph(plain);
+    if (failed) return *failed;
+    if (ended) return *ended;
+    CUgraphExec ready = nullptr;
+    if (const auto error = error_of("cuGraphInstantiate", calls().cuGraphInstantiate(&ready, graph.get(), 0)))
+        return *error;
+    return Graph(ready);
+}
+
+std::optional<Error> measure_memory(GpuTimer& timer, Ceilings& ceilings) {
+    cuda::Device& device = timer.device();
+    constexpr int64_t mebibyte = 1 << 20;
+    const int64_t bytes =
+        std::clamp(device.free_bytes() / 8 / mebibyte, int64_t{64}, int64_t{1024}) * mebibyte;
+    const auto copy = copy_plan(device, bytes);
+    if (!copy) return copy.error();
+    const auto copy_us = least_us(timer, [&] { return timer.start(copy->launches[0]); });
+    if (!copy_us) return copy_us.error();
+    ceilings.copy_bytes_per_second = 2 * static_cast<double>(bytes) / *copy_us * 1e6;
+
+    const auto kernel = device.kernel(source, "triad");
+    if (!kernel) return kernel.error();
+    const auto to = device.allocate(bytes);
+    if (!to) return to.error();
+    const void *left = copy->memory[0].get(), *right = copy->memory[1].get();
+    void* sum = to->get();
+    int64_t count = bytes / 16;
+    void* arguments[] = {&left, &right, &sum, &count};
+    Starter start(device);
+    const auto triad_us =
+        least_us(timer, [&] { return start(*kernel, (count + 255) / 256, 256, arguments); });
+    if (!triad_us) return triad_us.error();
+    ceilings.triad_bytes_per_second = 3 * static_cast<double>(bytes) / *triad_us * 1e6;
+    return {};
+}
+
+// Operations a second of a kernel with arguments (never, steps).
+Outcome<double> operations_per_second(GpuTimer& timer, const char* entry, int64_t blocks,
+                                      double operations_a_block_and_step) {
+    cuda::Device& device = timer.device();
+    const auto kernel = device.kernel(source, entry);
+    if (!kernel) return kernel.error();
+    const auto never = device.allocate(sizeof(float));
+    if (!never) return never.error();
+    void* to = never->get();
+    int count = steps;
+    void* arguments[] = {&to, &count};
+    Starter start(device);
+    const auto time = least_us(timer, [&] { return start(*kernel, blocks, 256, arguments); });
+    if (!time) return time.error();
+    return operations_a_block_and_step * static_cast<double>(blocks) * steps / *time * 1e6;
+}
+
+std::optional<Error> measure_arithmetic(GpuTimer& timer, Ceilings& ceilings) {
+    const Chip& chip = timer.device().chip();
+    const int64_t several = 8 * int64_t{chip.multiprocessors};
+    const auto plain = operations_per_second(timer, "multiply_add", several, 256.0 * 256);
+    if (!plain) return plain.error();
+    ceilings.operations_per_second = *plain;
+    // As ceilings.cu says: two warpgroups with 16 products of [64, 16] x [16, 256], or 8 warps with 64 of
+    // [16, 16] x [16, 8].
+    const bool hopper = chip.architecture == "sm_90a";
+    const double a_step = hopper ? 2.0 * 2 * 16 * 64 * 16 * 256 : 2.0 * 8 * 64 * 16 * 16 * 8;
+    const auto products =
+        operations_per_second(timer, "products", hopper ? chip.multiprocessors : several, a_step);
+    if (!products) return products.error();
+    ceilings.gpu->bf16_operations_per_second = *products;
+    return {};
+}
+
+std::optional<Error> measure_launches(GpuTimer& timer, Ceilings& ceilings) {
+    cuda::Device& device = timer.device();
+    const auto empty = device.kernel(source, "empty");
+    const auto programmatic = device.kernel(source, "empty_programmatic");
+    if (!empty) return empty.error();
+    if (!programmatic) return programmatic.error();
+    Starter start(device);
+    const auto chain = [&](const cuda::Kernel& kernel, bool overlapping) -> std::optional<Error> {
+        for (int i = 0; i < launches_a_chain; ++i)
+            if (auto error = start(kernel, 1, 32, nullptr, overlapping)) return error;
+        return {};
+    };
+    const auto waited = median_us(timer, [&]() -> std::optional<Error> {
+        for (int i = 0; i < launches_waited_for; ++i) {
+            if (auto error = start(*empty, 1, 32, nullptr)) return error;
+            if (auto error = device.wait()) return error;
+        }
+        return {};
+    });
+    if (!waited) return waited.error();
+    ceilings.launch_us = *waited / launches_waited_for;
+    const auto in_stream = median_us(timer, [&] { return chain(*empty, false); });
+    if (!in_stream) return in_stream.error();
+    ceilings.gpu->launch_stream_us = *in_stream / launches_a_chain;
+
+    const auto in_graph = [&](const cuda::Kernel& kernel, bool overlapping) -> Outcome<double> {
+        const auto graph = captured(device, [&] { return chain(kernel, overlapping); });
+        if (!graph) return graph.error();
+        const auto time = median_us(timer, [&] {
+            return error_of("cuGraphLaunch", calls().cuGraphLaunch(graph->get(), device.stream()));
+        });
+        if (!time) return time.error();
+        return *time / launches_a_chain;
+    };
+    const auto plain = in_graph(*empty, false);
+    if (!plain) return plain.error();
+    ceilings.gpu->launch_graph_us = *plain;
+    if (device.chip().compute_capability < 90) return {};  // older chips start no launch before the last ends
+    const auto overlapping = in_graph(*programmatic, true);
+    if (!overlapping) return overlapping.error();
+    ceilings.gpu->launch_programmatic_us = *overlapping;
+    return {};
+}
+
+}  // namespace
+
+Outcome<Plan> copy_plan(cuda::Device& device, int64_t bytes) {
+    Plan plan;
+    for (int i = 0; i < 2; ++i) {
+        auto memory = device.allocate(bytes);
+        if (!memory) return memory.error();
+        plan.memory.push_back(*memory);
+        if (auto error = device.fill_zero(memory->get(), bytes)) return *error;
+        plan.memory_bytes += bytes;
+    }
+    if (auto error = device.wait()) return *error;
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "copy";
+    info->meaning = "Copies from device memory to device memory.";
+    info->work.bytes = 2 * static_cast<double>(bytes);
+    const auto from = reinterpret_cast<CUdeviceptr>(plan.memory[0].get());
+    const auto to = reinterpret_cast<CUdeviceptr>(plan.memory[1].get());
+    plan.launches.push_back({std::move(info), [=](Queue& queue) {
+                                 const CUresult result = calls().cuMemcpyDtoDAsync(
+                                     to, from, static_cast<size_t>(bytes), queue.stream);
+                                 if (result != CUDA_SUCCESS && queue.error.empty())
+                                     queue.error = cuda::driver_error("cuMemcpyDtoDAsync", result).text;
+                             }});
+    return plan;
+}
+
+Outcome<Ceilings> measure_gpu_ceilings(GpuTimer& timer, std::stop_token stop) {
+    timer.stop_recording();
+    timer.set_stop(std::move(stop));
+    Ceilings ceilings;
+    ceilings.gpu.emplace();
+    for (const auto measure : {measure_memory, measure_arithmetic, measure_launches})
+        if (const auto error = measure(timer, ceilings)) return *error;
+    return ceilings;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cuda.h>
+#include <cupti_activity.h>
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
+
+#include <optional>
+
+#include "kernels/core/refusal.h"
+
+namespace sawtooth {
+
+// The calls of CUPTI that are used here. What times launches is in every version since CUDA 12.0 …
+#define SAWTOOTH_CUPTI_CALLS(X)       \
+    X(cuptiGetVersion)                \
+    X(cuptiGetResultString)           \
+    X(cuptiActivityRegisterCallbacks) \
+    X(cuptiActivityEnable)            \
+    X(cuptiActivityDisable)           \
+    X(cuptiActivityFlushAll)          \
+    X(cuptiActivityGetNextRecord)
+
+// … and what reads counters and samples came with CUDA 12.6.
+#define SAWTOOTH_CUPTI_PROFILER_CALLS(X)            \
+    X(cuptiProfilerInitialize)                      \
+    X(cuptiProfilerGetCounterAvailability)          \
+    X(cuptiDeviceGetChipName)                       \
+    X(cuptiProfilerHostInitialize)                  \
+    X(cuptiProfilerHostDeinitialize)                \
+    X(cuptiProfilerHostConfigAddMetrics)            \
+    X(cuptiProfilerHostGetConfigImageSize)          \
+    X(cuptiProfilerHostGetConfigImage)              \
+    X(cuptiProfilerHostGetNumOfPasses)              \
+    X(cuptiProfilerHostEvaluateToGpuValues)         \
+    X(cuptiRangeProfilerEnable)                     \
+    X(cuptiRangeProfilerDisable)                    \
+    X(cuptiRangeProfilerSetConfig)                  \
+    X(cuptiRangeProfilerStart)                      \
+    X(cuptiRangeProfilerStop)                       \
+    X(cuptiRangeProfilerDecodeData)                 \
+    X(cuptiRangeProfilerGetCounterDataSize)         \
+    X(cuptiRangeProfilerCounterDataImageInitialize) \
+    X(cuptiRangeProfilerGetCounterDataInfo)         \
+    X(cuptiPmSamplingGetCounterAvailability)        \
+    X(cuptiPmSamplingEnable)                        \
+    X(cuptiPmSamplingDisable)                       \
+    X(cuptiPmSamplingSetConfig)                     \
+    X(cuptiPmSamplingStart)                         \
+    X(cuptiPmSamplingStop)                          \
+    X(cuptiPmSamplingDecodeData)                    \
+    X(cuptiPmSamplingGetCounterDataSize)            \
+    X(cuptiPmSamplingCounterDataImageInitialize)    \
+    X(cuptiPmSamplingGetCounterDataInfo)            \
+    X(cuptiPmSamplingCounterDataGetSampleInfo)
+
+// Members are called like the functions: (*cupti())->cuptiActivityEnable(…).
+#define SAWTOOTH_MEMBER(name) decltype(&::name) name = nullptr;
+struct CuptiCalls {
+    SAWTOOTH_CUPTI_CALLS(SAWTOOTH_MEMBER)
+};
+struct CuptiProfilerCalls {
+    SAWTOOTH_CUPTI_PROFILER_CALLS(SAWTOOTH_MEMBER)
+};
+#undef SAWTOOTH_MEMBER
+
+// Opened at the first call. Failure: CUPTI is not there or too old, and what to do.
+Outcome<const CuptiCalls*> cupti();
+// The same, initialised for counters and samples.
+Outcome<const CuptiProfilerCalls*> cupti_profiler();
+// Why it cannot read counters at all; asks neither the driver nor a GPU.
+std::optional<Error> cupti_problem();
+
+// "cuptiRangeProfilerStart: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: …", and which setting allows it. Only where
+// cupti() succeeded.
+Error cupti_error(const char* call, CUptiResult result);
+
+// Parameters of a call, with their size filled in and all else zero: CUPTI_PARAMETERS(CUpti_…_Params) p.
+template <class Parameters, size_t size>
+struct SizedParameters : Parameters {
+    SizedParameters() : Parameters() { this->structSize = size; }
+};
+#define CUPTI_PARAMETERS(Type) SizedParameters<Type, Type##_STRUCT_SIZE>
+
+}  // namespace sawtooth

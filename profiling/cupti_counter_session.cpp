@@ -1,0 +1,187 @@
+#include "profiling/cupti_counter_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "kernels/cuda/driver.h"
+
+namespace sawtooth {
+namespace {
+
+struct Counter {
+    const char* metric;  // as CUPTI calls it
+    const char* key;     // as results call it
+};
+
+// Those that a chip lacks are left out.
+constexpr Counter counters[] = {
+    {"sm__warps_active.avg.pct_of_peak_sustained_active", warps_active_percent},
+    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "SM throughput (%)"},
+    {"smsp__issue_active.avg.pct_of_peak_sustained_active", "issue active (%)"},
+    {"sm__inst_executed_pipe_tensor.sum", "tensor instructions"},
+    {"dram__bytes.sum", "DRAM bytes"},
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput (%)"},
+    {"lts__t_sector_hit_rate.pct", "L2 hit rate (%)"},
+    {"gpu__time_duration.sum", "duration (ns)"},
+};
+
+const CuptiProfilerCalls& calls() { return **cupti_profiler(); }
+
+std::optional<Error> error_of(const char* call, CUptiResult result) {
+    if (result == CUPTI_SUCCESS) return {};
+    return cupti_error(call, result);
+}
+
+// The first call that asks for the right to read counters.
+Outcome<Image> available_counters(CUcontext context) {
+    CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params) availability;
+    availability.ctx = context;
+    const auto ask = [&] {
+        return error_of("cuptiProfilerGetCounterAvailability",
+                        calls().cuptiProfilerGetCounterAvailability(&availability));
+    };
+    if (const auto error = ask()) return *error;
+    Image image(availability.counterAvailabilityImageSize);
+    availability.pCounterAvailabilityImage = image.data();
+    if (const auto error = ask()) return *error;
+    return image;
+}
+
+struct Present {
+    CUcontext context = nullptr;
+    int device = 0;
+};
+
+Outcome<Present> present(const cuda::Device& device) {
+    device.stream();  // makes the context current
+    Present present;
+    const cuda::DriverCalls& driver = **cuda::driver();
+    if (const CUresult result = driver.cuCtxGetCurrent(&present.context); result != CUDA_SUCCESS)
+        return cuda::driver_error("cuCtxGetCurrent", result);
+    if (const CUresult result = driver.cuCtxGetDevice(&present.device); result != CUDA_SUCCESS)
+        return cuda::driver_error("cuCtxGetDevice", result);
+    return present;
+}
+
+std::string key_of(const char* metric) {
+    const auto found = std::find_if(std::begin(counters), std::end(counters), [&](const Counter& counter) {
+        return std::string_view(counter.metric) == metric;
+    });
+    return found->key;
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<CounterSession>> CounterSession::open(cuda::Device& device) {
+    if (const auto opened = cupti_profiler(); !opened) return opened.error();
+    const auto at = present(device);
+    if (!at) return at.error();
+    const auto chip = cupti_chip_name(at->device);
+    if (!chip) return chip.error();
+    auto availability = available_counters(at->context);
+    if (!availability) return availability.error();
+    auto host = CuptiHost::make(CUPTI_PROFILER_TYPE_RANGE_PROFILER, *chip, std::move(*availability));
+    if (!host) return host.error();
+    for (const Counter& counter : counters) host->add(counter.metric);
+    if (host->count() == 0) return Error::failure("CUPTI has none of the counters wanted for " + *chip);
+
+    std::unique_ptr<CounterSession> session(new CounterSession(std::move(*host)));
+    if (auto error = session->enable(at->context)) return *error;
+    return session;
+}
+
+CounterSession::~CounterSession() {
+    if (!profiler_) return;
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_Disable_Params) disable;
+    disable.pRangeProfilerObject = profiler_;
+    calls().cuptiRangeProfilerDisable(&disable);
+}
+
+std::optional<Error> CounterSession::enable(CUcontext context) {
+    auto configuration = host_.configuration();
+    if (!configuration) return configuration.error();
+    configuration_ = std::move(*configuration);
+    const auto passes = CuptiHost::passes(configuration_);
+    if (!passes) return passes.error();
+    passes_ = *passes;
+
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params) enable;
+    enable.ctx = context;
+    if (auto error = error_of("cuptiRangeProfilerEnable", calls().cuptiRangeProfilerEnable(&enable)))
+        return error;
+    profiler_ = enable.pRangeProfilerObject;
+    return {};
+}
+
+// An empty image for the counts of one range, and what to count.
+std::optional<Error> CounterSession::configure() {
+    std::vector<const char*> names = host_.metrics();
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params) size;
+    size.pRangeProfilerObject = profiler_;
+    size.pMetricNames = names.data();
+    size.numMetrics = names.size();
+    size.maxNumOfRanges = 1;
+    size.maxNumRangeTreeNodes = 1;
+    if (auto error = error_of("cuptiRangeProfilerGetCounterDataSize",
+                              calls().cuptiRangeProfilerGetCounterDataSize(&size)))
+        return error;
+    counts_.assign(size.counterDataSize, 0);
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params) initialise;
+    initialise.pRangeProfilerObject = profiler_;
+    initialise.counterDataSize = counts_.size();
+    initialise.pCounterData = counts_.data();
+    if (auto error = error_of("cuptiRangeProfilerCounterDataImageInitialize",
+                              calls().cuptiRangeProfilerCounterDataImageInitialize(&initialise)))
+        return error;
+
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params) set;
+    set.pRangeProfilerObject = profiler_;
+    set.configSize = configuration_.size();
+    set.pConfig = configuration_.data();
+    set.counterDataImageSize = counts_.size();
+    set.pCounterDataImage = counts_.data();
+    set.range = CUPTI_AutoRange;
+    set.replayMode = CUPTI_KernelReplay;
+    set.maxRangesPerPass = 1;
+    set.numNestingLevels = 1;
+    set.minNestingLevel = 1;
+    set.passIndex = 0;
+    set.targetNestingLevel = 1;
+    return error_of("cuptiRangeProfilerSetConfig", calls().cuptiRangeProfilerSetConfig(&set));
+}
+
+Outcome<std::map<std::string, double>> CounterSession::count(
+    const std::function<std::optional<Error>()>& start) {
+    if (auto error = configure()) return *error;
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params) begin;
+    begin.pRangeProfilerObject = profiler_;
+    if (auto error = error_of("cuptiRangeProfilerStart", calls().cuptiRangeProfilerStart(&begin)))
+        return *error;
+    const auto failed = start();
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_Stop_Params) stop;
+    stop.pRangeProfilerObject = profiler_;
+    const auto stopped = error_of("cuptiRangeProfilerStop", calls().cuptiRangeProfilerStop(&stop));
+    if (failed) return *failed;
+    if (stopped) return *stopped;
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_DecodeData_Params) decode;
+    decode.pRangeProfilerObject = profiler_;
+    if (auto error = error_of("cuptiRangeProfilerDecodeData", calls().cuptiRangeProfilerDecodeData(&decode)))
+        return *error;
+    CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataInfo_Params) info;
+    info.pCounterDataImage = counts_.data();
+    info.counterDataImageSize = counts_.size();
+    if (auto error = error_of("cuptiRangeProfilerGetCounterDataInfo",
+                              calls().cuptiRangeProfilerGetCounterDataInfo(&info)))
+        return *error;
+    if (info.numTotalRanges == 0)
+        return Error::failure("cuptiRangeProfilerDecodeData: no launch was counted");
+    const auto values = host_.values(counts_, 0);
+    if (!values) return values.error();
+    std::map<std::string, double> counted;
+    for (size_t i = 0; i < values->size(); ++i)
+        if (std::isfinite((*values)[i])) counted[key_of(host_.metrics()[i])] = (*values)[i];
+    return counted;
+}
+
+}  // namespace sawtooth

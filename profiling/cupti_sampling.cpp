@@ -1,0 +1,309 @@
+#include "profiling/cupti_sampling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cuda/driver.h"
+#include "profiling/cupti_host.h"
+
+namespace sawtooth {
+namespace {
+
+struct Sampled {
+    const char* metric;  // as CUPTI calls it
+    const char* name;
+    const char* unit;
+};
+constexpr Sampled wanted[] = {
+    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", "%"},
+    {"sm__warps_active.avg.per_cycle_elapsed", "warps", "a multiprocessor"},
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", "%"},
+};
+
+constexpr double shortest_step_us = 1;
+constexpr double most_steps = 8192;
+constexpr uint32_t samples_decoded_at_once = 4096;
+constexpr size_t hardware_buffer_bytes = size_t{512} << 20;
+
+const CuptiProfilerCalls& calls() { return **cupti_profiler(); }
+
+std::optional<Error> error_of(const char* call, CUptiResult result) {
+    if (result == CUPTI_SUCCESS) return {};
+    return cupti_error(call, result);
+}
+
+// The samples of metrics that fit one pass of the hardware.
+struct Samples {
+    std::vector<double> ends_us;              // when each sample ended
+    std::vector<std::vector<double>> values;  // by metric, then by sample
+};
+
+// Samples one GPU for as long as this lives.
+class Sampler {
+  public:
+    static Outcome<std::unique_ptr<Sampler>> open(const CuptiHost& host, int device);
+    ~Sampler();
+    Sampler(const Sampler&) = delete;
+    Sampler& operator=(const Sampler&) = delete;
+
+    std::optional<Error> configure(const Chip& chip, double step_us);
+    std::optional<Error> start();
+    std::optional<Error> stop();
+    Outcome<Samples> decode();
+
+  private:
+    explicit Sampler(const CuptiHost& host) : host_(host) {}
+    std::optional<Error> empty_image();
+    std::optional<Error> take(Samples& samples);
+
+    const CuptiHost& host_;
+    Image configuration_, image_;
+    CUpti_PmSampling_Object* object_ = nullptr;
+};
+
+Outcome<std::unique_ptr<Sampler>> Sampler::open(const CuptiHost& host, int device) {
+    std::unique_ptr<Sampler> sampler(new Sampler(host));
+    auto configuration = host.configuration();
+    if (!configuration) return configuration.error();
+    sampler->configuration_ = std::move(*configuration);
+    CUPTI_PARAMETERS(CUpti_PmSampling_Enable_Params) enable;
+    enable.deviceIndex = static_cast<size_t>(device);
+    if (auto error = error_of("cuptiPmSamplingEnable", calls().cuptiPmSamplingEnable(&enable))) return *error;
+    sampler->object_ = enable.pPmSamplingObject;
+    return sampler;
+}
+
+Sampler::~Sampler() {
+    if (!object_) return;
+    CUPTI_PARAMETERS(CUpti_PmSampling_Disable_Params) disable;
+    disable.pPmSamplingObject = object_;
+    calls().cuptiPmSamplingDisable(&disable);
+}
+
+std::optional<Error> Sampler::configure(const Chip& chip, double step_us) {
+    CUPTI_PARAMETERS(CUpti_PmSampling_SetConfig_Params) set;
+    set.pPmSamplingObject = object_;
+    set.configSize = configuration_.size();
+    set.pConfig = configuration_.data();
+    set.hardwareBufferSize = hardware_buffer_bytes;
+    set.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+    // GA100 has no trigger that goes by time: cycles of its system clock, of some 1.2 GHz, serve.
+    const bool by_time = chip.compute_capability > 80;
+    set.triggerMode = by_time ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
+                              : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
+    set.samplingInterval = static_cast<uint64_t>(step_us * (by_time ? 1000 : 1200));
+    if (auto error = error_of("cuptiPmSamplingSetConfig", calls().cuptiPmSamplingSetConfig(&set)))
+        return error;
+
+    std::vector<const char*> names = host_.metrics();
+    CUPTI_PARAMETERS(CUpti_PmSampling_GetCounterDataSize_Params) size;
+    size.pPmSamplingObject = object_;
+    size.pMetricNames = names.data();
+    size.numMetrics = names.size();
+    size.maxSamples = samples_decoded_at_once;
+    if (auto error =
+            error_of("cuptiPmSamplingGetCounterDataSize", calls().cuptiPmSamplingGetCounterDataSize(&size)))
+        return error;
+    image_.assign(size.counterDataSize, 0);
+    return empty_image();
+}
+
+std::optional<Error> Sampler::empty_image() {
+    CUPTI_PARAMETERS(CUpti_PmSampling_CounterDataImage_Initialize_Params) initialise;
+    initialise.pPmSamplingObject = object_;
+    initialise.counterDataSize = image_.size();
+    initialise.pCounterData = image_.data();
+    return error_of("cuptiPmSamplingCounterDataImageInitialize",
+                    calls().cuptiPmSamplingCounterDataImageInitialize(&initialise));
+}
+
+std::optional<Error> Sampler::start() {
+    CUPTI_PARAMETERS(CUpti_PmSampling_Start_Params) start;
+    start.pPmSamplingObject = object_;
+    return error_of("cuptiPmSamplingStart", calls().cuptiPmSamplingStart(&start));
+}
+
+std::optional<Error> Sampler::stop() {
+    CUPTI_PARAMETERS(CUpti_PmSampling_Stop_Params) stop;
+    stop.pPmSamplingObject = object_;
+    return error_of("cuptiPmSamplingStop", calls().cuptiPmSamplingStop(&stop));
+}
+
+// What the image holds, added to `samples`.
+std::optional<Error> Sampler::take(Samples& samples) {
+    CUPTI_PARAMETERS(CUpti_PmSampling_GetCounterDataInfo_Params) info;
+    info.pCounterDataImage = image_.data();
+    info.counterDataImageSize = image_.size();
+    if (auto error =
+            error_of("cuptiPmSamplingGetCounterDataInfo", calls().cuptiPmSamplingGetCounterDataInfo(&info)))
+        return error;
+    for (size_t i = 0; i < info.numCompletedSamples; ++i) {
+        CUPTI_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params) sample;
+        sample.pPmSamplingObject = object_;
+        sample.pCounterDataImage = image_.data();
+        sample.counterDataImageSize = image_.size();
+        sample.sampleIndex = i;
+        if (auto error = error_of("cuptiPmSamplingCounterDataGetSampleInfo",
+                                  calls().cuptiPmSamplingCounterDataGetSampleInfo(&sample)))
+            return error;
+        const auto values = host_.values(image_, i);
+        if (!values) return values.error();
+        samples.ends_us.push_back(static_cast<double>(sample.endTimestamp) / 1e3);
+        for (size_t m = 0; m < values->size(); ++m) samples.values[m].push_back((*values)[m]);
+    }
+    return {};
+}
+
+Outcome<Samples> Sampler::decode() {
+    Samples samples;
+    samples.values.resize(host_.count());
+    while (true) {
+        CUPTI_PARAMETERS(CUpti_PmSampling_DecodeData_Params) decode;
+        decode.pPmSamplingObject = object_;
+        decode.pCounterDataImage = image_.data();
+        decode.counterDataImageSize = image_.size();
+        if (auto error = error_of("cuptiPmSamplingDecodeData", calls().cuptiPmSamplingDecodeData(&decode)))
+            return *error;
+        const size_t before = samples.ends_us.size();
+        if (auto error = take(samples)) return *error;
+        if (decode.overflow)
+            return Error::failure(
+                "cuptiPmSamplingDecodeData: more samples came than the hardware's buffer holds");
+        const bool more = decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+        if (!more || samples.ends_us.size() == before) return samples;
+        if (auto error = empty_image()) return *error;
+    }
+}
+
+Outcome<Image> available_counters(int device) {
+    CUPTI_PARAMETERS(CUpti_PmSampling_GetCounterAvailability_Params) availability;
+    availability.deviceIndex = static_cast<size_t>(device);
+    const auto ask = [&] {
+        return error_of("cuptiPmSamplingGetCounterAvailability",
+                        calls().cuptiPmSamplingGetCounterAvailability(&availability));
+    };
+    if (const auto error = ask()) return *error;
+    Image image(availability.counterAvailabilityImageSize);
+    availability.pCounterAvailabilityImage = image.data();
+    if (const auto error = ask()) return *error;
+    return image;
+}
+
+// A host with these of `wanted`; nullopt where the chip lacks one or they take more than one pass.
+std::optional<CuptiHost> single_pass(const std::string& chip, const Image& availability,
+                                     const std::vector<const Sampled*>& metrics) {
+    auto host = CuptiHost::make(CUPTI_PROFILER_TYPE_PM_SAMPLING, chip, availability);
+    if (!host) return {};
+    for (const Sampled* metric : metrics)
+        if (!host->add(metric->metric)) return {};
+    auto configuration = host->configuration();
+    if (!configuration) return {};
+    const auto passes = CuptiHost::passes(*configuration);
+    if (!passes || *passes != 1) return {};
+    return std::move(*host);
+}
+
+struct Pass {
+    std::vector<const Sampled*> metrics;
+    CuptiHost host;
+};
+
+// Each metric in the first pass that it fits; what the chip lacks is left out.
+std::vector<Pass> passes_for(const std::string& chip, const Image& availability) {
+    std::vector<Pass> passes;
+    for (const Sampled& metric : wanted) {
+        const auto joins = [&](Pass& pass) {
+            std::vector<const Sampled*> together = pass.metrics;
+            together.push_back(&metric);
+            auto host = single_pass(chip, availability, together);
+            if (!host) return false;
+            pass = {std::move(together), std::move(*host)};
+            return true;
+        };
+        if (std::any_of(passes.begin(), passes.end(), joins)) continue;
+        if (auto host = single_pass(chip, availability, {&metric}))
+            passes.push_back({{&metric}, std::move(*host)});
+    }
+    return passes;
+}
+
+Outcome<Samples> sample(GpuTimer& timer, const Plan& plan, Cache cache, const Pass& pass, int device,
+                        double step_us) {
+    auto sampler = Sampler::open(pass.host, device);
+    if (!sampler) return sampler.error();
+    if (auto error = (*sampler)->configure(timer.device().chip(), step_us)) return *error;
+    if (auto error = timer.prepare(plan, cache)) return *error;
+    if (auto error = (*sampler)->start()) return *error;
+    const auto failed = timer.launch_all(plan);
+    const auto stopped = (*sampler)->stop();
+    if (failed) return *failed;
+    if (stopped) return *stopped;
+    return (*sampler)->decode();
+}
+
+double step_of(const std::vector<double>& ends_us) {
+    std::vector<double> steps;
+    for (size_t i = 1; i < ends_us.size(); ++i) steps.push_back(ends_us[i] - ends_us[i - 1]);
+    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::nth_element(steps.begin(), middle, steps.end());
+    return *middle;
+}
+
+Outcome<int> number_of(const cuda::Device& device) {
+    device.stream();  // makes the context current
+    CUdevice number = 0;
+    const CUresult result = (*cuda::driver())->cuCtxGetDevice(&number);
+    if (result != CUDA_SUCCESS) return cuda::driver_error("cuCtxGetDevice", result);
+    return number;
+}
+
+}  // namespace
+
+Track cut_to_activity(Track track, const std::vector<double>& activity) {
+    constexpr double share_of_peak = 0.05;
+    double peak = 0;
+    for (const double value : activity)
+        if (std::isfinite(value)) peak = std::max(peak, value);
+    const auto is_active = [&](double value) { return peak > 0 && value > share_of_peak * peak; };
+    const auto first = std::find_if(activity.begin(), activity.end(), is_active);
+    const auto last = std::find_if(activity.rbegin(), activity.rend(), is_active).base();
+    if (first == activity.end()) {
+        track.values.clear();
+        return track;
+    }
+    const auto rise = first - activity.begin();
+    const auto begin = std::max<std::ptrdiff_t>(rise - 1, 0);
+    const auto end = std::min(last - activity.begin() + 1, static_cast<std::ptrdiff_t>(track.values.size()));
+    track.start_us = static_cast<double>(begin - rise) * track.step_us;
+    track.values = std::vector<double>(track.values.begin() + begin, track.values.begin() + end);
+    return track;
+}
+
+Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cache cache, double plan_us) {
+    if (const auto opened = cupti_profiler(); !opened) return opened.error();
+    timer.stop_recording();
+    const auto device = number_of(timer.device());
+    if (!device) return device.error();
+    const auto chip = cupti_chip_name(*device);
+    if (!chip) return chip.error();
+    const auto availability = available_counters(*device);
+    if (!availability) return availability.error();
+    const std::vector<Pass> passes = passes_for(*chip, *availability);
+    if (passes.empty()) return Error::failure("CUPTI has nothing to sample on " + *chip);
+    const double step_us = std::max(shortest_step_us, plan_us / most_steps);
+    std::vector<Track> tracks;
+    for (const Pass& pass : passes) {
+        const auto samples = sample(timer, plan, cache, pass, *device, step_us);
+        if (!samples) return samples.error();
+        if (samples->ends_us.size() < 2) continue;
+        for (size_t i = 0; i < pass.metrics.size(); ++i) {
+            Track track{pass.metrics[i]->name, pass.metrics[i]->unit, 0, step_of(samples->ends_us),
+                        samples->values[i]};
+            track = cut_to_activity(std::move(track), samples->values.front());
+            if (!track.values.empty()) tracks.push_back(std::move(track));
+        }
+    }
+    return tracks;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,316 @@
+#include "profiling/gpu_timer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "kernels/cuda/driver.h"
+#include "kernels/cuda/occupancy.h"
+
+namespace sawtooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t launches_a_milestone = 64;
+constexpr auto time_to_finish = std::chrono::seconds(2);
+
+const cuda::DriverCalls& calls() { return **cuda::driver(); }
+
+std::optional<Error> error_of(const char* call, CUresult result) {
+    if (result == CUDA_SUCCESS) return {};
+    return cuda::driver_error(call, result);
+}
+
+int64_t count_of(const Extent& extent) { return extent.x * extent.y * extent.z; }
+
+// What the plan says of a launch, with what the GPU was seen to use where that differs.
+std::shared_ptr<const LaunchInfo> info_as_ran(const std::shared_ptr<const LaunchInfo>& planned,
+                                              const Activity& activity) {
+    if (!activity.is_kernel) return planned;
+    Resources seen{activity.registers, activity.shared_bytes,
+                   planned->resources ? planned->resources->spill_bytes : 0};
+    const bool same = planned->resources && planned->resources->registers == seen.registers &&
+                      planned->resources->shared_bytes == seen.shared_bytes &&
+                      count_of(planned->grid) == count_of(activity.grid) &&
+                      count_of(planned->block) == count_of(activity.block);
+    if (same) return planned;
+    LaunchInfo info = *planned;
+    info.grid = activity.grid;
+    info.block = activity.block;
+    info.resources = seen;
+    return std::make_shared<const LaunchInfo>(std::move(info));
+}
+
+LaunchRecord record_of(std::shared_ptr<const LaunchInfo> info, double start_us, double duration_us) {
+    LaunchRecord record;
+    record.info = std::move(info);
+    record.start_us = start_us;
+    record.duration_us = duration_us;
+    return record;
+}
+
+}  // namespace
+
+void GpuTimer::EventCloser::operator()(CUevent_st* event) const { calls().cuEventDestroy(event); }
+
+GpuTimer::GpuTimer(cuda::Device& device) : device_(device) {}
+GpuTimer::~GpuTimer() { device_.stream(); }  // makes the context current, in which the events are destroyed
+
+Outcome<GpuTimer::Event> GpuTimer::make_event() {
+    CUevent event = nullptr;
+    if (const auto error = error_of("cuEventCreate", calls().cuEventCreate(&event, CU_EVENT_DEFAULT)))
+        return *error;
+    return Event(event);
+}
+
+std::optional<Error> GpuTimer::make_events() {
+    device_.stream();  // makes the context current
+    for (Event* event : {&first_, &last_, &done_}) {
+        if (*event) continue;
+        auto made = make_event();
+        if (!made) return made.error();
+        *event = std::move(*made);
+    }
+    return {};
+}
+
+std::optional<Error> GpuTimer::record(const Event& event) {
+    return error_of("cuEventRecord", calls().cuEventRecord(event.get(), device_.stream()));
+}
+
+std::optional<Error> GpuTimer::wait_for(const Event& event) {
+    constexpr auto longest_pause = std::chrono::microseconds(500);
+    auto pause = std::chrono::microseconds(10);
+    std::optional<Clock::time_point> give_up;
+    while (true) {
+        const CUresult result = calls().cuEventQuery(event.get());
+        if (result != CUDA_ERROR_NOT_READY) return error_of("cuEventQuery", result);
+        if (stop_.stop_requested()) {
+            if (!give_up) give_up = Clock::now() + time_to_finish;
+            if (Clock::now() >= *give_up) {
+                abandoned_ = true;
+                return Error::failure(
+                    "a launch still runs 2 s after it was to stop; only the end of this "
+                    "process ends it");
+            }
+        }
+        std::this_thread::sleep_for(pause);
+        pause = std::min(2 * pause, longest_pause);
+    }
+}
+
+Outcome<double> GpuTimer::microseconds_between(const Event& first, const Event& last) const {
+    float milliseconds = 0;
+    if (const auto error = error_of("cuEventElapsedTime",
+                                    calls().cuEventElapsedTime(&milliseconds, first.get(), last.get())))
+        return *error;
+    return static_cast<double>(milliseconds) * 1e3;
+}
+
+// Writing more than the cache holds leaves nothing else in it.
+std::optional<Error> GpuTimer::empty_cache() {
+    const int64_t bytes = scratch_bytes(device_.chip());
+    if (bytes == 0) return {};
+    if (!scratch_) {
+        auto memory = device_.allocate(bytes);
+        if (!memory) return memory.error();
+        scratch_ = std::move(*memory);
+    }
+    return device_.fill_zero(scratch_.get(), bytes);
+}
+
+std::optional<Error> GpuTimer::restore(const Plan& plan, Cache cache) {
+    if (plan.reset) {
+        Queue queue;
+        queue.stream = device_.stream();
+        plan.reset(queue);
+        if (!queue.error.empty()) return Error::failure(queue.error);
+    }
+    return cache == Cache::cold ? empty_cache() : std::nullopt;
+}
+
+std::optional<Error> GpuTimer::start(const Launch& launch) {
+    Queue queue;
+    queue.stream = device_.stream();
+    launch.start(queue);
+    if (!queue.error.empty()) return Error::failure(queue.error);
+    return {};
+}
+
+std::optional<Error> GpuTimer::start_all(const Plan& plan) {
+    for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
+        if (i % launches_a_milestone == 0 && i > 0)
+            if (auto error = add_milestone()) return error;
+        if (auto error = start(plan.launches[i])) return error;
+    }
+    return {};
+}
+
+// The stream takes some thousand launches and then makes the host wait, so that a long plan comes forward
+// while it is being started.
+std::optional<Error> GpuTimer::add_milestone() {
+    auto event = make_event();
+    if (!event) return event.error();
+    if (auto error = record(*event)) return error;
+    milestones_.push_back(std::move(*event));
+    bool passed = false;
+    while (!milestones_.empty() && calls().cuEventQuery(milestones_.front().get()) == CUDA_SUCCESS) {
+        milestones_.pop_front();
+        passed = true;
+    }
+    if (passed && progress_) progress_();
+    return {};
+}
+
+std::optional<Error> GpuTimer::pass_milestones() {
+    for (; !milestones_.empty(); milestones_.pop_front()) {
+        if (auto error = wait_for(milestones_.front())) return error;
+        if (progress_) progress_();
+    }
+    return {};
+}
+
+// Waits for all that was started; cancelled where a stop came, as something may not have been.
+std::optional<Error> GpuTimer::finish() {
+    if (auto error = record(done_)) return error;
+    if (auto error = pass_milestones()) return error;
+    if (auto error = wait_for(done_)) return error;
+    if (stop_.stop_requested()) return Error::cancelled();
+    return {};
+}
+
+std::optional<Error> GpuTimer::wait() {
+    if (auto error = make_events()) return error;
+    return finish();
+}
+
+std::optional<Error> GpuTimer::prepare(const Plan& plan, Cache cache) {
+    if (auto error = make_events()) return error;
+    if (auto error = restore(plan, cache)) return error;
+    return finish();
+}
+
+std::optional<Error> GpuTimer::run(const Plan& plan) {
+    if (auto error = make_events()) return error;
+    if (auto error = restore(plan, Cache::hot)) return error;
+    return launch_all(plan);
+}
+
+std::optional<Error> GpuTimer::launch_all(const Plan& plan) {
+    if (auto error = make_events()) return error;
+    if (auto error = start_all(plan)) return error;
+    return finish();
+}
+
+void GpuTimer::begin_recording() {
+    if (recorder_ || !may_record_) return;
+    auto recorder = ActivityRecorder::start();
+    if (recorder) {
+        recorder_.emplace(std::move(*recorder));
+        return;
+    }
+    may_record_ = false;
+    note_ = "times are of CUDA events, as CUPTI does not record: " + recorder.error().text;
+}
+
+std::optional<Error> GpuTimer::mark_end() {
+    if (!recorder_) return {};
+    if (!marker_) {
+        auto memory = device_.allocate(ActivityRecorder::most_marker_bytes);
+        if (!memory) return memory.error();
+        marker_ = std::move(*memory);
+    }
+    return device_.fill_zero(marker_.get(), recorder_->next_marker());
+}
+
+// The launches in order, as CUPTI saw them; nullopt where it did not see as many.
+std::optional<TimedRun> GpuTimer::recorded_run(const Plan& plan) {
+    const std::vector<Activity> seen = recorder_->take_before_marker(plan.launches.size());
+    if (seen.size() != plan.launches.size()) {
+        recorder_.reset();
+        may_record_ = false;
+        note_ = fmt::format("times are of CUDA events, as CUPTI recorded {} of {} launches", seen.size(),
+                            plan.launches.size());
+        return {};
+    }
+    TimedRun run;
+    for (const Activity& activity : seen)
+        run.total_us =
+            std::max(run.total_us, static_cast<double>(activity.end_ns - seen.front().start_ns) / 1e3);
+    for (size_t i = 0; i < std::min(seen.size(), most_kept_launches); ++i) {
+        const double start = static_cast<double>(seen[i].start_ns - seen.front().start_ns) / 1e3;
+        const double duration = static_cast<double>(seen[i].end_ns - seen[i].start_ns) / 1e3;
+        run.launches.push_back(record_of(info_as_ran(plan.launches[i].info, seen[i]), start, duration));
+    }
+    return run;
+}
+
+Outcome<TimedRun> GpuTimer::time(const Plan& plan, Cache cache) {
+    if (auto error = make_events()) return *error;
+    begin_recording();
+    if (auto error = restore(plan, cache)) return *error;
+    if (auto error = record(first_)) return *error;
+    if (auto error = start_all(plan)) return *error;
+    if (auto error = record(last_)) return *error;
+    if (auto error = mark_end()) return *error;
+    if (auto error = finish()) return *error;
+    if (recorder_)
+        if (auto run = recorded_run(plan)) return std::move(*run);
+    const auto total = microseconds_between(first_, last_);
+    if (!total) return total.error();
+    return TimedRun{*total, {}};
+}
+
+Outcome<double> GpuTimer::time_by_events(const std::function<std::optional<Error>()>& start) {
+    if (auto error = make_events()) return *error;
+    if (auto error = record(first_)) return *error;
+    if (auto error = start()) return *error;
+    if (auto error = record(last_)) return *error;
+    if (auto error = finish()) return *error;
+    return microseconds_between(first_, last_);
+}
+
+Outcome<std::vector<LaunchRecord>> GpuTimer::time_launches_by_events(const Plan& plan, Cache cache) {
+    if (auto error = make_events()) return *error;
+    if (auto error = restore(plan, cache)) return *error;
+    std::vector<Event> starts, ends;
+    for (const Launch& launch : plan.launches) {
+        if (stop_.stop_requested()) break;
+        for (std::vector<Event>* events : {&starts, &ends}) {
+            auto event = make_event();
+            if (!event) return event.error();
+            events->push_back(std::move(*event));
+        }
+        if (auto error = record(starts.back())) return *error;
+        if (auto error = start(launch)) return *error;
+        if (auto error = record(ends.back())) return *error;
+    }
+    if (auto error = finish()) return *error;
+    std::vector<LaunchRecord> launches;
+    for (size_t i = 0; i < starts.size(); ++i) {
+        const auto start = microseconds_between(starts.front(), starts[i]);
+        const auto duration = microseconds_between(starts[i], ends[i]);
+        if (!start) return start.error();
+        if (!duration) return duration.error();
+        launches.push_back(record_of(plan.launches[i].info, *start, *duration));
+    }
+    return launches;
+}
+
+void add_theoretical_occupancy(std::vector<LaunchRecord>& launches, const Chip& chip) {
+    std::map<const LaunchInfo*, Occupancy> known;
+    for (LaunchRecord& launch : launches) {
+        const LaunchInfo& info = *launch.info;
+        if (!info.resources) continue;
+        const auto [place, is_new] = known.try_emplace(&info);
+        if (is_new) place->second = cuda::theoretical_occupancy(chip, count_of(info.block), *info.resources);
+        launch.occupancy.theoretical = place->second.theoretical;
+        launch.occupancy.limiter = place->second.limiter;
+    }
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/device.h"
+#include "profiling/cupti_activity.h"
+#include "profiling/measure.h"
+
+struct CUevent_st;
+
+namespace sawtooth {
+
+// Runs Plans on a GPU and times their launches by its own clock: by CUPTI's activity records, or by CUDA
+// events where those cannot be had. Never by a host clock, as launches return before they have begun.
+//
+// Waiting looks at an event again and again with short sleeps, so that a stop is seen. What was started then
+// is given two seconds to finish, as its memory cannot be freed before; after them it is abandoned.
+class GpuTimer {
+  public:
+    explicit GpuTimer(cuda::Device& device);  // which must be present, and outlive this
+    ~GpuTimer();
+    GpuTimer(const GpuTimer&) = delete;
+    GpuTimer& operator=(const GpuTimer&) = delete;
+
+    cuda::Device& device() { return device_; }
+    // Launches look at it from now on.
+    void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
+    // Called now and then while a run of many launches comes forward.
+    void on_progress(std::function<void()> progress) { progress_ = std::move(progress); }
+
+    // All launches of a plan, not timed; done when this returns.
+    std::optional<Error> run(const Plan& plan);
+    // One repeat: reset, caches, launches.
+    Outcome<TimedRun> time(const Plan& plan, Cache cache);
+    // The launches of one repeat, each between two events of its own, which cost it a microsecond or so.
+    Outcome<std::vector<LaunchRecord>> time_launches_by_events(const Plan& plan, Cache cache);
+
+    // What `start` puts into the stream, in microseconds between two events; CUPTI has no part in it.
+    Outcome<double> time_by_events(const std::function<std::optional<Error>()>& start);
+
+    // Restores what a run destroys and empties the L2 cache where `cache` is cold; done when this returns.
+    std::optional<Error> prepare(const Plan& plan, Cache cache);
+    std::optional<Error> launch_all(const Plan& plan);  // done when this returns
+    std::optional<Error> start(const Launch& launch);
+    std::optional<Error> wait();  // for all that the stream was given
+
+    // What timed the launches, where that was not CUPTI, and why; "" where it was, or nothing was timed.
+    const std::string& note() const { return note_; }
+    // Ends CUPTI's recording, which disturbs counters and costs launches time; `time` begins it again.
+    void stop_recording() { recorder_.reset(); }
+
+    // A launch did not finish after a stop: it still runs, nothing of its plan can be freed, and only the end
+    // of this process ends it.
+    bool abandoned() const { return abandoned_; }
+    // Bytes that emptying the cache takes, at most.
+    static int64_t scratch_bytes(const Chip& chip) { return 3 * chip.l2_bytes; }
+
+  private:
+    struct EventCloser {
+        void operator()(CUevent_st* event) const;
+    };
+    using Event = std::unique_ptr<CUevent_st, EventCloser>;
+
+    static Outcome<Event> make_event();
+    std::optional<Error> make_events();
+    std::optional<Error> record(const Event& event);
+    std::optional<Error> wait_for(const Event& event);
+    Outcome<double> microseconds_between(const Event& first, const Event& last) const;
+
+    std::optional<Error> restore(const Plan& plan, Cache cache);
+    std::optional<Error> empty_cache();
+    std::optional<Error> start_all(const Plan& plan);
+    std::optional<Error> finish();
+    std::optional<Error> add_milestone();
+    std::optional<Error> pass_milestones();
+
+    void begin_recording();
+    std::optional<Error> mark_end();
+    std::optional<TimedRun> recorded_run(const Plan& plan);
+
+    cuda::Device& device_;
+    std::stop_token stop_;
+    std::function<void()> progress_;
+    cuda::Memory scratch_, marker_;
+    Event first_, last_, done_;
+    std::deque<Event> milestones_;  // between launches of a long plan, those not passed yet
+    std::optional<ActivityRecorder> recorder_;
+    bool may_record_ = true;
+    std::string note_;
+    bool abandoned_ = false;
+};
+
+// Fills in what cuda_occupancy.h says of every launch whose resources are known.
+void add_theoretical_occupancy(std::vector<LaunchRecord>& launches, const Chip& chip);
+
+}  // namespace sawtooth

@@ -1,0 +1,285 @@
+// What only a GPU can show.
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "kernels/cpu/half.h"
+#include "kernels/cuda/chips.h"
+#include "kernels/cuda/plan_builder.h"
+#include "tests/catch.h"
+#include "tests/child_process.h"
+#include "tests/workshop.h"
+
+namespace {
+
+using namespace sawtooth;
+using cuda::Storage;
+
+// The GPU, or null where there is none, which is said.
+std::unique_ptr<cuda::Device> open_gpu(const cuda::CompilerOptions& options = {}) {
+    if (without_compiler()) return nullptr;
+    auto device = cuda::Device::open(0, options);
+    if (device) return std::move(*device);
+    say_skipped(device.error().text);
+    return nullptr;
+}
+
+Array floats(std::vector<float> values) {
+    Array array = Array::uninitialised("x", Dtype::f32, {static_cast<int64_t>(values.size())});
+    std::copy(values.begin(), values.end(), array.as<float>().begin());
+    return array;
+}
+
+TEST_CASE("the driver's GPU has the limits that chips.cpp gives its architecture", "[cuda][gpu]") {
+    const auto driver = cuda::find_driver();
+    if (!driver) return say_skipped(driver.error().text);
+    for (const Chip& gpu : driver->gpus) {
+        INFO(gpu.name << " " << gpu.architecture);
+        CHECK(gpu.memory_bytes > 0);
+        const auto known = cuda::chip_of(gpu.architecture);
+        if (!known) continue;
+        CHECK(gpu.compute_capability == known->compute_capability);
+        CHECK(gpu.shared_bytes_per_block == known->shared_bytes_per_block);
+        CHECK(gpu.threads_per_multiprocessor == known->threads_per_multiprocessor);
+        CHECK(gpu.blocks_per_multiprocessor == known->blocks_per_multiprocessor);
+        CHECK(gpu.registers_per_multiprocessor == known->registers_per_multiprocessor);
+        CHECK(gpu.shared_bytes_per_multiprocessor == known->shared_bytes_per_multiprocessor);
+    }
+}
+
+TEST_CASE("a GPU that is not there is a usage error", "[cuda][gpu]") {
+    if (!open_gpu()) return;
+    const auto device = cuda::Device::open(1000, {});
+    REQUIRE_FALSE(device);
+    CHECK(device.error().kind == Error::Kind::usage);
+    CHECK(device.error().text.starts_with("device = 1000: "));
+}
+
+TEST_CASE("what is uploaded comes back", "[cuda][gpu]") {
+    const auto device = open_gpu();
+    if (!device) return;
+    std::vector<float> there(1 << 20), back(there.size());
+    for (size_t i = 0; i < there.size(); ++i) there[i] = static_cast<float>(i);
+    const auto bytes = static_cast<int64_t>(there.size() * sizeof(float));
+    const auto memory = device->allocate(bytes);
+    REQUIRE(memory);
+    CHECK_FALSE(device->upload(memory->get(), there.data(), bytes));
+    CHECK_FALSE(device->download(back.data(), memory->get(), bytes));
+    CHECK(back == there);
+    CHECK_FALSE(device->fill_zero(memory->get(), bytes));
+    CHECK_FALSE(device->download(back.data(), memory->get(), bytes));
+    CHECK(back == std::vector<float>(there.size()));
+    CHECK(device->free_bytes() > 0);
+    const auto empty = device->allocate(0);
+    REQUIRE(empty);
+    CHECK_FALSE(device->upload(empty->get(), nullptr, 0));
+}
+
+TEST_CASE("memory that the GPU has not is refused with both figures", "[cuda][gpu]") {
+    const auto device = open_gpu();
+    if (!device) return;
+    const auto memory = device->allocate(int64_t{1} << 46);
+    REQUIRE_FALSE(memory);
+    INFO(memory.error().text);
+    CHECK(memory.error().text.starts_with(
+        "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory; 64 TiB wanted, "));
+    CHECK(memory.error().text.ends_with(" free"));
+    CHECK_FALSE(cuda::is_fatal(memory.error()));
+    CHECK(device->allocate(1024));
+}
+
+TEST_CASE("memory is given back with its last owner, also after its device", "[cuda][gpu]") {
+    cuda::Memory memory;
+    int64_t before = 0;
+    {
+        const auto device = open_gpu();
+        if (!device) return;
+        before = device->free_bytes();
+        memory = *device->allocate(int64_t{256} << 20);
+        CHECK(device->free_bytes() < before);
+    }
+    memory.reset();
+    const auto again = open_gpu();
+    REQUIRE(again);
+    CHECK(again->free_bytes() >= before - (int64_t{64} << 20));
+}
+
+// Stored and fetched again on the device, against the CPU's rounding; a NaN only has to stay one.
+void check_rounding(cuda::Device& device, Storage storage, const Array& values) {
+    const cpu::Precision precision = storage == Storage::f16 ? cpu::Precision::f16 : cpu::Precision::bf16;
+    const int64_t count = values.count();
+    std::vector<uint16_t> wanted(static_cast<size_t>(count)), stored(wanted.size());
+    cpu::narrow(precision, values.as<float>().data(), wanted.data(), count);
+    std::vector<float> wide(wanted.size());
+    cpu::widen(precision, wanted.data(), wide.data(), count);
+
+    const auto memory = device.allocate(2 * count);
+    REQUIRE(memory);
+    if (const auto error = cuda::store(device, storage, values, memory->get())) FAIL(error->text);
+    if (const auto error = device.download(stored.data(), memory->get(), 2 * count)) FAIL(error->text);
+    Array fetched = Array::uninitialised("y", Dtype::f32, {count});
+    if (const auto error = cuda::fetch(device, storage, memory->get(), fetched)) FAIL(error->text);
+
+    int64_t wrong = 0;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+        const float got = fetched.as<float>()[i];
+        const bool same =
+            std::isnan(wide[i])
+                ? std::isnan(got)
+                : stored[i] == wanted[i] && std::bit_cast<uint32_t>(got) == std::bit_cast<uint32_t>(wide[i]);
+        wrong += !same;
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("the GPU narrows and widens as the CPU does", "[cuda][gpu]") {
+    const auto device = open_gpu();
+    if (!device) return;
+    for (Storage storage : {Storage::f16, Storage::bf16}) {
+        const auto precision = storage == Storage::f16 ? cpu::Precision::f16 : cpu::Precision::bf16;
+        // Every pattern of 16 bits, then random patterns of 32: numbers of every size, infinities, NaNs.
+        std::vector<uint16_t> patterns(65536);
+        for (size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<uint16_t>(i);
+        std::vector<float> all(patterns.size());
+        cpu::widen(precision, patterns.data(), all.data(), 65536);
+        check_rounding(*device, storage, floats(all));
+        std::mt19937 random(1);
+        std::vector<float> some(1 << 20);
+        for (float& value : some) value = std::bit_cast<float>(static_cast<uint32_t>(random()));
+        check_rounding(*device, storage, floats(some));
+        // Halfway between two neighbours, where ties go to even.
+        std::vector<float> ties;
+        for (size_t i = 0; i + 1 < 0x7B00; ++i) ties.push_back(0.5f * (all[i] + all[i + 1]));
+        check_rounding(*device, storage, floats(ties));
+    }
+}
+
+TEST_CASE("an array larger than the piece that is converted at once is converted whole", "[cuda][gpu]") {
+    const auto device = open_gpu();
+    if (!device) return;
+    std::vector<float> values((16 << 20) + 12345);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 2048);
+    check_rounding(*device, Storage::f16, floats(std::move(values)));
+}
+
+const char* const add =
+    "extern \"C\" __global__ void add(const float* x, float* y, long count, float shift) {\n"
+    "    extern __shared__ float tile[];\n"
+    "    const long i = blockIdx.x * 256l + threadIdx.x;\n"
+    "    tile[LAST - threadIdx.x] = i < count ? x[i] : 0;\n"
+    "    __syncthreads();\n"
+    "    if (i < count) y[i] = tile[LAST - threadIdx.x] + shift;\n"
+    "}\n";
+
+// y = x + 1 over 1000 elements with this much dynamic shared memory.
+Outcome<Plan> plan_of(cuda::Device& device, const Arrays& inputs, int64_t shared_bytes, Storage storage) {
+    const Parameters parameters;
+    const PlanRequest request{parameters, inputs, false, &device};
+    cuda::PlanBuilder builder(request);
+    const void* const x = builder.input(inputs[0]);
+    auto* const y = static_cast<float*>(builder.output("y", Dtype::f32, {1000}));
+    builder.output("untouched", Dtype::f32, {10}, storage);
+    const int64_t last = shared_bytes / 4 - 1;
+    const cuda::Kernel kernel = builder.kernel({"kernels/add.cu", {{"LAST", std::to_string(last)}}}, "add");
+    builder.launch({"add", "Adds."}, kernel, {4, 1, 1}, {256, 1, 1}, shared_bytes,
+                   static_cast<const float*>(x), y, int64_t{1000}, 1.0f);
+    return builder.finish();
+}
+
+TEST_CASE("a plan computes on the GPU, with as much shared memory as a block can have", "[cuda][gpu]") {
+    Workshop workshop;
+    workshop.write("kernels/add.cu", add);
+    const auto device = open_gpu(workshop.options());
+    if (!device) return;
+    std::vector<float> values(1000);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    const Arrays inputs = {floats(values)};
+    for (int64_t shared_bytes : {int64_t{1024}, int64_t{49152}, device->chip().shared_bytes_per_block}) {
+        for (bool programmatic : {false, true}) {
+            const auto plan = plan_of(*device, inputs, shared_bytes, Storage::bf16);
+            if (!plan) FAIL(plan.error().text);
+            CHECK_FALSE(plan->dry);
+            Queue queue;
+            queue.stream = device->stream();
+            queue.programmatic = programmatic;
+            for (const Launch& launch : plan->launches) launch.start(queue);
+            CHECK(queue.error.empty());
+            const auto outputs = plan->outputs();
+            if (!outputs) FAIL(outputs.error().text);
+            REQUIRE(outputs->size() == 2);
+            for (size_t i = 0; i < values.size(); ++i) REQUIRE((*outputs)[0].as<float>()[i] == values[i] + 1);
+        }
+    }
+}
+
+TEST_CASE("a launch that the driver refuses is named with its grid and block", "[cuda][gpu]") {
+    Workshop workshop;
+    workshop.write("kernels/add.cu", add);
+    const auto device = open_gpu(workshop.options());
+    if (!device) return;
+    const auto kernel = device->kernel({"kernels/add.cu", {{"LAST", "255"}}}, "add");
+    REQUIRE(kernel);
+    Queue queue;
+    queue.stream = device->stream();
+    const void* x = nullptr;
+    void* y = nullptr;
+    int64_t count = 0;
+    float shift = 0;
+    void* arguments[] = {&x, &y, &count, &shift};
+    cuda::launch(queue, *kernel, {1, 1, 1}, {2048, 1, 1}, 1024, arguments);
+    INFO(queue.error);
+    CHECK(queue.error.starts_with("add: cuLaunchKernel: CUDA_ERROR_INVALID_VALUE: "));
+    CHECK(contains(queue.error, "(grid 1 x 1 x 1, block 2048 x 1 x 1, 1024 bytes of dynamic shared memory)"));
+    CHECK_FALSE(cuda::is_fatal(Error::failure(queue.error)));
+    const std::string first = queue.error;
+    cuda::launch(queue, *kernel, {1, 1, 1}, {256, 1, 1}, 1024, arguments);
+    CHECK(queue.error == first);
+    CHECK_FALSE(device->wait());
+}
+
+// What a kernel that breaks its context does to the process.
+void check_fatal(const char* text, const char* name) {
+    Workshop workshop;
+    workshop.write("kernels/bad.cu", text);
+    const auto device = open_gpu(workshop.options());
+    REQUIRE(device);
+    const auto kernel = device->kernel({"kernels/bad.cu", {}}, "bad");
+    REQUIRE(kernel);
+    Queue queue;
+    queue.stream = device->stream();
+    void* nowhere = reinterpret_cast<void*>(64);
+    void* arguments[] = {&nowhere};
+    cuda::launch(queue, *kernel, {1, 1, 1}, {32, 1, 1}, 0, arguments);
+    CHECK(queue.error.empty());
+    const auto error = device->wait();
+    REQUIRE(error);
+    INFO(error->text);
+    CHECK(contains(error->text, name));
+    CHECK(cuda::is_fatal(*error));
+    const auto after = device->allocate(1024);
+    REQUIRE_FALSE(after);
+    CHECK(cuda::is_fatal(after.error()));
+}
+
+TEST_CASE("child: a trap is fatal", "[.child]") {
+    check_fatal("extern \"C\" __global__ void bad(float* x) { __trap(); }\n", "CUDA_ERROR_");
+}
+
+TEST_CASE("child: an illegal access is fatal", "[.child]") {
+    check_fatal("extern \"C\" __global__ void bad(float* x) { x[threadIdx.x] = 1; }\n",
+                "CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
+TEST_CASE("a kernel that breaks its context costs its process, and no other", "[cuda][gpu]") {
+    if (!open_gpu()) return;
+    for (const char* test : {"child: a trap is fatal", "child: an illegal access is fatal"}) {
+        const std::string output = ChildProcess("", test).output();
+        INFO(output);
+        CHECK(output.ends_with("exit 0"));
+    }
+    CHECK(open_gpu()->allocate(1024));
+}
+
+}  // namespace

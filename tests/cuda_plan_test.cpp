@@ -1,0 +1,152 @@
+#include "kernels/cuda/occupancy.h"
+#include "kernels/cuda/plan_builder.h"
+#include "tests/catch.h"
+#include "tests/workshop.h"
+
+namespace {
+
+using namespace sawtooth;
+using cuda::Storage;
+
+const char* const kernels =
+    "extern \"C\" __global__ void add(const float* x, float* y, long count, int shift) {\n"
+    "    __shared__ float tile[256];\n"
+    "    tile[threadIdx.x] = x[threadIdx.x];\n"
+    "    __syncthreads();\n"
+    "    if (threadIdx.x < count) y[threadIdx.x] = tile[255 - threadIdx.x] + shift;\n"
+    "}\n";
+
+// A plan of one launch over an input of [100, 10] f32.
+struct Built {
+    Workshop workshop;
+    std::unique_ptr<cuda::Device> device;
+    Parameters parameters;
+    Arrays inputs;
+    int compilations = 0;
+
+    explicit Built(const char* architecture = "sm_90a") {
+        workshop.write("kernels/add.cu", kernels);
+        device = std::move(*cuda::Device::theory(architecture, workshop.options()));
+        device->on_compiling([this](const std::string&) { ++compilations; });
+        inputs.push_back({"x", Dtype::f32, {100, 10}, nullptr});
+    }
+    Outcome<Plan> plan(bool dry, Storage storage, Extent grid = {4, 1, 1}, Extent block = {256, 1, 1},
+                       int64_t shared_bytes = 512) {
+        const PlanRequest request{parameters, inputs, dry, device.get()};
+        cuda::PlanBuilder builder(request);
+        const auto* const x = static_cast<const float*>(builder.input(inputs[0], storage));
+        auto* const y = static_cast<float*>(builder.output("y", Dtype::f32, {100, 10}, storage));
+        builder.take<double>(7);
+        builder.take_zeroed<uint32_t>(3);
+        const cuda::Kernel add = builder.kernel({"kernels/add.cu", {}}, "add");
+        builder.launch({"add", "Adds.", {}, "4"}, add, grid, block, shared_bytes, x, y, int64_t{5}, 3);
+        return builder.finish();
+    }
+};
+
+TEST_CASE("storage has the size of its dtype", "[cuda]") {
+    CHECK(cuda::storage_named("f32") == Storage::as_is);
+    CHECK(cuda::bytes_of(cuda::storage_named("f16"), Dtype::f32) == 2);
+    CHECK(cuda::bytes_of(cuda::storage_named("bf16"), Dtype::f32) == 2);
+    CHECK(cuda::bytes_of(Storage::as_is, Dtype::complex64) == 8);
+    CHECK(cuda::bytes_of(Storage::as_is, Dtype::int32) == 4);
+}
+
+TEST_CASE("a dry plan counts memory and compiles nothing", "[cuda]") {
+    Built built;
+    const auto plan = built.plan(true, Storage::as_is);
+    REQUIRE(plan);
+    CHECK(plan->dry);
+    CHECK(plan->memory_bytes == 4000 + 4000 + 56 + 12);
+    CHECK(plan->memory.empty());
+    REQUIRE(plan->launches.size() == 1);
+    CHECK_FALSE(plan->launches[0].info->resources);
+    CHECK(built.compilations == 0);
+    CHECK(built.plan(true, Storage::bf16)->memory_bytes == 2000 + 2000 + 56 + 12);
+}
+
+TEST_CASE("a plan without a GPU counts memory and has the resources of its launches", "[cuda]") {
+    if (without_compiler()) return;
+    Built built;
+    const auto plan = built.plan(false, Storage::f16);
+    if (!plan) FAIL(plan.error().text);
+    CHECK(plan->dry);
+    CHECK(plan->memory_bytes == 2000 + 2000 + 56 + 12);
+    REQUIRE(plan->launches.size() == 1);
+    const LaunchInfo& info = *plan->launches[0].info;
+    CHECK(info.grid.x == 4);
+    CHECK(info.block.x == 256);
+    CHECK(info.grid_formula == "4");
+    REQUIRE(info.resources);
+    CHECK(info.resources->registers > 0);
+    CHECK(info.resources->shared_bytes == 1024 + 512);
+    CHECK(info.resources->spill_bytes == 0);
+    CHECK(*cuda::theoretical_occupancy(built.device->chip(), info.block.x, *info.resources).theoretical ==
+          1.0);
+    CHECK(built.compilations == 1);
+    CHECK(built.plan(false, Storage::f16));
+    CHECK(built.compilations == 1);
+
+    Queue queue;
+    plan->launches[0].start(queue);
+    CHECK_FALSE(queue.error.empty());
+}
+
+TEST_CASE("an edited kernel is compiled anew by the same device", "[cuda]") {
+    if (without_compiler()) return;
+    Built built;
+    CHECK(built.plan(false, Storage::as_is));
+    built.workshop.write("kernels/add.cu", std::string(kernels) + "// edited\n");
+    CHECK(built.plan(false, Storage::as_is));
+    CHECK(built.compilations == 2);
+}
+
+TEST_CASE("what a device would refuse is an error of the plan", "[cuda]") {
+    Built built("sm_89");
+    const auto error_of = [&](Extent grid, Extent block, int64_t shared_bytes) {
+        const auto plan = built.plan(true, Storage::as_is, grid, block, shared_bytes);
+        REQUIRE_FALSE(plan);
+        return plan.error().text;
+    };
+    const int64_t most = 2147483647;
+    CHECK(built.plan(true, Storage::as_is, {most, 65535, 65535}, {1024, 1, 1}, 99 * 1024));
+    CHECK(built.plan(true, Storage::as_is, {1, 1, 1}, {1, 16, 64}, 0));
+    CHECK(error_of({most + 1, 1, 1}, {32, 1, 1}, 0) ==
+          "add: a grid of 2147483648 x 1 x 1 thread blocks, where 1 x 1 x 1 to 2147483647 x 65535 x 65535 "
+          "can be "
+          "started; choose another shape or tile size");
+    CHECK(contains(error_of({1, 65536, 1}, {32, 1, 1}, 0), "a grid of 1 x 65536 x 1 thread blocks"));
+    CHECK(contains(error_of({0, 1, 1}, {32, 1, 1}, 0), "a grid of 0 x 1 x 1"));
+    CHECK(error_of({1, 1, 1}, {64, 32, 1}, 0) ==
+          "add: 64 x 32 x 1 threads a block, where at most 1024 in all and 1024 x 1024 x 64 can be started; "
+          "choose a smaller tile");
+    CHECK(contains(error_of({1, 1, 1}, {1, 1, 65}, 0), "1 x 1 x 65 threads a block"));
+    CHECK(error_of({1, 1, 1}, {32, 1, 1}, 100 * 1024) ==
+          "add: 100 KiB of shared memory a block, where NVIDIA GeForce RTX 4090 has 99 KiB; choose a smaller "
+          "tile");
+}
+
+TEST_CASE("the first failure of a plan is what it returns", "[cuda]") {
+    if (without_compiler()) return;
+    Built built;
+    const PlanRequest request{built.parameters, built.inputs, false, built.device.get()};
+    cuda::PlanBuilder builder(request);
+    const cuda::Kernel absent = builder.kernel({"kernels/add.cu", {}}, "subtract");
+    builder.kernel({"kernels/none.cu", {}}, "none");
+    builder.launch({"subtract", "Subtracts."}, absent, {0, 0, 0}, {1, 1, 1}, 0);
+    const auto plan = builder.finish();
+    REQUIRE_FALSE(plan);
+    CHECK(plan.error().text == "kernels/add.cu has no kernel subtract (extern \"C\" __global__)");
+}
+
+TEST_CASE("errors after which a process is lost are told from others", "[cuda]") {
+    CHECK(
+        cuda::is_fatal(Error::failure("cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access")));
+    CHECK(cuda::is_fatal(
+        Error::failure("cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure")));
+    CHECK_FALSE(cuda::is_fatal(Error::failure("cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory")));
+    CHECK_FALSE(cuda::is_fatal(Error::failure("cuLaunchKernel: CUDA_ERROR_INVALID_VALUE: invalid argument")));
+    CHECK_FALSE(cuda::is_fatal(Error::failure("kernels/scan/lookback.cu(2): error: no")));
+}
+
+}  // namespace

@@ -1,0 +1,148 @@
+"""A worker behind --on: the same numbers, the same files, the same ends."""
+import pathlib
+import shlex
+import signal
+import subprocess
+import time
+
+import numpy as np
+
+from program import load, test
+
+QUICK = ["--repeat", 2, "--set", "length=300"]
+LONG = ["--set", "length=65536", "--set", "channels=64", "--set", "batch=4", "--repeat", 100000]
+
+
+def on(program):
+    return ["--on", f"{shlex.quote(program.path)} worker"]
+
+
+def without_times(document):
+    """What does not depend on the moment of a run."""
+    if isinstance(document, dict):
+        return {key: without_times(value) for key, value in document.items()
+                if key not in ("time_us", "start_us", "duration_us", "busy", "metrics", "ceilings", "clocks")}
+    return [without_times(value) for value in document] if isinstance(document, list) else document
+
+
+def no_workers_left(program):
+    """Workers end with their client; a little later, as nobody waits for those that are not its own."""
+    for _ in range(100):
+        running = [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if is_worker(p, program)]
+        if not running:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"still running: {running}")
+
+
+def is_worker(cmdline, program):
+    try:
+        return cmdline.read_bytes().startswith(program.path.encode() + b"\0worker\0")
+    except OSError:  # ended meanwhile
+        return False
+
+
+@test
+def a_run_elsewhere_gives_the_same_document_and_the_same_bits(program):
+    words = ["run", "scan", *QUICK, "--set", "op=linear", "--threads", 2, "--json", "--output"]
+    here = program(*words, "here.npz").wants(0).json()
+    there = program(*words, "there.npz", *on(program)).wants(0).json()
+    assert without_times(here) == without_times(there)
+    assert all(variant["time_us"]["samples"] for variant in there["variants"])
+    first, second = load(program.file("here.npz")), load(program.file("there.npz"))
+    assert list(first) == list(second)
+    for name in first:
+        assert first[name].dtype == second[name].dtype and first[name].tobytes() == second[name].tobytes(), name
+    no_workers_left(program)
+
+
+@test
+def an_input_file_goes_along(program):
+    x = np.random.default_rng(1).standard_normal((2, 700, 3)).astype("f4")
+    np.savez(program.file("in.npz"), x=x)
+    words = ["run", "scan", "--repeat", 1, "--input", "in.npz", "--output", "out.npz"]
+    program(*words, *on(program)).wants(0)
+    assert np.array_equal(load(program.file("out.npz"))["x"], x)
+    (program.folder / "in.npz").write_bytes(b"no archive")
+    program(*words, *on(program)).wants(2, "in.npz")
+    program("run", "scan", "--input", "absent.npz", *on(program)).wants(2, "absent.npz")
+
+
+@test
+def a_sweep_elsewhere_has_the_same_cells(program):
+    words = ["sweep", "scan", "--over", "op=sum,max", "--set", "compensated=true", *QUICK, "--json"]
+    here, there = program(*words).wants(0).json(), program(*words, *on(program)).wants(0).json()
+    assert without_times(here) == without_times(there)
+    assert there["cells"][1]["refused"]
+
+
+@test
+def what_fails_elsewhere_fails_as_here(program):
+    program("run", "scan", "--set", "backward=true", "--set", "op=max", *on(program)).wants(2, "backward")
+    program("run", "scan", "--memory-limit", "1KiB", *on(program)).wants(1, "memory")
+
+
+@test
+def a_command_that_starts_no_worker_is_told(program):
+    program("run", "scan", "--on", "echo nobody home >&2; exit 7").wants(1, "exit code 7", "nobody home")
+    program("run", "scan", "--on", "echo Welcome").wants(1, "Welcome")
+    program("sweep", "scan", "--over", "length=1,2", "--on", "exit 7").wants(1, "exit code 7")
+    program("run", "scan", "--on", "").wants(2, "--on")
+
+
+def interrupt(program, seconds, *words):
+    process = program.start(*words)
+    time.sleep(seconds)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    out, err = process.communicate(timeout=20)
+    assert time.monotonic() - start < 5, "Ctrl+C took long"
+    assert process.returncode == 130, (process.returncode, err)
+    assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
+    return out
+
+
+@test
+def an_interrupted_run_elsewhere_is_exit_130_and_leaves_no_worker(program):
+    assert interrupt(program, 1.5, "run", "scan", *LONG, *on(program), "--json", "--output", "out.npz") == ""
+    assert program.names() == []
+    no_workers_left(program)
+    interrupt(program, 0.5, "run", "scan", "--on", "sleep 60")
+
+
+@test
+def an_interrupted_sweep_elsewhere_keeps_its_finished_rows(program):
+    lengths = ",".join(str(n) for n in range(50000, 51000))
+    interrupt(program, 4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv",
+              *on(program))
+    rows = (program.folder / "a.csv").read_text().splitlines()
+    assert 1 < len(rows) < 5000, len(rows)
+    no_workers_left(program)
+
+
+@test
+def a_worker_whose_client_is_killed_ends(program):
+    process = program.start("run", "scan", *LONG, *on(program))
+    time.sleep(1)
+    process.kill()
+    process.communicate()
+    no_workers_left(program)
+
+
+@test
+def a_worker_says_nothing_but_messages_and_ends_with_its_input(program):
+    done = subprocess.run([program.path, "worker"], input=b"", capture_output=True, env=program.environment,
+                          timeout=20)
+    assert done.returncode == 0, done
+    assert int.from_bytes(done.stdout[:4], "little") == len(done.stdout) - 4
+    done = subprocess.run([program.path, "worker"], input=b"\x91" * (8 << 20), capture_output=True,
+                          env=program.environment, timeout=20)
+    assert done.returncode == 2 and b"sawtooth worker:" in done.stderr, done
+    program("worker", "--set", "a=1").wants(2, "--set")
+
+
+@test
+def where_kernels_come_from_and_which_chip_they_are_for_is_checked(program):
+    program("run", "scan", "--kernels", "nowhere").wants(2, "--kernels", "nowhere", "folder")
+    program("run", "scan", "--arch", "sm_12").wants(2, "--arch", "sm_12", "sm_80", "sm_90a")

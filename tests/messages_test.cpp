@@ -1,0 +1,266 @@
+#include "app/engine/messages.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "app/engine/wire.h"
+#include "tests/catch.h"
+
+using namespace sawtooth;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Request full_request() {
+    Request request;
+    request.family = "scan";
+    request.variants = {"lookback", "blelloch"};
+    request.backend = BackendChoice::automatic;
+    request.device = 3;
+    request.arch = "sm_90a";
+    request.kernels = "/some/where";
+    request.on = "ssh host sawtooth worker";
+    request.threads = 7;
+    request.preset = "paper";
+    request.parameters.set("flag", true);
+    request.parameters.set("count", int64_t{-4096});
+    request.parameters.set("rate", 4.0);
+    request.parameters.set("op", std::string("sum"));
+    request.parameters.set("levels", std::vector<int64_t>{1, int64_t{1} << 40});
+    request.seed = 18446744073709551615u;
+    request.input = "it's \xFF here.npz";
+    request.repeats = 11;
+    request.cache = Cache::hot;
+    request.profile = Profile::sampling;
+    request.time_limit_seconds = 0.1;
+    request.memory_limit_bytes = int64_t{1} << 50;
+    return request;
+}
+
+LaunchRecord full_launch(std::shared_ptr<const LaunchInfo> info) {
+    LaunchRecord launch;
+    launch.info = std::move(info);
+    launch.start_us = 0.1;
+    launch.duration_us = 1e-300;
+    launch.busy = {{0, 0.5, 1.5}, {3, 0.25, NAN}};
+    launch.tally = {1, 2, 3};
+    launch.occupancy = {0.75, 0.5, "registers"};
+    launch.counters = {{"dram bytes", 1e12}, {"rate", -inf}};
+    return launch;
+}
+
+VariantResult full_variant() {
+    VariantResult variant;
+    variant.name = "lookback";
+    variant.index = 4;
+    variant.refused = "no";
+    variant.outputs = {Array::zeros("y", Dtype::complex64, {2, 3})};
+    variant.errors = {{"y", 1e-6, std::nullopt, 2, 7, {0.5f, NAN, -INFINITY}}};
+    variant.memory_bytes = int64_t{1} << 40;
+    variant.time = TimeStatistics{10, 9, 12, {9, 10, 12.1}};
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "rows";
+    info->meaning = "Scans.";
+    info->grid = {32, 2, 3};
+    info->grid_formula = "B * D";
+    info->block = {256, 1, 1};
+    info->reads = {{"x", {2, 3}}};
+    info->writes = {{"y", {}}};
+    info->resources = Resources{40, 1024, 8};
+    info->work = {1e9, 2e9};
+    auto other = std::make_shared<LaunchInfo>();
+    other->name = "columns";
+    variant.launches = {full_launch(info), full_launch(other), full_launch(info)};
+    variant.compiled = {{"rows", "sm_80", {1, 2, 3}, {0.5, std::nullopt, "warps"}}};
+    variant.tracks = {{"active", "%", 0.5, 2, {1, NAN, 3}}};
+    variant.metrics = {{"id", "label", "unit", 1.5}, {"id2", "", "", std::nullopt}};
+    return variant;
+}
+
+std::shared_ptr<const Result> full_result() {
+    auto result = std::make_shared<Result>();
+    result->request = full_request();
+    result->parameters = result->request.parameters;
+    result->device = "a GPU";
+    result->inputs = {Array::zeros("x", Dtype::f32, {2, 0, 3})};
+    result->reference = {Array::zeros("y", Dtype::f64, {5})};
+    result->work = {2e6, inf};
+    result->variants = {full_variant(), {}};
+    result->ceilings =
+        Ceilings{"a GPU", "2030-01-02", 2, 1.5e10, 2e10, 3.25e11, 4.5, Ceilings::Gpu{1, 2, 3, 4}};
+    result->clocks = Clocks{1000, 1500.5, 1980, "power"};
+    result->notes = {"one", "two"};
+    result->complete = true;
+    return result;
+}
+
+std::vector<Figure> all_marks() {
+    Figure figure;
+    figure.id = "figure";
+    figure.place = Place::timeline;
+    figure.title = "title";
+    figure.caption = "caption";
+    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, {"a", "b"}, "time"};
+    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, ""};
+    const Ink ink{Ink::Role::accent, 3, true};
+    figure.marks = {
+        Line{"line", ink, {0, 1}, {NAN, -inf}, true},
+        Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
+        Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}},
+        HeatMap{"heat", "unit", 1, 2, {1, NAN}, -1, 2, -3, 4, HeatMap::Colours::diverging, true},
+        Matrix{{"row"}, {"column"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
+        Tree{{{1, 2, "node", true}}, {{0, 1, true}}},
+        Tracks{{{"track", ink, {{1, 2, "span"}}, {0.5}, {NAN}, "%"}}},
+        Rule{Rule::Across::y, 1.5, "rule", ink},
+        Note{1, 2, "note"},
+    };
+    Figure missing;
+    missing.missing = "how to get it";
+    return {figure, missing};
+}
+
+// What was read says the same as what was written: written again it is the same bytes. That every field is
+// there is seen at compile time.
+template <class Message>
+Message there_and_back(const Message& message) {
+    const std::string bytes = encode(message);
+    const auto back = [&] {
+        if constexpr (std::is_same_v<Message, ToWorker>)
+            return decode_to_worker(bytes);
+        else
+            return decode_from_worker(bytes);
+    }();
+    REQUIRE(back);
+    CHECK(back->index() == message.index());
+    CHECK(encode(*back) == bytes);
+    return *back;
+}
+
+}  // namespace
+
+TEST_CASE("every message to a worker comes back as it was", "[messages]") {
+    there_and_back(ToWorker(Hello{"0.1.0", 1, "a GPU"}));
+    const auto part = there_and_back(ToWorker(FilePart{true, {0, 255, 7}}));
+    CHECK(std::get<FilePart>(part).bytes == Bytes{0, 255, 7});
+    View view;
+    view.visible["position"] = {-1.5, inf};
+    view.columns = 640;
+    const auto run = there_and_back(ToWorker(RunJob{18446744073709551615u, full_request(), true, view}));
+    CHECK(std::get<RunJob>(run).job == 18446744073709551615u);
+    CHECK(std::get<RunJob>(run).request == full_request());
+    CHECK(std::get<RunJob>(run).view == view);
+    CHECK(std::holds_alternative<double>(std::get<RunJob>(run).request.parameters.at("rate")));
+    CHECK_FALSE(std::get<RunJob>(there_and_back(ToWorker(RunJob{1, {}, false, {}}))).view);
+    const Sweep sweep{"own", full_request(), {{"length", {int64_t{1}, 2.5, std::string("auto")}}}};
+    const auto cell = there_and_back(ToWorker(CellJob{2, sweep, true, 3}));
+    CHECK(std::get<CellJob>(cell).sweep == sweep);
+    CHECK(std::get<CellJob>(cell).cell == 3);
+    const auto look = there_and_back(ToWorker(LookJob{4, 3, view, full_request().parameters}));
+    CHECK(std::get<LookJob>(look).figure_parameters == full_request().parameters);
+    CHECK(std::get<FetchJob>(there_and_back(ToWorker(FetchJob{5, 3, 2, 1}))).array == 2);
+    CHECK(std::get<CancelJob>(there_and_back(ToWorker(CancelJob{6}))).job == 6);
+}
+
+TEST_CASE("a result comes back as it was, its arrays without their data", "[messages]") {
+    const auto figures = std::make_shared<const std::vector<Figure>>(all_marks());
+    const auto back = there_and_back(FromWorker(Shown{7, full_result(), figures}));
+    const Result& result = *std::get<Shown>(back).result;
+    CHECK(result.request == full_request());
+    CHECK(result.inputs[0].shape == Shape{2, 0, 3});
+    CHECK_FALSE(result.inputs[0].data);
+    CHECK(result.reference[0].dtype == Dtype::f64);
+    CHECK(std::isinf(result.work.operations));
+    REQUIRE(result.variants.size() == 2);
+    const VariantResult& variant = result.variants[0];
+    CHECK(variant.outputs[0].name == "y");
+    CHECK_FALSE(variant.errors[0].rel_l2);
+    CHECK(std::isnan(variant.errors[0].by_position[1]));
+    CHECK(variant.errors[0].by_position[2] == -INFINITY);
+    CHECK(variant.time->samples == std::vector<double>{9, 10, 12.1});
+    REQUIRE(variant.launches.size() == 3);
+    CHECK(variant.launches[0].info == variant.launches[2].info);  // still shared
+    CHECK(variant.launches[1].info->name == "columns");
+    CHECK(variant.launches[0].info->resources->shared_bytes == 1024);
+    CHECK(variant.launches[2].busy[1].worker == 3);
+    CHECK(std::isnan(variant.launches[2].busy[1].end_us));
+    CHECK(variant.launches[0].counters.at("rate") == -inf);
+    CHECK(variant.compiled[0].occupancy.limiter == "warps");
+    CHECK(std::isnan(variant.tracks[0].values[1]));
+    CHECK_FALSE(variant.metrics[1].value);
+    CHECK(result.ceilings->gpu->launch_programmatic_us == 4);
+    CHECK(result.clocks->throttled == "power");
+    CHECK(result.complete);
+}
+
+TEST_CASE("figures come back with every kind of mark, values that are not finite too", "[messages]") {
+    const auto made = std::make_shared<const std::vector<Figure>>(all_marks());
+    const auto back = there_and_back(FromWorker(FiguresMade{7, made}));
+    const Figure& figure = std::get<FiguresMade>(back).figures->front();
+    REQUIRE(figure.marks.size() == std::variant_size_v<Mark>);
+    for (size_t i = 0; i < figure.marks.size(); ++i) CHECK(figure.marks[i].index() == i);
+    CHECK(std::isnan(std::get<Line>(figure.marks[0]).y[0]));
+    CHECK(std::get<Line>(figure.marks[0]).y[1] == -inf);
+    CHECK(std::get<Matrix>(figure.marks[4]).cells == std::vector<int>{0, -1});
+    CHECK(figure.x.scale == Scale::log2);
+    CHECK_FALSE(figure.x.maximum);
+    CHECK(*figure.y.maximum == inf);
+    CHECK(std::get<FiguresMade>(back).figures->back().missing == "how to get it");
+}
+
+TEST_CASE("the other messages of a worker come back as they were", "[messages]") {
+    there_and_back(FromWorker(Hello{"0.1.0", 1, "a GPU"}));
+    there_and_back(FromWorker(Alive{}));
+    const auto said = there_and_back(FromWorker(Said{1, {0.5, "lookback", true}}));
+    CHECK(std::get<Said>(said).progress.timed);
+    const auto cell = there_and_back(FromWorker(CellDone{2, {{int64_t{1}, true}, "refused", full_result()}}));
+    CHECK(std::get<CellDone>(cell).cell.values == std::vector<Value>{int64_t{1}, true});
+    there_and_back(FromWorker(CellDone{2, {{}, "refused", nullptr}}));
+    there_and_back(FromWorker(ArrayPart{3, {1, 2, 3}}));
+    const auto failed = there_and_back(FromWorker(Failed{4, Error::usage("what"), true}));
+    CHECK(std::get<Failed>(failed).error.exit_code() == 2);
+    CHECK(std::get<Failed>(failed).ending);
+}
+
+TEST_CASE("bytes that are no message are refused in words", "[messages]") {
+    const auto words = [](const std::string& bytes) {
+        const auto outcome = decode_from_worker(bytes);
+        REQUIRE_FALSE(outcome);
+        return outcome.error().text;
+    };
+    CHECK(words(std::string(size_t{8} << 20, '\x91')).find("nested deeper") != std::string::npos);
+    CHECK(words("\xC0").find("fields") != std::string::npos);
+    CHECK(words("\x92\x63\xC0").find("fields") != std::string::npos);      // no such message
+    CHECK(words("\x92\x01\x91\x01").find("fields") != std::string::npos);  // Alive has none
+    // Every byte of a real message changed, and every cut of it: refused or another message, never a crash.
+    const std::string whole = encode(FromWorker(CellDone{2, {{int64_t{1}}, "", full_result()}}));
+    for (size_t at = 0; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ 0x55);
+        decode_from_worker(changed);
+        CHECK_FALSE(decode_from_worker(whole.substr(0, at)));
+    }
+}
+
+TEST_CASE("another version is refused in words that name both", "[messages]") {
+    CHECK_FALSE(version_refusal({SAWTOOTH_VERSION, protocol_version, ""}));
+    for (const Hello& other : {Hello{"9.8.7", protocol_version, ""}, Hello{SAWTOOTH_VERSION, 99, ""}}) {
+        const auto refusal = version_refusal(other);
+        REQUIRE(refusal);
+        CHECK(refusal->find(other.program) != std::string::npos);
+        CHECK(refusal->find(SAWTOOTH_VERSION) != std::string::npos);
+        CHECK(refusal->find(std::to_string(other.protocol)) != std::string::npos);
+    }
+}
+
+TEST_CASE("the arrays of a result have one order", "[messages]") {
+    Result result;
+    for (const char* name : {"a", "b"}) result.inputs.push_back(Array::zeros(name, Dtype::f32, {1}));
+    result.variants.resize(2);
+    result.variants[1].outputs.push_back(Array::zeros("c", Dtype::f32, {1}));
+    result.reference.push_back(Array::zeros("d", Dtype::f64, {1}));
+    std::string names;
+    for (const Array* array : arrays_of(result)) names += array->name;
+    CHECK(names == "abcd");
+}

@@ -1,0 +1,122 @@
+// The figures that profiling makes of results on a GPU, from made-up ones.
+
+#include "profiling/figures.h"
+
+#include "tests/catch.h"
+#include "tests/gpu_result.h"
+#include "tests/workshop.h"
+
+namespace {
+
+using namespace sawtooth;
+
+Request scan_on_gpu() {
+    Request request;
+    request.family = "scan";
+    request.backend = BackendChoice::cuda;
+    return request;
+}
+
+const Bars& bars_of(const Figure& figure) { return std::get<Bars>(figure.marks.at(0)); }
+const std::vector<Tracks::Track>& tracks_of(const Figure& figure) {
+    return std::get<Tracks>(figure.marks.at(0)).tracks;
+}
+
+TEST_CASE("theoretical occupancy stands beside the achieved one, with what limits it", "[profiling]") {
+    const auto result = gpu_result(scan_on_gpu(), "a GPU");
+    result->variants.resize(1);
+    const Figure figure = occupancy_figure(*result);
+    CHECK(figure.id == "occupancy");
+    CHECK(figure.missing.empty());
+    CHECK(*figure.x.minimum == 0);
+    CHECK(*figure.x.maximum == 100);
+    REQUIRE(figure.y.categories.size() == 6);  // three kinds of launch, two bars each
+    REQUIRE(bars_of(figure).bars.size() == 6);
+    CHECK(figure.y.categories[0] == "sequential: upsweep");
+    CHECK(figure.y.categories[1] == "sequential: upsweep, achieved");
+    const Bar& theory = bars_of(figure).bars[0];
+    CHECK(theory.segments.at(0).length == Approx(75));
+    CHECK(theory.text == "75 %, limited by registers");
+    CHECK(bars_of(figure).bars[1].segments.at(0).length == Approx(62));
+    CHECK(bars_of(figure).bars[1].text == "62 % achieved");
+}
+
+TEST_CASE("with a chip chosen the occupancy drawn is the theory of that chip", "[profiling]") {
+    Request request = scan_on_gpu();
+    request.backend = BackendChoice::cpu;
+    request.arch = "sm_89";
+    const auto result = gpu_result(request, "a processor");
+    add_compiled(*result, "sm_89");
+    for (VariantResult& variant : result->variants) variant.launches.clear();
+    const Figure figure = occupancy_figure(*result);
+    CHECK(contains(figure.title, "sm_89"));
+    REQUIRE_FALSE(bars_of(figure).bars.empty());
+    for (const Bar& bar : bars_of(figure).bars) CHECK(bar.text == "50 %, limited by shared memory");
+}
+
+TEST_CASE("launches whose names differ in a number alone share a bar", "[profiling]") {
+    const auto result = gpu_result(scan_on_gpu(), "a GPU");
+    result->variants.resize(1);
+    VariantResult& variant = result->variants[0];
+    variant.launches = {gpu_launch("up_1", 0, 1, 32), gpu_launch("up_2", 1, 1, 32),
+                        gpu_launch("up_12", 2, 1, 32)};
+    variant.launches[1].occupancy.achieved = 0.32;
+    variant.launches[2].occupancy.achieved.reset();
+    const Figure figure = occupancy_figure(*result);
+    REQUIRE(bars_of(figure).bars.size() == 2);
+    CHECK(figure.y.categories[0] == "sequential");
+    CHECK(bars_of(figure).bars[1].text == "47 % achieved");  // the mean of those that were counted
+    variant.launches[2].occupancy.theoretical = 0.5;
+    CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
+}
+
+TEST_CASE("where nothing was compiled the occupancy figure says how to get it", "[profiling]") {
+    const auto result = gpu_result(scan_on_gpu(), "a processor");
+    for (VariantResult& variant : result->variants) variant.launches.clear();
+    const Figure figure = occupancy_figure(*result);
+    CHECK(figure.marks.empty());
+    CHECK(contains(figure.missing, "--arch"));
+}
+
+TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on one axis", "[profiling]") {
+    const auto result = gpu_result(scan_on_gpu(), "a GPU");
+    result->variants.resize(1);
+    const VariantResult& variant = result->variants[0];
+    const Figure figure = timeline_figure(*result);
+    CHECK(figure.x.shared == "time");
+    CHECK(contains(figure.title, "GPU"));
+    const auto& tracks = tracks_of(figure);
+    REQUIRE(tracks.size() == 2 + variant.tracks.size());
+    CHECK(tracks[0].label == "sequential");
+    CHECK(tracks[0].spans.size() == variant.launches.size());
+    // 9 us, a gap of 2, 3 us, a gap of 2 and 9 us: 4 of 25 idle.
+    CHECK(tracks[1].label == "idle 16 %");
+    CHECK(tracks[1].unit == "launches");
+    CHECK(tracks[2].label == variant.tracks[0].name);
+    CHECK(tracks[2].unit == "%");
+    CHECK(tracks[2].x.size() == 2 * variant.tracks[0].values.size());
+    CHECK(tracks[2].x[1] == Approx(1));
+    for (const Tracks::Track& track : tracks) CHECK(track.ink.role == Ink::Role::variant);
+}
+
+TEST_CASE("the timeline of the CPU still tells how many workers are busy", "[profiling]") {
+    Result result;
+    VariantResult variant;
+    variant.name = "sequential";
+    LaunchInfo info;
+    info.name = "scan";
+    LaunchRecord launch;
+    launch.info = std::make_shared<const LaunchInfo>(info);
+    launch.duration_us = 10;
+    launch.busy = {{0, 0, 10}, {1, 0, 5}};
+    variant.launches = {launch};
+    result.variants = {variant};
+    const Figure figure = timeline_figure(result);
+    CHECK(figure.title == "Launches and busy workers");
+    REQUIRE(tracks_of(figure).size() == 2);
+    CHECK(tracks_of(figure)[1].unit == "workers");
+    CHECK(tracks_of(figure)[1].label == "idle 0 %");
+    CHECK(*std::max_element(tracks_of(figure)[1].y.begin(), tracks_of(figure)[1].y.end()) == 2);
+}
+
+}  // namespace

@@ -1,0 +1,140 @@
+// What of measuring needs no GPU: statistics, the executor of the CPU, words and what is made of samples.
+
+#include <cmath>
+
+#include "kernels/cuda/chips.h"
+#include "profiling/ceilings_gpu.h"
+#include "profiling/clocks.h"
+#include "profiling/cupti_counters.h"
+#include "profiling/cupti_sampling.h"
+#include "profiling/measure.h"
+#include "tests/catch.h"
+#include "tests/child_process.h"
+#include "tests/workshop.h"
+
+namespace {
+
+using namespace sawtooth;
+
+Plan plan_of(int launches, std::vector<int>& done) {
+    Plan plan;
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "count";
+    for (int i = 0; i < launches; ++i)
+        plan.launches.push_back({info, [&done, i](Queue& queue) {
+                                     queue.pool->dispatch(1, cpu::Split::contiguous,
+                                                          [&](const cpu::Item&) { done.push_back(i); });
+                                 }});
+    return plan;
+}
+
+TEST_CASE("quartiles are those of NumPy's percentile", "[profiling]") {
+    const TimeStatistics time = statistics_of({4, 1, 3, 2});
+    CHECK(time.q1 == Approx(1.75));
+    CHECK(time.median == Approx(2.5));
+    CHECK(time.q3 == Approx(3.25));
+    CHECK(time.samples == std::vector<double>{4, 1, 3, 2});
+}
+
+TEST_CASE("the executor of the CPU runs the launches in order, once a repeat", "[profiling]") {
+    cpu::Pool pool(2);
+    std::vector<int> done, heard;
+    const Plan plan = plan_of(3, done);
+    const auto run = run_plan(plan, Executor{&pool, nullptr}, Cache::cold);
+    REQUIRE(run);
+    CHECK(done == std::vector<int>{0, 1, 2});
+    REQUIRE(run->launches.size() == 3);
+    CHECK(run->total_us == run->launches[2].start_us + run->launches[2].duration_us);
+
+    const auto measured =
+        measure(plan, Executor{&pool, nullptr}, Cache::hot, 4, [&](int repeat) { heard.push_back(repeat); });
+    REQUIRE(measured);
+    CHECK(heard == std::vector<int>{0, 1, 2, 3});
+    CHECK(measured->time.samples.size() == 4);
+    CHECK(measured->launches.size() == 3);
+    CHECK(done.size() == 15);
+}
+
+TEST_CASE("a stop of the pool cancels a measurement", "[profiling]") {
+    cpu::Pool pool(1);
+    std::stop_source stop;
+    pool.set_stop(stop.get_token());
+    std::vector<int> done;
+    const Plan plan = plan_of(1, done);
+    const auto measured = measure(plan, Executor{&pool, nullptr}, Cache::hot, 5, [&](int repeat) {
+        if (repeat == 2) stop.request_stop();
+    });
+    REQUIRE_FALSE(measured);
+    CHECK(measured.error().kind == Error::Kind::cancelled);
+    CHECK(done.size() == 2);
+}
+
+TEST_CASE("samples are cut to the stretch in which something happened, which begins at 0", "[profiling]") {
+    const std::vector<double> active = {0, 0, 1, 90, 100, 0, 80, 0, 0, 0};
+    std::vector<double> warps;
+    for (size_t i = 0; i < active.size(); ++i) warps.push_back(static_cast<double>(i));
+    const Track track = cut_to_activity({"warps", "a multiprocessor", 0, 2, warps}, active);
+    CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
+    CHECK(track.start_us == -2);
+    CHECK(track.step_us == 2);
+    // From the first sample on, and to the last.
+    const Track whole = cut_to_activity({"warps", "", 0, 1, {5, 6}}, {50, 60});
+    CHECK(whole.values == std::vector<double>{5, 6});
+    CHECK(whole.start_us == 0);
+    CHECK(cut_to_activity({"warps", "", 0, 1, {5, 6}}, {0, 0}).values.empty());
+    CHECK(cut_to_activity({"warps", "", 0, 1, {5, 6}}, {NAN, NAN}).values.empty());
+}
+
+TEST_CASE("reasons for a lower clock are said in words", "[profiling]") {
+    CHECK(throttle_words(0).empty());
+    CHECK(throttle_words(1).empty());  // an idle GPU is not throttled
+    CHECK(throttle_words(0x4) == "power cap");
+    CHECK(throttle_words(0x1 | 0x4 | 0x40) == "power cap, heat, seen by the hardware");
+    CHECK(throttle_words(0x4000) == "NVML's reasons 16384");
+}
+
+TEST_CASE("theoretical occupancy is filled in where resources are known", "[profiling]") {
+    const Chip chip = *cuda::chip_of("sm_90a");
+    LaunchInfo known;
+    known.block = {128, 1, 1};
+    known.resources = Resources{32, 0, 0};
+    std::vector<LaunchRecord> launches(2);
+    launches[0].info = std::make_shared<const LaunchInfo>(known);
+    launches[1].info = std::make_shared<const LaunchInfo>();
+    add_theoretical_occupancy(launches, chip);
+    CHECK(*launches[0].occupancy.theoretical == 1);
+    CHECK(launches[0].occupancy.limiter == "warps");
+    CHECK_FALSE(launches[1].occupancy.theoretical);
+}
+
+TEST_CASE("the kernels that measure limits compile for each chip without spills", "[profiling][cuda]") {
+    if (without_compiler()) return;
+    const cuda::CompilerOptions options{SAWTOOTH_BUILD_DIR "/test-cubins", ""};
+    for (const Chip& chip : cuda::known_chips()) {
+        INFO(chip.architecture);
+        const auto device = cuda::Device::theory(chip.architecture, options);
+        REQUIRE(device);
+        for (const char* entry : {"empty", "empty_programmatic", "triad", "multiply_add", "products"}) {
+            const auto kernel = (*device)->kernel({"kernels/cuda/ceilings.cu", {}}, entry);
+            if (!kernel) FAIL(kernel.error().text);
+            CHECK(kernel->resources.spill_bytes == 0);
+        }
+    }
+}
+
+TEST_CASE("child: counters where CUPTI is hidden", "[.child]") {
+    const auto problem = counters_problem();
+    REQUIRE(problem);
+    std::cout << problem->text << std::endl;
+}
+
+TEST_CASE("without CUPTI the words say what is missing, what it costs and what to do", "[profiling]") {
+    const std::string words =
+        ChildProcess("SAWTOOTH_WITHOUT=cupti", "child: counters where CUPTI is hidden").output();
+    CHECK(contains(words, "CUPTI, which measures kernels"));
+    CHECK(contains(words, "install the CUDA Toolkit"));
+    CHECK(contains(words, "launches are timed by CUDA events"));
+    CHECK(contains(words, "exit 0"));
+}
+
+}  // namespace

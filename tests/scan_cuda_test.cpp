@@ -1,0 +1,487 @@
+// The family scan in CUDA: its plans in theory, which need no GPU, and what its kernels compute where there
+// is one.
+
+#include <cmath>
+#include <cstring>
+
+#include "kernels/cuda/chips.h"
+#include "kernels/cuda/occupancy.h"
+#include "kernels/scan/cpu.h"
+#include "kernels/scan/cuda.h"
+#include "tests/catch.h"
+#include "tests/run_scan.h"
+
+namespace sawtooth {
+namespace {
+
+// Cubins are kept in the build folder: a second run of the tests compiles nothing.
+cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
+
+// A chip in theory; null where NVRTC is missing, which is said.
+cuda::Device* theory(const std::string& architecture) {
+    if (const auto version = cuda::compiler_version(); !version) {
+        say_skipped(version.error().text);
+        return nullptr;
+    }
+    static std::map<std::string, std::unique_ptr<cuda::Device>> devices;
+    auto& device = devices[architecture];
+    if (!device) device = std::move(*cuda::Device::theory(architecture, options()));
+    return device.get();
+}
+
+// The GPU; null where there is none, which is said.
+cuda::Device* gpu() {
+    static Outcome<std::unique_ptr<cuda::Device>> device = [] {
+        const auto version = cuda::compiler_version();
+        return version ? cuda::Device::open(0, options()) : version.error();
+    }();
+    if (device) return device->get();
+    say_skipped(device.error().text);
+    return nullptr;
+}
+
+std::vector<std::string> variant_names() {
+    std::vector<std::string> names;
+    for (const Variant& variant : scan_family().variants) names.push_back(variant.name);
+    return names;
+}
+
+// Inputs with shapes and no data: what a theory needs.
+Arrays input_shapes(const Parameters& parameters, bool with_initial) {
+    Arrays inputs;
+    for (const ArraySpec& spec : scan_family().arrays) {
+        if (spec.role == Role::output || !spec.is_used(parameters)) continue;
+        if (spec.role == Role::optional && !with_initial) continue;
+        const Dtype dtype = spec.dtype_for ? spec.dtype_for(parameters) : spec.dtype;
+        inputs.push_back({spec.name, dtype, spec.shape_for(parameters, inputs), nullptr});
+    }
+    return inputs;
+}
+
+Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
+                    bool with_initial = false, bool dry = false) {
+    const Arrays inputs = input_shapes(parameters, with_initial);
+    auto plan = scan_family().variant(variant)->plan_cuda({parameters, inputs, dry, &device});
+    if (!plan) FAIL(variant << ": " << plan.error().text);
+    return std::move(*plan);
+}
+
+// Every value of every tiling parameter, and every operator, dtype and direction, at least once.
+std::vector<Settings> covering_set() {
+    const auto row = [](const char* op, int64_t block_size, int64_t batch, int64_t length, int64_t channels,
+                        const char* dtype, const char* direction) {
+        return Settings{{"op", op},
+                        {"block_size", block_size},
+                        {"batch", batch},
+                        {"length", length},
+                        {"channels", channels},
+                        {"dtype", dtype},
+                        {"direction", direction}};
+    };
+    std::vector<Settings> rows = {
+        row("linear", 1024, 4, 8192, 512, "f32", "forward"),  // what bench measures: four channels a lane
+        row("sum", 1024, 64, 65536, 1, "f32", "forward"),     // one channel, look-back between blocks
+        row("product", 256, 2, 5000, 16, "f16", "reverse"),
+        row("max", 512, 2, 5000, 3, "bf16", "forward"),  // one channel a lane, lanes left over
+        row("min", 128, 2, 5000, 34, "f32", "reverse"),  // two channels a lane
+        row("complex_sum", 512, 2, 5000, 1, "f32", "forward"),
+        row("sum", 256, 2, 4099, 1, "bf16", "reverse"),    // one channel, an odd length
+        row("sum", 128, 4096, 8192, 1, "f32", "forward"),  // one channel, many rows
+    };
+    rows[0].emplace_back("backward", true);
+    rows[5].emplace_back("compensated", true);
+    return rows;
+}
+
+TEST_CASE("every kernel of scan compiles without a warning for every chip", "[scan][cuda]") {
+    for (const Chip& chip : cuda::known_chips()) {
+        cuda::Device* const device = theory(chip.architecture);
+        if (!device) return;
+        std::vector<Settings> rows = covering_set();
+        if (chip.architecture != "sm_90a") rows.resize(2);
+        for (const Settings& settings : rows) {
+            const Parameters parameters = scan_parameters(settings);
+            for (const std::string& variant : variant_names()) {
+                INFO(chip.architecture << " " << variant << " " << to_text(parameters.at("op")) << " D "
+                                       << to_text(parameters.at("channels")));
+                const Plan plan = plan_in_theory(*device, variant, parameters, true);
+                for (const Launch& launch : plan.launches) {
+                    const LaunchInfo& info = *launch.info;
+                    INFO(info.name);
+                    REQUIRE(info.resources);
+                    CHECK(info.resources->registers > 0);
+                    // The tiles were made for Hopper's registers; elsewhere a few of them may go to memory.
+                    CHECK(info.resources->spill_bytes <= (chip.architecture == "sm_90a" ? 0 : 64));
+                    const Occupancy occupancy =
+                        cuda::theoretical_occupancy(chip, info.block.x, *info.resources);
+                    CHECK(*occupancy.theoretical > 0);
+                    CHECK_FALSE(info.grid_formula.empty());
+                    CHECK_FALSE(info.meaning.empty());
+                    CHECK(info.work.bytes > 0);
+                }
+            }
+        }
+    }
+}
+
+Settings sized(int64_t batch, int64_t length, int64_t channels, Settings more = {}) {
+    Settings all = {{"batch", batch}, {"length", length}, {"channels", channels}};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+TEST_CASE("a CUDA variant is the algorithm whose name it bears", "[scan][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const int64_t length = GENERATE(1, 2, 5, 1000, 4096);
+    const int64_t channels = GENERATE(1, 24);
+    const auto parameters = scan_parameters(sized(3, length, channels, {{"block_size", int64_t{128}}}));
+    const auto levels = static_cast<size_t>(scan::levels_of(length));
+    const auto names = [&](const char* variant) {
+        std::vector<std::string> all;
+        for (const Launch& launch : plan_in_theory(*device, variant, parameters, false, true).launches)
+            all.push_back(launch.info->name);
+        return all;
+    };
+    CHECK(names("sequential") == std::vector<std::string>{"sequential"});
+    CHECK(names("lookback") == std::vector<std::string>{"lookback"});
+    CHECK(names("three_phase") ==
+          std::vector<std::string>{"block_scan", "scan_of_block_sums", "add_block_prefixes"});
+
+    std::vector<std::string> doubling, tree;
+    for (size_t step = 0; step < std::max<size_t>(levels, 1); ++step)
+        doubling.push_back("double_" + std::to_string(1 << step));
+    CHECK(names("hillis_steele") == doubling);
+    for (size_t height = 1; height < levels; ++height) tree.push_back("up_sweep_" + std::to_string(height));
+    for (size_t height = std::max<size_t>(levels, 1); height >= 1; --height)
+        tree.push_back("down_sweep_" + std::to_string(height));
+    CHECK(names("blelloch") == tree);
+}
+
+TEST_CASE("the block size is the length of a tile on CUDA", "[scan][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const int64_t block_size = GENERATE(128, 256, 512, 1024);
+    const auto grid = [&](const char* variant, int64_t batch, int64_t channels) {
+        const auto parameters =
+            scan_parameters(sized(batch, 8192, channels, {{"block_size", block_size}, {"op", "linear"}}));
+        return plan_in_theory(*device, variant, parameters, false, true).launches[0].info->grid;
+    };
+    const int64_t tiles = 8192 / block_size;
+    CHECK(grid("lookback", 4, 512).x % (4 * tiles) == 0);
+    CHECK(grid("three_phase", 4, 512).x == 4 * tiles);
+    CHECK(grid("hillis_steele", 4, 512).x == 4 * tiles);
+    CHECK(grid("blelloch", 4, 512).x == 4 * tiles / 2);
+    CHECK(grid("lookback", 1, 1).x == (tiles + 7) / 8);  // eight warps, a tile each
+}
+
+TEST_CASE("rows enough to keep every multiprocessor busy need no look-back", "[scan][cuda]") {
+    const Chip chip = *cuda::chip_of("sm_90a");
+    scan::DeviceJob job;
+    job.length = 8192;
+    job.channels = 1;
+    job.block_size = 1024;
+    job.batch = 64;
+    CHECK_FALSE(scan::walks_rows(job, chip));
+    job.batch = 8 * chip.multiprocessors;
+    CHECK(scan::walks_rows(job, chip));
+    job.batch = 1;
+    job.length = 1024;  // a single tile
+    CHECK(scan::walks_rows(job, chip));
+}
+
+TEST_CASE("a tile of columns fits the registers and the shared memory of every chip", "[scan][cuda]") {
+    scan::DeviceJob job;
+    job.length = 8192;
+    for (const Chip& chip : cuda::known_chips())
+        for (const scan::Operator op : {scan::Operator::sum, scan::Operator::linear})
+            for (const cuda::Storage storage : {cuda::Storage::as_is, cuda::Storage::bf16})
+                for (const int64_t block_size : {128, 256, 512, 1024})
+                    for (const int64_t channels : {2, 3, 4, 5, 6, 16, 17, 33, 64, 70, 512}) {
+                        job.op = op;
+                        job.storage = storage;
+                        job.block_size = block_size;
+                        job.channels = channels;
+                        const scan::ColumnTile tile = scan::column_tile(job, chip);
+                        INFO(chip.architecture << " block " << block_size << " D " << channels);
+                        const int64_t rows = block_size * tile.units / 32 / tile.warps;
+                        CHECK(rows * 32 * tile.warps == block_size * tile.units);
+                        CHECK(channels % tile.vector == 0);
+                        CHECK(tile.units <= 32);
+                        CHECK(tile.warps <= 16);
+                        CHECK(tile.width() <= 32 * tile.warps);  // a looking lane for every channel
+                        CHECK(tile.shared_rows < rows);
+                        CHECK(tile.shared_bytes < chip.shared_bytes_per_block);
+                        const int64_t words = tile.vector * (storage == cuda::Storage::bf16 ? 2 : 4);
+                        CHECK((tile.shared_rows == 0 || words >= 4));
+                        const int64_t planes = op == scan::Operator::linear ? 2 : 1;
+                        CHECK((rows - tile.shared_rows) * planes * std::max<int64_t>(words / 4, 1) <= 64);
+                    }
+}
+
+TEST_CASE("a dry CUDA plan asks for exactly the memory that the plan takes", "[scan][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    for (const Settings& settings : covering_set()) {
+        const auto parameters = scan_parameters(settings);
+        for (const std::string& variant : variant_names())
+            CHECK(plan_in_theory(*device, variant, parameters, true, true).memory_bytes ==
+                  plan_in_theory(*device, variant, parameters, true).memory_bytes);
+    }
+}
+
+TEST_CASE("the largest shapes make grids that a GPU takes", "[scan][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const auto settings = GENERATE(sized(65536, 3, 1), sized(65536, 1, 4096), sized(1, 1 << 28, 1),
+                                   sized(1, 1, 65536), sized(1, 1 << 28, 3));
+    for (const std::string& variant : variant_names())
+        CHECK_FALSE(
+            plan_in_theory(*device, variant, scan_parameters(settings), false, true).launches.empty());
+}
+
+// One variant, run as often as asked over the same plan, so that what a run leaves behind cannot help the
+// next.
+Arrays run_on(cuda::Device& device, const std::string& variant, const Parameters& parameters,
+              const Arrays& inputs, int repeats = 2) {
+    const auto plan = scan_family().variant(variant)->plan_cuda({parameters, inputs, false, &device});
+    if (!plan) FAIL(variant << ": " << plan.error().text);
+    Queue queue{.stream = device.stream()};
+    for (int repeat = 0; repeat < repeats; ++repeat)
+        for (const Launch& launch : plan->launches) launch.start(queue);
+    if (!queue.error.empty()) FAIL(variant << ": " << queue.error);
+    if (const auto error = device.wait()) FAIL(variant << ": " << error->text);
+    auto outputs = plan->outputs();
+    if (!outputs) FAIL(variant << ": " << outputs.error().text);
+    return *outputs;
+}
+
+double relative_error(const Array& output, const Array& reference) {
+    double distance = 0, size = 0;
+    for (int64_t i = 0; i < output.count(); ++i) {
+        distance += std::norm(output.value(i) - reference.value(i));
+        size += std::norm(reference.value(i));
+    }
+    return size > 0 ? std::sqrt(distance / size) : std::sqrt(distance);
+}
+
+// Every output of every variant against the reference; returns how many were compared.
+int check_variants(cuda::Device& device, const Settings& settings, double tolerance, bool with_initial,
+                   std::vector<std::string> variants = variant_names()) {
+    const Parameters parameters = scan_parameters(settings);
+    const Arrays inputs = scan_inputs(parameters, with_initial);
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    REQUIRE(reference);
+    int compared = 0;
+    for (const std::string& variant : variants) {
+        const Arrays outputs = run_on(device, variant, parameters, inputs);
+        REQUIRE(outputs.size() == reference->size());
+        for (const Array& output : outputs) {
+            INFO(variant << " " << output.name << " " << to_text(output.shape));
+            CHECK(relative_error(output, *find(*reference, output.name)) < tolerance);
+            ++compared;
+        }
+    }
+    return compared;
+}
+
+// Around a tile of 128, less than one, several and a short one; those that 4 divides are read four at once.
+const std::vector<int64_t> lengths_around_128 = {1, 3, 127, 128, 129, 1000, 1001};
+
+TEST_CASE("every CUDA variant agrees with the reference in every operator and direction",
+          "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
+    // One channel, one channel a lane with lanes left over, four channels a lane.
+    const auto [channels, direction] = GENERATE(table<int64_t, const char*>(
+        {{1, "forward"}, {1, "reverse"}, {3, "reverse"}, {16, "both"}, {32, "forward"}}));
+    for (int64_t length : lengths_around_128) {
+        INFO(op << " " << direction << " L " << length << " D " << channels);
+        // Relative: rounding of L additions is below L * 2^-24, sums of random signs do far better.
+        check_variants(*device,
+                       sized(2, length, channels,
+                             {{"op", op},
+                              {"direction", direction},
+                              {"block_size", int64_t{128}},
+                              {"distribution", "uniform"}}),
+                       1e-5, true);
+    }
+}
+
+TEST_CASE("every CUDA tile agrees with the reference", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const std::string op = GENERATE("sum", "linear");
+    const auto [block_size, channels] = GENERATE(table<int64_t, int64_t>({{128, 512},
+                                                                          {128, 70},
+                                                                          {256, 2},
+                                                                          {256, 512},
+                                                                          {512, 5},
+                                                                          {512, 512},
+                                                                          {1024, 1},
+                                                                          {1024, 7},
+                                                                          {1024, 33},
+                                                                          {1024, 512}}));
+    for (int64_t length : {block_size - 1, block_size, block_size + 1, 9 * block_size + 36}) {
+        INFO(op << " block " << block_size << " L " << length << " D " << channels);
+        check_variants(*device, sized(3, length, channels, {{"op", op}, {"block_size", block_size}}), 1e-5,
+                       true);
+    }
+}
+
+TEST_CASE("narrow types lose on CUDA only what storing them loses", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const std::string dtype = GENERATE("f16", "bf16");
+    const std::string op = GENERATE("sum", "max", "linear");
+    const auto [channels, block_size] =
+        GENERATE(table<int64_t, int64_t>({{1, 128}, {5, 128}, {40, 128}, {1, 1024}, {17, 1024}, {64, 1024}}));
+    // One rounding of the output: 2^-11 and 2^-8 of each value at the most.
+    check_variants(*device,
+                   sized(2, 2100, channels, {{"op", op}, {"dtype", dtype}, {"block_size", block_size}}),
+                   dtype == "f16" ? 0x1p-11 : 0x1p-8, true);
+}
+
+TEST_CASE("CUDA gradients of sum and linear agree with the reference", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const std::string op = GENERATE("sum", "linear");
+    const std::string direction = GENERATE("forward", "reverse");
+    const int64_t channels = GENERATE(1, 7, 32);
+    const bool with_initial = GENERATE(false, true);
+    for (int64_t length : {1, 2, 300}) {
+        const int outputs = op == "sum" ? 2 : with_initial ? 4 : 3;
+        INFO(op << " " << direction << " L " << length << " D " << channels);
+        CHECK(
+            check_variants(
+                *device,
+                sized(
+                    2, length, channels,
+                    {{"op", op}, {"direction", direction}, {"block_size", int64_t{128}}, {"backward", true}}),
+                1e-5, with_initial) == 5 * outputs);
+    }
+    const std::string dtype = "bf16";
+    check_variants(
+        *device,
+        sized(2, 300, channels, {{"op", op}, {"direction", direction}, {"dtype", dtype}, {"backward", true}}),
+        0x1p-8, with_initial);
+}
+
+TEST_CASE("long and many sequences agree with the reference on CUDA", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const std::string op = GENERATE("sum", "linear");
+    const Settings more = {{"op", op}, {"compensated", op == "sum"}};
+    // Hundreds of tiles that look back, an odd length, rows for a warp each, as many rows as there may be.
+    for (const Settings& settings :
+         {sized(1, 65536, 3, more), sized(1, 1 << 21, 1, more), sized(1, 1000003, 1, more),
+          sized(3, 100000, 2, more), sized(2000, 1500, 1, more), sized(2000, 1501, 1, more),
+          sized(65536, 3, 1, more), sized(65536, 5, 2, more), sized(8, 20000, 64, more)}) {
+        INFO("B " << to_text(settings[0].second) << ", L " << to_text(settings[1].second) << ", " << op);
+        check_variants(*device, settings, 1e-5, false);
+    }
+}
+
+TEST_CASE("compensated CUDA sums keep what cancels", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const int64_t channels = GENERATE(1, 4);
+    const std::string op = GENERATE("sum", "complex_sum");
+    const auto largest_error = [&](bool compensated, const std::string& variant) {
+        const auto parameters = scan_parameters(
+            sized(1, 16384, channels,
+                  {{"op", op}, {"distribution", "badly_conditioned"}, {"compensated", compensated}}));
+        const Arrays inputs = scan_inputs(parameters);
+        const auto reference = scan_family().reference(parameters, inputs, {});
+        const Arrays outputs = run_on(*device, variant, parameters, inputs);
+        double largest = 0;
+        for (int64_t i = 0; i < outputs[0].count(); ++i)
+            largest = std::max(largest, std::abs(outputs[0].value(i) - (*reference)[0].value(i)));
+        return largest;
+    };
+    CHECK(largest_error(false, "sequential") > 0.5);
+    for (const std::string& variant : variant_names()) {
+        INFO(variant);
+        CHECK(largest_error(true, variant) < 0.002);
+    }
+}
+
+TEST_CASE("NaN and infinities stay in their column on CUDA and do not reach back", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const std::string op = GENERATE("sum", "max", "min", "linear");
+    const std::string direction = GENERATE("forward", "reverse");
+    const bool compensated = op == "sum" && GENERATE(false, true);
+    const int64_t channels = GENERATE(1, 16);
+    const auto parameters = scan_parameters(sized(
+        2, 400, channels,
+        {{"op", op}, {"direction", direction}, {"block_size", int64_t{128}}, {"compensated", compensated}}));
+    for (const float strange : {NAN, INFINITY, -INFINITY}) {
+        Arrays inputs = scan_inputs(parameters);
+        const int64_t at = (400 + 200) * channels + channels / 2;  // second sequence, position 200
+        find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
+        const auto reference = scan_family().reference(parameters, inputs, {});
+        for (const std::string& variant : variant_names()) {
+            const Arrays outputs = run_on(*device, variant, parameters, inputs);
+            int64_t differing = 0;
+            for (int64_t i = 0; i < outputs[0].count(); ++i) {
+                const double got = outputs[0].value(i).real(), wanted = (*reference)[0].value(i).real();
+                const bool same = std::isnan(wanted)   ? std::isnan(got)
+                                  : std::isinf(wanted) ? got == wanted
+                                                       : std::isfinite(got);
+                differing += !same;
+            }
+            INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
+            CHECK(differing == 0);
+        }
+    }
+}
+
+TEST_CASE("a hundred runs of look-back give the same bits", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const std::string op = GENERATE("sum", "linear");
+    const auto [batch, length, channels] =
+        GENERATE(table<int64_t, int64_t, int64_t>({{2, 20000, 64}, {2, 1 << 20, 1}, {1, 50000, 3}}));
+    const auto parameters =
+        scan_parameters(sized(batch, length, channels, {{"op", op}, {"block_size", int64_t{128}}}));
+    const Arrays inputs = scan_inputs(parameters);
+    const auto plan = scan_family().variant("lookback")->plan_cuda({parameters, inputs, false, device});
+    REQUIRE(plan);
+    Array first;
+    int differing = 0;
+    for (int repeat = 0; repeat < 100; ++repeat) {
+        Queue queue{.stream = device->stream()};
+        for (const Launch& launch : plan->launches) launch.start(queue);
+        REQUIRE_FALSE(device->wait());
+        const Arrays outputs = *plan->outputs();
+        if (repeat == 0) first = outputs[0];
+        differing +=
+            std::memcmp(first.data.get(), outputs[0].data.get(), static_cast<size_t>(first.bytes())) != 0;
+    }
+    CHECK(differing == 0);
+}
+
+TEST_CASE("an example small enough to check by eye, on CUDA", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const auto parameters = scan_parameters(sized(1, 4, 1, {{"op", "linear"}}));
+    const auto filled = [](std::string name, Shape shape, std::vector<float> values) {
+        Array array = Array::uninitialised(std::move(name), Dtype::f32, std::move(shape));
+        std::copy(values.begin(), values.end(), array.as<float>().begin());
+        return array;
+    };
+    // y = 0.5 * 8 + 1 = 5, 2 * 5 + 2 = 12, 0 * 12 + 3 = 3, 1 * 3 + 4 = 7
+    const Arrays inputs = {filled("a", {1, 4, 1}, {0.5f, 2, 0, 1}), filled("x", {1, 4, 1}, {1, 2, 3, 4}),
+                           filled("initial", {1, 1}, {8})};
+    const std::vector<float> expected = {5, 12, 3, 7};
+    for (const std::string& variant : variant_names()) {
+        const Arrays outputs = run_on(*device, variant, parameters, inputs);
+        INFO(variant);
+        CHECK(std::equal(expected.begin(), expected.end(), outputs[0].as<float>().begin()));
+    }
+}
+
+}  // namespace
+}  // namespace sawtooth

@@ -1,0 +1,100 @@
+// What tables say of runs on a GPU and of chips that are not there.
+
+#include "app/engine/tables.h"
+
+#include "tests/catch.h"
+#include "tests/gpu_result.h"
+#include "tests/workshop.h"
+
+namespace {
+
+using namespace sawtooth;
+
+std::shared_ptr<Result> scan_on_gpu() {
+    Request request;
+    request.family = "scan";
+    request.backend = BackendChoice::cuda;
+    return gpu_result(request, "a GPU");
+}
+
+std::string cell(const Table& table, size_t row, const std::string& column) {
+    for (size_t i = 0; i < table.columns.size(); ++i)
+        if (table.columns[i].name == column) return table.rows.at(row).at(i);
+    return "no column " + column;
+}
+
+TEST_CASE("a launch on a GPU has its registers, shared memory, spills and occupancy in the table",
+          "[tables]") {
+    const auto result = scan_on_gpu();
+    const Table launches = launches_table(result->variants[4]);
+    CHECK(cell(launches, 2, "launch") == "downsweep");
+    CHECK(cell(launches, 2, "registers") == "168");
+    CHECK(cell(launches, 2, "shared") == "16 KiB");
+    CHECK(cell(launches, 2, "spilled") == "24 B");
+    CHECK(cell(launches, 2, "occupancy") == "75, registers");
+    CHECK(cell(launches, 2, "achieved") == "62");
+    for (VariantResult& variant : result->variants)
+        for (LaunchRecord& launch : variant.launches) {
+            LaunchInfo info = *launch.info;
+            info.resources.reset();
+            launch.info = std::make_shared<const LaunchInfo>(info);
+        }
+    CHECK(contains(cell(launches_table(result->variants[4]), 2, "registers"), "no column"));
+    CHECK(contains(cell(numbers_table(*result), 0, "registers"), "no column"));
+}
+
+TEST_CASE("numbers of a run on a GPU are of the launch that takes most of the time", "[tables]") {
+    const auto result = scan_on_gpu();
+    result->variants[0].launches[1].duration_us = 100;  // "fold"
+    const Table numbers = numbers_table(*result);
+    CHECK(cell(numbers, 0, "registers") == "24");
+    CHECK(cell(numbers, 0, "occupancy") == "75, registers");
+    CHECK(cell(numbers, 0, "achieved") == "62");
+    for (VariantResult& variant : result->variants)
+        for (LaunchRecord& launch : variant.launches) launch.occupancy.achieved.reset();
+    CHECK(contains(cell(numbers_table(*result), 0, "achieved"), "no column"));
+}
+
+TEST_CASE("what was compiled for a chip is a row a variant and launch", "[tables]") {
+    const auto result = scan_on_gpu();
+    CHECK(compiled_table(*result).rows.empty());
+    add_compiled(*result, "sm_120");
+    const Table compiled = compiled_table(*result);
+    REQUIRE(compiled.rows.size() == 15);
+    CHECK(cell(compiled, 0, "variant") == "sequential");
+    CHECK(cell(compiled, 0, "launch") == "upsweep");
+    CHECK(cell(compiled, 0, "chip") == "sm_120");
+    CHECK(cell(compiled, 0, "registers") == "32");
+    CHECK(cell(compiled, 0, "occupancy") == "50");
+    CHECK(cell(compiled, 0, "limited by") == "shared memory");
+}
+
+TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
+    Ceilings limits{"NVIDIA H200", "2030-01-02", 0, 4.2e12, 4e12, 6e13, 5.5, {}};
+    limits.gpu = Ceilings::Gpu{8e14, 2.7, 1.02, 0.61};
+    CHECK(
+        words_of(limits) ==
+        "Limits of NVIDIA H200, measured 2030-01-02: copy 4200 GB/s, triad 4000 GB/s, arithmetic 60000 "
+        "GFLOP/s, bf16 products 800 TFLOP/s, an empty launch 5.5 us waited for, 2.7 us in a stream, 1.02 us "
+        "in a graph, 0.61 us where it may begin before the last one ends");
+    limits.gpu->launch_programmatic_us = 0;  // a chip that cannot
+    CHECK_FALSE(contains(words_of(limits), "may begin"));
+    CHECK(sentence_of({1980, 1980, 1980, ""}) ==
+          "The multiprocessors ran at 1980 MHz of 1980, not throttled");
+    CHECK(sentence_of({1980, 1755, 1980, "power cap"}) ==
+          "The multiprocessors ran at 1980 to 1755 MHz of 1980, throttled: power cap");
+}
+
+TEST_CASE("a command repeats where and for which chip it ran", "[tables]") {
+    Request request;
+    request.family = "scan";
+    request.backend = BackendChoice::automatic;
+    request.arch = "sm_90a";
+    request.kernels = "my kernels";
+    request.on = "ssh host sawtooth worker";
+    CHECK(command_of(request) ==
+          "sawtooth run scan --backend auto --kernels 'my kernels' --arch sm_90a --on 'ssh host sawtooth "
+          "worker'");
+}
+
+}  // namespace

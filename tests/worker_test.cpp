@@ -1,0 +1,520 @@
+// Workers that are killed, stopped, garbled and closed, and the engine that goes on. A worker is this very
+// program, started as `PROGRAM worker`; where one has to misbehave a shell command stands in its place.
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "app/engine/engine.h"
+#include "app/engine/messages.h"
+#include "app/engine/npz.h"
+#include "app/engine/wire.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// The folder that the test's workers keep their things in, so that the machine is measured once.
+const TemporaryFolder& kept() {
+    static const TemporaryFolder folder;
+    return folder;
+}
+
+std::string worker_command() {
+    return "'" + fs::read_symlink("/proc/self/exe").string() + "' worker --cache-dir '" + kept().path() + "'";
+}
+
+Request scan_on(std::string on, int64_t length = 256) {
+    Request request;
+    request.family = "scan";
+    request.on = std::move(on);
+    request.repeats = 2;
+    request.threads = 1;
+    request.variants = {"sequential", "lookback"};
+    request.parameters.set("length", length);
+    return request;
+}
+
+// A shell command that says `bytes`, does `then` and hears nothing.
+std::string saying(const TemporaryFolder& folder, const std::string& name, const std::string& bytes,
+                   const std::string& then = "sleep 60") {
+    put(folder.file(name), bytes);
+    return "cat '" + folder.file(name) + "'; " + then;
+}
+
+std::string greeting() {
+    return framed(encode(FromWorker(Hello{SAWTOOTH_VERSION, protocol_version, "a fake"})));
+}
+std::string message(const FromWorker& held) { return framed(encode(held)); }
+
+void check_right(const Result& result) {
+    REQUIRE(result.complete);
+    for (const VariantResult& variant : result.variants) {
+        REQUIRE(variant.errors.size() == 1);
+        CHECK(*variant.errors[0].rel_l2 < 1e-5);
+        CHECK(variant.time);
+    }
+}
+
+// Processes that this one has started and not reaped.
+std::set<pid_t> children() {
+    std::set<pid_t> all;
+    for (const auto& task : fs::directory_iterator("/proc/self/task")) {
+        std::istringstream numbers(content_of(task.path() / "children"));
+        for (pid_t number = 0; numbers >> number;) all.insert(number);
+    }
+    return all;
+}
+
+size_t open_descriptors() {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+bool contains(const std::string& text, const std::string& words) {
+    return text.find(words) != std::string::npos;
+}
+
+// The event that ends a ticket: its complete result, or its failure.
+Event end_of(Engine& engine, uint64_t ticket, const std::function<void(const Event&)>& seen = {}) {
+    const auto until = Clock::now() + std::chrono::seconds(60);
+    while (Clock::now() < until) {
+        for (Event& event : engine.take_events()) {
+            if (seen) seen(event);
+            if (event.ticket != ticket) continue;
+            const bool complete = event.kind == Event::Kind::result && event.result->complete;
+            if (complete || event.kind == Event::Kind::failed) return event;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    FAIL("the engine did not go on");
+    return {};
+}
+
+TEST_CASE("a worker gives what this process gives, to the last bit", "[worker]") {
+    Request request = scan_on("", 1000);
+    Runner here(kept().path());
+    const auto local = here.run(request, {});
+    REQUIRE(local);
+    request.on = worker_command();
+    WorkerLink link("");
+    std::vector<std::string> words;
+    int partial_results = 0;
+    const auto seen =
+        link.run(request, View{}, {}, [&](const Progress& progress, const WorkerLink::Seen* partial) {
+            words.push_back(progress.words);
+            partial_results += partial != nullptr;
+        });
+    REQUIRE(seen);
+    check_right(*seen->result);
+    CHECK(partial_results == 1);
+    CHECK(words.front() == "starting the worker");
+    CHECK(seen->result->request == request);
+    CHECK(seen->result->parameters == (*local)->parameters);
+    CHECK(seen->figures->size() == figures_of(**local, View{}).size());
+    CHECK_FALSE(seen->result->inputs[0].data);
+
+    const auto whole = link.fetch_arrays(*seen->result, {});
+    REQUIRE(whole);
+    const auto wanted = arrays_of(**local), got = arrays_of(**whole);
+    REQUIRE(got.size() == wanted.size());
+    CHECK(got.size() == 4);
+    for (size_t i = 0; i < got.size(); ++i) {
+        CHECK(got[i]->name == wanted[i]->name);
+        CHECK(std::ranges::equal(got[i]->as<std::byte>(), wanted[i]->as<std::byte>()));
+    }
+    for (size_t v = 0; v < 2; ++v)
+        CHECK((*local)->variants[v].errors[0].max_abs == seen->result->variants[v].errors[0].max_abs);
+}
+
+TEST_CASE("an engine sends a Request that names a worker there, and looks at its figures there", "[worker]") {
+    Engine engine("", [] {});
+    const uint64_t ticket = engine.run(scan_on(worker_command()), {});
+    const Event done = end_of(engine, ticket);
+    REQUIRE(done.result);
+    check_right(*done.result);
+    View view;
+    view.visible["position"] = {100, 200};
+    Parameters drawn;
+    drawn.set("drawn_channel", int64_t{3});
+    engine.look(view, drawn);
+    Event looked;
+    for (int i = 0; i < 5000 && looked.kind != Event::Kind::figures; ++i) {
+        for (Event& event : engine.take_events()) looked = event;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(looked.kind == Event::Kind::figures);
+    CHECK(looked.ticket == ticket);
+    CHECK(contains(looked.figures->front().title, "channel 3"));
+    CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
+}
+
+TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[worker]") {
+    Engine engine(kept().path(), [] {});
+    Request request = scan_on("");
+    REQUIRE(end_of(engine, engine.run(request, {})).result);
+    CHECK(children().empty());
+    request.backend = BackendChoice::automatic;
+    const Event done = end_of(engine, engine.run(request, {}));
+    INFO((done.error ? done.error->text : ""));
+    REQUIRE(done.result);
+    CHECK(children().size() == 1);
+    CHECK(done.result->request == request);
+}
+
+TEST_CASE("the newest Request wins, wherever it and the one before it run", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    uint64_t last = 0;
+    for (int i = 0; i < 9; ++i) last = engine.run(scan_on(i % 2 ? worker_command() : "", 1000 + i), {});
+    const Event here = end_of(engine, last);
+    REQUIRE(here.result);
+    CHECK(here.result->parameters.integer("length") == 1008);
+    // A worker that hears nothing does not keep a Request of this process waiting.
+    engine.run(scan_on(saying(folder, "mute", ""), 100), {});
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    REQUIRE(end_of(engine, engine.run(scan_on(""), {})).result);
+    for (int i = 0; i < 5; ++i) last = engine.run(scan_on(worker_command(), 2000 + i), {});
+    const Event there = end_of(engine, last);
+    REQUIRE(there.result);
+    CHECK(there.result->parameters.integer("length") == 2004);
+}
+
+TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
+    WorkerLink link("");
+    Sweep sweep{
+        "", scan_on(worker_command()), {{"length", {int64_t{8}, int64_t{16}}}, {"op", {"sum", "max"}}}};
+    sweep.base.parameters = {};
+    sweep.base.parameters.set("compensated", true);
+    int cells = 0;
+    const auto swept = link.sweep(sweep, {}, [&](const SweepResult&) { ++cells; });
+    REQUIRE(swept);
+    CHECK(cells == 4);
+    REQUIRE(swept->cells.size() == 4);
+    CHECK(swept->cells[2].result->parameters.integer("length") == 16);
+    CHECK(contains(swept->cells[3].refused, "compensated"));
+    sweep.axes = {{"nothing", {int64_t{1}}}};
+    CHECK(link.sweep(sweep, {}).error().exit_code() == 2);
+
+    Engine engine("", [] {});
+    sweep.axes = {{"length", {int64_t{8}, int64_t{16}}}};
+    const uint64_t ticket = engine.sweep(sweep);
+    Event last;
+    for (int i = 0; i < 5000 && !(last.sweep_result && last.sweep_result->complete); ++i) {
+        for (Event& event : engine.take_events()) last = event;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(last.ticket == ticket);
+    CHECK(last.sweep_result->cells.size() == 2);
+    CHECK_FALSE(last.figures->empty());
+}
+
+TEST_CASE("an input file goes to the worker, anew when it has changed, and errors name it", "[worker]") {
+    const TemporaryFolder folder;
+    Request request = scan_on(worker_command());
+    request.parameters = {};
+    request.input = folder.file("in.npz");
+    WorkerLink link("");
+    for (const int64_t length : {5, 5, 700000}) {
+        Array x = Array::zeros("x", Dtype::f32, {1, length, 2});
+        for (size_t i = 0; i < x.as<float>().size(); ++i) x.as<float>()[i] = static_cast<float>(i % 7);
+        REQUIRE_FALSE(write_npz(request.input, {x}));
+        const auto seen = link.run(request, {}, {});
+        REQUIRE(seen);
+        CHECK(seen->result->request.input == request.input);
+        const auto whole = link.fetch_arrays(*seen->result, {});
+        REQUIRE(whole);
+        CHECK(std::ranges::equal((*whole)->inputs[0].as<float>(), x.as<float>()));
+    }
+    put(request.input, "no archive");
+    auto refused = link.run(request, {}, {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().exit_code() == 2);
+    CHECK(contains(refused.error().text, request.input));
+    request.input = folder.file("absent.npz");
+    refused = link.run(request, {}, {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().exit_code() == 2);
+    CHECK(contains(refused.error().text, request.input));
+}
+
+TEST_CASE("a launch that does not end ends its worker, and the words say what it was", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    Request hanging = scan_on(
+        saying(folder, "hangs", greeting() + message(Said{1, {0.5, "lookback, repeat 3 of 9", true}})), 777);
+    hanging.time_limit_seconds = 0.2;
+    bool counted_down = false;
+    const Event failed = end_of(engine, engine.run(hanging, {}), [&](const Event& event) {
+        counted_down = counted_down || event.progress.deadline;
+    });
+    REQUIRE(failed.error);
+    CHECK(failed.error->exit_code() == 1);
+    INFO(failed.error->text);
+    CHECK(contains(failed.error->text, "lookback, repeat 3 of 9 had not finished after 0.2 s"));
+    CHECK(contains(failed.error->text, "scan: length 777"));
+    CHECK(counted_down);
+    REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), {})).result);
+
+    // In a sweep it is the reason of a refused cell.
+    WorkerLink link("");
+    const auto cell = link.sweep_cell({"", hanging, {{"channels", {int64_t{1}, int64_t{2}}}}}, 1, {});
+    REQUIRE(cell);
+    CHECK(contains(cell->refused, "channels 2"));
+    CHECK(cell->values == std::vector<Value>{int64_t{2}});
+}
+
+TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
+    const TemporaryFolder folder;
+    WorkerLink link(kept().path());
+    const std::string fatal =
+        message(Failed{1, Error::failure("lookback: cuStreamSynchronize: illegal address"), true});
+    const auto failed = link.run(scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
+    REQUIRE_FALSE(failed);
+    CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
+    CHECK(contains(failed.error().text, "its worker was ended"));
+    CHECK(link.run(scan_on(worker_command()), {}, {}));
+    // Any other failure is only told.
+    const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
+    const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
+    REQUIRE_FALSE(told);
+    CHECK(told.error().text == "out of memory");
+}
+
+TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is ended", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string hangs = saying(folder, "hangs", greeting() + message(Said{1, {0.5, "rows", true}}));
+    for (const bool leaves : {false, true}) {
+        WorkerLink link("");
+        if (leaves) link.leave_when_stopped();
+        std::stop_source source;
+        const auto began = Clock::now();
+        const auto outcome =
+            link.run(scan_on(hangs), {}, source.get_token(), [&](const Progress& progress, auto) {
+                if (progress.timed) source.request_stop();
+            });
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().exit_code() == 130);
+        CHECK(Clock::now() - began < std::chrono::seconds(leaves ? 2 : 30));
+        CHECK(children().empty());
+    }
+    // One that hears of it goes on with the next.
+    WorkerLink link("");
+    std::stop_source source;
+    Request longer = scan_on(worker_command(), 1 << 16);
+    longer.repeats = 10000;
+    const auto outcome = link.run(longer, {}, source.get_token(), [&](const Progress& progress, auto) {
+        if (progress.fraction > 0.2) source.request_stop();
+    });
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().text == "cancelled");
+    const std::set<pid_t> before = children();
+    CHECK(link.run(scan_on(worker_command()), {}, {}));
+    CHECK(children() == before);
+}
+
+TEST_CASE("a command that starts no worker is told with its last words", "[worker]") {
+    const TemporaryFolder folder;
+    WorkerLink link("");
+    const auto words = [&](const std::string& command) {
+        const auto outcome = link.run(scan_on(command), {}, {});
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().exit_code() == 1);
+        INFO(outcome.error().text);
+        CHECK(contains(outcome.error().text, command));
+        return outcome.error().text;
+    };
+    CHECK(contains(words("echo no route to host >&2; exit 255"), "exit code 255, saying \"no route to host"));
+    CHECK(contains(words("kill -SEGV $$"), "signal 11"));
+    CHECK(contains(words("echo Welcome to this server; sleep 60"), "\"Welcome to this server"));
+    CHECK(contains(words("exec >&-; sleep 60"), "closed its output"));
+    const std::string other = message(Hello{"9.8.7", 99, ""});
+    CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (protocol 99)"));
+    CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "begins with"));
+    CHECK(children().empty());
+}
+
+TEST_CASE("a worker that ended while nothing ran is replaced without a word", "[worker]") {
+    WorkerLink link("");
+    const Request request = scan_on("exec " + worker_command());  // the child is the worker, not a shell
+    for (int round = 0; round < 3; ++round) {
+        REQUIRE(link.run(request, {}, {}));
+        const std::set<pid_t> running = children();
+        REQUIRE(running.size() == 1);
+        ::kill(*running.begin(), SIGKILL);
+        siginfo_t ended;
+        ::waitid(P_PID, static_cast<id_t>(*running.begin()), &ended, WEXITED | WNOWAIT);
+    }
+    CHECK(link.run(request, {}, {}));
+}
+
+int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input) {
+    put(folder.file("input"), input);
+    const std::string command = worker_command() + " < '" + folder.file("input") + "' > '" +
+                                folder.file("output") + "' 2> '" + folder.file("errors") + "'";
+    return WEXITSTATUS(std::system(command.c_str()));
+}
+
+TEST_CASE("a worker refuses a client of another version and what is no message, and ends with its input",
+          "[worker]") {
+    const TemporaryFolder folder;
+    const auto sent = [](const ToWorker& held) { return framed(encode(held)); };
+    const std::string hello = sent(Hello{SAWTOOTH_VERSION, protocol_version, ""});
+    CHECK(exit_code_of_worker(folder, "") == 0);
+    CHECK(exit_code_of_worker(folder, hello) == 0);
+    FrameReader output;
+    output.append(content_of(folder.file("output")));
+    const auto first = output.next();
+    REQUIRE(first);
+    CHECK(std::holds_alternative<Hello>(*decode_from_worker(**first)));
+    CHECK(exit_code_of_worker(folder, sent(Hello{"9.8.7", 99, ""}) + sent(CancelJob{1})) == 2);
+    CHECK(contains(content_of(folder.file("errors")), "9.8.7"));
+    CHECK(exit_code_of_worker(folder, sent(CancelJob{1})) == 2);
+    CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x91'))) == 2);
+    CHECK(contains(content_of(folder.file("errors")), "nested deeper"));
+    CHECK(exit_code_of_worker(folder, hello + "\xFF\xFF\xFF\xFF") == 2);
+    CHECK(exit_code_of_worker(folder, hello + hello.substr(0, hello.size() / 2)) == 0);
+    // A job in its hands is cancelled when the input ends.
+    Request longer = scan_on("", 1 << 16);
+    longer.repeats = 1000000;
+    CHECK(exit_code_of_worker(folder, hello + sent(RunJob{1, longer, false, {}})) == 0);
+}
+
+// Small numbers that are the same every time.
+class Dice {
+  public:
+    int throw_to(int sides) {
+        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<int>((state_ >> 33) % static_cast<uint64_t>(sides));
+    }
+
+  private:
+    uint64_t state_ = 42;
+};
+
+// What an engine is put through.
+class Torture {
+  public:
+    explicit Torture(Engine& engine) : engine_(engine) {}
+
+    // Sends a signal to the worker while a long Request runs there, or before.
+    void signal(int signal) {
+        Request request = scan_on(worker_command(), 1 << 14);
+        request.repeats = 100000;
+        request.time_limit_seconds = 0.2;
+        const uint64_t ticket = engine_.run(request, {});
+        const auto sent = Clock::now() + std::chrono::milliseconds(dice_.throw_to(60));
+        bool greeted = false, signalled = false;
+        const auto until = Clock::now() + std::chrono::seconds(60);
+        while (Clock::now() < until) {
+            for (const Event& event : engine_.take_events()) {
+                greeted = greeted || event.progress.words.starts_with("worker on") || event.result;
+                if (event.ticket == ticket && event.kind == Event::Kind::failed)
+                    return check(*event.error, signal);
+            }
+            // One that was stopped before it greeted is waited for: it may be in a queue.
+            if (!signalled && Clock::now() >= sent && (greeted || signal == SIGKILL))
+                for (const pid_t child : children()) signalled = ::kill(-child, signal) == 0;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        FAIL("the engine did not go on");
+    }
+
+    // A worker that greets, or not, and then says these bytes instead of an answer.
+    void garble(const std::string& bytes, const std::string& then) {
+        const std::string start = dice_.throw_to(4) ? greeting() : "";
+        const Event event =
+            end_of(engine_, engine_.run(scan_on(saying(folder_, "garble", start + bytes, then)), {}));
+        CHECK(event.kind == Event::Kind::failed);
+    }
+
+    // The real worker's own words, up to some byte.
+    void cut() {
+        const std::string command =
+            worker_command() + " | dd bs=1 status=none count=" + std::to_string(1 + dice_.throw_to(3000));
+        Request request = scan_on(command);
+        request.time_limit_seconds = 0.2;
+        const Event event = end_of(engine_, engine_.run(request, {}));
+        CHECK(event.kind == Event::Kind::failed);
+    }
+
+    void do_round(int round) {
+        switch (round % 20) {
+            case 4:
+                return signal(SIGSTOP);
+            case 1:
+            case 11:
+                return garble(random_bytes(), "sleep 60");
+            case 6:
+                return garble(framed(std::string(size_t{8} << 20, '\x91')), "sleep 60");
+            case 9:
+            case 16:
+                return garble("\xFF\xFF\xFF\xFF", "sleep 60");
+            case 14: {
+                const std::string half = message(Said{1, {0.5, "half a message", false}});
+                return garble(half.substr(0, half.size() / 2), "true");
+            }
+            case 3:
+            case 13:
+                return garble("", "true");
+            case 8:
+            case 18:
+                return cut();
+            default:
+                return signal(SIGKILL);
+        }
+    }
+
+  private:
+    static void check(const Error& error, int signal) {
+        INFO(error.text);
+        CHECK(error.exit_code() == 1);
+        if (signal == SIGSTOP)
+            CHECK((contains(error.text, "nothing was heard") || contains(error.text, "had not finished")));
+        CHECK(contains(error.text, "worker"));
+    }
+    std::string random_bytes() {
+        std::string bytes = std::string("\x20\0\0\0", 4);
+        for (int i = 0; i < 100; ++i) bytes.push_back(static_cast<char>(dice_.throw_to(256)));
+        return bytes;
+    }
+
+    Engine& engine_;
+    Dice dice_;
+    TemporaryFolder folder_;
+};
+
+TEST_CASE("killed, stopped, garbled and closed 200 times, and the engine goes on every time", "[worker]") {
+    REQUIRE(children().empty());
+    const size_t descriptors = open_descriptors();
+    {
+        Engine engine("", [] {});
+        Torture torture(engine);
+        for (int round = 0; round < 200; ++round) {
+            INFO("round " << round);
+            torture.do_round(round);
+            const Event right = end_of(engine, engine.run(scan_on(worker_command(), 100 + round), {}));
+            INFO((right.error ? right.error->text : ""));
+            REQUIRE(right.result);
+            check_right(*right.result);
+            CHECK(right.result->parameters.integer("length") == 100 + round);
+            CHECK(children().size() == 1);
+            CHECK(open_descriptors() <= descriptors + 3 + 16);
+        }
+    }
+    CHECK(children().empty());
+    CHECK(open_descriptors() == descriptors);
+}
+
+}  // namespace
+}  // namespace sawtooth

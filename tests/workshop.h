@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/compiler.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+
+// Whether a test must be left out because NVRTC is missing; says so.
+inline bool without_compiler() {
+    const auto version = cuda::compiler_version();
+    if (!version) say_skipped(version.error().text);
+    return !version;
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+// A folder of kernels with a cache beside it.
+struct Workshop {
+    TemporaryFolder folder;
+    int compilations = 0;
+
+    Workshop() { std::filesystem::create_directories(folder.file("kernels/parts")); }
+    void write(const std::string& name, const std::string& text) { put(folder.file(name), text); }
+    cuda::CompilerOptions options() const { return {folder.file("cache"), folder.path()}; }
+    // By a compiler that knows nothing but what the folder keeps.
+    Outcome<cuda::Compiled> compile(const std::string& name,
+                                    std::vector<std::pair<std::string, std::string>> defines = {}) {
+        return cuda::Compiler(options()).compile({name, std::move(defines)}, "sm_90a",
+                                                 [&](const std::string&) { ++compilations; });
+    }
+    std::vector<std::filesystem::path> kept() const {
+        std::vector<std::filesystem::path> files;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache/cubin")))
+            files.push_back(entry.path());
+        return files;
+    }
+};
+
+}  // namespace sawtooth
