@@ -278,7 +278,8 @@ Outcome<std::vector<LaunchRecord>> GpuTimer::time_launches_by_events(const Plan&
     if (auto error = make_events()) return *error;
     if (auto error = restore(plan, cache)) return *error;
     std::vector<Event> starts, ends;
-    for (const Launch& launch : plan.launches) {
+    const size_t kept = std::min(plan.launches.size(), most_kept_launches);
+    for (const Launch& launch : std::span(plan.launches).first(kept)) {
         if (stop_.stop_requested()) break;
         for (std::vector<Event>* events : {&starts, &ends}) {
             auto event = make_event();

@@ -38,7 +38,8 @@ class GpuTimer {
     std::optional<Error> run(const Plan& plan);
     // One repeat: reset, caches, launches.
     Outcome<TimedRun> time(const Plan& plan, Cache cache);
-    // The launches of one repeat, each between two events of its own, which cost it a microsecond or so.
+    // The launches of one repeat, the first most_kept_launches, each between two events of its own, which
+    // cost it a microsecond or so.
     Outcome<std::vector<LaunchRecord>> time_launches_by_events(const Plan& plan, Cache cache);
 
     // What `start` puts into the stream, in microseconds between two events; CUPTI has no part in it.

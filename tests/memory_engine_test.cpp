@@ -56,7 +56,9 @@ TEST_CASE("boundaries are stored where they are asked for, and never in timed ru
         CHECK(same_bits(*find(variant.outputs, "y"), *find(other.outputs, "y")));
     }
     const auto configuration = configure(memory_request(small()), {});
-    CHECK(needed_memory_bytes(*configuration, true) > needed_memory_bytes(*configuration, false));
+    const auto machine = runner.machine(memory_request(small()), memory_family());
+    CHECK(needed_memory(*configuration, *machine, true).host >
+          needed_memory(*configuration, *machine, false).host);
     CHECK(stores_extras(*configuration, Extras::drawable));
     // 2^20 boundaries of 8 x 8 numbers are no figure.
     const auto huge = configure(

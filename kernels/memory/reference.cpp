@@ -3,11 +3,13 @@
 //   delta        the same with eta = 0
 //   hebbian      M = (1 - alpha) M + v k^T
 //   atlas        w = W silu([k; v]); S = eta S - theta w k^T; M = (1 - alpha) M + S
-//   atlas_omega  G = 1/c sum over the window of (M k_i - v_i) k_i^T; S = eta S - theta G; M = (1 - alpha) M +
-//   S lattice      g = sigmoid(s . k); D = g v; s = normalise(s + D - (s . D) s); y = sum softmax(s . q) s
-//   trellis      e = S_K x - k[:c]; S_K = (1 - alpha) S_K - theta (e x^T + lambda_k S_K); z = nsilu(S_K x)
-//                f = S_V z - v;     S_V = (1 - alpha) S_V - theta (f z^T + lambda_v S_V); y = S_V nsilu(S_K
-//                q)
+//   atlas_omega  G = 1/c sum over the window of (M k_i - v_i) k_i^T; S = eta S - theta G;
+//                M = (1 - alpha) M + S
+//   lattice      g = sigmoid(s . k); D = g v; s = normalise(s + D - (s . D) s);
+//                y = sum softmax(s . q) s
+//   trellis      e = S_K x - k[:c]; S_K = (1 - alpha) S_K - theta (e x^T + lambda_k S_K);
+//                z = nsilu(S_K x); f = S_V z - v; S_V = (1 - alpha) S_V - theta (f z^T + lambda_v S_V);
+//                y = S_V nsilu(S_K q)
 
 #include <algorithm>
 #include <cmath>
