@@ -57,6 +57,8 @@ LaunchRecord record_of(std::shared_ptr<const LaunchInfo> info, double start_us, 
 
 void GpuTimer::EventCloser::operator()(CUevent_st* event) const { calls().cuEventDestroy(event); }
 
+void GpuTimer::GraphCloser::operator()(CUgraphExec_st* graph) const { calls().cuGraphExecDestroy(graph); }
+
 GpuTimer::GpuTimer(cuda::Device& device) : device_(device) {}
 GpuTimer::~GpuTimer() { device_.stream(); }  // makes the context current, in which the events are destroyed
 
@@ -142,11 +144,63 @@ std::optional<Error> GpuTimer::start(const Launch& launch) {
 }
 
 std::optional<Error> GpuTimer::start_all(const Plan& plan) {
+    if (plan.follow == Follow::wait) return start_and_wait_for_each(plan);
+    if (plan.follow == Follow::graph || plan.follow == Follow::graph_programmatic) {
+        if (auto error = record_graph(plan)) return error;
+        return error_of("cuGraphLaunch", calls().cuGraphLaunch(graph_.started.get(), device_.stream()));
+    }
     for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
         if (i % launches_a_milestone == 0 && i > 0)
             if (auto error = add_milestone()) return error;
         if (auto error = start(plan.launches[i])) return error;
     }
+    return {};
+}
+
+// Looks without a pause, as a host that waits for each launch does; a stop is seen between two launches and
+// in a launch that does not end.
+std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
+    for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
+        if (auto error = start(plan.launches[i])) return error;
+        CUresult result = calls().cuStreamQuery(device_.stream());
+        while (result == CUDA_ERROR_NOT_READY && !stop_.stop_requested())
+            result = calls().cuStreamQuery(device_.stream());
+        if (result != CUDA_ERROR_NOT_READY)
+            if (auto error = error_of("cuStreamQuery", result)) return error;
+        if (i % launches_a_milestone == 0 && progress_) progress_();
+    }
+    return {};
+}
+
+// Records a plan's launches where they are not yet: before they are timed.
+std::optional<Error> GpuTimer::record_graph(const Plan& plan) {
+    const auto& first = plan.launches.front().info;
+    if (graph_.started && graph_.first.lock() == first && graph_.launches == plan.launches.size() &&
+        graph_.seen_by_cupti == recorder_.has_value())
+        return {};
+    graph_ = {};
+    Queue queue;
+    queue.stream = device_.stream();
+    queue.programmatic = plan.follow == Follow::graph_programmatic;
+    if (auto error = error_of("cuStreamBeginCapture", calls().cuStreamBeginCapture(
+                                                          queue.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)))
+        return error;
+    for (const Launch& launch : plan.launches) launch.start(queue);
+    CUgraph recorded = nullptr;
+    const CUresult ended = calls().cuStreamEndCapture(queue.stream, &recorded);
+    if (!queue.error.empty()) {
+        if (recorded) calls().cuGraphDestroy(recorded);
+        return Error::failure(queue.error);
+    }
+    if (auto error = error_of("cuStreamEndCapture", ended)) return error;
+    CUgraphExec started = nullptr;
+    const CUresult made = calls().cuGraphInstantiate(&started, recorded, 0);
+    calls().cuGraphDestroy(recorded);
+    if (auto error = error_of("cuGraphInstantiate", made)) return error;
+    graph_.started.reset(started);
+    graph_.first = first;
+    graph_.launches = plan.launches.size();
+    graph_.seen_by_cupti = recorder_.has_value();
     return {};
 }
 
@@ -252,6 +306,8 @@ std::optional<TimedRun> GpuTimer::recorded_run(const Plan& plan) {
 Outcome<TimedRun> GpuTimer::time(const Plan& plan, Cache cache) {
     if (auto error = make_events()) return *error;
     begin_recording();
+    if (plan.follow == Follow::graph || plan.follow == Follow::graph_programmatic)
+        if (auto error = record_graph(plan)) return *error;
     if (auto error = restore(plan, cache)) return *error;
     if (auto error = record(first_)) return *error;
     if (auto error = start_all(plan)) return *error;

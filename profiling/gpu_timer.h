@@ -13,6 +13,7 @@
 #include "profiling/measure.h"
 
 struct CUevent_st;
+struct CUgraphExec_st;
 
 namespace sawtooth {
 
@@ -67,6 +68,17 @@ class GpuTimer {
         void operator()(CUevent_st* event) const;
     };
     using Event = std::unique_ptr<CUevent_st, EventCloser>;
+    struct GraphCloser {
+        void operator()(CUgraphExec_st* graph) const;
+    };
+    // The launches of a plan, recorded once. It holds the addresses of the plan's memory, and is that plan's
+    // for as long as its first launch's info is there and is the same.
+    struct Graph {
+        std::weak_ptr<const LaunchInfo> first;
+        size_t launches = 0;
+        bool seen_by_cupti = false;
+        std::unique_ptr<CUgraphExec_st, GraphCloser> started;
+    };
 
     static Outcome<Event> make_event();
     std::optional<Error> make_events();
@@ -77,6 +89,8 @@ class GpuTimer {
     std::optional<Error> restore(const Plan& plan, Cache cache);
     std::optional<Error> empty_cache();
     std::optional<Error> start_all(const Plan& plan);
+    std::optional<Error> start_and_wait_for_each(const Plan& plan);
+    std::optional<Error> record_graph(const Plan& plan);
     std::optional<Error> finish();
     std::optional<Error> add_milestone();
     std::optional<Error> pass_milestones();
@@ -90,6 +104,7 @@ class GpuTimer {
     std::function<void()> progress_;
     cuda::Memory scratch_, marker_;
     Event first_, last_, done_;
+    Graph graph_;
     std::deque<Event> milestones_;  // between launches of a long plan, those not passed yet
     std::optional<ActivityRecorder> recorder_;
     bool may_record_ = true;

@@ -10,6 +10,14 @@
 
 namespace sawtooth {
 
+// How the launches of a plan follow one another on a GPU; on the CPU each is waited for.
+enum class Follow {
+    stream,              // the host runs ahead
+    wait,                // the host waits for each before it starts the next
+    graph,               // recorded once, started as one
+    graph_programmatic,  // the same, and each may begin while the one before it ends
+};
+
 // What a variant makes of a Request: memory taken, launches in order. Variants never time themselves.
 struct Plan {
     bool dry =
@@ -20,6 +28,7 @@ struct Plan {
     // Untimed, before every repeat: restores what a run destroys; may be empty.
     std::function<void(Queue&)> reset;
     std::vector<Launch> launches;
+    Follow follow = Follow::stream;
     std::function<Outcome<Arrays>()> outputs;  // of the last run, as f32, complex64 or int32
 
     // Host memory of the plan, uninitialised; null in a dry plan.

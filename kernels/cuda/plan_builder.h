@@ -43,6 +43,28 @@ class PlanBuilder {
     void launch(LaunchInfo info, const Kernel& kernel, Extent grid, Extent block, int64_t shared_bytes,
                 Arguments... arguments) {
         add(std::move(info), kernel, grid, block, shared_bytes,
+            starter(kernel, grid, block, shared_bytes, arguments...));
+    }
+
+    // The last launch once more, with other arguments: both share one info, as a launch a token makes
+    // thousands of them.
+    template <class... Arguments>
+    void launch_again(const Kernel& kernel, int64_t shared_bytes, Arguments... arguments) {
+        if (error_) return;
+        const std::shared_ptr<const LaunchInfo> info = plan_.launches.back().info;
+        plan_.launches.push_back(
+            {info, starter(kernel, info->grid, info->block, shared_bytes, arguments...)});
+    }
+    // How the plan's launches follow one another.
+    void follow(Follow how) { plan_.follow = how; }
+
+    Outcome<Plan> finish();
+
+  private:
+    template <class... Arguments>
+    static std::function<void(Queue&)> starter(const Kernel& kernel, Extent grid, Extent block,
+                                               int64_t shared_bytes, Arguments... arguments) {
+        return
             [kernel, grid, block, shared_bytes, held = std::tuple<Arguments...>(arguments...)](Queue& queue) {
                 std::apply(
                     [&](auto... values) {
@@ -50,12 +72,9 @@ class PlanBuilder {
                         cuda::launch(queue, kernel, grid, block, shared_bytes, pointers);
                     },
                     held);
-            });
+            };
     }
 
-    Outcome<Plan> finish();
-
-  private:
     struct Output {
         Array array;  // without data
         Storage storage;

@@ -298,6 +298,7 @@ std::vector<Variant> variants() {
                        .outputs = strategy.outputs,
                        .check = strategy.check,
                        .plan_cpu = strategy.plan_cpu,
+                       .plan_cuda = strategy.plan_cuda,
                        .shape = strategy.name == "tnt" ? shape_of_shards : nullptr});
     return all;
 }

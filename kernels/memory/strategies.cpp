@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/memory/cuda.h"
+
 namespace sawtooth::memory {
 namespace {
 
@@ -23,8 +25,10 @@ std::optional<std::string> check_rule(const Parameters& parameters, const std::s
 // A check and a plan are plain functions and know no name of their own, so that a place in the table stands
 // for the strategy.
 template <size_t row>
-std::optional<std::string> check_row(const Parameters& parameters, const Chip&) {
-    return check_rule(parameters, strategies()[row].name);
+std::optional<std::string> check_row(const Parameters& parameters, const Chip& chip) {
+    const std::string& name = strategies()[row].name;
+    if (auto refused = check_rule(parameters, name)) return refused;
+    return chip.backend == Backend::cuda ? check_on_gpu(parameters, name, chip) : std::nullopt;
 }
 
 template <size_t row>
@@ -32,9 +36,14 @@ Plan plan_row(const PlanRequest& request) {
     return plan_fold(strategies()[row], request, 0);
 }
 
+template <size_t row>
+Outcome<Plan> plan_row_on_gpu(const PlanRequest& request) {
+    return plan_on_gpu(strategies()[row], request);
+}
+
 // Sizes above the length act as the length.
-std::optional<std::string> check_tnt(const Parameters& parameters, const Chip&) {
-    if (auto refused = check_rule(parameters, "tnt")) return refused;
+std::optional<std::string> check_tnt(const Parameters& parameters, const Chip& chip) {
+    if (auto refused = check_row<4>(parameters, chip)) return refused;
     const int64_t length = parameters.integer("length");
     const int64_t shard = std::min(parameters.integer("C_G"), length);
     const int64_t local = std::min(parameters.integer("C_L"), length);
@@ -75,9 +84,9 @@ const std::vector<Strategy>& strategies() {
     static const std::vector<std::string> every_output = {"y", "m", "s", "sk", "sv", "boundaries"};
     static const std::vector<Strategy> all = {
         {"sequential", "One step a token, one launch a token: the sawtooth itself.", rules(), every_output,
-         check_row<0>, always, forward::sequential, nullptr, plan_row<0>},
+         check_row<0>, always, forward::sequential, nullptr, plan_row<0>, plan_row_on_gpu<0>},
         {"sequential_persistent", "One step a token, all of them in one launch.", rules(), every_output,
-         check_row<1>, always, forward::sequential_persistent, nullptr, plan_row<1>},
+         check_row<1>, always, forward::sequential_persistent, nullptr, plan_row<1>, plan_row_on_gpu<1>},
         {"chunkwise_gd",
          "Errors of a whole chunk against the state at its boundary, in matrix products; exact at chunk 1.",
          rules(),
@@ -86,7 +95,8 @@ const std::vector<Strategy>& strategies() {
          where_nothing_is_frozen,
          forward::chunkwise_gd,
          room::chunkwise_gd,
-         plan_row<2>},
+         plan_row<2>,
+         plan_row_on_gpu<2>},
         {"associative_scan",
          "Momentum and memory by a tree scan over matrices, exact but for the errors, which are frozen at "
          "the boundary.",
@@ -96,7 +106,8 @@ const std::vector<Strategy>& strategies() {
          where_nothing_is_frozen,
          forward::associative_scan,
          room::associative_scan,
-         plan_row<3>},
+         plan_row<3>,
+         plan_row_on_gpu<3>},
         {"tnt",
          "Local memories of C_L tokens in parallel inside shards of C_G tokens, then one step of the global "
          "memory.",
@@ -106,7 +117,8 @@ const std::vector<Strategy>& strategies() {
          inside_locals,
          forward::tnt,
          room::tnt,
-         plan_row<4>},
+         plan_row<4>,
+         plan_row_on_gpu<4>},
         {"lattice_gla",
          "Lattice's update linearised at the boundary slots, which makes it a gated linear recurrence.",
          {"lattice"},
@@ -115,7 +127,8 @@ const std::vector<Strategy>& strategies() {
          where_nothing_is_frozen,
          forward::lattice_gla,
          room::lattice_gla,
-         plan_row<5>},
+         plan_row<5>,
+         plan_row_on_gpu<5>},
         {"atlas_parallel",
          "All right-hand sides at once, momentum by scan, then the memory.",
          {"atlas", "atlas_omega"},
@@ -124,7 +137,8 @@ const std::vector<Strategy>& strategies() {
          where_nothing_is_frozen,
          forward::atlas_parallel,
          room::atlas_parallel,
-         plan_row<6>},
+         plan_row<6>,
+         plan_row_on_gpu<6>},
         {"exact_chunk",
          "The errors of a chunk by a triangular solve (WY form), exact at any chunk.",
          {"delta"},
@@ -133,7 +147,8 @@ const std::vector<Strategy>& strategies() {
          always,
          forward::exact_chunk,
          room::exact_chunk,
-         plan_row<7>},
+         plan_row<7>,
+         plan_row_on_gpu<7>},
     };
     return all;
 }

@@ -31,6 +31,7 @@ struct Strategy {
     // How many floats it wants as `room` for so many tokens; null: none.
     int64_t (*room_for)(const Job&, Range tokens, Pulse pulse);
     Plan (*plan_cpu)(const PlanRequest&);
+    Outcome<Plan> (*plan_cuda)(const PlanRequest&);
 };
 
 const std::vector<Strategy>& strategies();
@@ -43,6 +44,9 @@ UpdateRule rule_of(const Parameters& parameters);
 // The plan of a strategy on the CPU: its fold over the sequence, then that of every level where it gives
 // levels. `chunks_a_call`: how many chunks chunk_forward is given at a time; 0: as many as fit the room.
 Plan plan_fold(const Strategy& strategy, const PlanRequest& request, int64_t chunks_a_call);
+
+// The plan of a strategy on a GPU.
+Outcome<Plan> plan_on_gpu(const Strategy& strategy, const PlanRequest& request);
 
 // What parameters alone say of a job: rule and sizes, no memory.
 Job sizes_of(const Parameters& parameters);

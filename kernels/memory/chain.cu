@@ -1,0 +1,240 @@
+// The state of a chain from tile to tile, in matrix products. With K, V the keys and values of a tile's
+// sources, E its errors and w, h its coefficients after the last token (coefficients.cuh):
+//   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
+//   diag(h) K.
+// A warp has 16 rows of M and S in registers and walks them past all tiles (a launch for each tile alone
+// where PARALLEL: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, the
+// next one on its way into the other half of shared memory. Errors are those of the memory at the chunk's
+// boundary, kept in shared memory where a chunk or its sources take more than one step; with the solve they
+// are exact.
+//
+// Defines: COLUMNS, ROWS, PRECISION, WARPS, SOURCES, SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM,
+// KEEPS_BOUNDARY, PARALLEL.
+
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/memory/coefficients.cuh"
+#include "kernels/memory/tiles.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+
+constexpr Precision precision = Precision::PRECISION;
+using P = Products<precision>;
+using Element = P::Element;
+constexpr int columns = padded_to(COLUMNS, 16), rows = padded_to(ROWS, 16);
+constexpr int strip = 16 * WARPS;  // rows of the block
+constexpr int block = SOURCE_BLOCK, blocks = SOURCES / SOURCE_BLOCK;
+constexpr int key_stride = columns + bank_padding<precision>, value_stride = strip + bank_padding<precision>;
+constexpr int boundary_stride = columns + 4;
+constexpr int column_tiles = columns / 8, source_tiles = block / 8;
+
+struct Side {
+    Element k[block][key_stride];
+    Element x[SOLVES ? block : 1][key_stride];
+    Element v[block][value_stride];
+    alignas(16) float w[block], h[block], scalars[4];
+};
+
+struct Shared {
+    alignas(16) Side sides[2];
+    alignas(16) float boundary[KEEPS_BOUNDARY ? strip : 1][boundary_stride];
+};
+
+// A step is a block of sources of a tile.
+struct Step {
+    int tile, block;
+    __device__ Step next() const { return block + 1 < blocks ? Step{tile, block + 1} : Step{tile + 1, 0}; }
+};
+
+__device__ void start_copies(const device_side::Chain& given, int64_t batch, int first_row, const Step& step,
+                             Side& side) {
+    const device_side::Tiling& tiling = given.tiling;
+    const Range tokens = tokens_of(tiling, step.tile);
+    const int64_t first = first_source(tiling, tokens.first) + step.block * block;
+    const int there = first < tokens.last ? static_cast<int>(tokens.last - first) : 0;
+    // Where nothing is read any address will do.
+    const int64_t row = batch * (tiling.last - tiling.origin) + (there > 0 ? first - tiling.origin : 0);
+    copy_matrix<columns>(&side.k[0][0], key_stride, static_cast<const Element*>(given.keys) + row * columns,
+                         columns, block, there);
+    if (SOLVES)
+        copy_matrix<columns>(&side.x[0][0], key_stride,
+                             static_cast<const Element*>(given.solved) + row * columns, columns, block,
+                             there);
+    copy_matrix<strip>(&side.v[0][0], value_stride,
+                       static_cast<const Element*>(given.values) + row * rows + first_row, rows, block,
+                       there);
+    const float* const ends = given.ends + (batch * tiling.tiles + step.tile) * (2 * SOURCES + 4);
+    for (int at = threadIdx.x * 4; at < block; at += blockDim.x * 4) {
+        device::copy_async(reinterpret_cast<Piece<16>*>(side.w + at), ends + step.block * block + at, true);
+        device::copy_async(reinterpret_cast<Piece<16>*>(side.h + at),
+                           ends + SOURCES + step.block * block + at, true);
+    }
+    if (threadIdx.x == blockDim.x - 1)
+        device::copy_async(reinterpret_cast<Piece<16>*>(side.scalars), ends + 2 * SOURCES, true);
+}
+
+// -V^T of the warp's rows.
+__device__ void load_errors(const Side& side, Tile (&e)[source_tiles]) {
+    const int r = device::warp_of_thread() * 16 + row_of_lane();
+#pragma unroll
+    for (int n = 0; n < source_tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at)
+            e[n][at] = -P::value(side.v[8 * n + column_of_lane() + at % 2][r + at / 2 * 8]);
+}
+
+// -E^T times the coefficients of its columns.
+__device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile (&to)[source_tiles]) {
+#pragma unroll
+    for (int n = 0; n < source_tiles; ++n) {
+        const float2 pair = *reinterpret_cast<const float2*>(factors + 8 * n + column_of_lane());
+        to[n][0] = -pair.x * e[n][0], to[n][1] = -pair.y * e[n][1];
+        to[n][2] = -pair.x * e[n][2], to[n][3] = -pair.y * e[n][3];
+    }
+}
+
+struct State {
+    Tile m[column_tiles];
+    Tile s[column_tiles];  // in no register where there is no momentum
+
+    __device__ void decay(const float* scalars) {
+        const float a = scalars[0], b = scalars[1], h = scalars[2];
+#pragma unroll
+        for (int n = 0; n < column_tiles; ++n)
+#pragma unroll
+            for (int at = 0; at < 4; ++at) {
+                m[n][at] *= a;
+                if (HAS_MOMENTUM) {
+                    m[n][at] += b * s[n][at];
+                    s[n][at] *= h;
+                }
+            }
+    }
+
+    __device__ void add_errors(const Tile (&e)[source_tiles], const Side& side) {
+        Tile weighed[source_tiles];
+        weigh(e, side.w, weighed);
+        if constexpr (HAS_MOMENTUM) {
+            Tile also[source_tiles];
+            weigh(e, side.h, also);
+            multiply_both<precision, Lies::in_rows>(weighed, also, &side.k[0][0], key_stride, m, s);
+        } else {
+            multiply<precision, Lies::in_rows>(weighed, &side.k[0][0], key_stride, m);
+        }
+    }
+};
+
+__device__ void store_state(const device_side::Chain& given, int64_t slot, int row, const State& state) {
+    const int64_t at = (slot * rows + row) * columns;
+    if constexpr (PARALLEL) {
+        store_tiles(state.m, given.sums_m + at, columns);
+        if (HAS_MOMENTUM) store_tiles(state.s, given.sums_s + at, columns);
+    } else {
+        store_elements<precision>(state.m, static_cast<Element*>(given.states_m) + at, columns);
+        if (HAS_MOMENTUM)
+            store_elements<precision>(state.s, static_cast<Element*>(given.states_s) + at, columns);
+    }
+}
+
+// The state before the first tile: of the launch before, or what the sequence starts from.
+__device__ void load_live(const device_side::Chain& given, int64_t batch, int row, State& state) {
+    if (given.tiling.first > 0) {
+        load_tiles(given.live_m + (batch * rows + row) * columns, columns, state.m);
+        if (HAS_MOMENTUM) load_tiles(given.live_s + (batch * rows + row) * columns, columns, state.s);
+        return;
+    }
+    load_unpadded<ROWS, COLUMNS>(given.m0 ? given.m0 + batch * ROWS * COLUMNS : nullptr, row, state.m);
+    if (HAS_MOMENTUM)
+        load_unpadded<ROWS, COLUMNS>(given.s0 ? given.s0 + batch * ROWS * COLUMNS : nullptr, row, state.s);
+}
+
+__device__ void store_live(const device_side::Chain& given, int64_t batch, int row, const State& state) {
+    if (given.tiling.last < given.length) {
+        store_tiles(state.m, given.live_m + (batch * rows + row) * columns, columns);
+        if (HAS_MOMENTUM) store_tiles(state.s, given.live_s + (batch * rows + row) * columns, columns);
+        return;
+    }
+    if (given.final_m) store_unpadded<ROWS, COLUMNS>(state.m, given.final_m + batch * ROWS * COLUMNS, row);
+    if (HAS_MOMENTUM && given.final_s)
+        store_unpadded<ROWS, COLUMNS>(state.s, given.final_s + batch * ROWS * COLUMNS, row);
+    if (given.boundaries)
+        store_unpadded<ROWS, COLUMNS>(
+            state.m, given.boundaries + ((batch + 1) * given.boundary_count - 1) * ROWS * COLUMNS, row);
+}
+
+// What happens where a tile begins.
+__device__ void begin_tile(const device_side::Chain& given, int64_t batch, int tile, int row,
+                           const State& state, Shared& shared) {
+    const device_side::Tiling& tiling = given.tiling;
+    const int64_t first = tokens_of(tiling, tile).first;
+    if (opens_chunk(tiling, tile)) {
+        if (given.boundaries)
+            store_unpadded<ROWS, COLUMNS>(
+                state.m,
+                given.boundaries +
+                    (batch * given.boundary_count + first / given.boundary_chunk) * ROWS * COLUMNS,
+                row);
+        if (KEEPS_BOUNDARY) {
+            store_tiles(state.m, shared.boundary[device::warp_of_thread() * 16], boundary_stride);
+            __syncwarp();
+        }
+    }
+    store_state(given, batch * tiling.tiles + tile, row, state);
+}
+
+__device__ void make_errors(const Side& side, State& state, const Shared& shared, Tile (&e)[source_tiles]) {
+    load_errors(side, e);
+    if constexpr (READS_MEMORY) {
+        const Element* const x = SOLVES ? &side.x[0][0] : &side.k[0][0];
+        if constexpr (KEEPS_BOUNDARY) {
+            Tile boundary[column_tiles];
+            load_tiles(shared.boundary[device::warp_of_thread() * 16], boundary_stride, boundary);
+            multiply<precision, Lies::in_columns>(boundary, x, key_stride, e);
+        } else {
+            multiply<precision, Lies::in_columns>(state.m, x, key_stride, e);
+        }
+    }
+}
+
+// Grid: strips of rows, tiles where PARALLEL, batch.
+extern "C" __global__ void __launch_bounds__(32 * WARPS) chain(device_side::Chain given) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    Shared& shared = *reinterpret_cast<Shared*>(memory);
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    const device_side::Tiling& tiling = given.tiling;
+    const int64_t batch = blockIdx.z;
+    const int first_row = blockIdx.x * strip, row = first_row + device::warp_of_thread() * 16;
+    const int last_tile = PARALLEL ? blockIdx.y + 1 : tiling.tiles;
+    State state;
+    Step step{PARALLEL ? static_cast<int>(blockIdx.y) : 0, 0};
+    start_copies(given, batch, first_row, step, shared.sides[0]);
+    if (PARALLEL) {
+        clear(state.m);
+        clear(state.s);
+    } else {
+        load_live(given, batch, row, state);
+    }
+    for (int side = 0; step.tile < last_tile; side ^= 1) {
+        device::wait_for_copies();
+        __syncthreads();
+        const Step next = step.next();
+        if (next.tile < last_tile) start_copies(given, batch, first_row, next, shared.sides[side ^ 1]);
+        const Side& here = shared.sides[side];
+        if (!PARALLEL && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
+        Tile e[source_tiles];
+        make_errors(here, state, shared, e);
+        const int64_t slot = batch * tiling.tiles + step.tile;
+        store_elements<precision>(
+            e, static_cast<Element*>(given.errors) + (slot * rows + row) * SOURCES + step.block * block,
+            SOURCES);
+        if (!PARALLEL && step.block == 0) state.decay(here.scalars);
+        state.add_errors(e, here);
+        __syncthreads();
+        step = next;
+    }
+    if (PARALLEL)
+        store_state(given, batch * tiling.tiles + blockIdx.y, row, state);
+    else
+        store_live(given, batch, row, state);
+}

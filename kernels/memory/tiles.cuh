@@ -1,0 +1,99 @@
+// Tiles of products (products.cuh) from and to memory.
+#pragma once
+
+#include "kernels/memory/products.cuh"
+#include "kernels/memory/rows.cuh"
+
+namespace sawtooth::memory {
+
+// Where a lane's first element of a tile of 16 rows by 8 columns lies, [rows, stride].
+__device__ inline int row_of_lane() { return device::lane_of_thread() / 4; }
+__device__ inline int column_of_lane() { return device::lane_of_thread() % 4 * 2; }
+
+template <int tiles>
+__device__ void clear(Tile (&to)[tiles]) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) to[n][at] = 0;
+}
+
+// Rows 0 … 15 of an f32 matrix.
+template <int tiles>
+__device__ void load_tiles(const float* from, int stride, Tile (&to)[tiles]) {
+    const float* const mine = from + row_of_lane() * stride + column_of_lane();
+#pragma unroll
+    for (int n = 0; n < tiles; ++n) {
+        const float2 upper = *reinterpret_cast<const float2*>(mine + 8 * n);
+        const float2 lower = *reinterpret_cast<const float2*>(mine + 8 * stride + 8 * n);
+        to[n][0] = upper.x, to[n][1] = upper.y, to[n][2] = lower.x, to[n][3] = lower.y;
+    }
+}
+
+template <int tiles>
+__device__ void store_tiles(const Tile (&from)[tiles], float* to, int stride) {
+    float* const mine = to + row_of_lane() * stride + column_of_lane();
+#pragma unroll
+    for (int n = 0; n < tiles; ++n) {
+        *reinterpret_cast<float2*>(mine + 8 * n) = {from[n][0], from[n][1]};
+        *reinterpret_cast<float2*>(mine + 8 * stride + 8 * n) = {from[n][2], from[n][3]};
+    }
+}
+
+// Rounded to what factors are; the address of a pair is a multiple of its bytes.
+template <Precision precision, int tiles>
+__device__ void store_elements(const Tile (&from)[tiles], typename Products<precision>::Element* to,
+                               int stride) {
+    if constexpr (precision != Precision::bf16) {
+        store_tiles(from, to, stride);
+    } else {
+        uint16_t* const mine = to + row_of_lane() * stride + column_of_lane();
+#pragma unroll
+        for (int n = 0; n < tiles; ++n) {
+            *reinterpret_cast<uint32_t*>(mine + 8 * n) = device::f32_to_bf16x2(from[n][0], from[n][1]);
+            *reinterpret_cast<uint32_t*>(mine + 8 * stride + 8 * n) =
+                device::f32_to_bf16x2(from[n][2], from[n][3]);
+        }
+    }
+}
+
+// The same for a matrix [rows, columns] whose padding is not stored, in f32.
+template <int rows, int columns, int tiles>
+__device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_row) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) {
+            const int row = first_row + row_of_lane() + at / 2 * 8,
+                      column = 8 * n + column_of_lane() + at % 2;
+            if (row < rows && column < columns) to[row * columns + column] = from[n][at];
+        }
+}
+
+template <int rows, int columns, int tiles>
+__device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles]) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) {
+            const int row = first_row + row_of_lane() + at / 2 * 8,
+                      column = 8 * n + column_of_lane() + at % 2;
+            to[n][at] = from && row < rows && column < columns ? from[row * columns + column] : 0;
+        }
+}
+
+// Starts copies of `rows` rows of `columns` elements (whose bytes 16 divides) into rows of `stride`; rows
+// from `there` on become zeros.
+template <int columns, class Element>
+__device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
+                            int there) {
+    constexpr int each = 16 / sizeof(Element), pieces = columns / each;
+    static_assert(columns % each == 0);
+    for (int at = threadIdx.x; at < rows * pieces; at += blockDim.x) {
+        const int r = at / pieces, c = at % pieces * each;
+        device::copy_async(reinterpret_cast<Piece<16>*>(to + r * stride + c), from + r * from_stride + c,
+                           r < there);
+    }
+}
+
+}  // namespace sawtooth::memory
