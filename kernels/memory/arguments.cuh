@@ -69,9 +69,10 @@ struct Slots {
     int64_t length;
     const void *k, *v, *q;  // [batch, length, d]
     const float* given;     // [batch, slot_count, d], before the first token
-    float *live, *final;    // [batch, slot_count, d]: after `last`, the latter after the last token of all
-    float* states;          // [batch, tiles, slot_count, d] at the tile's start
-    float* boundaries;      // [batch, boundary_count, slot_count, d]; null: not stored
+    // null final: not stored
+    float *live, *final;  // [batch, slot_count, d]: after `last`, the latter after the last token of all
+    float* states;        // [batch, tiles, slot_count, d] at the tile's start
+    float* boundaries;    // [batch, boundary_count, slot_count, d]; null: not stored
     int64_t boundary_chunk, boundary_count;
     void* y;  // [batch of y_stride elements, length, d]
     int64_t y_stride;

@@ -9,7 +9,7 @@
 // are exact.
 //
 // Defines: COLUMNS, ROWS, PRECISION, WARPS, SOURCES, SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM,
-// KEEPS_BOUNDARY, PARALLEL.
+// KEEPS_BOUNDARY, PARALLEL, COPY_WARPS.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/memory/coefficients.cuh"

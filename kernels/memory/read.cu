@@ -67,7 +67,8 @@ __device__ void normalise_rows(Tile (&tiles)[column_tiles]) {
                 tiles[n][2 * half] * tiles[n][2 * half] + tiles[n][2 * half + 1] * tiles[n][2 * half + 1];
         square = sum_of_quad(square);
         float factor = 1 / sqrtf(square);
-        if (!is_plain_square(square)) {
+        // The whole warp together, as its lanes sum.
+        if (__any_sync(device::whole_warp, !is_plain_square(square))) {
             double wide = 0;
 #pragma unroll
             for (int n = 0; n < column_tiles; ++n)

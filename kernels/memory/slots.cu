@@ -247,7 +247,7 @@ struct Walk {
     __device__ void store_live() {
         if (given.tiling.last < given.length)
             return team.store(slots_at(given.live, batch), first_slot, shared.x);
-        team.store(slots_at(given.final, batch), first_slot, shared.x);
+        if (given.final) team.store(slots_at(given.final, batch), first_slot, shared.x);
         if (given.boundaries)
             team.store(slots_at(given.boundaries, (batch + 1) * given.boundary_count - 1), first_slot,
                        shared.x);

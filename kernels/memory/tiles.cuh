@@ -82,18 +82,25 @@ __device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles
         }
 }
 
-// Starts copies of `rows` rows of `columns` elements (whose bytes 16 divides) into rows of `stride`; rows
-// from `there` on become zeros.
+// Starts copies of `rows` rows of `columns` elements (whose bytes 16 divides) into rows of `stride`, by
+// thread `thread` of `threads`; rows from `there` on become zeros.
 template <int columns, class Element>
 __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
-                            int there) {
+                            int there, int thread, int threads) {
     constexpr int each = 16 / sizeof(Element), pieces = columns / each;
     static_assert(columns % each == 0);
-    for (int at = threadIdx.x; at < rows * pieces; at += blockDim.x) {
+    for (int at = thread; at < rows * pieces; at += threads) {
         const int r = at / pieces, c = at % pieces * each;
         device::copy_async(reinterpret_cast<Piece<16>*>(to + r * stride + c), from + r * from_stride + c,
                            r < there);
     }
+}
+
+// The same by all threads of the block.
+template <int columns, class Element>
+__device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
+                            int there) {
+    copy_matrix<columns>(to, stride, from, from_stride, rows, there, threadIdx.x, blockDim.x);
 }
 
 }  // namespace sawtooth::memory

@@ -16,4 +16,12 @@ __device__ void copy_async(Words* to, const void* from, bool there) {
 
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
+// Copies in batches, for those that are further ahead: ends a batch, and waits for all but the last
+// `batches`.
+__device__ inline void end_batch_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int batches>
+__device__ void wait_for_copies_but_last() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(batches) : "memory");
+}
+
 }  // namespace sawtooth::device

@@ -1,0 +1,318 @@
+// The family memory in CUDA: its plans in theory, which need no GPU, and what its kernels compute where there
+// is one.
+
+#include <map>
+
+#include "kernels/cuda/chips.h"
+#include "kernels/cuda/occupancy.h"
+#include "kernels/memory/cuda.h"
+#include "profiling/gpu_timer.h"
+#include "tests/catch.h"
+#include "tests/run_memory.h"
+
+namespace sawtooth::memory_facts {
+namespace {
+
+// Cubins are kept in the build folder: a second run of the tests compiles nothing.
+cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
+
+// A chip in theory; null where NVRTC is missing, which is said.
+cuda::Device* theory(const std::string& architecture) {
+    if (const auto version = cuda::compiler_version(); !version) {
+        say_skipped(version.error().text);
+        return nullptr;
+    }
+    static std::map<std::string, std::unique_ptr<cuda::Device>> devices;
+    auto& device = devices[architecture];
+    if (!device) device = std::move(*cuda::Device::theory(architecture, options()));
+    return device.get();
+}
+
+// The GPU; null where there is none, which is said.
+cuda::Device* gpu() {
+    static Outcome<std::unique_ptr<cuda::Device>> device = [] {
+        const auto version = cuda::compiler_version();
+        return version ? cuda::Device::open(0, options()) : version.error();
+    }();
+    if (device) return device->get();
+    say_skipped(device.error().text);
+    return nullptr;
+}
+
+// Inputs with shapes and no data: what a theory needs.
+Arrays input_shapes(const Parameters& parameters) {
+    Arrays inputs;
+    for (const ArraySpec& spec : memory_family().arrays)
+        if (spec.role != Role::output && spec.is_used(parameters))
+            inputs.push_back({spec.name, spec.dtype, spec.shape_for(parameters, inputs), nullptr});
+    return inputs;
+}
+
+Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
+                    bool dry = false) {
+    const Arrays inputs = input_shapes(parameters);
+    auto plan = memory_family().variant(variant)->plan_cuda({parameters, inputs, dry, &device, true});
+    if (!plan) FAIL(variant << ": " << plan.error().text);
+    return std::move(*plan);
+}
+
+std::vector<std::string> variants_on(const Parameters& parameters, const Chip& chip) {
+    std::vector<std::string> names;
+    for (const Variant& variant : memory_family().variants)
+        if (!variant.check(parameters, chip)) names.push_back(variant.name);
+    return names;
+}
+
+Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
+               Settings more = {}) {
+    Settings all = {{"rule", rule}, {"batch", batch}, {"length", length}, {"d", d}, {"chunk", chunk}};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+// Every rule, precision and dtype, widths that fill tiles and that do not.
+std::vector<Settings> covering_set() {
+    return {sized("titans", 2, 300, 64, 64, {{"precision", "bf16"}, {"dtype", "bf16"}}),
+            sized("delta", 2, 300, 33, 16, {{"precision", "tf32"}, {"dtype", "f16"}}),
+            sized("hebbian", 2, 300, 16, 100),
+            sized("atlas", 2, 300, 24, 64, {{"readout", "boundary"}}),
+            sized("atlas_omega", 2, 300, 32, 64, {{"precision", "tf32"}}),
+            sized("lattice", 2, 300, 24, 16),
+            sized("trellis", 2, 300, 32, 8, {{"precision", "bf16"}})};
+}
+
+TEST_CASE("every kernel of memory compiles without a warning for every chip", "[memory][cuda]") {
+    for (const Chip& chip : cuda::known_chips()) {
+        cuda::Device* const device = theory(chip.architecture);
+        if (!device) return;
+        std::vector<Settings> rows = covering_set();
+        if (chip.architecture != "sm_90a") rows.resize(2);
+        for (const Settings& settings : rows) {
+            const Parameters parameters = parameters_with(settings);
+            for (const std::string& variant : variants_on(parameters, chip)) {
+                INFO(chip.architecture << " " << variant << " " << parameters.text("rule"));
+                const Plan plan = plan_in_theory(*device, variant, parameters);
+                std::shared_ptr<const LaunchInfo> last;
+                for (const Launch& launch : plan.launches) {
+                    if (std::exchange(last, launch.info) == launch.info) continue;
+                    const LaunchInfo& info = *launch.info;
+                    INFO(info.name);
+                    REQUIRE(info.resources);
+                    CHECK(info.resources->registers > 0);
+                    // A call of a square root or a division may keep a few across it.
+                    CHECK(info.resources->spill_bytes <= 64);
+                    CHECK(*cuda::theoretical_occupancy(chip, info.block.x, *info.resources).theoretical > 0);
+                    CHECK_FALSE(info.grid_formula.empty());
+                    CHECK_FALSE(info.meaning.empty());
+                    CHECK(info.work.bytes > 0);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a strategy of memory is on CUDA the algorithm whose name it bears", "[memory][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const auto names = [&](const char* variant, const Settings& settings) {
+        std::map<std::string, int> counts;
+        for (const Launch& launch :
+             plan_in_theory(*device, variant, parameters_with(settings), true).launches)
+            ++counts[launch.info->name];
+        return counts;
+    };
+    using Counts = std::map<std::string, int>;
+    const Settings delta = sized("delta", 2, 300, 32, 64, {{"C_G", int64_t{100}}, {"C_L", int64_t{25}}});
+    CHECK(names("sequential", delta) == Counts{{"token", 300}});
+    CHECK(names("sequential_persistent", delta) == Counts{{"tokens", 1}});
+    CHECK(names("chunkwise_gd", delta) == Counts{{"prepare", 1}, {"walk", 1}, {"read", 1}});
+    CHECK(names("exact_chunk", delta) == Counts{{"solve", 1}, {"walk", 1}, {"read", 1}});
+    CHECK(names("associative_scan", delta) == Counts{{"tree", 1}});
+    CHECK(names("tnt", delta) == Counts{{"locals", 3}, {"global_step", 3}});
+    const Settings atlas = sized("atlas", 2, 300, 32, 64);
+    CHECK(names("atlas_parallel", atlas) ==
+          Counts{{"prepare", 1}, {"sum_tiles", 1}, {"scan_tiles", 1}, {"read", 1}});
+    const Settings lattice = sized("lattice", 2, 300, 32, 64);
+    CHECK(names("sequential", lattice) == Counts{{"token", 300}});
+    CHECK(names("lattice_gla", lattice) == Counts{{"walk_slots", 1}, {"read_slots", 1}});
+    const Settings trellis = sized("trellis", 2, 300, 32, 64);
+    CHECK(names("sequential", trellis) == Counts{{"token", 300}});
+    CHECK(names("chunkwise_gd", trellis) == Counts{{"prepare_keys", 1},
+                                                   {"walk_keys", 1},
+                                                   {"read_keys", 1},
+                                                   {"read_queries", 1},
+                                                   {"prepare_values", 1},
+                                                   {"walk_values", 1},
+                                                   {"read_values", 1}});
+}
+
+TEST_CASE("a launch a token shares what it says with all others", "[memory][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const char* const rule = GENERATE("titans", "lattice", "trellis");
+    const Plan plan = plan_in_theory(*device, "sequential", parameters_with(sized(rule, 1, 50, 16, 8)), true);
+    REQUIRE(plan.launches.size() == 50);
+    for (const Launch& launch : plan.launches) CHECK(launch.info == plan.launches.front().info);
+}
+
+TEST_CASE("the way to launch is the plan's", "[memory][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const auto [word, follow] =
+        GENERATE(table<const char*, Follow>({{"sync", Follow::wait},
+                                             {"stream", Follow::stream},
+                                             {"graph", Follow::graph},
+                                             {"graph_pdl", Follow::graph_programmatic}}));
+    const auto parameters = parameters_with(sized("delta", 1, 8, 8, 8, {{"launch", word}}));
+    CHECK(plan_in_theory(*device, "sequential", parameters, true).follow == follow);
+}
+
+TEST_CASE("a dry CUDA plan of memory asks for exactly the memory that the plan takes", "[memory][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    for (const Settings& settings : covering_set()) {
+        const auto parameters = parameters_with(settings);
+        for (const std::string& variant : variants_on(parameters, device->chip()))
+            CHECK(plan_in_theory(*device, variant, parameters, true).memory_bytes ==
+                  plan_in_theory(*device, variant, parameters).memory_bytes);
+    }
+}
+
+TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]") {
+    const auto refusal = [](const char* variant, const char* chip, const Settings& settings) {
+        const auto words =
+            memory_family().variant(variant)->check(parameters_with(settings), *cuda::chip_of(chip));
+        return words ? *words : "";
+    };
+    CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 128, 8)).empty());
+    CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 129, 8))
+              .starts_with("d = 129: accepted on a GPU"));
+    CHECK(refusal("sequential", "sm_80", sized("delta", 1, 8, 8, 8, {{"launch", "graph_pdl"}}))
+              .starts_with("launch = graph_pdl: "));
+    CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 8, 8, {{"launch", "graph_pdl"}})).empty());
+    CHECK(refusal("sequential", "sm_86", sized("lattice", 1, 8, 128, 8, {{"slot_count", int64_t{1024}}}))
+              .starts_with("slot_count = 1024 takes "));
+    CHECK(refusal("sequential", "sm_86",
+                  sized("atlas_omega", 1, 5000, 128, 8, {{"omega_window", int64_t{4000}}}))
+              .starts_with("omega_window = 4000 takes "));
+}
+
+// Outputs of two runs over the same plan, so that what a run leaves behind cannot help the next, through the
+// timer that knows how launches follow one another.
+Arrays run_on(cuda::Device& device, const std::string& variant, const Parameters& parameters,
+              const Arrays& inputs) {
+    const auto plan = memory_family().variant(variant)->plan_cuda({parameters, inputs, false, &device, true});
+    if (!plan) FAIL(variant << ": " << plan.error().text);
+    GpuTimer timer(device);
+    Arrays first;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+        if (const auto error = timer.run(*plan)) FAIL(variant << ": " << error->text);
+        auto outputs = plan->outputs();
+        if (!outputs) FAIL(variant << ": " << outputs.error().text);
+        if (repeat == 0)
+            first = *outputs;
+        else
+            CHECK(same_bits(first, *outputs));
+    }
+    return first;
+}
+
+// Every output of every variant against the same strategy on the CPU; returns how many were compared.
+int compare_with_cpu(cuda::Device& device, const Settings& settings, double tolerance,
+                     const std::function<void(Arrays&)>& change = {}) {
+    const Parameters parameters = parameters_with(settings);
+    Arrays inputs = inputs_for(parameters);
+    if (change) change(inputs);
+    int compared = 0;
+    for (const std::string& variant : variants_on(parameters, device.chip())) {
+        const Arrays outputs = run_on(device, variant, parameters, inputs);
+        const Ran on_cpu = run(variant, parameters, inputs);
+        REQUIRE(outputs.size() == on_cpu.outputs.size());
+        for (const Array& output : outputs) {
+            INFO(variant << " " << output.name << " " << to_text(output.shape));
+            CHECK(distance(output, on_cpu[output.name]) < tolerance);
+            ++compared;
+        }
+    }
+    return compared;
+}
+
+constexpr double rounding = 3e-5;  // of f32 over some hundred steps
+const std::vector<const char*> every_rule = {"titans",      "delta",   "hebbian", "atlas",
+                                             "atlas_omega", "lattice", "trellis"};
+
+TEST_CASE("every CUDA strategy of memory gives what it gives on the CPU", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const char* const rule = GENERATE(from_range(every_rule));
+    // Trellis diverges where chunks are long.
+    const int64_t chunk = std::string(rule) == "trellis" ? 8 : 64;
+    INFO(rule);
+    CHECK(compare_with_cpu(*device, sized(rule, 2, 300, 64, chunk), rounding) > 0);
+    // Odd widths, chunks above the length, short last ones, several tiles a chunk.
+    compare_with_cpu(*device,
+                     sized(rule, 3, 77, 33, 16, {{"compress", int64_t{9}}, {"slot_count", int64_t{5}}}),
+                     rounding);
+    compare_with_cpu(*device, sized(rule, 2, 40, 1, 1, {{"compress", int64_t{1}}}), rounding);
+    compare_with_cpu(*device, sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}), rounding);
+}
+
+TEST_CASE("narrow types and products lose on CUDA what rounding loses", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const auto [dtype, precision, tolerance] = GENERATE(table<const char*, const char*, double>(
+        {{"bf16", "f32", 6e-3}, {"f16", "tf32", 5e-3}, {"bf16", "bf16", 4e-2}}));
+    for (const char* rule : {"delta", "titans", "atlas"})
+        compare_with_cpu(*device, sized(rule, 2, 200, 64, 64, {{"dtype", dtype}, {"precision", precision}}),
+                         tolerance);
+}
+
+TEST_CASE("alpha of 1 and the underflow of decay give no NaN on CUDA", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const char* const rule = GENERATE("titans", "delta", "hebbian", "atlas");
+    compare_with_cpu(*device, sized(rule, 1, 400, 16, 64), rounding,
+                     [](Arrays& inputs) { fill(inputs, "alpha", 0.999f); });
+    compare_with_cpu(*device, sized(rule, 1, 100, 16, 64), rounding, [](Arrays& inputs) {
+        const auto alpha = find(inputs, "alpha")->as<float>();
+        for (size_t t = 3; t < alpha.size(); t += 5) alpha[t] = 1;
+    });
+}
+
+TEST_CASE("levels on CUDA are those of the CPU", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const char* const rule = GENERATE("titans", "lattice", "trellis");
+    const std::vector<int64_t> levels = {1, 8, 50};
+    compare_with_cpu(*device, sized(rule, 2, 130, 16, 8, {{"levels", levels}}), rounding);
+}
+
+TEST_CASE("all ways to launch give the same bits and a timeline", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const auto result_of = [&](const char* launch) {
+        const auto parameters = parameters_with(sized("titans", 2, 100, 32, 8, {{"launch", launch}}));
+        if (memory_family().variant("sequential")->check(parameters, device->chip())) return Arrays{};
+        const Arrays inputs = inputs_for(parameters);
+        const auto plan =
+            memory_family().variant("sequential")->plan_cuda({parameters, inputs, false, device, true});
+        REQUIRE(plan);
+        GpuTimer timer(*device);
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            const auto timed = timer.time(*plan, Cache::hot);
+            REQUIRE(timed);
+            INFO(launch << " " << timer.note());
+            if (timer.note().empty()) CHECK(timed->launches.size() == 100);
+        }
+        return *plan->outputs();
+    };
+    const Arrays in_stream = result_of("stream");
+    for (const char* launch : {"sync", "graph", "graph_pdl"}) {
+        const Arrays outputs = result_of(launch);
+        INFO(launch);
+        CHECK((outputs.empty() || same_bits(in_stream, outputs)));
+    }
+}
+
+}  // namespace
+}  // namespace sawtooth::memory_facts
