@@ -3,13 +3,12 @@
 //   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
 //   diag(h) K.
 // A warp has 16 rows of M and S in registers and walks them past all tiles (a launch for each tile alone
-// where PARALLEL: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, the
-// next one on its way into the other half of shared memory. Errors are those of the memory at the chunk's
-// boundary, kept in shared memory where a chunk or its sources take more than one step; with the solve they
-// are exact.
+// where PARALLEL: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, which
+// COPY_WARPS further warps fetch two steps ahead. Errors are those of the memory at the chunk's boundary,
+// kept in shared memory where a chunk or its sources take more than one step; with the solve they are exact.
 //
-// Defines: COLUMNS, ROWS, PRECISION, WARPS, SOURCES, SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM,
-// KEEPS_BOUNDARY, PARALLEL, COPY_WARPS.
+// Defines: COLUMNS, ROWS, PRECISION, WARPS, COPY_WARPS, SOURCES, SOURCE_BLOCK, SOLVES, READS_MEMORY,
+// HAS_MOMENTUM, KEEPS_BOUNDARY, PARALLEL.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/memory/coefficients.cuh"
@@ -26,6 +25,8 @@ constexpr int strip = 16 * WARPS;  // rows of the block
 constexpr int block = SOURCE_BLOCK, blocks = SOURCES / SOURCE_BLOCK;
 constexpr int key_stride = columns + bank_padding<precision>, value_stride = strip + bank_padding<precision>;
 constexpr int boundary_stride = columns + 4;
+constexpr int side_count = 3;  // one that is worked on, two on their way
+constexpr int copy_threads = 32 * COPY_WARPS;
 constexpr int column_tiles = columns / 8, source_tiles = block / 8;
 
 struct Side {
@@ -36,7 +37,7 @@ struct Side {
 };
 
 struct Shared {
-    alignas(16) Side sides[2];
+    alignas(16) Side sides[side_count];
     alignas(16) float boundary[KEEPS_BOUNDARY ? strip : 1][boundary_stride];
 };
 
@@ -48,6 +49,7 @@ struct Step {
 
 __device__ void start_copies(const device_side::Chain& given, int64_t batch, int first_row, const Step& step,
                              Side& side) {
+    const int thread = threadIdx.x - 32 * WARPS;
     const device_side::Tiling& tiling = given.tiling;
     const Range tokens = tokens_of(tiling, step.tile);
     const int64_t first = first_source(tiling, tokens.first) + step.block * block;
@@ -55,21 +57,21 @@ __device__ void start_copies(const device_side::Chain& given, int64_t batch, int
     // Where nothing is read any address will do.
     const int64_t row = batch * (tiling.last - tiling.origin) + (there > 0 ? first - tiling.origin : 0);
     copy_matrix<columns>(&side.k[0][0], key_stride, static_cast<const Element*>(given.keys) + row * columns,
-                         columns, block, there);
+                         columns, block, there, thread, copy_threads);
     if (SOLVES)
         copy_matrix<columns>(&side.x[0][0], key_stride,
-                             static_cast<const Element*>(given.solved) + row * columns, columns, block,
-                             there);
+                             static_cast<const Element*>(given.solved) + row * columns, columns, block, there,
+                             thread, copy_threads);
     copy_matrix<strip>(&side.v[0][0], value_stride,
-                       static_cast<const Element*>(given.values) + row * rows + first_row, rows, block,
-                       there);
+                       static_cast<const Element*>(given.values) + row * rows + first_row, rows, block, there,
+                       thread, copy_threads);
     const float* const ends = given.ends + (batch * tiling.tiles + step.tile) * (2 * SOURCES + 4);
-    for (int at = threadIdx.x * 4; at < block; at += blockDim.x * 4) {
+    for (int at = thread * 4; at < block; at += copy_threads * 4) {
         device::copy_async(reinterpret_cast<Piece<16>*>(side.w + at), ends + step.block * block + at, true);
         device::copy_async(reinterpret_cast<Piece<16>*>(side.h + at),
                            ends + SOURCES + step.block * block + at, true);
     }
-    if (threadIdx.x == blockDim.x - 1)
+    if (thread == copy_threads - 1)
         device::copy_async(reinterpret_cast<Piece<16>*>(side.scalars), ends + 2 * SOURCES, true);
 }
 
@@ -196,45 +198,64 @@ __device__ void make_errors(const Side& side, State& state, const Shared& shared
     }
 }
 
+// What the copying warps do: fetch the blocks of all steps, two of them ahead.
+__device__ void fetch(const device_side::Chain& given, int64_t batch, int first_row, Step step, int last_tile,
+                      Shared& shared) {
+    Step ahead = step;
+    int side = 0;
+    const auto start_next = [&] {
+        if (ahead.tile < last_tile) start_copies(given, batch, first_row, ahead, shared.sides[side]);
+        device::end_batch_of_copies();
+        ahead = ahead.next();
+        side = side + 1 < side_count ? side + 1 : 0;
+    };
+    for (int k = 0; k < side_count - 1; ++k) start_next();
+    for (; step.tile < last_tile; step = step.next()) {
+        device::wait_for_copies_but_last<side_count - 2>();
+        __syncthreads();
+        start_next();  // over what was worked on before this barrier
+    }
+}
+
+__device__ void take_step(const device_side::Chain& given, int64_t batch, const Step& step, int row,
+                          const Side& side, State& state, Shared& shared) {
+    if (!PARALLEL && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
+    Tile e[source_tiles];
+    make_errors(side, state, shared, e);
+    const int64_t slot = batch * given.tiling.tiles + step.tile;
+    store_elements<precision>(
+        e, static_cast<Element*>(given.errors) + (slot * rows + row) * SOURCES + step.block * block, SOURCES);
+    if (!PARALLEL && step.block == 0) state.decay(side.scalars);
+    state.add_errors(e, side);
+}
+
 // Grid: strips of rows, tiles where PARALLEL, batch.
-extern "C" __global__ void __launch_bounds__(32 * WARPS) chain(device_side::Chain given) {
+extern "C" __global__ void __launch_bounds__(32 * WARPS + copy_threads) chain(device_side::Chain given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    const device_side::Tiling& tiling = given.tiling;
     const int64_t batch = blockIdx.z;
     const int first_row = blockIdx.x * strip, row = first_row + device::warp_of_thread() * 16;
-    const int last_tile = PARALLEL ? blockIdx.y + 1 : tiling.tiles;
+    const int first_tile = PARALLEL ? blockIdx.y : 0,
+              last_tile = PARALLEL ? first_tile + 1 : given.tiling.tiles;
+    if (device::warp_of_thread() >= WARPS)
+        return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
     State state;
-    Step step{PARALLEL ? static_cast<int>(blockIdx.y) : 0, 0};
-    start_copies(given, batch, first_row, step, shared.sides[0]);
     if (PARALLEL) {
         clear(state.m);
         clear(state.s);
     } else {
         load_live(given, batch, row, state);
     }
-    for (int side = 0; step.tile < last_tile; side ^= 1) {
-        device::wait_for_copies();
+    int side = 0;
+    for (Step step{first_tile, 0}; step.tile < last_tile; step = step.next()) {
         __syncthreads();
-        const Step next = step.next();
-        if (next.tile < last_tile) start_copies(given, batch, first_row, next, shared.sides[side ^ 1]);
-        const Side& here = shared.sides[side];
-        if (!PARALLEL && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
-        Tile e[source_tiles];
-        make_errors(here, state, shared, e);
-        const int64_t slot = batch * tiling.tiles + step.tile;
-        store_elements<precision>(
-            e, static_cast<Element*>(given.errors) + (slot * rows + row) * SOURCES + step.block * block,
-            SOURCES);
-        if (!PARALLEL && step.block == 0) state.decay(here.scalars);
-        state.add_errors(e, here);
-        __syncthreads();
-        step = next;
+        take_step(given, batch, step, row, shared.sides[side], state, shared);
+        side = side + 1 < side_count ? side + 1 : 0;
     }
     if (PARALLEL)
-        store_state(given, batch * tiling.tiles + blockIdx.y, row, state);
+        store_state(given, batch * given.tiling.tiles + first_tile, row, state);
     else
         store_live(given, batch, row, state);
 }

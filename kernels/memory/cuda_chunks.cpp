@@ -15,6 +15,8 @@ constexpr int64_t usual_room = int64_t{1}
                                << 29;  // bytes of a range's scratch; a chunk that wants more gets it
 constexpr int64_t most_tiles = 65535;  // of a grid's second axis
 constexpr int64_t solve_warps = 4;
+constexpr int64_t copy_warps = 3;  // of chain.cu
+constexpr int64_t chain_sides = 3;
 
 // One chain of a job: the memory of a matrix rule, S_K or S_V of trellis.
 struct DeviceChain {
@@ -49,7 +51,7 @@ int64_t shared_of_chain(const DeviceChain& chain, const Cut& cut, int64_t warps)
     const int64_t keys = block * key_stride * cut.element_bytes;
     const int64_t side = keys + (chain.solves ? keys : key_stride * cut.element_bytes) +
                          block * (strip + cut.padding) * cut.element_bytes + 8 * block + 64;
-    return 2 * side + 4 * (cut.keeps_boundary ? strip : 1) * (cut.columns + 4) + 64;
+    return chain_sides * side + 4 * (cut.keeps_boundary ? strip : 1) * (cut.columns + 4) + 64;
 }
 
 int64_t shared_of_read(const Cut& cut) {
@@ -262,6 +264,7 @@ Defines Tiles::chain_defines(int64_t warps, bool parallel) const {
     Defines defines = shape_defines();
     defines.insert(defines.end(), {{"ROWS", text_of(chain_.rows)},
                                    {"WARPS", text_of(warps)},
+                                   {"COPY_WARPS", text_of(copy_warps)},
                                    {"SOURCES", text_of(cut_.sources)},
                                    {"SOURCE_BLOCK", text_of(cut_.source_block)},
                                    {"SOLVES", text_of(chain_.solves)},
@@ -285,7 +288,7 @@ void Tiles::add_walk(Range range) {
             {element() * (tokens(range) * (width() + static_cast<double>(chain_.rows)) + state_count(range)),
              products}),
         builder_.kernel({"kernels/memory/chain.cu", chain_defines(warps, false)}, "chain"),
-        {cut_.rows / (16 * warps), 1, job_.sizes.batch}, {32 * warps, 1, 1},
+        {cut_.rows / (16 * warps), 1, job_.sizes.batch}, {32 * (warps + copy_warps), 1, 1},
         shared_of_chain(chain_, cut_, warps), given(range));
 }
 
@@ -299,7 +302,7 @@ void Tiles::add_sums(Range range) {
                         {element() * tokens(range) * (width() + static_cast<double>(chain_.rows)) + sums,
                          2 * matrices() * size() * tokens(range)}),
         builder_.kernel({"kernels/memory/chain.cu", chain_defines(warps, true)}, "chain"),
-        {cut_.rows / (16 * warps), tiles_of(range), job_.sizes.batch}, {32 * warps, 1, 1},
+        {cut_.rows / (16 * warps), tiles_of(range), job_.sizes.batch}, {32 * (warps + copy_warps), 1, 1},
         shared_of_chain(chain_, cut_, warps), given(range));
     Defines defines = shape_defines();
     defines.insert(defines.end(), {{"ROWS", text_of(chain_.rows)},

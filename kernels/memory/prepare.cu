@@ -33,46 +33,71 @@ __device__ void prepare_row(const typename Storage::Word* from, bool normalises,
             to[lane + 32 * k] = P::element(lane + 32 * k < taken ? mine[k] * factor : 0);
 }
 
-// -w of 16 tokens from `first` on: a warp to every two tiles of 8 rows of W.
-__device__ void prepare_atlas(const device_side::Chain& given, int64_t batch, Range tokens, float* inputs) {
-    constexpr int half = COLUMNS, stride = padded_to(2 * half, 8) + 4;
+constexpr int slice = 32;  // columns of W that are in shared memory at once
+constexpr int input_stride = padded_to(2 * COLUMNS, slice) + 4;
+
+struct AtlasShared {
+    float inputs[16][input_stride];  // silu([k; v]), zeros behind it
+    float w[rows][slice + 1];
+};
+
+// silu([k; v]) of 16 tokens, a warp a token; zeros where there is none.
+__device__ void load_inputs_of_w(const device_side::Chain& given, int64_t batch, Range tokens,
+                                 AtlasShared& shared) {
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
     const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
-    const int warp = device::warp_of_thread(), lane = device::lane_of_thread();
-    for (int i = warp; i < 16; i += warps) {
-        const int64_t at = (batch * given.length + tokens.first + i) * half;
-        constexpr int each = (half + 31) / 32;
-        float mine[each];
+    const int lane = device::lane_of_thread();
+    constexpr int each = (COLUMNS + 31) / 32;
+    for (int i = device::warp_of_thread(); i < 16; i += warps) {
+        const int64_t at = (batch * given.length + tokens.first + i) * COLUMNS;
         const bool there = i < tokens.count();
+        float mine[each];
 #pragma unroll
         for (int k = 0; k < each; ++k)
-            mine[k] = there && lane + 32 * k < half ? widened<device::KEYS>(keys[at + lane + 32 * k]) : 0;
+            mine[k] = there && lane + 32 * k < COLUMNS ? widened<device::KEYS>(keys[at + lane + 32 * k]) : 0;
         const float factor = NORMALISE_KEYS ? inverse_norm(mine) : 1;
 #pragma unroll
         for (int k = 0; k < each; ++k) {
             const int c = lane + 32 * k;
-            if (c >= half) break;
-            inputs[i * stride + c] = silu_of(mine[k] * factor);
-            inputs[i * stride + half + c] = there ? silu_of(widened<device::VALUES>(values[at + c])) : 0;
+            if (c >= COLUMNS) break;
+            shared.inputs[i][c] = silu_of(mine[k] * factor);
+            shared.inputs[i][COLUMNS + c] = there ? silu_of(widened<device::VALUES>(values[at + c])) : 0;
+        }
+        for (int c = 2 * COLUMNS + lane; c < input_stride; c += 32) shared.inputs[i][c] = 0;
+    }
+}
+
+// -w of 16 tokens, W in slices through shared memory: a thread has four tokens of a row of W.
+__device__ void prepare_atlas(const device_side::Chain& given, int64_t batch, Range tokens,
+                              AtlasShared& shared) {
+    constexpr int items = (rows * 4 + threads - 1) / threads;
+    load_inputs_of_w(given, batch, tokens, shared);
+    float sums[items][4] = {};
+    for (int from = 0; from < 2 * COLUMNS; from += slice) {
+        __syncthreads();
+        for (int at = threadIdx.x; at < rows * slice; at += threads) {
+            const int r = at / slice, c = from + at % slice;
+            shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int n = 0; n < items; ++n) {
+            const int r = (threadIdx.x + n * threads) % rows, first = (threadIdx.x + n * threads) / rows * 4;
+            if (first >= 16) continue;
+            for (int c = 0; c < slice; ++c)
+#pragma unroll
+                for (int i = 0; i < 4; ++i) sums[n][i] += shared.w[r][c] * shared.inputs[first + i][from + c];
         }
     }
-    __syncthreads();
-    // Four tokens a thread and one row of W, whose numbers then come once.
+    const int64_t kept = given.tiling.last - given.tiling.origin;
     Element* const to =
-        static_cast<Element*>(given.values) +
-        (batch * (given.tiling.last - given.tiling.origin) + tokens.first - given.tiling.origin) * rows;
-    for (int at = threadIdx.x; at < rows * 4; at += threads) {
-        const int r = at % rows, first = at / rows * 4;
-        float sums[4] = {};
-        if (r < ROWS)
-            for (int c = 0; c < 2 * half; ++c) {
-                const float w = given.w_omega[r * 2 * half + c];
+        static_cast<Element*>(given.values) + (batch * kept + tokens.first - given.tiling.origin) * rows;
 #pragma unroll
-                for (int i = 0; i < 4; ++i) sums[i] += w * inputs[(first + i) * stride + c];
-            }
+    for (int n = 0; n < items; ++n) {
+        const int r = (threadIdx.x + n * threads) % rows, first = (threadIdx.x + n * threads) / rows * 4;
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            if (first + i < tokens.count()) to[(first + i) * rows + r] = P::element(-sums[i]);
+            if (first + i < tokens.count()) to[(first + i) * rows + r] = P::element(-sums[n][i]);
     }
     __syncthreads();
 }
@@ -80,7 +105,8 @@ __device__ void prepare_atlas(const device_side::Chain& given, int64_t batch, Ra
 // Grid: tiles, batch.
 extern "C" __global__ void __launch_bounds__(threads) prepare(device_side::Chain given) {
     __shared__ Gate gates[TILE];
-    __shared__ float inputs[ATLAS ? 16 * (2 * COLUMNS + 16) : 1];
+    __shared__ __align__(16) unsigned char memory[ATLAS ? sizeof(AtlasShared) : 16];
+    AtlasShared& for_atlas = *reinterpret_cast<AtlasShared*>(memory);
     device::wait_for_launches_before();
     device::let_next_launch_start();
     const device_side::Tiling& tiling = given.tiling;
@@ -102,7 +128,8 @@ extern "C" __global__ void __launch_bounds__(threads) prepare(device_side::Chain
     }
     if constexpr (ATLAS)
         for (int64_t first = tokens.first; first < tokens.last; first += 16)
-            prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last}, inputs);
+            prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last},
+                          for_atlas);
     __syncthreads();
     const int64_t source = first_source(tiling, tokens.first);
     store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(), tiling.halo,
