@@ -127,11 +127,13 @@ std::vector<Curve> curves_of(const SweepResult& result, const ValueAxis& axis, N
             if (same == curves.end()) same = curves.insert(curves.end(), Curve{});
             Curve& curve = *same;
             curve.line.label = label;
+            curve.line.sets.parameter = result.sweep.axes.front().parameter;
             curve.line.ink = variant_ink(*cell.result, variant.name);
             curve.line.ink.dashed = i % inner % 2 == 1;
             curve.line.markers = true;
             curve.line.x.push_back(axis.at[i / inner]);
             curve.line.y.push_back(value->median);
+            if (axis.axis.categories.empty()) curve.line.sets.values.push_back(curve.line.x.back());
             curve.band.ink = curve.line.ink;
             curve.band.x.push_back(axis.at[i / inner]);
             curve.band.low.push_back(value->q1);

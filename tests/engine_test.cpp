@@ -331,7 +331,7 @@ TEST_CASE("every figure sweep of a family gives figures from its cells", "[engin
     Runner runner(folder.path());
     const auto result = runner.run(scan_request({{"length", int64_t{256}}}), {});
     REQUIRE(result);
-    const auto sweeps = figure_sweeps(scan_request(), (*result)->parameters);
+    const auto sweeps = figure_sweeps(scan_request(), (*result)->parameters, Backend::cpu);
     CHECK(sweeps.size() == 3);
     for (Sweep sweep : sweeps) {
         sweep.axes[0].values.resize(2);

@@ -219,6 +219,72 @@ TEST_CASE("a double click fits a plot that was zoomed with the wheel", "[gui][wi
     CHECK(lab.view.visible.count("position") == 0);
 }
 
+// Many points side by side, half way up the plot, of which each sets `length`.
+Figure figure_that_sets_length(Place place) {
+    Figure figure;
+    figure.id = "points";
+    figure.place = place;
+    figure.title = "Points";
+    Line line{"a variant", {}, {}, {}, true, {"length", {}}};
+    for (int64_t length = 1001; length <= 1400; ++length) {
+        line.x.push_back(0.5 * static_cast<double>(length));
+        line.y.push_back(1);
+        line.sets.values.push_back(static_cast<double>(length));
+    }
+    figure.marks.push_back(std::move(line));
+    return figure;
+}
+
+TEST_CASE("a click on a point sets the parameter that it stands for, a drag does not", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    engine.answer(engine.run_ticket, lab.result, {figure_that_sets_length(Place::views)});
+    user.frames(3);
+    const size_t sent = engine.requests.size();
+    bool was_found = false;
+    const auto over_a_point = [&](ImGuiTestContext* ctx) {
+        ctx->WindowFocus("//Views");
+        const ImRect window = ctx->GetWindowByRef("//Views")->Rect();
+        for (float y = window.Min.y; y < window.Max.y && !was_found; y += 6) {
+            ctx->MouseTeleportToPos({window.GetCenter().x, y});
+            ctx->Yield(2);
+            was_found = ImGui::GetMouseCursor() == ImGuiMouseCursor_Hand;
+        }
+    };
+    user.play([&](ImGuiTestContext* ctx) {
+        over_a_point(ctx);
+        ctx->MouseDragWithDelta({60, 0});
+    });
+    REQUIRE(was_found);
+    CHECK(engine.requests.size() == sent);
+    was_found = false;
+    user.play([&](ImGuiTestContext* ctx) {
+        over_a_point(ctx);
+        ctx->MouseClick();
+    });
+    REQUIRE(engine.requests.size() > sent);
+    CHECK(length_of(engine.requests.back()) > 1000);
+    CHECK(length_of(engine.requests.back()) < 1401);
+}
+
+TEST_CASE("the panel of the first figure comes to the front, and stays where a person went",
+          "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    const auto in_front = [](const char* panel) { return ImGui::FindWindowByName(panel)->DockTabIsVisible; };
+    user.frames(3);
+    engine.answer(engine.run_ticket, lab.result, {figure_that_sets_length(Place::views)});
+    user.frames(6);
+    CHECK(in_front("Views"));
+    user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Outputs"); });
+    engine.answer(engine.run_ticket, lab.result, {figure_that_sets_length(Place::views)});
+    user.frames(6);
+    CHECK(in_front("Outputs"));
+}
+
 TEST_CASE("resetting the layout brings every panel back into its place", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -199,7 +199,7 @@ TEST_CASE("figure sweeps start after a rest, and again only where their base cha
     REQUIRE(due(lab));
     update(lab, *due(lab));
     const std::vector<Sweep> first = engine.sweeps;
-    REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters).size());
+    REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters, Backend::cpu).size());
     REQUIRE(sweeps_run(lab));
 
     // The parameter that one of them sweeps: that one goes on, the others start anew.

@@ -4,6 +4,7 @@
 
 #include "app/engine/engine.h"
 #include "app/engine/runner.h"
+#include "kernels/memory/figure_parts.h"
 #include "tests/catch.h"
 #include "tests/run_memory.h"
 #include "tests/temporary_folder.h"
@@ -155,13 +156,13 @@ TEST_CASE("the table marks what is exact", "[memory][figures]") {
     const Matrix table =
         marks_of<Matrix>(figure_named(memory::figures(result, {}), "rules-and-strategies")).front();
     REQUIRE(table.cells.size() == 7 * 8);
-    const auto text = [&](size_t rule, size_t strategy) { return table.texts[rule * 8 + strategy]; };
-    CHECK(text(1, 7) == "exact");       // delta, exact_chunk
-    CHECK(text(0, 7).empty());          // titans
-    CHECK(text(0, 2) == "at chunk 1");  // chunkwise_gd
-    CHECK(text(2, 2) == "exact");       // hebbian
-    CHECK(text(0, 4) == "in locals");   // tnt
-    CHECK(table.row_labels[1] == "delta (present)");
+    const auto text = [&](size_t rule, size_t strategy) { return table.texts[strategy * 7 + rule]; };
+    CHECK(text(1, 7) == "exact");                // delta, exact_chunk
+    CHECK(text(0, 7).empty());                   // titans
+    CHECK(text(0, 2) == "at chunk 1");           // chunkwise_gd
+    CHECK(text(2, 2) == "exact");                // hebbian
+    CHECK(text(0, 4) == "in locals");            // tnt
+    CHECK(table.column_labels[1] == "[delta]");  // the present one
 }
 
 TEST_CASE("the pulse is a grid with the levels that fire together below", "[memory][figures]") {
@@ -194,7 +195,7 @@ std::vector<Figure> swept(const std::string& id, const Settings& settings, std::
     TemporaryFolder folder;
     Runner runner(folder.path());
     const Request request = memory_request(settings);
-    for (Sweep& sweep : figure_sweeps(request, parameters_with(settings))) {
+    for (Sweep& sweep : figure_sweeps(request, parameters_with(settings), Backend::cpu)) {
         if (sweep.id != id) continue;
         sweep.axes.back().values = chunks;
         const auto done = runner.sweep(sweep, {});
@@ -205,7 +206,7 @@ std::vector<Figure> swept(const std::string& id, const Settings& settings, std::
     return {};
 }
 
-TEST_CASE("the trade-off: a curve a strategy, the present chunk and the source's range marked",
+TEST_CASE("the trade-off: a curve a strategy, points that set the chunk, the source's range marked",
           "[memory][figures]") {
     const auto figures = swept("chunk", {{"rule", "titans"}, {"length", int64_t{256}}, {"d", int64_t{16}}},
                                {int64_t{1}, int64_t{16}, int64_t{128}, int64_t{256}});
@@ -219,13 +220,16 @@ TEST_CASE("the trade-off: a curve a strategy, the present chunk and the source's
     CHECK(gd.y[3] > gd.y[1]);
     CHECK(line_named(lines, "tnt").x == std::vector<double>{16, 128, 256});  // C_G follows; C_L is 16
     CHECK(marks_of<Band>(error).size() == 2);
-    REQUIRE(marks_of<Rule>(error).size() == 1);
-    CHECK(marks_of<Rule>(error).front().at == 64);
+    CHECK(gd.sets.parameter == "chunk");
+    CHECK(gd.sets.values == gd.x);
+    CHECK(line_named(lines, "tnt").sets.parameter == "C_G");
+    CHECK(line_named(lines, "sequential").sets.values.empty());
     CHECK(error.x.scale == Scale::log2);
     CHECK(error.y.scale == Scale::log10);
 
     const Line both = line_named(marks_of<Line>(figure_named(figures, "time-against-error")), "chunkwise_gd");
     CHECK(both.x == gd.y);
+    CHECK(both.sets.values == gd.x);
     CHECK(both.y ==
           line_named(marks_of<Line>(figure_named(figures, "time-against-chunk")), "chunkwise_gd").y);
 
@@ -244,9 +248,44 @@ TEST_CASE("the trade-off: a curve a strategy, the present chunk and the source's
     CHECK(line_named(steps, "sequential").y.back() == 256);
 }
 
+TEST_CASE("a point that diverged is named in words, once a strategy", "[memory][figures]") {
+    const auto figures = swept("chunk", {{"rule", "trellis"}, {"length", int64_t{512}}, {"d", int64_t{32}}},
+                               {int64_t{1}, int64_t{128}, int64_t{256}});
+    const auto notes = marks_of<Note>(figure_named(figures, "error-against-chunk"));
+    REQUIRE(notes.size() == 1);
+    CHECK(notes.front().x == 128);
+    CHECK(notes.front().text.find("chunkwise_gd diverged") == 0);
+}
+
+TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory][figures]") {
+    const Parameters parameters = memory_family().defaults();
+    const auto has_ways = [&](Backend backend) {
+        const auto sweeps = figure_sweeps(memory_request({}), parameters, backend);
+        return std::any_of(sweeps.begin(), sweeps.end(),
+                           [](const Sweep& sweep) { return sweep.id == "launch"; });
+    };
+    CHECK(has_ways(Backend::cuda));
+    CHECK_FALSE(has_ways(Backend::cpu));
+    // The CPU ignores how launches follow one another, and so has results to draw.
+    const auto figures = memory::launch_figures([&] {
+        TemporaryFolder folder;
+        Runner runner(folder.path());
+        Request request = memory_request({{"length", int64_t{100}}, {"d", int64_t{8}}});
+        request.variants = {"sequential"};
+        return *runner.sweep({"launch", request, {{"launch", {"sync", "stream"}}}}, {});
+    }());
+    const Figure& figure = figures.front();
+    const auto tracks = marks_of<Tracks>(figure).front().tracks;
+    REQUIRE(tracks.size() == 4);
+    CHECK(tracks[0].label == "sync");
+    CHECK(tracks[2].label == "stream");
+    CHECK(figure.caption.find("Idle: sync ") == 0);
+    CHECK(figure.x.in_sight);
+}
+
 TEST_CASE("points appear as the sweep makes them", "[memory][figures]") {
     SweepResult empty;
-    empty.sweep = figure_sweeps(memory_request({}), memory_family().defaults()).front();
+    empty.sweep = figure_sweeps(memory_request({}), memory_family().defaults(), Backend::cpu).front();
     for (const Figure& figure : figures_of(empty)) {
         INFO(figure.id);
         CHECK_FALSE(figure.missing.empty());

@@ -342,15 +342,16 @@ TEST_CASE("numbers in files read back as the same doubles", "[viz]") {
         CHECK(std::strtod(exact_number(value).c_str(), nullptr) == value);
 }
 
-TEST_CASE("no two variants share colour, dash and marker, and the first six share none of them", "[viz]") {
+TEST_CASE("no two variants share colour, dash and marker, the first eight no colour, the first six none",
+          "[viz]") {
     for (const Theme* theme : {&dark_theme(), &light_theme()})
         for (int i = 0; i < 24; ++i)
             for (int j = 0; j < i; ++j) {
                 const Stroke one = stroke_of({Ink::Role::variant, i}, *theme),
                              other = stroke_of({Ink::Role::variant, j}, *theme);
                 CHECK_FALSE(one == other);
+                if (i < 8) CHECK(one.colour != other.colour);
                 if (i >= 6) continue;
-                CHECK(one.colour != other.colour);
                 CHECK(one.dash != other.dash);
                 CHECK(one.marker != other.marker);
             }
@@ -360,11 +361,63 @@ TEST_CASE("every stroke stands out from the ground by 3:1 and text by 4.5:1 in b
     for (const Theme* theme : {&dark_theme(), &light_theme()}) {
         std::vector<Ink> inks{
             {Ink::Role::reference}, {Ink::Role::limit}, {Ink::Role::quiet}, {Ink::Role::accent}};
-        for (int i = 0; i < 6; ++i) inks.push_back({Ink::Role::variant, i});
+        for (int i = 0; i < 8; ++i) inks.push_back({Ink::Role::variant, i});
         for (const Ink& ink : inks) CHECK(contrast(stroke_of(ink, *theme).colour.rgb, theme->ground) >= 3);
         CHECK(contrast(theme->text, theme->ground) >= 4.5);
         CHECK(contrast(theme->quiet_text, theme->ground) >= 4.5);
     }
+}
+
+TEST_CASE("the present value of a parameter that points set is marked", "[viz]") {
+    Parameters present;
+    present.set("chunk", int64_t{4});
+    present.set("C_G", int64_t{4});
+    Figure figure;
+    figure.marks = {Line{"one", {}, {1, 2, 4}, {3, 2, 1}, true, {"chunk", {1, 2, 4}}},
+                    Line{"other", {}, {1, 2, 4}, {3, 2, 1}, true, {"C_G", {1, 2, 4}}},
+                    Line{"sets nothing", {}, {1, 2, 4}, {1, 1, 1}}};
+    REQUIRE(sets_parameters(figure));
+    const Figure along = with_present(figure, present);
+    REQUIRE(along.marks.size() == 4);
+    const Rule rule = std::get<Rule>(along.marks.back());
+    CHECK(rule.at == 4);
+    CHECK(rule.label == "chunk 4, C_G 4");
+
+    figure.marks = {Line{"one", {}, {0.3, 0.2, 0.1}, {3, 2, 1}, true, {"chunk", {1, 2, 4}}}};
+    const Note note = std::get<Note>(with_present(figure, present).marks.back());
+    CHECK(note.x == 0.1);
+    CHECK(note.y == 1);
+    CHECK(note.text == "chunk 4");
+    present.set("chunk", int64_t{3});  // of no point
+    CHECK(with_present(figure, present).marks.size() == 1);
+    figure.marks = {Line{"sets nothing", {}, {1, 2, 4}, {1, 1, 1}}};
+    CHECK_FALSE(sets_parameters(figure));
+}
+
+TEST_CASE("what is in sight at first is a part of the axis", "[viz]") {
+    Figure figure;
+    figure.x = {.label = "time", .minimum = 0, .in_sight = 10};
+    figure.marks = {Line{"a", {}, {0, 5, 10, 100}, {0, 1, 2, 50}}};
+    const SvgCanvas canvas;
+    const Box area{0, 0, 400, 300};
+    CHECK(lay_out(canvas, figure, area, {}).frame.x == Range{0, 10});
+    CHECK(lay_out(canvas, figure, area, {}).frame.y_top < 3);
+    CHECK(lay_out(canvas, figure, area, Range{0, 100}).frame.x == Range{0, 100});
+}
+
+TEST_CASE("the names of a matrix's columns stand in as many lines as they need", "[viz]") {
+    Figure figure;
+    Matrix matrix;
+    matrix.row_labels = {"row"};
+    matrix.column_labels = {"a rather long name", "another long name", "and a third one"};
+    matrix.cells = {-1, -1, -1};
+    figure.marks = {matrix};
+    const SvgCanvas canvas;
+    const auto place = [&](float width) { return place_of(canvas, figure, matrix, {0, 0, width, 300}); };
+    CHECK(place(900).lines_of_names == 1);
+    CHECK(place(250).lines_of_names == 2);
+    CHECK(place(250).cells.top > place(900).cells.top);
+    CHECK(place(60).lines_of_names == 1);  // only some are named
 }
 
 TEST_CASE("a reduced heat map keeps its peaks, negative ones too", "[viz]") {

@@ -295,6 +295,7 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     layout.area = area;
     layout.beside = room_beside(canvas, figure, area.width());
 
+    if (!visible && figure.x.in_sight) visible = Range{figure.x.minimum.value_or(0), *figure.x.in_sight};
     const Bounds bounds = bounds_of(figure, visible);
     Frame& frame = layout.frame;
     frame.scale_x = figure.x.categories.empty() ? figure.x.scale : Scale::linear;
@@ -334,9 +335,13 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
 }
 
 float least_height(const Canvas& canvas, const Figure& figure) {
+    const float unit = canvas.unit(), gap = pad * unit, line = canvas.line_height();
+    if (const Matrix* const matrix = matrix_of(figure)) {
+        constexpr size_t around = 6;  // lines of title, legend and names of columns
+        return line * static_cast<float>(matrix->row_labels.size() + around);
+    }
     const auto names = row_names(figure);
     if (names.empty()) return 0;
-    const float unit = canvas.unit(), gap = pad * unit, line = canvas.line_height();
     const bool labels_above = !labelled_rules(figure, Rule::Across::x).empty();
     const float heading = (figure.title.empty() ? 0 : line + 2 * unit) + (labels_above ? line : 0) + gap;
     const float axis = std::fabs(room_of_axis(canvas, figure));

@@ -47,7 +47,7 @@ void draw_colour_bar(const Pen& pen, const Figure& figure);
 struct MatrixPlace {
     Box cells;
     float cell_width = 0, cell_height = 0;
-    size_t columns = 1;
+    size_t columns = 1, lines_of_names = 1;
 };
 MatrixPlace place_of(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area);
 void draw_matrix(Canvas& canvas, const Theme& theme, const Figure& figure, const Matrix& matrix,

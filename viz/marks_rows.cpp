@@ -140,6 +140,19 @@ void draw(const Pen& pen, const Tracks& tracks) {
     }
 }
 
+namespace {
+
+// In how many lines the names of columns stand, by turns, so that they do not touch: up to three; beyond that
+// only every so many are named.
+size_t lines_of_names(const Canvas& canvas, const Matrix& matrix, float cell_width) {
+    float widest = 0;
+    for (const std::string& label : matrix.column_labels) widest = std::max(widest, canvas.text_width(label));
+    const float need = std::ceil((widest + 8 * canvas.unit()) / std::max(cell_width, 0.1f));
+    return need <= 3 ? std::max<size_t>(static_cast<size_t>(need), 1) : 1;
+}
+
+}  // namespace
+
 MatrixPlace place_of(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area) {
     const float unit = canvas.unit(), line = canvas.line_height(), gap = 8 * unit;
     float names = 0;
@@ -149,8 +162,6 @@ MatrixPlace place_of(const Canvas& canvas, const Figure& figure, const Matrix& m
     MatrixPlace place;
     place.cells = area;
     place.cells.left += names + (names > 0 ? gap : 0);
-    if (!matrix.column_labels.empty()) place.cells.top += line + gap / 2;
-    if (!name_of(figure.x).empty()) place.cells.top += line;
     place.columns = matrix.column_labels.empty()
                         ? matrix.cells.size() / std::max<size_t>(matrix.row_labels.size(), 1)
                         : matrix.column_labels.size();
@@ -158,6 +169,10 @@ MatrixPlace place_of(const Canvas& canvas, const Figure& figure, const Matrix& m
     const size_t columns = place.columns,
                  rows = std::max<size_t>((matrix.cells.size() + columns - 1) / columns, 1);
     place.cell_width = std::min(place.cells.width() / static_cast<float>(columns), 120 * unit);
+    place.lines_of_names = lines_of_names(canvas, matrix, place.cell_width);
+    if (!matrix.column_labels.empty())
+        place.cells.top += line * static_cast<float>(place.lines_of_names) + gap / 2;
+    if (!name_of(figure.x).empty()) place.cells.top += line;
     place.cell_height = std::min(place.cells.height() / static_cast<float>(rows), 32 * unit);
     place.cells.right = place.cells.left + place.cell_width * static_cast<float>(columns);
     place.cells.bottom = place.cells.top + place.cell_height * static_cast<float>(rows);
@@ -183,13 +198,15 @@ void draw_matrix(Canvas& canvas, const Theme& theme, const Figure& figure, const
     const auto every = [](float need, float room) {
         return std::max<size_t>(1, static_cast<size_t>(std::ceil(need / std::max(room, 0.1f))));
     };
-    const size_t every_column = every(widest_name + gap, place.cell_width),
+    const auto lines = static_cast<float>(place.lines_of_names);
+    const size_t every_column = every(widest_name + gap, place.cell_width * lines),
                  every_row = every(line, place.cell_height);
     for (size_t c = 0; c < matrix.column_labels.size(); c += every_column)
-        canvas.text({place.cells.left + (static_cast<float>(c) + 0.5f) * place.cell_width,
-                     place.cells.top - line / 2 - gap / 2},
-                    Align::centre, {theme.text},
-                    elided(canvas, matrix.column_labels[c], canvas.text_width("0") * 40));
+        canvas.text(
+            {place.cells.left + (static_cast<float>(c) + 0.5f) * place.cell_width,
+             place.cells.top - gap / 2 - line * (0.5f + static_cast<float>(c % place.lines_of_names))},
+            Align::centre, {theme.text},
+            elided(canvas, matrix.column_labels[c], canvas.text_width("0") * 40));
     for (size_t r = 0; r < matrix.row_labels.size(); r += every_row)
         canvas.text({names_right, place.cells.top + (static_cast<float>(r) + 0.5f) * place.cell_height},
                     Align::right, {theme.text},

@@ -22,7 +22,7 @@ Theme make_dark() {
     theme.text = 0xDFE3EA, theme.quiet_text = 0x858D9B;
     theme.highlight = 0x4A9BD4;
     theme.reference = 0xC3C9D4, theme.limit = 0xF28B82, theme.quiet = 0x6C7482, theme.accent = 0xB79CFF;
-    theme.variants = {0x56B4E9, 0xE69F00, 0x009E73, 0xCC79A7, 0xF0E442, 0xD55E00};
+    theme.variants = {0x56B4E9, 0xE69F00, 0x009E73, 0xCC79A7, 0xF0E442, 0xD55E00, 0x6C83FF, 0xB5E87A};
     return theme;
 }
 
@@ -34,7 +34,7 @@ Theme make_light() {
     theme.text = 0x1B1F27, theme.quiet_text = 0x5E6675;
     theme.highlight = 0x2F86C8;
     theme.reference = 0x3A404B, theme.limit = 0xC5221F, theme.quiet = 0x868E9C, theme.accent = 0x6A3FD0;
-    theme.variants = {0x2A8FCB, 0xB97F00, 0x008F68, 0xB85C90, 0x8F8600, 0xC75600};
+    theme.variants = {0x2A8FCB, 0xB97F00, 0x008F68, 0xB85C90, 0x8F8600, 0xC75600, 0x3D55C9, 0x5F9A1F};
     return theme;
 }
 

@@ -35,7 +35,7 @@ struct Theme {
     uint32_t text, quiet_text;
     uint32_t highlight;                        // of controls: what is on, held or in progress
     uint32_t reference, limit, quiet, accent;  // of marks, by Ink::Role
-    std::array<uint32_t, 6> variants;          // Okabe-Ito, told apart by colour-blind readers too
+    std::array<uint32_t, 8> variants;          // the first six are Okabe-Ito's, for all eyes
 };
 
 const Theme& dark_theme();
@@ -56,7 +56,7 @@ struct Stroke {
     bool operator==(const Stroke&) const = default;
 };
 
-// Variants differ in colour, dash and marker; after six, colours return with other dashes and markers.
+// Variants differ in colour, dash and marker; after eight, colours return with other dashes and markers.
 Stroke stroke_of(const Ink& ink, const Theme& theme);
 
 }  // namespace sawtooth

@@ -71,7 +71,8 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Runne
     View view;
     view.columns = 640;  // two points a column are more than the page's figures show
     report.figures = figures_of(*report.result, view);
-    const std::vector<Sweep> sweeps = figure_sweeps(request, report.result->parameters);
+    const std::vector<Sweep> sweeps =
+        figure_sweeps(request, report.result->parameters, report.result->backend);
     steps.count_sweeps(sweeps.size());
     for (size_t i = 0; i < sweeps.size(); ++i) {
         const auto swept = runner.sweep(sweeps[i], stop, [&](const SweepResult& done) {

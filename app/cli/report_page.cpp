@@ -8,6 +8,7 @@
 #include "app/engine/tables.h"
 #include "viz/canvas_svg.h"
 #include "viz/figure_svg.h"
+#include "viz/present.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -69,10 +70,11 @@ std::string inline_svg(const Figure& figure, const Theme& theme) {
 }
 
 // The drawing itself holds title and caption.
-std::string html_of(const Figure& figure, const std::string& family) {
+std::string html_of(const Figure& drawn, const FamilyReport& report) {
+    const Figure figure = with_present(drawn, report.result->parameters);
     return fmt::format(
         "<figure id=\"{}\"><div class=\"light\">{}</div><div class=\"dark\">{}</div></figure>\n",
-        escaped(family + "-" + figure.id), inline_svg(figure, light_theme()),
+        escaped(report.family->name + "-" + figure.id), inline_svg(figure, light_theme()),
         inline_svg(figure, dark_theme()));
 }
 
@@ -96,7 +98,7 @@ std::string html_of(const FamilyReport& report, const Section& section) {
             missing += fmt::format("<p class=\"quiet\">{}: {}</p>\n", escaped(figure.title),
                                    escaped(figure.missing));
         else
-            drawn += html_of(figure, report.family->name);
+            drawn += html_of(figure, report);
     }
     if (drawn.empty() && missing.empty()) return "";
     if (!drawn.empty()) drawn = "<div class=\"figures\">\n" + drawn + "</div>\n";

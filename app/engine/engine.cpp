@@ -323,11 +323,12 @@ std::vector<Figure> figures_of(const SweepResult& result) {
     return sweep_figures(result, *family.parameter(result.sweep.axes.front().parameter));
 }
 
-std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters) {
+std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend) {
     const Family& family = **find_offered_family(request.family);
     std::vector<Sweep> sweeps;
     if (!family.sweeps) return sweeps;
     for (const FigureSweep& wanted : family.sweeps(parameters)) {
+        if (wanted.only_on && wanted.only_on != backend) continue;
         Sweep sweep{wanted.id, request, wanted.axes};
         sweep.base.preset.clear();
         sweep.base.input.clear();  // sizes of a file would hold the swept one fast

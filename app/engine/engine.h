@@ -83,7 +83,8 @@ std::vector<Figure> figures_of(const Result& result, const View& view);
 // Those of a sweep: the ones of the family that asked for it, else time and error of every variant against
 // its axis.
 std::vector<Figure> figures_of(const SweepResult& result);
-// The sweeps that the family's figures need, around a Request whose parameters are all in force.
-std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters);
+// The sweeps that the family's figures need, around a Request whose parameters are all in force and that runs
+// there.
+std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend);
 
 }  // namespace sawtooth

@@ -89,6 +89,7 @@ void SingleRun::start_result() {
     result_.parameters = prepared_.configuration.parameters;
     result_.backend = machine.backend();
     result_.device = machine.words;
+    result_.processors = machine.pool ? machine.pool->threads() : machine.chip.multiprocessors;
     result_.inputs = prepared_.inputs;
     result_.reference = prepared_.reference;
     result_.work = prepared_.configuration.family->work(prepared_.configuration.parameters);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
@@ -18,6 +19,7 @@
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/figure_imgui.h"
 #include "viz/layout.h"
+#include "viz/present.h"
 
 namespace sawtooth {
 namespace {
@@ -54,7 +56,8 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
 
 void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
     const char* ending = format == Saving::Format::svg ? "svg" : "csv";
-    lab.saving = Saving{format, figure, fmt::format("{}.{}", figure.id, ending), ""};
+    lab.saving =
+        Saving{format, with_present(figure, lab.parameters), fmt::format("{}.{}", figure.id, ending), ""};
 }
 
 void draw_menu(LabState& lab, const ShownFigure& shown, std::string& removed) {
@@ -89,12 +92,17 @@ void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string&
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
-    const PlotEvents events = draw_figure(*shown.figure, theme_of(lab), options_for(lab, shown, size));
+    const DrawOptions options = options_for(lab, shown, size);
+    const PlotEvents events =
+        sets_parameters(*shown.figure)
+            ? draw_figure(with_present(*shown.figure, lab.parameters), theme_of(lab), options)
+            : draw_figure(*shown.figure, theme_of(lab), options);
     ImGui::PopStyleVar();
     if (!shown.outdated.empty()) draw_badge(corner, size, "old: " + shown.outdated);
     if (events.visible) look_at(lab, key, events.visible);
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
+    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
     if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
         !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
@@ -109,20 +117,59 @@ void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string&
     ImGui::PopID();
 }
 
-// As many columns as make the figures' shape suit the panel, none narrower than the least.
-int columns_for(size_t count, ImVec2 room) {
-    const int most = std::clamp(static_cast<int>(room.x / units(smallest_width)), 1, static_cast<int>(count));
-    int best = 1;
+// Time runs along a row of its own: what happens within it wants width.
+bool is_wide(const Figure& figure) { return has_axis_on_top(figure); }
+
+using Rows = std::vector<std::vector<const ShownFigure*>>;
+
+Rows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
+    Rows rows;
+    for (const ShownFigure& each : shown) {
+        const bool joins = !rows.empty() && rows.back().size() < columns && !is_wide(*each.figure) &&
+                           !is_wide(*rows.back().front()->figure);
+        if (!joins) rows.emplace_back();
+        rows.back().push_back(&each);
+    }
+    return rows;
+}
+
+// In as many columns as make the figures' shape suit the panel, none narrower than the least.
+Rows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
+    const size_t most =
+        std::clamp<size_t>(static_cast<size_t>(room.x / units(smallest_width)), 1, shown.size());
+    Rows best;
     float best_waste = 1e9f;
-    for (int columns = 1; columns <= most; ++columns) {
-        const int rows = (static_cast<int>(count) + columns - 1) / columns;
-        const float shape = (room.x / static_cast<float>(columns)) /
-                            std::max(room.y / static_cast<float>(rows), units(smallest_height));
-        const float waste = std::abs(std::log(shape / 1.8f)) +
-                            0.2f * static_cast<float>(rows * columns - static_cast<int>(count));
-        if (waste < best_waste) best = columns, best_waste = waste;
+    for (size_t columns = 1; columns <= most; ++columns) {
+        Rows rows = rows_of(shown, columns);
+        const auto count = static_cast<float>(rows.size());
+        const float shape =
+            (room.x / static_cast<float>(columns)) / std::max(room.y / count, units(smallest_height));
+        float empty = 0;
+        for (const auto& row : rows)
+            if (!is_wide(*row.front()->figure)) empty += static_cast<float>(columns - row.size());
+        const float waste = std::abs(std::log(shape / 1.8f)) + 0.2f * empty;
+        if (waste < best_waste) best = std::move(rows), best_waste = waste;
     }
     return best;
+}
+
+// Of every row: shares of the room, or where that is too little for one of them as much as each needs, and
+// scrolling. What is wide then fills most of what is in sight at once.
+std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_scroll) {
+    constexpr float share_of_wide = 1.5f;
+    float least = rows.size() > 1 ? units(smallest_height) : 0, shares = 0;
+    for (const auto& row : rows) {
+        shares += is_wide(*row.front()->figure) ? share_of_wide : 1;
+        for (const ShownFigure* each : row)
+            least = std::max(least, std::ceil(least_height(ImGuiCanvas(nullptr), *each->figure)));
+    }
+    const float share = (room - gap * static_cast<float>(rows.size() - 1)) / shares;
+    const bool scrolls = share < least && may_scroll;
+    const float wide = scrolls ? std::clamp(0.85f * room, least, 2 * least) : share * share_of_wide;
+    std::vector<float> heights;
+    for (const auto& row : rows)
+        heights.push_back(std::floor(is_wide(*row.front()->figure) ? wide : scrolls ? least : share));
+    return heights;
 }
 
 }  // namespace
@@ -149,29 +196,23 @@ void draw_figure_grid(LabState& lab, Place place, const std::string& shows, floa
     ImVec2 room = ImGui::GetContentRegionAvail();
     room.y = std::max(room.y - below, 1.0f);
     const float gap = units(8);
-    const int columns = columns_for(shown.size(), room);
-    const int rows = (static_cast<int>(shown.size()) + columns - 1) / columns;
-    const float height = std::floor((room.y - gap * static_cast<float>(rows - 1)) / static_cast<float>(rows));
-    float least = rows > 1 ? units(smallest_height) : 0;
-    for (const ShownFigure& each : shown)
-        least = std::max(least, std::ceil(least_height(ImGuiCanvas(nullptr), *each.figure)));
+    const Rows rows = rows_for(shown, room);
     // A panel that fills a picture cannot scroll, and shows what there is room for.
-    const bool scrolls = height < least && !(ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_NoScrollbar);
+    const bool may_scroll = !(ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_NoScrollbar);
+    const std::vector<float> heights = heights_of(rows, room.y, gap, may_scroll);
+    const float all =
+        std::accumulate(heights.begin(), heights.end(), gap * static_cast<float>(rows.size() - 1));
     const bool bar_is_there = ImGui::GetScrollMaxY() > 0;  // then the room is without it already
-    const float right = scrolls && !bar_is_there ? ImGui::GetStyle().ScrollbarSize : 0;
-    const float width = room.x - right, tall = scrolls ? least : height;
-    // Those of the last row share its whole width.
-    const auto size_of = [&](size_t i) {
-        const size_t row_begin = i - i % static_cast<size_t>(columns);
-        const auto in_row =
-            static_cast<float>(std::min(shown.size() - row_begin, static_cast<size_t>(columns)));
-        return ImVec2{std::floor((width - gap * (in_row - 1)) / in_row), tall};
-    };
+    const float width = room.x - (all > room.y && !bar_is_there ? ImGui::GetStyle().ScrollbarSize : 0);
     std::string removed;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
-    for (size_t i = 0; i < shown.size(); ++i) {
-        if (i % static_cast<size_t>(columns) != 0) ImGui::SameLine();
-        draw_one(lab, shown[i], size_of(i), removed);
+    for (size_t r = 0; r < rows.size(); ++r) {
+        const auto in_row = static_cast<float>(rows[r].size());
+        const ImVec2 size{std::floor((width - gap * (in_row - 1)) / in_row), heights[r]};
+        for (const ShownFigure* each : rows[r]) {
+            if (each != rows[r].front()) ImGui::SameLine();
+            draw_one(lab, *each, size, removed);
+        }
     }
     ImGui::PopStyleVar();
     if (!removed.empty()) remove_sweep(lab, removed);

@@ -72,7 +72,10 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::Begin("dock space", nullptr, fixed | ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoBackground);
     ImGui::PopStyleVar(2);
     const ImGuiID dock_space = ImGui::GetID("panels");
-    if (lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space)) build_layout(dock_space, size);
+    if (lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space)) {
+        build_layout(dock_space, size);
+        lab.shows_first_figure = true;
+    }
     lab.rebuild_layout = false;
     ImGui::DockSpace(dock_space, {0, 0},
                      ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
@@ -86,6 +89,16 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     if (window && window->DockIsActive) flags |= ImGuiWindowFlags_NoBackground;
     if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
     ImGui::End();
+}
+
+// What a family has to show first is seen without a search for its tab. A fresh layout takes some frames to
+// stand.
+void show_first_figure(LabState& lab) {
+    if (!lab.shows_first_figure || !lab.figures || lab.figures->empty()) return;
+    const Panel* const panel = find_panel(lab.figures->front().place);
+    const ImGuiWindow* const window = panel ? ImGui::FindWindowByName(panel->name) : nullptr;
+    lab.shows_first_figure = window && !window->DockTabIsVisible;
+    if (lab.shows_first_figure) ImGui::SetWindowFocus(panel->name);
 }
 
 void draw_alone(LabState& lab, const Panel& panel) {
@@ -126,6 +139,7 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         draw_row(lab, "top bar", 0, top, bar, draw_top_bar);
         draw_dock_space(lab, top, std::max(whole - top - bottom - failure, 1.0f));
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
+        show_first_figure(lab);
         if (lab.failure)
             draw_row(lab, "failure", whole - bottom - failure, failure, failure_ground(lab),
                      draw_failure_row);

@@ -9,6 +9,7 @@
 
 #include "app/engine/npz.h"
 #include "app/gui/backends.h"
+#include "app/gui/expression.h"
 #include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
 #include "kernels/core/table.h"
@@ -303,6 +304,7 @@ void choose_family(LabState& lab, const Family& family) {
     lab.figures.reset();
     lab.failure.reset();
     lab.view.visible.clear();
+    lab.shows_first_figure = true;
     submit(lab);
 }
 
@@ -312,6 +314,11 @@ void set_parameter(LabState& lab, const Parameter& row, Value value) {
     else
         lab.request.parameters.set(row.name, std::move(value));
     changed(lab, row);
+}
+
+void choose_value(LabState& lab, const std::string& parameter, double value) {
+    const Parameter* const row = lab.family->parameter(parameter);
+    if (row && reason_fixed(lab, *row).empty()) set_parameter(lab, *row, number_value(*row, value));
 }
 
 void reset_parameter(LabState& lab, const Parameter& row) {

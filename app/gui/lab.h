@@ -23,6 +23,8 @@ std::optional<double> changes_at(const LabState& lab);
 // Changes by a person. Each submits where the lab is live.
 void choose_family(LabState& lab, const Family& family);
 void set_parameter(LabState& lab, const Parameter& row, Value value);
+// The same by the name and a number, as plots know them; nothing where the control cannot be moved.
+void choose_value(LabState& lab, const std::string& parameter, double value);
 void reset_parameter(LabState& lab, const Parameter& row);
 void reset_parameters(LabState& lab);
 void enable_variant(LabState& lab, const std::string& variant, bool enabled);

@@ -151,6 +151,7 @@ struct LabState {
     Settings settings;
     bool dark = true;  // what settings.theme comes to
     bool rebuild_layout = true;
+    bool shows_first_figure = true;  // the panel of the family's first figure comes to the front with it
     bool full_screen = false;
     bool show_open = false;
     std::optional<Saving> saving;

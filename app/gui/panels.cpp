@@ -9,22 +9,34 @@ namespace sawtooth {
 const std::vector<Panel>& panels() {
     static const std::vector<Panel> all{
         {"Parameters", Dock::left, draw_parameters},
-        {"Outputs", Dock::centre_top, draw_outputs},
-        {"Views", Dock::centre_top, draw_views},
-        {"Error", Dock::centre_bottom, draw_error},
-        {"Times", Dock::right_top, draw_times},
+        {"Outputs", Dock::centre_top, draw_outputs, Place::outputs},
+        {"Views", Dock::centre_top, draw_views, Place::views},
+        {"Error", Dock::centre_bottom, draw_error, Place::error},
+        {"Times", Dock::right_top, draw_times, Place::times},
         {"Numbers", Dock::right_bottom, draw_numbers},
-        {"Occupancy", Dock::right_bottom, draw_occupancy},
-        {"Timeline", Dock::bottom, draw_timeline},
+        {"Occupancy", Dock::right_bottom, draw_occupancy, Place::occupancy},
+        {"Timeline", Dock::bottom, draw_timeline, Place::timeline},
         {"Log", Dock::bottom, draw_log},
     };
     return all;
 }
 
-const Panel* find_panel(std::string_view name) {
-    const auto found =
-        std::find_if(panels().begin(), panels().end(), [&](const Panel& p) { return name == p.name; });
+namespace {
+
+template <class Fits>
+const Panel* first_panel(Fits&& fits) {
+    const auto found = std::find_if(panels().begin(), panels().end(), fits);
     return found == panels().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Panel* find_panel(std::string_view name) {
+    return first_panel([&](const Panel& panel) { return name == panel.name; });
+}
+
+const Panel* find_panel(Place place) {
+    return first_panel([&](const Panel& panel) { return panel.place == place; });
 }
 
 std::string empty_sentence(const LabState& lab, const std::string& shows) {

@@ -14,11 +14,13 @@ struct Panel {
     const char* name;
     Dock dock;
     void (*draw)(LabState&);
+    std::optional<Place> place = {};  // whose figures it draws
 };
 
 // The list of panels: adding one is a row here and a function.
 const std::vector<Panel>& panels();
 const Panel* find_panel(std::string_view name);
+const Panel* find_panel(Place place);
 
 void draw_parameters(LabState& lab);
 void draw_outputs(LabState& lab);

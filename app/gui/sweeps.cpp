@@ -114,7 +114,8 @@ void restart_sweeps(LabState& lab) {
         again.base.parameters = lab.result->parameters;
         renew(kept, std::move(again));
     }
-    for (Sweep& sweep : figure_sweeps(lab.result->request, lab.result->parameters)) {
+    const Result& base = *lab.result;
+    for (Sweep& sweep : figure_sweeps(base.request, base.parameters, base.backend)) {
         BackgroundSweep& background = sweep_of(lab, sweep.id, false);
         renew(background, std::move(sweep));
     }

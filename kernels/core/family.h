@@ -86,6 +86,7 @@ struct FigureSweep {
     std::vector<std::pair<std::string, Value>> overrides;  // parameters of the base that differ
     std::vector<std::string> variants;                     // empty: those of the base
     std::vector<Figure> (*figures)(const SweepResult&) = nullptr;
+    std::optional<Backend> only_on = {};  // where alone it shows anything; absent: everywhere
 };
 
 // A fixed case of `bench`, and the limit that it is held against.

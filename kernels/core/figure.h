@@ -19,7 +19,8 @@ struct Axis {
     std::string unit = {};  // "us", "" where it is a bare number
     Scale scale = Scale::linear;
     std::optional<double> minimum = {}, maximum = {};  // fitted to the data where absent
-    std::vector<std::string> categories = {};          // names of 0, 1, 2, … instead of numbers
+    std::optional<double> in_sight = {};  // where the part ends that is in sight at first; absent: all of it
+    std::vector<std::string> categories = {};  // names of 0, 1, 2, … instead of numbers
     std::string shared = {};  // axes with the same name, "" for none, share range and cursor ("position")
 };
 
@@ -39,11 +40,19 @@ struct Ink {
     bool operator==(const Ink&) const = default;
 };
 
+// What a click on a point of a line sets: a parameter, and its value at every point. The point of the present
+// value is marked.
+struct Setting {
+    std::string parameter;
+    std::vector<double> values;
+};
+
 struct Line {
     std::string label;
     Ink ink;
     std::vector<double> x, y;  // NaN in y: a gap
     bool markers = false;
+    Setting sets = {};  // nothing where it has no values
 };
 
 // Between low and high: quartiles, or minimum and maximum of the values that a column stands for.

@@ -115,6 +115,7 @@ struct Result {
     Parameters parameters;           // all of them, as they were in force
     Backend backend = Backend::cpu;  // where the launches ran
     std::string device;
+    int processors = 0;  // threads of the pool, multiprocessors of a GPU
     Arrays inputs, reference;
     Work work;
     std::vector<VariantResult> variants;  // in the family's order

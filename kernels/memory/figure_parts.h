@@ -15,6 +15,8 @@ namespace sawtooth::memory {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 inline Ink ink_of(const VariantResult& variant) { return {Ink::Role::variant, variant.index}; }
+// Not the two that walk token by token.
+inline bool has_chunks(const VariantResult& variant) { return !variant.name.starts_with("sequential"); }
 
 Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y);
 Axis token_axis(int64_t length);
@@ -34,6 +36,8 @@ struct Drawn {
 
 // figures_sawtooth.cpp: launches of sequential and of the drawn strategy on one axis of time.
 Figure sawtooth_figure(const Result& result, const View& view);
+// The same of sequential alone, for every way to launch on a GPU.
+std::vector<Figure> launch_figures(const SweepResult& sweep);
 // figures_tokens.cpp: y, its error and the boundaries' by token; levels.
 std::vector<Figure> token_figures(const Result& result, const View& view);
 std::vector<Figure> level_figures(const Result& result, const View& view);
@@ -50,23 +54,9 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep);
 // figures_prediction.cpp: time from launch cost, work and ceilings alone, beside what was measured.
 Figure prediction_figure(const SweepResult& sweep);
 
-// A curve a variant of `number`(result, variant) against the values of the sweep's first axis; NaN is a gap.
-template <class Number>
-std::vector<Line> curves_of(const SweepResult& sweep, Number&& number) {
-    std::vector<Line> lines;
-    for (const SweepCell& cell : sweep.cells) {
-        if (!cell.result) continue;
-        for (const VariantResult& variant : cell.result->variants) {
-            if (!variant.ran() || !variant.time) continue;
-            size_t at = 0;
-            while (at < lines.size() && lines[at].label != variant.name) ++at;
-            if (at == lines.size()) lines.push_back({variant.name, ink_of(variant), {}, {}, true});
-            lines[at].x.push_back(static_cast<double>(std::get<int64_t>(cell.values.front())));
-            lines[at].y.push_back(number(*cell.result, variant));
-        }
-    }
-    return lines;
-}
+// A curve a variant, in the family's order, of a number against the sweep's chunks; NaN is a gap. A click on
+// a point sets the chunk, of tnt the shard, where the strategy has any.
+std::vector<Line> curves_of(const SweepResult& sweep, double (*number)(const Result&, const VariantResult&));
 
 // The lines of a figure, or that they are still to come.
 void add_lines(Figure& figure, std::vector<Line> lines);

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "kernels/memory/family.h"
 #include "kernels/memory/figure_parts.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
@@ -41,6 +43,29 @@ std::string Drawn::boundary_words() const {
                            : fmt::format("{}, boundary {}, before token {}", strategy, boundary, token);
 }
 
+std::vector<Line> curves_of(const SweepResult& sweep, double (*number)(const Result&, const VariantResult&)) {
+    std::map<int, Line> lines;
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result) continue;
+        const auto chunk = static_cast<double>(std::get<int64_t>(cell.values.front()));
+        for (const VariantResult& variant : cell.result->variants) {
+            if (!variant.ran() || !variant.time) continue;
+            Line& line = lines[variant.index];
+            line.label = variant.name;
+            line.ink = ink_of(variant);
+            line.markers = true;
+            line.x.push_back(chunk);
+            line.y.push_back(number(*cell.result, variant));
+            if (!has_chunks(variant)) continue;
+            line.sets.parameter = variant.name == "tnt" ? "C_G" : "chunk";
+            line.sets.values.push_back(chunk);
+        }
+    }
+    std::vector<Line> in_order;
+    for (auto& [index, line] : lines) in_order.push_back(std::move(line));
+    return in_order;
+}
+
 void add_lines(Figure& figure, std::vector<Line> lines) {
     if (lines.empty()) figure.missing = "Points appear as the background sweep makes them.";
     for (Line& line : lines) figure.marks.push_back(std::move(line));
@@ -77,7 +102,10 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
                        {{"batch", int64_t{1}}, {"length", length}, {"levels", "none"}},
                        {"chunkwise_gd"},
                        growth_figures};
-    return {std::move(tradeoff), std::move(growth)};
+    const std::vector<Value> ways = memory_family().parameter("launch")->choices;
+    FigureSweep launches{"launch",       "ways to launch", {{"launch", ways, {}}}, {{"levels", "none"}},
+                         {"sequential"}, launch_figures,   Backend::cuda};
+    return {std::move(tradeoff), std::move(growth), std::move(launches)};
 }
 
 std::vector<Figure> figures(const Result& result, const View& view) {

@@ -12,9 +12,10 @@ namespace {
 // Nothing is fitted: every launch costs what an empty one does, and then what its operations or its bytes
 // take, whichever is longer, at the rates that the machine was measured at. A launch whose items do not
 // divide among the workers waits for the last of them.
-double predicted_us(const LaunchInfo& info, const Ceilings& ceilings) {
+double predicted_us(const LaunchInfo& info, const Result& result) {
+    const Ceilings& ceilings = *result.ceilings;
     const auto items = static_cast<double>(std::max<int64_t>(info.grid.x, 1));
-    const auto workers = static_cast<double>(std::max(ceilings.threads, 1));
+    const auto workers = static_cast<double>(std::max(result.processors, 1));
     const double longest_share = std::ceil(items / workers) / items;
     const double compute = info.work.operations / (ceilings.operations_per_second / workers) * longest_share;
     const double move = info.work.bytes / ceilings.copy_bytes_per_second;
@@ -25,7 +26,7 @@ double predicted(const Result& result, const VariantResult& variant) {
     if (!result.ceilings || result.ceilings->operations_per_second <= 0 || variant.launches.empty())
         return nan;
     double us = 0;
-    for (const LaunchRecord& launch : variant.launches) us += predicted_us(*launch.info, *result.ceilings);
+    for (const LaunchRecord& launch : variant.launches) us += predicted_us(*launch.info, result);
     // Of more launches than are kept the rest is taken to be like them.
     const auto kept = static_cast<double>(variant.launches.size());
     return us * std::max(1.0, static_cast<double>(variant.launch_count) / kept);
@@ -65,7 +66,7 @@ std::string told_in_words(const SweepResult& sweep, const std::vector<Line>& lin
     std::string first;
     for (const Line& line : lines) {
         if (line.label == drawn) return drawn;
-        if (first.empty() && !line.label.starts_with("sequential")) first = line.label;
+        if (first.empty() && !line.sets.values.empty()) first = line.label;
     }
     return first;
 }
@@ -80,7 +81,7 @@ Figure prediction_figure(const SweepResult& sweep) {
     const std::string told = told_in_words(sweep, times);
     std::vector<Line> lines;
     for (size_t i = 0; i < times.size(); ++i) {
-        if (times[i].label.starts_with("sequential")) continue;  // no chunk to choose
+        if (times[i].sets.values.empty()) continue;  // no chunk to choose
         lines.push_back(times[i]);
         Line guess = guesses[i];
         const size_t chosen = lowest(guess);
@@ -88,9 +89,12 @@ Figure prediction_figure(const SweepResult& sweep) {
         guess.label += ", predicted";
         guess.ink.dashed = true;
         guess.markers = false;
-        if (times[i].label == told) figure.caption += verdict(times[i], guesses[i]);
-        figure.marks.push_back(
-            Note{guess.x[chosen], guess.y[chosen], fmt::format("chooses {:.0f}", guess.x[chosen])});
+        guess.sets = {};
+        if (times[i].label == told) {
+            figure.caption += verdict(times[i], guesses[i]);
+            figure.marks.push_back(
+                Note{guess.x[chosen], guess.y[chosen], fmt::format("chooses {:.0f}", guess.x[chosen])});
+        }
         lines.push_back(std::move(guess));
     }
     add_lines(figure, std::move(lines));

@@ -7,40 +7,49 @@
 namespace sawtooth::memory {
 namespace {
 
-constexpr size_t teeth_seen = 40;  // launches of sequential that are in sight at first
+constexpr size_t teeth_seen = 32, most_teeth = 96;  // launches of sequential that are in sight at first
+
+// Of a GPU it is known how many thread blocks there are: none needs more than a multiprocessor of its own.
+int64_t workers_of(const LaunchRecord& launch, const Result& result) {
+    if (result.backend == Backend::cpu) return static_cast<int64_t>(launch.busy.size());
+    const Extent& grid = launch.info->grid;
+    return std::min<int64_t>(grid.x * grid.y * grid.z, result.processors);
+}
 
 // "sequential: idle 67 %: a launch costs 2.7 us and computes 0.9 us on 2 of 2 workers, 1024 times"
 std::string idle_words(const Result& result, const VariantResult& variant) {
     const auto launches = static_cast<double>(variant.launches.size());
-    const auto count = std::max(variant.launch_count, static_cast<int64_t>(variant.launches.size()));
-    size_t most = 0;  // workers that a launch keeps busy
-    for (const LaunchRecord& launch : variant.launches) most = std::max(most, launch.busy.size());
+    int64_t most = 0;  // workers that a launch keeps busy
+    for (const LaunchRecord& launch : variant.launches) most = std::max(most, workers_of(launch, result));
     std::string words =
         fmt::format("{}: idle {:.0f} %: a launch costs {} and computes {}", variant.name,
                     100 * idle_share(variant.launches), short_time(end_us_of(variant.launches) / launches),
                     short_time(busy_us_of(variant.launches) / launches));
-    if (most > 0 && result.ceilings)
-        words += fmt::format(" on {} of {} workers", most, result.ceilings->threads);
-    return words + (count == 1 ? ", once." : fmt::format(", {} times.", count));
+    words += fmt::format(" on {} of {} {}", most, result.processors,
+                         result.backend == Backend::cpu ? "workers" : "SMs");
+    return words + (variant.launch_count == 1 ? ", once." : fmt::format(", {} times.", variant.launch_count));
 }
 
-void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, const View& view) {
+void add_tracks(Tracks& tracks, const Result& result, const VariantResult& variant, const std::string& label,
+                const View& view) {
     tracks.tracks.push_back({label, ink_of(variant), launch_spans(variant.launches, view), {}, {}, ""});
-    Tracks::Track busy{fmt::format("idle {:.0f} %", 100 * idle_share(variant.launches)),
-                       ink_of(variant),
-                       {},
-                       {},
-                       {},
-                       "workers"};
+    Tracks::Track busy{
+        fmt::format("idle {:.0f} %", 100 * idle_share(variant.launches)), ink_of(variant), {}, {}, {},
+        result.backend == Backend::cpu ? "workers" : "launches"};
     add_busy_curve(variant.launches, view, busy);
     tracks.tracks.push_back(std::move(busy));
 }
 
-// All of the drawn strategy and the first teeth of sequential.
-double time_in_sight(const VariantResult& sequential, const VariantResult& other) {
+double end_of_tooth(const VariantResult& sequential, size_t tooth) {
     const auto& launches = sequential.launches;
-    const double teeth = launches.size() > teeth_seen ? launches[teeth_seen].start_us : end_us_of(launches);
-    return std::max(teeth, &other == &sequential ? 0 : 1.02 * end_us_of(other.launches));
+    return tooth < launches.size() ? launches[tooth].start_us : end_us_of(launches);
+}
+
+// The first teeth, and all of the drawn strategy where they stay wide enough to be told apart.
+double time_in_sight(const VariantResult& sequential, const VariantResult& other) {
+    const double other_end = 1.02 * end_us_of(other.launches);
+    const double teeth = end_of_tooth(sequential, teeth_seen);
+    return other_end <= end_of_tooth(sequential, most_teeth) ? std::max(other_end, teeth) : teeth;
 }
 
 }  // namespace
@@ -61,17 +70,42 @@ Figure sawtooth_figure(const Result& result, const View& view) {
     const double in_sight = time_in_sight(*sequential, *other);
     View seen = view;
     seen.visible.try_emplace("time", View::Range{0, in_sight});
-    figure.x.maximum = in_sight;
+    figure.x.in_sight = in_sight;
     Tracks tracks;
-    add_tracks(tracks, *sequential, "sequential", seen);
+    add_tracks(tracks, result, *sequential, "sequential", seen);
     figure.caption = idle_words(result, *sequential);
     if (other != sequential) {
-        add_tracks(tracks, *other, fmt::format("{}, chunk {}", other->name, drawn.chunk), seen);
+        add_tracks(tracks, result, *other, fmt::format("{}, chunk {}", other->name, drawn.chunk), seen);
         figure.caption += " " + idle_words(result, *other);
         figure.title += fmt::format(", token by token and in chunks of {}", drawn.chunk);
     }
     figure.marks.push_back(std::move(tracks));
     return figure;
+}
+
+std::vector<Figure> launch_figures(const SweepResult& sweep) {
+    Figure figure = new_figure("ways-to-launch", Place::views,
+                               "The sawtooth by the way of launching: sequential, the first tokens", "",
+                               {.label = "time", .unit = "us", .minimum = 0}, {});
+    Tracks tracks;
+    for (const SweepCell& cell : sweep.cells) {
+        const VariantResult* const sequential = cell.result ? find(*cell.result, "sequential") : nullptr;
+        if (!sequential || sequential->launches.empty()) continue;
+        const std::string way = std::get<std::string>(cell.values.front());
+        View seen;  // a sweep's figures are not made anew: some room to zoom out
+        seen.visible["time"] = {0, end_of_tooth(*sequential, 4 * most_teeth)};
+        if (tracks.tracks.empty()) figure.x.in_sight = end_of_tooth(*sequential, teeth_seen);
+        add_tracks(tracks, *cell.result, *sequential, way, seen);
+        figure.caption += fmt::format("{}{} {:.0f} %", figure.caption.empty() ? "Idle: " : ", ", way,
+                                      100 * idle_share(sequential->launches));
+    }
+    if (tracks.tracks.empty()) {
+        figure.missing = "Launches of sequential for every way to launch; a GPU has them.";
+        return {std::move(figure)};
+    }
+    figure.caption += ". With a wait after every launch (sync) it is the source's own tooth.";
+    figure.marks.push_back(std::move(tracks));
+    return {std::move(figure)};
 }
 
 }  // namespace sawtooth::memory

@@ -71,6 +71,12 @@ std::string words_of_growth(const std::string& strategy, double ratio) {
                                 : ": what is wrong came through the memory, not from errors that aged here.");
 }
 
+bool is_exact(const std::string& name, const Parameters& parameters) {
+    const auto strategy = std::find_if(strategies().begin(), strategies().end(),
+                                       [&](const Strategy& row) { return row.name == name; });
+    return strategy->exact(rule_of(parameters)) == Exact::always;
+}
+
 // The mean over all whole chunks of the error at each place of a chunk: how errors age.
 Figure age_figure(const Result& result) {
     const Drawn drawn(result.parameters);
@@ -82,6 +88,7 @@ Figure age_figure(const Result& result) {
     for (const VariantResult& variant : result.variants) {
         if (variant.errors.empty() || whole == 0 || drawn.chunk < 2) continue;
         if (chunk_of(result.parameters, variant.name) != drawn.chunk) continue;
+        if (is_exact(variant.name, result.parameters)) continue;  // rounding alone, far below
         const std::vector<float>& errors = variant.errors.front().by_position;
         Series means = reduce(drawn.chunk, {}, "", [&](int64_t place) {
             double sum = 0;
@@ -95,7 +102,8 @@ Figure age_figure(const Result& result) {
     }
     if (figure.marks.empty())
         figure.missing =
-            "How errors grow inside a chunk; chunks of two tokens and more that are whole have it.";
+            "How errors grow inside a chunk: of strategies that freeze them, over whole chunks of two tokens "
+            "and more.";
     return figure;
 }
 

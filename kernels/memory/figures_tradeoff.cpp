@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "kernels/core/table.h"
 #include "kernels/memory/figure_parts.h"
@@ -19,12 +20,6 @@ double error_of_y(const Result&, const VariantResult& variant) {
 double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
 
 int64_t chunk_at(const SweepCell& cell) { return std::get<int64_t>(cell.values.front()); }
-
-void add_present(Figure& figure, const SweepResult& sweep) {
-    const int64_t chunk = sweep.sweep.base.parameters.integer("chunk");
-    figure.marks.push_back(Rule{
-        Rule::Across::x, static_cast<double>(chunk), fmt::format("chunk {}", chunk), {Ink::Role::accent}});
-}
 
 // The chunks that the source recommends for a rule, behind its curves.
 void add_range(Figure& figure, const std::string& whose, double low, double high, View::Range y,
@@ -50,15 +45,28 @@ void add_ranges(Figure& figure, const SweepResult& sweep, const std::vector<Line
     if (has_shards) add_range(figure, "C_G of tnt", 128, 2048, y, last);
 }
 
-// Points that no axis can show, in words at the top of the figure.
+// "diverged: 4.1e+07 times y" where that is finite. "" where nothing diverged.
+std::string words_of_divergence(const VariantResult& variant) {
+    constexpr double most = 100;  // times as large as y itself
+    if (variant.errors.empty()) return "";
+    const OutputError& error = variant.errors.front();
+    if (error.nonfinite > 0) return fmt::format("diverged: {} values of y not finite", error.nonfinite);
+    if (!error.rel_l2 || *error.rel_l2 < most) return "";
+    return fmt::format("diverged: off by {} times y", short_number(*error.rel_l2));
+}
+
+// The first point of every strategy that diverged, in words; at the top where the axis cannot show it.
 void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
+    std::set<std::string> said;
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
-        for (const VariantResult& variant : cell.result->variants)
-            if (!variant.errors.empty() && variant.errors.front().nonfinite > 0)
-                figure.marks.push_back(Note{static_cast<double>(chunk_at(cell)), y.high,
-                                            fmt::format("{} diverged: {} values of y not finite",
-                                                        variant.name, variant.errors.front().nonfinite)});
+        for (const VariantResult& variant : cell.result->variants) {
+            const std::string words = words_of_divergence(variant);
+            if (words.empty() || !said.insert(variant.name).second) continue;
+            const double error = error_of_y(*cell.result, variant);
+            figure.marks.push_back(Note{static_cast<double>(chunk_at(cell)),
+                                        std::isnan(error) ? y.high : error, variant.name + " " + words});
+        }
     }
 }
 
@@ -72,7 +80,6 @@ Figure error_figure(const SweepResult& sweep) {
     if (drawn.empty()) return figure;
     add_ranges(figure, sweep, drawn);
     add_diverged(figure, sweep, range_of(drawn));
-    add_present(figure, sweep);
     return figure;
 }
 
@@ -85,28 +92,22 @@ Figure time_figure(const SweepResult& sweep) {
     add_lines(figure, std::move(lines));
     if (drawn.empty()) return figure;
     add_ranges(figure, sweep, drawn);
-    add_present(figure, sweep);
     return figure;
 }
 
-// A strategy's curve through its chunks, its points named by them.
+// A strategy's curve through its chunks.
 Figure time_against_error(const SweepResult& sweep) {
     Figure figure = new_figure("time-against-error", Place::views, "Time against error: the trade-off",
-                               "Down and to the left is better. Every point is a chunk, 1 at one end; the "
-                               "present one is named.",
+                               "Down and to the left is better. Every point is a chunk: a click on it sets "
+                               "it.",
                                {.label = "relative error of y, L2", .scale = Scale::log10},
                                {.label = "time", .unit = "us", .scale = Scale::log10});
     const std::vector<Line> errors = curves_of(sweep, error_of_y), times = curves_of(sweep, median_us);
-    const auto present = static_cast<double>(sweep.sweep.base.parameters.integer("chunk"));
     std::vector<Line> lines;
     for (size_t i = 0; i < errors.size(); ++i) {
         Line line = times[i];
         line.x = errors[i].y;
-        lines.push_back(line);
-        for (size_t k = 0; k < line.x.size(); ++k)
-            if (errors[i].x[k] == present && line.x[k] > 0)
-                figure.marks.push_back(
-                    Note{line.x[k], line.y[k], fmt::format("{}, {}", line.label, present)});
+        lines.push_back(std::move(line));
     }
     add_lines(figure, std::move(lines));
     return figure;
@@ -147,11 +148,13 @@ std::vector<Figure> growth_figures(const SweepResult& sweep) {
         const VariantResult& variant = cell.result->variants.front();
         const std::string label = "d " + to_text(cell.values.front());
         if (lines.empty() || lines.back().label != label)
-            lines.push_back({label, {Ink::Role::variant, variant.index, !lines.empty()}, {}, {}, true});
+            lines.push_back(
+                {label, {Ink::Role::variant, variant.index, !lines.empty()}, {}, {}, true, {"chunk", {}}});
         const auto chunk = static_cast<double>(std::get<int64_t>(cell.values.back()));
         const double error = error_of_y(*cell.result, variant);
         lines.back().x.push_back(chunk);
         lines.back().y.push_back(error);
+        lines.back().sets.values.push_back(chunk);
         if (!variant.errors.empty() && variant.errors.front().nonfinite > 0)
             figure.marks.push_back(Note{chunk, 1,
                                         fmt::format("diverged at {:.0f}: {} values not finite", chunk,

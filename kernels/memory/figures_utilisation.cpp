@@ -10,17 +10,12 @@
 namespace sawtooth::memory {
 namespace {
 
-// Workers that the launches could have kept busy: threads of the CPU.
-int workers_of(const Result& result) {
-    return result.ceilings ? std::max(result.ceilings->threads, 1) : std::max(result.request.threads, 1);
-}
-
 double running_percent(const Result&, const VariantResult& variant) {
     return variant.launches.empty() ? nan : 100 * (1 - idle_share(variant.launches));
 }
 
 double active_percent(const Result& result, const VariantResult& variant) {
-    return variant.launches.empty() ? nan : 100 * active_share(variant.launches, workers_of(result));
+    return variant.launches.empty() ? nan : 100 * active_share(variant.launches, result.processors);
 }
 
 double tokens_a_second(const Result& result, const VariantResult& variant) {
@@ -32,12 +27,12 @@ double tokens_a_second(const Result& result, const VariantResult& variant) {
 // Steps that must follow each other: tokens of the sequential rule, else chunks.
 double steps_left(const Result& result, const VariantResult& variant) {
     const auto length = static_cast<double>(result.parameters.integer("length"));
-    if (variant.name.starts_with("sequential")) return length;
+    if (!has_chunks(variant)) return length;
     return std::ceil(length / static_cast<double>(chunk_of(result.parameters, variant.name)));
 }
 
 std::string name_at_chunk(const Result& result, const VariantResult& variant) {
-    if (variant.name.starts_with("sequential")) return variant.name;
+    if (!has_chunks(variant)) return variant.name;
     return fmt::format("{} at chunk {}", variant.name, chunk_of(result.parameters, variant.name));
 }
 
@@ -71,9 +66,8 @@ std::string lesson(const SweepResult& sweep) {
         name_at_chunk(*of_fastest, *fastest), short_number(best));
 }
 
-template <class Number>
 Figure against_chunk(const SweepResult& sweep, std::string id, std::string title, std::string caption, Axis y,
-                     Number&& number) {
+                     double (*number)(const Result&, const VariantResult&)) {
     Figure figure = new_figure(std::move(id), Place::views, std::move(title), std::move(caption),
                                chunk_axis(), std::move(y));
     add_lines(figure, curves_of(sweep, number));

@@ -76,6 +76,7 @@ Frame placed_frame(Frame frame) {
 void draw_plot_marks(const Pen& pen, const Figure& figure) {
     for (const Mark& mark : figure.marks)
         if (const Band* band = std::get_if<Band>(&mark)) draw(pen, *band);
+    int index = 0;  // names the lines to ImPlot, from one frame to the next
     const auto draw_one = [&](const auto& mark) {
         using Type = std::decay_t<decltype(mark)>;
         if constexpr (std::is_same_v<Type, Line>) {
@@ -89,7 +90,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
             spec.LineColor = as_vector(stroke.colour);
             spec.LineWeight = stroke.width * pen.canvas.unit();
             spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
-            ImGui::PushID(&mark);
+            ImGui::PushID(index);
             ImPlot::PlotLine("##line", mark.x.data(), mark.y.data(), static_cast<int>(mark.x.size()), spec);
             ImGui::PopID();
             if (!takes_turns(pen, mark)) draw_markers(pen, mark);
@@ -97,7 +98,10 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
             draw(pen, mark);
         }
     };
-    for (const Mark& mark : figure.marks) std::visit(draw_one, mark);
+    for (const Mark& mark : figure.marks) {
+        std::visit(draw_one, mark);
+        ++index;
+    }
     draw_turns(pen);
 }
 
@@ -135,6 +139,41 @@ Range within(const Axis& axis, Range range) {
             std::clamp(range.high, *axis.minimum, *axis.maximum)};
 }
 
+// "sets chunk to 128"
+std::string words_of(const PlotEvents::Chosen& sets) {
+    return "sets " + sets.parameter + " to " + readout_number(sets.value);
+}
+
+// The point under the mouse of a line that sets a parameter.
+struct PointUnderMouse {
+    Point at;
+    PlotEvents::Chosen sets;
+};
+
+std::optional<PointUnderMouse> point_under(const Pen& pen, const Figure& figure, Point mouse) {
+    float nearest = 8 * pen.canvas.unit();
+    std::optional<PointUnderMouse> found;
+    for (const Mark& mark : figure.marks) {
+        const Line* line = std::get_if<Line>(&mark);
+        for (size_t i = 0; line && i < line->sets.values.size(); ++i) {
+            if (std::isnan(line->x[i]) || std::isnan(line->y[i])) continue;
+            const Point at = pen.frame.at(line->x[i], line->y[i]);
+            const float distance = std::hypot(at.x - mouse.x, at.y - mouse.y);
+            if (distance > nearest) continue;
+            nearest = distance;
+            found = {at, {line->sets.parameter, line->sets.values[i]}};
+        }
+    }
+    return found;
+}
+
+// A press that was let go again where it was: no drag.
+bool was_clicked() {
+    const float threshold = ImGui::GetIO().MouseDragThreshold;
+    return ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
+           ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] < threshold * threshold;
+}
+
 PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions& options, const Box& area) {
     PlotEvents events;
     ImGuiCanvas measure(ImGui::GetWindowDrawList());
@@ -166,6 +205,12 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
         events.context_menu = ImGui::IsMouseReleased(ImGuiMouseButton_Right);
         if (zoomable && !options.cursor_x) draw_cursor(pen, *events.cursor_x);
     }
+    const auto point = hovered ? point_under(pen, figure, {mouse.x, mouse.y}) : std::nullopt;
+    if (point) {
+        canvas.marker(Marker::circle, point->at, 6 * canvas.unit(), {theme.text});
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        if (was_clicked()) events.chosen = point->sets;
+    }
     const bool axis_hovered = ImPlot::IsAxisHovered(ImAxis_X1);
     events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     ImPlot::PopPlotClipRect();
@@ -177,7 +222,8 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     if (has_axis_on_top(figure)) draw_name_of_time(outer, figure);
     draw_colour_bar(outer, figure);
     if (hovered && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
-        draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span);
+        draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
+                     point ? words_of(point->sets) : "");
     if (zoomable && hovered) range = within(figure.x, moved_by_keys(frame.scale_x, range));
     if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;
     return events;

@@ -32,6 +32,11 @@ struct PlotEvents {
     bool fit = false;                    // double click: all of x is to be seen again
     std::optional<double> cursor_x;      // where the mouse is over the plot
     bool context_menu = false;           // right click; the menu is the caller's
+    struct Chosen {
+        std::string parameter;
+        double value = 0;
+    };
+    std::optional<Chosen> chosen;  // a click on a point of a line that sets a parameter
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

@@ -147,10 +147,12 @@ bool has_values(const Figure& figure) {
 
 }  // namespace
 
-void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span) {
+void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span,
+                  const std::string& click) {
     if (!has_values(figure) || !begin_readout()) return;
     Readout readout{pen, figure, describe_span, pen.frame.x_at(mouse.x), pen.frame.y_at(mouse.y)};
     for (const Mark& mark : figure.marks) std::visit(readout, mark);
+    if (!click.empty()) row("a click", click);
     end_readout();
 }
 

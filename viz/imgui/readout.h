@@ -6,8 +6,9 @@
 namespace sawtooth {
 
 // A tooltip with the exact values at `mouse`: of every line the point nearest in x; of the bar, cell or span
-// there.
-void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span);
+// there. `click`: what a click there does, "" where it does nothing.
+void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span,
+                  const std::string& click);
 void draw_matrix_readout(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area,
                          Point mouse);
 

@@ -1,0 +1,56 @@
+#include "viz/present.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace sawtooth {
+namespace {
+
+std::optional<double> number_of(const Parameters& parameters, const std::string& name) {
+    if (!parameters.has(name)) return {};
+    const Value& value = parameters.at(name);
+    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return *real;
+    return {};
+}
+
+// A line across the plot at `x`; one that stands there already is given these words too.
+void add_rule(Figure& figure, double x, const std::string& words) {
+    for (Mark& mark : figure.marks) {
+        Rule* const rule = std::get_if<Rule>(&mark);
+        if (!rule || rule->across != Rule::Across::x || rule->at != x) continue;
+        if (rule->label.find(words) == std::string::npos) rule->label += ", " + words;
+        return;
+    }
+    figure.marks.push_back(Rule{Rule::Across::x, x, words, {Ink::Role::accent}});
+}
+
+}  // namespace
+
+bool sets_parameters(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
+        const Line* const line = std::get_if<Line>(&mark);
+        return line && !line->sets.values.empty();
+    });
+}
+
+Figure with_present(const Figure& figure, const Parameters& present) {
+    Figure marked = figure;
+    for (const Mark& mark : figure.marks) {
+        const Line* const line = std::get_if<Line>(&mark);
+        if (!line || line->sets.values.empty()) continue;
+        const auto value = number_of(present, line->sets.parameter);
+        if (!value) continue;
+        const std::string words = line->sets.parameter + " " + to_text(present.at(line->sets.parameter));
+        if (line->sets.values == line->x) {
+            add_rule(marked, *value, words);
+            continue;
+        }
+        const auto& values = line->sets.values;
+        const auto at = static_cast<size_t>(std::find(values.begin(), values.end(), *value) - values.begin());
+        if (at < values.size()) marked.marks.push_back(Note{line->x[at], line->y[at], words});
+    }
+    return marked;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "kernels/core/figure.h"
+#include "kernels/core/parameter.h"
+
+namespace sawtooth {
+
+// Whether clicks on its points set parameters.
+bool sets_parameters(const Figure& figure);
+
+// The figure with the present values of parameters marked that clicks on its points set: a line across the
+// plot where x is the parameter, else a note at the point.
+Figure with_present(const Figure& figure, const Parameters& present);
+
+}  // namespace sawtooth
