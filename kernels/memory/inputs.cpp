@@ -35,6 +35,35 @@ BenchCase bench_case(const std::string& rule, const std::string& what, std::vect
     return bench;
 }
 
+// L 4096, d 64 and products in bf16: where others have been measured.
+BenchCase gpu_case(const std::string& rule, int64_t batch, std::vector<std::string> variants,
+                   double tolerance) {
+    BenchCase bench;
+    bench.name = rule + " bf16 [" + std::to_string(batch) + ", 4096, 64]";
+    bench.values = {{"batch", batch},  {"length", int64_t{4096}}, {"d", int64_t{64}},    {"rule", rule},
+                    {"dtype", "bf16"}, {"precision", "bf16"},     {"chunk", int64_t{64}}};
+    bench.tolerance = tolerance;
+    bench.variants = std::move(variants);
+    return bench;
+}
+
+BenchCase launch_case(const std::string& launch) {
+    BenchCase bench = bench_case("delta", "", {"sequential"}, 1e-4);
+    bench.name = "delta, launch " + launch + " [1, 1024, 64]";
+    bench.values.front().second = int64_t{1};
+    bench.values.emplace_back("launch", launch);
+    return bench;
+}
+
+// Errors of bf16 products are some thousandths, those of frozen errors what they are anyway.
+void add_gpu_cases(std::vector<BenchCase>& cases) {
+    for (const int64_t batch : {1, 16}) {
+        cases.push_back(gpu_case("delta", batch, {"exact_chunk", "sequential_persistent"}, 2e-2));
+        cases.push_back(gpu_case("titans", batch, {"chunkwise_gd"}, 0.3));
+    }
+    for (const char* launch : {"sync", "stream", "graph", "graph_pdl"}) cases.push_back(launch_case(launch));
+}
+
 }  // namespace
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
@@ -67,11 +96,11 @@ Work work(const Parameters& parameters) {
 
 // An approximation's distance from the exact rule is what it is, and not what a case can fail by: its limit
 // lies at three times what was seen.
-std::vector<BenchCase> bench_cases(Backend) {
+std::vector<BenchCase> bench_cases(Backend backend) {
     constexpr double exact = 1e-4, frozen = 0.2, shards = 3, slots = 3.7, trellis = 2.5;
     BenchCase trellis_chunks = bench_case("trellis", ", frozen errors", {"chunkwise_gd"}, trellis);
     trellis_chunks.values.emplace_back("chunk", int64_t{8});  // at 16 it is off by more than y itself
-    return {
+    std::vector<BenchCase> cases = {
         bench_case("delta", "", {"sequential", "sequential_persistent", "exact_chunk"}, exact),
         bench_case("delta", ", frozen errors", {"chunkwise_gd", "associative_scan"}, frozen),
         bench_case("delta", ", shards", {"tnt"}, shards),
@@ -89,6 +118,8 @@ std::vector<BenchCase> bench_cases(Backend) {
         bench_case("trellis", "", {"sequential_persistent"}, exact),
         std::move(trellis_chunks),
     };
+    if (backend == Backend::cuda) add_gpu_cases(cases);
+    return cases;
 }
 
 }  // namespace sawtooth::memory
