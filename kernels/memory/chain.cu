@@ -198,6 +198,10 @@ __device__ void make_errors(const Side& side, State& state, const Shared& shared
     }
 }
 
+// All warps of the block, which come from two places of the code: a barrier of its own with the number of
+// threads, as __syncthreads wants all of them at one place.
+__device__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(32 * WARPS + copy_threads) : "memory"); }
+
 // What the copying warps do: fetch the blocks of all steps, two of them ahead.
 __device__ void fetch(const device_side::Chain& given, int64_t batch, int first_row, Step step, int last_tile,
                       Shared& shared) {
@@ -212,7 +216,7 @@ __device__ void fetch(const device_side::Chain& given, int64_t batch, int first_
     for (int k = 0; k < side_count - 1; ++k) start_next();
     for (; step.tile < last_tile; step = step.next()) {
         device::wait_for_copies_but_last<side_count - 2>();
-        __syncthreads();
+        meet();
         start_next();  // over what was worked on before this barrier
     }
 }
@@ -250,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS + copy_threads) chain(de
     }
     int side = 0;
     for (Step step{first_tile, 0}; step.tile < last_tile; step = step.next()) {
-        __syncthreads();
+        meet();
         take_step(given, batch, step, row, shared.sides[side], state, shared);
         side = side + 1 < side_count ? side + 1 : 0;
     }
