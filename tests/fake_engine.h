@@ -142,6 +142,7 @@ class FakeEngine {
 inline LabState lab_with(FakeEngine& engine) {
     WindowOptions options;
     options.theme = "dark";
+    options.request.family = "scan";
     options.request.time_limit_seconds = 10;
     LabState lab = std::move(*open_lab(options, engine.calls()));
     lab.finding.wait();

@@ -30,7 +30,7 @@ void finish_run(LabState& lab, FakeEngine& engine) {
 
 TEST_CASE("the lab starts with its first family already on the way", "[gui]") {
     FakeEngine engine;
-    const LabState lab = lab_with(engine);
+    const LabState lab = std::move(*open_lab({}, engine.calls()));
     REQUIRE(engine.requests.size() == 1);
     CHECK(engine.requests[0].family == offered_families().front()->name);
     CHECK(engine.requests[0].parameters.values.empty());

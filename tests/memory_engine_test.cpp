@@ -119,7 +119,7 @@ TEST_CASE("divergence is counted, not hidden", "[memory][engine]") {
     TemporaryFolder folder;
     Runner runner(folder.path());
     const auto result = result_of(
-        runner, memory_request({{"rule", "trellis"}, {"length", int64_t{4000}}, {"chunk", int64_t{100}}}));
+        runner, memory_request({{"rule", "trellis"}, {"length", int64_t{8192}}, {"chunk", int64_t{64}}}));
     const OutputError& error = *error_of(*find(*result, "chunkwise_gd"), "y");
     CHECK(error.nonfinite > 0);
     REQUIRE(error.first_nonfinite);

@@ -276,8 +276,8 @@ TEST_CASE("a dry plan of a memory asks for exactly what the plan takes", "[memor
     for (const std::string& strategy : strategies_for(parameters)) {
         const auto plan = strategy_named(strategy).plan_cpu;
         INFO(strategy << " " << rule);
-        CHECK(plan({parameters, shapes, true, extras}).memory_bytes ==
-              plan({parameters, inputs, false, extras}).memory_bytes);
+        CHECK(plan({parameters, shapes, true, nullptr, extras}).memory_bytes ==
+              plan({parameters, inputs, false, nullptr, extras}).memory_bytes);
     }
 }
 

@@ -34,6 +34,7 @@ Request full_request() {
     request.repeats = 11;
     request.cache = Cache::hot;
     request.profile = Profile::sampling;
+    request.extras = Extras::all;
     request.time_limit_seconds = 0.1;
     request.memory_limit_bytes = int64_t{1} << 50;
     return request;
@@ -73,6 +74,7 @@ VariantResult full_variant() {
     auto other = std::make_shared<LaunchInfo>();
     other->name = "columns";
     variant.launches = {full_launch(info), full_launch(other), full_launch(info)};
+    variant.launch_count = 5;
     variant.compiled = {{"rows", "sm_80", {1, 2, 3}, {0.5, std::nullopt, "warps"}}};
     variant.tracks = {{"active", "%", 0.5, 2, {1, NAN, 3}}};
     variant.metrics = {{"id", "label", "unit", 1.5}, {"id2", "", "", std::nullopt}};
@@ -84,6 +86,7 @@ std::shared_ptr<const Result> full_result() {
     result->request = full_request();
     result->parameters = result->request.parameters;
     result->device = "a GPU";
+    result->processors = 132;
     result->inputs = {Array::zeros("x", Dtype::f32, {2, 0, 3})};
     result->reference = {Array::zeros("y", Dtype::f64, {5})};
     result->work = {2e6, inf};
@@ -102,11 +105,11 @@ std::vector<Figure> all_marks() {
     figure.place = Place::timeline;
     figure.title = "title";
     figure.caption = "caption";
-    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, {"a", "b"}, "time"};
-    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, ""};
+    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, 2.0, {"a", "b"}, "time"};
+    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, ""};
     const Ink ink{Ink::Role::accent, 3, true};
     figure.marks = {
-        Line{"line", ink, {0, 1}, {NAN, -inf}, true},
+        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}},
         Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
         Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}},
         HeatMap{"heat", "unit", 1, 2, {1, NAN}, -1, 2, -3, 4, HeatMap::Colours::diverging, true},
@@ -153,7 +156,7 @@ TEST_CASE("every message to a worker comes back as it was", "[messages]") {
     CHECK(std::get<RunJob>(run).view == view);
     CHECK(std::holds_alternative<double>(std::get<RunJob>(run).request.parameters.at("rate")));
     CHECK_FALSE(std::get<RunJob>(there_and_back(ToWorker(RunJob{1, {}, false, {}}))).view);
-    const Sweep sweep{"own", full_request(), {{"length", {int64_t{1}, 2.5, std::string("auto")}}}};
+    const Sweep sweep{"own", full_request(), {{"length", {int64_t{1}, 2.5, std::string("auto")}, {"chunk"}}}};
     const auto cell = there_and_back(ToWorker(CellJob{2, sweep, true, 3}));
     CHECK(std::get<CellJob>(cell).sweep == sweep);
     CHECK(std::get<CellJob>(cell).cell == 3);

@@ -11,6 +11,8 @@
 #include "viz/figure_svg.h"
 #include "viz/heading.h"
 #include "viz/layout.h"
+#include "viz/marks.h"
+#include "viz/present.h"
 #include "viz/theme.h"
 
 using namespace sawtooth;
