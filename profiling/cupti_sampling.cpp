@@ -262,17 +262,18 @@ Outcome<int> number_of(const cuda::Device& device) {
 Track cut_to_activity(Track track, const std::vector<double>& activity) {
     constexpr double share_of_peak = 0.05;
     double peak = 0;
-    for (const double value : activity)
-        if (std::isfinite(value)) peak = std::max(peak, value);
+    for (size_t i = 1; i < activity.size(); ++i)
+        if (std::isfinite(activity[i])) peak = std::max(peak, activity[i]);
     const auto is_active = [&](double value) { return peak > 0 && value > share_of_peak * peak; };
-    const auto first = std::find_if(activity.begin(), activity.end(), is_active);
+    // The first sample also holds what ended before sampling began.
+    const auto first = std::find_if(activity.begin() + !activity.empty(), activity.end(), is_active);
     const auto last = std::find_if(activity.rbegin(), activity.rend(), is_active).base();
     if (first == activity.end()) {
         track.values.clear();
         return track;
     }
     const auto rise = first - activity.begin();
-    const auto begin = std::max<std::ptrdiff_t>(rise - 1, 0);
+    const auto begin = rise - 1;
     const auto end = std::min(last - activity.begin() + 1, static_cast<std::ptrdiff_t>(track.values.size()));
     track.start_us = static_cast<double>(begin - rise) * track.step_us;
     track.values = std::vector<double>(track.values.begin() + begin, track.values.begin() + end);

@@ -77,11 +77,15 @@ TEST_CASE("samples are cut to the stretch in which something happened, which beg
     CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
     CHECK(track.start_us == -2);
     CHECK(track.step_us == 2);
-    // From the first sample on, and to the last.
-    const Track whole = cut_to_activity({"warps", "", 0, 1, {5, 6}}, {50, 60});
-    CHECK(whole.values == std::vector<double>{5, 6});
-    CHECK(whole.start_us == 0);
+    // What the first sample holds may have ended before anything was launched.
+    const Track whole = cut_to_activity({"warps", "", 0, 1, {9, 5, 6}}, {90, 50, 60});
+    CHECK(whole.values == std::vector<double>{9, 5, 6});
+    CHECK(whole.start_us == -1);
+    CHECK(cut_to_activity({"warps", "", 0, 1, {5, 0, 0, 6, 6}}, {50, 0, 0, 1, 1}).values ==
+          std::vector<double>{0, 6, 6});
     CHECK(cut_to_activity({"warps", "", 0, 1, {5, 6}}, {0, 0}).values.empty());
+    CHECK(cut_to_activity({"warps", "", 0, 1, {5, 6}}, {90, 0}).values.empty());
+    CHECK(cut_to_activity({"warps", "", 0, 1, {}}, {}).values.empty());
     CHECK(cut_to_activity({"warps", "", 0, 1, {5, 6}}, {NAN, NAN}).values.empty());
 }
 
