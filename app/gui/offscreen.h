@@ -9,9 +9,8 @@
 
 namespace sawtooth {
 
-// What draws. A GPU is as fast as what a user sees; a program that draws on the processor gives the same
-// pixels everywhere and leaves alone a GPU that is being measured: counters have cost contexts on the same
-// one all that they had drawn.
+// What draws. A GPU is as fast as what a user sees; the processor gives the same pixels everywhere and leaves
+// alone a GPU that is being measured.
 enum class Renderer { processor_first, gpu_first };
 
 // An OpenGL context and a framebuffer without any display, through EGL.
