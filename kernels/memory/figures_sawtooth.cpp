@@ -7,7 +7,7 @@
 namespace sawtooth::memory {
 namespace {
 
-constexpr size_t teeth_seen = 32, most_teeth = 96;  // launches of sequential that are in sight at first
+constexpr size_t teeth_seen = 48, most_teeth = 128;  // launches of sequential that are in sight at first
 
 // Of a GPU it is known how many thread blocks there are: none needs more than a multiprocessor of its own.
 int64_t workers_of(const LaunchRecord& launch, const Result& result) {
