@@ -11,18 +11,12 @@ namespace {
 constexpr size_t most_teeth = 48;
 size_t teeth_seen(const View& view) { return std::min(most_teeth, static_cast<size_t>(view.columns) / 12); }
 
-// Of a GPU it is known how many thread blocks there are: none needs more than a multiprocessor of its own.
-int64_t workers_of(const LaunchRecord& launch, const Result& result) {
-    if (result.backend == Backend::cpu) return static_cast<int64_t>(launch.busy.size());
-    const Extent& grid = launch.info->grid;
-    return std::min<int64_t>(grid.x * grid.y * grid.z, result.processors);
-}
-
 // "sequential: idle 67 %: a launch costs 2.7 us and computes 0.9 us on 2 of 2 workers, 1024 times"
 std::string idle_words(const Result& result, const VariantResult& variant) {
     const auto launches = static_cast<double>(variant.launches.size());
     int64_t most = 0;  // workers that a launch keeps busy
-    for (const LaunchRecord& launch : variant.launches) most = std::max(most, workers_of(launch, result));
+    for (const LaunchRecord& launch : variant.launches)
+        most = std::max(most, workers_of(launch, result.processors));
     std::string words =
         fmt::format("{}: idle {:.0f} %: a launch costs {} and computes {}", variant.name,
                     100 * idle_share(variant.launches), short_time(end_us_of(variant.launches) / launches),
@@ -40,6 +34,8 @@ void add_tracks(Tracks& tracks, const Result& result, const VariantResult& varia
         result.backend == Backend::cpu ? "workers" : "launches"};
     add_busy_curve(variant.launches, view, busy);
     tracks.tracks.push_back(std::move(busy));
+    for (const Track& sampled : variant.tracks)
+        tracks.tracks.push_back(sampled_track(sampled, ink_of(variant)));
 }
 
 double end_of_tooth(const VariantResult& sequential, size_t tooth) {

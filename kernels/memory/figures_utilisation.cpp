@@ -90,9 +90,11 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
     Figure running = against_chunk(sweep, "running-against-chunk", "Share of time with a kernel running",
                                    lesson(sweep), percent, running_percent);
     add_claim(running, sweep);
-    Figure active = against_chunk(sweep, "active-against-chunk", "Share of workers active",
-                                  "Busy time of all workers, of that of workers who never rest.", percent,
-                                  active_percent);
+    Figure active =
+        against_chunk(sweep, "active-against-chunk", "Share of workers active",
+                      "Busy time of all workers (on a GPU one multiprocessor a thread block), of that of "
+                      "workers who never rest.",
+                      percent, active_percent);
     add_claim(active, sweep);
     return {
         std::move(running), std::move(active),
