@@ -64,20 +64,6 @@ Tracks::Track busy_track(const VariantResult& variant, const Ink& ink, bool on_g
     return track;
 }
 
-// A sample stands for the step that it ends, so that its curve is level there.
-Tracks::Track sampled_track(const Track& sampled, const Ink& ink) {
-    Tracks::Track track;
-    track.label = sampled.name;
-    track.ink = ink;
-    track.unit = sampled.unit;
-    for (size_t i = 0; i < sampled.values.size(); ++i) {
-        const double start = sampled.start_us + static_cast<double>(i) * sampled.step_us;
-        track.x.insert(track.x.end(), {start, start + sampled.step_us});
-        track.y.insert(track.y.end(), {sampled.values[i], sampled.values[i]});
-    }
-    return track;
-}
-
 std::optional<double> as_number(const Value& value) {
     if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
     if (const auto* real = std::get_if<double>(&value)) return *real;

@@ -56,6 +56,8 @@ bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<Launch
     if (plan.reset) plan.reset(queue);
     if (cache == Cache::cold)
         for (const auto& buffer : plan.buffers) flush_from_caches(buffer);
+    // Workers fall asleep meanwhile; the first launch would be charged for waking them.
+    pool.dispatch(pool.threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
     pool.start_recording();
     for (const Launch& launch : plan.launches) {
         launch.start(queue);

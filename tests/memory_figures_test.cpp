@@ -108,14 +108,14 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     const Tracks tracks = marks_of<Tracks>(figure).front();
     REQUIRE(tracks.tracks.size() == 4);
     CHECK(tracks.tracks[0].label == "sequential");
-    CHECK(tracks.tracks[0].spans.size() == 32);  // those in sight
+    CHECK(tracks.tracks[0].spans.size() == 48);  // those in sight
     CHECK(tracks.tracks[1].label == "idle 33 %");
     CHECK(tracks.tracks[2].label == "chunkwise_gd, chunk 50");
     CHECK(tracks.tracks[2].spans.size() == 3);
     CHECK(
         figure.caption.find("sequential: idle 33 %: a launch costs 3 us and computes 2 us on 1 of 1 workers, "
                             "200 times.") == 0);
-    CHECK(figure.x.in_sight == 32 * 3);  // teeth that are wide enough to be seen, and all three launches
+    CHECK(figure.x.in_sight == 48 * 3);  // teeth that are wide enough to be seen, and all three launches
     result.parameters.set("drawn_strategy", "exact_chunk");
     figure = figure_named(memory::figures(result, {}), "sawtooth");
     CHECK(marks_of<Tracks>(figure).front().tracks[2].label == "exact_chunk, chunk 50");

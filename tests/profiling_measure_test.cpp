@@ -44,7 +44,7 @@ TEST_CASE("the executor of the CPU runs the launches in order, once a repeat", "
     REQUIRE(run);
     CHECK(done == std::vector<int>{0, 1, 2});
     REQUIRE(run->launches.size() == 3);
-    CHECK(run->total_us == run->launches[2].start_us + run->launches[2].duration_us);
+    CHECK(run->total_us == Approx(run->launches[2].start_us + run->launches[2].duration_us));
 
     const auto measured =
         measure(plan, Executor{&pool, nullptr}, Cache::hot, 4, [&](int repeat) { heard.push_back(repeat); });

@@ -38,6 +38,15 @@ TEST_CASE("idle is what the union of all work leaves, active what all workers do
     CHECK(idle_share({}) == 0);
     // A launch of which no worker is known, as on a GPU, is busy for as long as it lasts.
     CHECK(idle_share({launch(0, 4, {}), launch(6, 10, {})}) == Approx(0.2));
+    CHECK(active_share({launch(0, 4, {}), launch(6, 10, {})}, 2) == Approx(0.4));  // one thread block each
+}
+
+TEST_CASE("samples are level over the step that each ends", "[timeline]") {
+    const Tracks::Track track = sampled_track({"active", "%", 5, 2, {10, 30}}, {Ink::Role::variant, 3});
+    CHECK(track.label == "active");
+    CHECK(track.x == std::vector<double>{5, 7, 7, 9});
+    CHECK(track.y == std::vector<double>{10, 10, 30, 30});
+    CHECK(track.unit == "%");
 }
 
 TEST_CASE("launches that a column could not tell apart are drawn as one", "[timeline]") {

@@ -105,6 +105,16 @@ std::string html_of(const FamilyReport& report, const Section& section) {
     return fmt::format("<h3>{}</h3>\n{}{}", section.title, drawn, missing);
 }
 
+// The section of the first figure comes first, as its panel does in the window.
+std::vector<Section> sections_of(const FamilyReport& report) {
+    std::vector<Section> ordered(sections.begin(), sections.end());
+    const auto is_first = [&](const Section& section) {
+        return !report.figures.empty() && report.figures.front().place == section.place;
+    };
+    std::stable_partition(ordered.begin(), ordered.end(), is_first);
+    return ordered;
+}
+
 Table parameters_of(const Family& family, const Parameters& parameters) {
     Table table;
     table.columns = {{"parameter", "", false},
@@ -131,7 +141,7 @@ std::string html_of(const FamilyReport& report) {
         text += "<h3>Errors by output</h3>\n" + html_of(errors);
     for (const std::string& note : result.notes)
         text += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(note));
-    for (const Section& section : sections) text += html_of(report, section);
+    for (const Section& section : sections_of(report)) text += html_of(report, section);
     text += "<h3>Parameters</h3>\n" + html_of(parameters_of(family, result.parameters));
     text += fmt::format("<h3>The same numbers</h3>\n<pre>{}</pre>\n</section>\n",
                         escaped(command_of(result.request)));

@@ -69,10 +69,19 @@ double idle_share(const std::vector<LaunchRecord>& launches) {
     return end > 0 ? std::clamp(1 - busy_us_of(launches) / end, 0.0, 1.0) : 0;
 }
 
+int64_t workers_of(const LaunchRecord& launch, int workers) {
+    if (!launch.busy.empty()) return static_cast<int64_t>(launch.busy.size());
+    const Extent& grid = launch.info->grid;
+    return std::min<int64_t>(grid.x * grid.y * grid.z, workers);
+}
+
 double active_share(const std::vector<LaunchRecord>& launches, int workers) {
     double busy = 0;
-    for (const LaunchRecord& launch : launches)
+    for (const LaunchRecord& launch : launches) {
         for (const BusySpan& span : launch.busy) busy += span.end_us - span.start_us;
+        if (launch.busy.empty())
+            busy += launch.duration_us * static_cast<double>(workers_of(launch, workers));
+    }
     const double end = end_us_of(launches) * std::max(workers, 1);
     return end > 0 ? std::clamp(busy / end, 0.0, 1.0) : 0;
 }
@@ -125,6 +134,19 @@ void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view,
         before = changes[last - 1].busy;
         i = last;
     }
+}
+
+Tracks::Track sampled_track(const Track& sampled, const Ink& ink) {
+    Tracks::Track track;
+    track.label = sampled.name;
+    track.ink = ink;
+    track.unit = sampled.unit;
+    for (size_t i = 0; i < sampled.values.size(); ++i) {
+        const double start = sampled.start_us + static_cast<double>(i) * sampled.step_us;
+        track.x.insert(track.x.end(), {start, start + sampled.step_us});
+        track.y.insert(track.y.end(), {sampled.values[i], sampled.values[i]});
+    }
+    return track;
 }
 
 }  // namespace sawtooth

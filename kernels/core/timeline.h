@@ -15,6 +15,9 @@ double end_us_of(const std::vector<LaunchRecord>& launches);
 double busy_us_of(const std::vector<LaunchRecord>& launches);
 // Time in which no worker did anything, of the whole: 0 to 1.
 double idle_share(const std::vector<LaunchRecord>& launches);
+// How many of so many workers a launch keeps busy. Of a GPU none is known: a thread block needs at the most a
+// multiprocessor of its own.
+int64_t workers_of(const LaunchRecord& launch, int workers);
 // Busy time of all workers together, of that of so many who never rest: 0 to 1.
 double active_share(const std::vector<LaunchRecord>& launches, int workers);
 
@@ -24,5 +27,7 @@ std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches
 // How many workers are busy, as a stepped curve; where there are more steps than columns each column gives
 // its least and its most.
 void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view, Tracks::Track& track);
+// Samples as a curve that is level over the step that each of them ends.
+Tracks::Track sampled_track(const Track& sampled, const Ink& ink);
 
 }  // namespace sawtooth

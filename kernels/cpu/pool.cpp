@@ -1,5 +1,7 @@
 #include "kernels/cpu/pool.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -20,15 +22,27 @@ void pause() {
 #endif
 }
 
+// Moves the calling thread to another core, where it may run on one.
+void leave_core() {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    cpu_set_t others = allowed;
+    CPU_CLR(static_cast<size_t>(sched_getcpu()), &others);
+    if (CPU_COUNT(&others) == 0) return;
+    sched_setaffinity(0, sizeof others, &others);
+    sched_setaffinity(0, sizeof allowed, &allowed);  // it stays where it is until the system moves it
+}
+
 // Waits until `value` is no longer `old`: on the spot for longer than a sleeping core takes to wake, else two
-// threads that wait for each other would both sleep and wake in every dispatch; then asleep.
-template <class T>
-T wait_while(const std::atomic<T>& value, T old) {
+// threads that wait for each other would both sleep and wake in every dispatch; then asleep. At once asleep
+// where what is waited for needs this very core.
+template <class T, class Needed>
+T wait_while(const std::atomic<T>& value, T old, Needed&& core_is_needed) {
     constexpr auto on_the_spot = std::chrono::microseconds(300);
     constexpr int pauses_a_look = 32;
     const auto start = Clock::now();
     T now = value.load(std::memory_order_acquire);
-    while (now == old && Clock::now() - start < on_the_spot)
+    while (now == old && Clock::now() - start < on_the_spot && !core_is_needed())
         for (int i = 0; i < pauses_a_look && now == old; ++i) {
             pause();
             now = value.load(std::memory_order_acquire);
@@ -45,6 +59,7 @@ T wait_while(const std::atomic<T>& value, T old) {
 struct Pool::State {
     struct alignas(64) Worker {
         std::atomic<uint64_t> go{0};  // the number of the dispatch to do
+        std::atomic<int> core{-1};    // where it was seen last
         double start_us = 0, end_us = 0;
         Tally tally;
     };
@@ -73,6 +88,7 @@ struct Pool::State {
     void do_items(int index) {
         Worker& worker = workers[static_cast<size_t>(index)];
         worker.tally = {};
+        worker.core.store(sched_getcpu(), std::memory_order_relaxed);
         worker.start_us = now_us();
         const bool cyclic = split == Split::cyclic;
         const int64_t first = cyclic ? index : items * index / active;
@@ -86,13 +102,30 @@ struct Pool::State {
     void serve(int index) {
         Worker& worker = workers[static_cast<size_t>(index)];
         uint64_t done = 0;
+        // Systems put a thread that is woken often on the core of the one that wakes it, for good.
+        constexpr auto between_moves = std::chrono::milliseconds(1);
+        Clock::time_point moved{};
         while (true) {
-            const uint64_t go = wait_while(worker.go, done);
+            const uint64_t go = wait_while(worker.go, done, [this] { return is_here(0); });
             if (quit.load(std::memory_order_relaxed)) return;
             done = go;
+            if (is_here(0) && Clock::now() - moved > between_moves) {
+                leave_core();
+                moved = Clock::now();
+            }
             do_items(index);
             if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
         }
+    }
+
+    // Whether that worker was last seen on the core that asks.
+    bool is_here(int index) const {
+        return workers[static_cast<size_t>(index)].core.load(std::memory_order_relaxed) == sched_getcpu();
+    }
+    bool any_is_here() const {
+        for (int index = 1; index < active; ++index)
+            if (is_here(index)) return true;
+        return false;
     }
 
     void signal(int index, uint64_t number) {
@@ -130,7 +163,7 @@ void Pool::dispatch(int64_t items, Split split, const std::function<void(const I
     for (int index = 1; index < state.active; ++index) state.signal(index, state.dispatches);
     state.do_items(0);
     for (int pending = state.pending.load(std::memory_order_acquire); pending != 0;)
-        pending = wait_while(state.pending, pending);
+        pending = wait_while(state.pending, pending, [&] { return state.any_is_here(); });
 
     state.last_end_us = state.now_us();
     if (state.records.size() == most_kept_launches) return;

@@ -105,7 +105,7 @@ void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile
 // Turns keys and values of a tile into those whose product with the boundary memory is the exact error.
 void solve_tile(const TiledChain& tiled, int64_t batch, int64_t tile, const std::stop_token& stop);
 
-// Tokens that `prepare` and `read` are given at once, as operations and as bytes.
+// chunks_work.cpp: what each launch must do, as operations and as bytes.
 Work prepare_work(const TiledChain& tiled);
 Work walk_work(const TiledChain& tiled);
 Work read_work(const TiledChain& tiled);

@@ -9,17 +9,34 @@
 namespace sawtooth::memory {
 namespace {
 
+// Of one launch in a chain of them. Those of a GPU are as the parameter `launch` says.
+double launch_cost_us(const Result& result) {
+    const Ceilings& ceilings = *result.ceilings;
+    if (!ceilings.gpu) return ceilings.launch_us;
+    const std::string& way = result.parameters.text("launch");
+    if (way == "stream") return ceilings.gpu->launch_stream_us;
+    if (way == "graph") return ceilings.gpu->launch_graph_us;
+    return way == "graph_pdl" ? ceilings.gpu->launch_programmatic_us : ceilings.launch_us;
+}
+
+// Products run on tensor cores where the precision allows it; tf32 at half the rate of bf16, by their design.
+double operations_per_second(const Result& result) {
+    const Ceilings& ceilings = *result.ceilings;
+    if (!ceilings.gpu || result.parameters.is("precision", "f32")) return ceilings.operations_per_second;
+    const double bf16 = ceilings.gpu->bf16_operations_per_second;
+    return result.parameters.is("precision", "bf16") ? bf16 : bf16 / 2;
+}
+
 // Nothing is fitted: every launch costs what an empty one does, and then what its operations or its bytes
 // take, whichever is longer, at the rates that the machine was measured at. A launch whose items do not
 // divide among the workers waits for the last of them.
 double predicted_us(const LaunchInfo& info, const Result& result) {
-    const Ceilings& ceilings = *result.ceilings;
-    const auto items = static_cast<double>(std::max<int64_t>(info.grid.x, 1));
+    const auto items = static_cast<double>(std::max<int64_t>(info.grid.x * info.grid.y * info.grid.z, 1));
     const auto workers = static_cast<double>(std::max(result.processors, 1));
     const double longest_share = std::ceil(items / workers) / items;
-    const double compute = info.work.operations / (ceilings.operations_per_second / workers) * longest_share;
-    const double move = info.work.bytes / ceilings.copy_bytes_per_second;
-    return ceilings.launch_us + 1e6 * std::max(compute, move);
+    const double compute = info.work.operations / (operations_per_second(result) / workers) * longest_share;
+    const double move = info.work.bytes / result.ceilings->copy_bytes_per_second;
+    return launch_cost_us(result) + 1e6 * std::max(compute, move);
 }
 
 double predicted(const Result& result, const VariantResult& variant) {

@@ -7,20 +7,16 @@
 namespace sawtooth::memory {
 namespace {
 
-constexpr size_t teeth_seen = 32, most_teeth = 96;  // launches of sequential that are in sight at first
-
-// Of a GPU it is known how many thread blocks there are: none needs more than a multiprocessor of its own.
-int64_t workers_of(const LaunchRecord& launch, const Result& result) {
-    if (result.backend == Backend::cpu) return static_cast<int64_t>(launch.busy.size());
-    const Extent& grid = launch.info->grid;
-    return std::min<int64_t>(grid.x * grid.y * grid.z, result.processors);
-}
+// Launches of sequential that are in sight at first.
+constexpr size_t most_teeth = 48;
+size_t teeth_seen(const View& view) { return std::min(most_teeth, static_cast<size_t>(view.columns) / 12); }
 
 // "sequential: idle 67 %: a launch costs 2.7 us and computes 0.9 us on 2 of 2 workers, 1024 times"
 std::string idle_words(const Result& result, const VariantResult& variant) {
     const auto launches = static_cast<double>(variant.launches.size());
     int64_t most = 0;  // workers that a launch keeps busy
-    for (const LaunchRecord& launch : variant.launches) most = std::max(most, workers_of(launch, result));
+    for (const LaunchRecord& launch : variant.launches)
+        most = std::max(most, workers_of(launch, result.processors));
     std::string words =
         fmt::format("{}: idle {:.0f} %: a launch costs {} and computes {}", variant.name,
                     100 * idle_share(variant.launches), short_time(end_us_of(variant.launches) / launches),
@@ -38,6 +34,8 @@ void add_tracks(Tracks& tracks, const Result& result, const VariantResult& varia
         result.backend == Backend::cpu ? "workers" : "launches"};
     add_busy_curve(variant.launches, view, busy);
     tracks.tracks.push_back(std::move(busy));
+    for (const Track& sampled : variant.tracks)
+        tracks.tracks.push_back(sampled_track(sampled, ink_of(variant)));
 }
 
 double end_of_tooth(const VariantResult& sequential, size_t tooth) {
@@ -46,10 +44,11 @@ double end_of_tooth(const VariantResult& sequential, size_t tooth) {
 }
 
 // The first teeth, and all of the drawn strategy where they stay wide enough to be told apart.
-double time_in_sight(const VariantResult& sequential, const VariantResult& other) {
+double time_in_sight(const VariantResult& sequential, const VariantResult& other, const View& view) {
     const double other_end = 1.02 * end_us_of(other.launches);
-    const double teeth = end_of_tooth(sequential, teeth_seen);
-    return other_end <= end_of_tooth(sequential, most_teeth) ? std::max(other_end, teeth) : teeth;
+    const double teeth = end_of_tooth(sequential, teeth_seen(view));
+    const double narrowest = end_of_tooth(sequential, static_cast<size_t>(view.columns) / 8);
+    return other_end <= narrowest ? std::max(other_end, teeth) : teeth;
 }
 
 }  // namespace
@@ -67,7 +66,7 @@ Figure sawtooth_figure(const Result& result, const View& view) {
         return figure;
     }
     if (!other || other->launches.empty()) other = sequential;
-    const double in_sight = time_in_sight(*sequential, *other);
+    const double in_sight = time_in_sight(*sequential, *other, view);
     View seen = view;
     seen.visible.try_emplace("time", View::Range{0, in_sight});
     figure.x.in_sight = in_sight;
@@ -94,7 +93,7 @@ std::vector<Figure> launch_figures(const SweepResult& sweep) {
         const std::string way = std::get<std::string>(cell.values.front());
         View seen;  // a sweep's figures are not made anew: some room to zoom out
         seen.visible["time"] = {0, end_of_tooth(*sequential, 4 * most_teeth)};
-        if (tracks.tracks.empty()) figure.x.in_sight = end_of_tooth(*sequential, teeth_seen);
+        if (tracks.tracks.empty()) figure.x.in_sight = end_of_tooth(*sequential, most_teeth);
         add_tracks(tracks, *cell.result, *sequential, way, seen);
         figure.caption += fmt::format("{}{} {:.0f} %", figure.caption.empty() ? "Idle: " : ", ", way,
                                       100 * idle_share(sequential->launches));

@@ -143,6 +143,7 @@ std::vector<Figure> growth_figures(const SweepResult& sweep) {
                                            parameters.integer("length")),
                                "", chunk_axis(), {.label = "relative error of y, L2", .scale = Scale::log10});
     std::vector<Line> lines;
+    std::set<std::string> said;
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result || cell.result->variants.empty()) continue;
         const VariantResult& variant = cell.result->variants.front();
@@ -155,10 +156,9 @@ std::vector<Figure> growth_figures(const SweepResult& sweep) {
         lines.back().x.push_back(chunk);
         lines.back().y.push_back(error);
         lines.back().sets.values.push_back(chunk);
-        if (!variant.errors.empty() && variant.errors.front().nonfinite > 0)
-            figure.marks.push_back(Note{chunk, 1,
-                                        fmt::format("diverged at {:.0f}: {} values not finite", chunk,
-                                                    variant.errors.front().nonfinite)});
+        const std::string words = words_of_divergence(variant);
+        if (!words.empty() && said.insert(label).second)
+            figure.marks.push_back(Note{chunk, std::isnan(error) ? 1 : error, label + " " + words});
     }
     const std::vector<Line> drawn = lines;
     add_lines(figure, std::move(lines));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
 #include "kernels/memory/figure_parts.h"
 #include "kernels/memory/strategies.h"
@@ -60,10 +59,11 @@ std::string lesson(const SweepResult& sweep) {
     }
     if (!busiest) return "";
     return fmt::format(
-        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and makes {} tokens a "
-        "second, {} makes {}.",
-        name_at_chunk(*of_busiest, *busiest), most, short_number(tokens_a_second(*of_busiest, *busiest)),
-        name_at_chunk(*of_fastest, *fastest), short_number(best));
+        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and makes {:.2g} "
+        "million "
+        "tokens a second, {} makes {:.2g} million.",
+        name_at_chunk(*of_busiest, *busiest), most, tokens_a_second(*of_busiest, *busiest) / 1e6,
+        name_at_chunk(*of_fastest, *fastest), best / 1e6);
 }
 
 Figure against_chunk(const SweepResult& sweep, std::string id, std::string title, std::string caption, Axis y,
@@ -90,9 +90,11 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
     Figure running = against_chunk(sweep, "running-against-chunk", "Share of time with a kernel running",
                                    lesson(sweep), percent, running_percent);
     add_claim(running, sweep);
-    Figure active = against_chunk(sweep, "active-against-chunk", "Share of workers active",
-                                  "Busy time of all workers, of that of workers who never rest.", percent,
-                                  active_percent);
+    Figure active =
+        against_chunk(sweep, "active-against-chunk", "Share of workers active",
+                      "Busy time of all workers (on a GPU one multiprocessor a thread block), of that of "
+                      "workers who never rest.",
+                      percent, active_percent);
     add_claim(active, sweep);
     return {
         std::move(running), std::move(active),

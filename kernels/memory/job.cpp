@@ -27,10 +27,6 @@ void store_strip(const float* from, int64_t rows, int64_t columns, int64_t strip
 
 thread_local std::vector<float> scratch_inputs;
 
-}  // namespace
-
-namespace {
-
 // `count` numbers from element `at` on as f32, then zeros up to `room`.
 void load_row(const Rows& rows, int64_t at, int64_t count, float* to, int64_t room) {
     if (rows.precision == cpu::Precision::f32)
