@@ -63,7 +63,7 @@ done
 # Only release 14, as each lays out a little differently.
 if command -v clang-format-14 >/dev/null; then
     status=0
-    find "$root" -path "$root/build" -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sort |
+    find "$root" -path "$root/build" -prune -o -regex '.*\.\(cpp\|h\|cu\|cuh\)' -print | sort |
         xargs clang-format-14 --dry-run --Werror || status=1
     result "formatting (clang-format-14 -i FILE)" "$status"
 else

@@ -13,11 +13,12 @@ struct Sampled {
     const char* metric;  // as CUPTI calls it
     const char* name;
     const char* unit;
+    bool rests;  // 0 where nothing runs; memory always has something to do
 };
 constexpr Sampled wanted[] = {
-    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", "%"},
-    {"sm__warps_active.avg.per_cycle_elapsed", "warps", "a multiprocessor"},
-    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", "%"},
+    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", "%", true},
+    {"sm__warps_active.avg.per_cycle_elapsed", "warps", "a multiprocessor", true},
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", "%", false},
 };
 
 constexpr double shortest_step_us = 1;
@@ -259,22 +260,43 @@ Outcome<int> number_of(const cuda::Device& device) {
 
 }  // namespace
 
-Track cut_to_activity(Track track, const std::vector<double>& activity) {
+Stretch active_stretch(const std::vector<double>& values) {
     constexpr double share_of_peak = 0.05;
+    if (values.size() < 2) return {};
+    const auto begin = values.begin() + 1;  // the first sample also holds what ended before sampling began
     double peak = 0;
-    for (const double value : activity)
-        if (std::isfinite(value)) peak = std::max(peak, value);
-    const auto is_active = [&](double value) { return peak > 0 && value > share_of_peak * peak; };
-    const auto first = std::find_if(activity.begin(), activity.end(), is_active);
-    const auto last = std::find_if(activity.rbegin(), activity.rend(), is_active).base();
-    if (first == activity.end()) {
-        track.values.clear();
-        return track;
+    for (auto value = begin; value != values.end(); ++value)
+        if (std::isfinite(*value)) peak = std::max(peak, *value);
+    const auto is_active = [&](double value) { return value > share_of_peak * peak; };
+    const auto first = std::find_if(begin, values.end(), is_active);
+    if (first == values.end()) return {};
+    const auto last = std::find_if(values.rbegin(), values.rend(), is_active).base();
+    return {static_cast<size_t>(first - values.begin()), static_cast<size_t>(last - values.begin())};
+}
+
+Stretch busiest_stretch(const std::vector<double>& values, size_t count) {
+    if (values.size() < 2) return {};
+    count = std::min(count, values.size() - 1);
+    if (count == 0) return {};
+    const auto at = [&](size_t i) { return std::isfinite(values[i]) ? values[i] : 0; };
+    double sum = 0, most = -1;
+    size_t begin = 1;
+    for (size_t end = 1; end < values.size(); ++end) {
+        sum += at(end);
+        if (end < count) continue;
+        if (sum > most) {
+            most = sum;
+            begin = end + 1 - count;
+        }
+        sum -= at(end + 1 - count);
     }
-    const auto rise = first - activity.begin();
-    const auto begin = std::max<std::ptrdiff_t>(rise - 1, 0);
-    const auto end = std::min(last - activity.begin() + 1, static_cast<std::ptrdiff_t>(track.values.size()));
-    track.start_us = static_cast<double>(begin - rise) * track.step_us;
+    return {begin, begin + count};
+}
+
+Track cut_to(const Stretch& stretch, Track track) {
+    const auto begin = static_cast<std::ptrdiff_t>(std::max<size_t>(stretch.begin, 1) - 1);
+    const auto end = static_cast<std::ptrdiff_t>(std::min(stretch.end + 1, track.values.size()));
+    track.start_us = -track.step_us;
     track.values = std::vector<double>(track.values.begin() + begin, track.values.begin() + end);
     return track;
 }
@@ -292,16 +314,19 @@ Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cac
     if (passes.empty()) return Error::failure("CUPTI has nothing to sample on " + *chip);
     const double step_us = std::max(shortest_step_us, plan_us / most_steps);
     std::vector<Track> tracks;
+    size_t samples_of_plan = static_cast<size_t>(std::ceil(plan_us / step_us));
     for (const Pass& pass : passes) {
         const auto samples = sample(timer, plan, cache, pass, *device, step_us);
         if (!samples) return samples.error();
         if (samples->ends_us.size() < 2) continue;
-        for (size_t i = 0; i < pass.metrics.size(); ++i) {
-            Track track{pass.metrics[i]->name, pass.metrics[i]->unit, 0, step_of(samples->ends_us),
-                        samples->values[i]};
-            track = cut_to_activity(std::move(track), samples->values.front());
-            if (!track.values.empty()) tracks.push_back(std::move(track));
-        }
+        const bool rests = pass.metrics.front()->rests;
+        const Stretch stretch = rests ? active_stretch(samples->values.front())
+                                      : busiest_stretch(samples->values.front(), samples_of_plan);
+        if (stretch.is_empty()) continue;
+        if (rests) samples_of_plan = stretch.end - stretch.begin;  // this time; launches vary
+        for (size_t i = 0; i < pass.metrics.size(); ++i)
+            tracks.push_back(cut_to(stretch, {pass.metrics[i]->name, pass.metrics[i]->unit, 0,
+                                              step_of(samples->ends_us), samples->values[i]}));
     }
     return tracks;
 }

@@ -16,9 +16,16 @@ namespace sawtooth {
 // them.
 Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cache cache, double plan_us);
 
-// The values of one metric at even steps, cut to the stretch in which something happened, with one step
-// before and after; nothing where nothing did. `activity` are values of the metric that tells so, at the same
-// steps.
-Track cut_to_activity(Track track, const std::vector<double>& activity);
+// Samples from `begin` to before `end`.
+struct Stretch {
+    size_t begin = 0, end = 0;
+    bool is_empty() const { return begin == end; }
+};
+// From the first sample to the last in which something happened, by a metric that is 0 where nothing does.
+Stretch active_stretch(const std::vector<double>& values);
+// The stretch of this many samples with most in it, by a metric that never rests.
+Stretch busiest_stretch(const std::vector<double>& values, size_t count);
+// The values of a metric at even steps in that stretch, which begins at 0, with a step before and one after.
+Track cut_to(const Stretch& stretch, Track track);
 
 }  // namespace sawtooth

@@ -59,7 +59,7 @@ Tracks::Track busy_track(const VariantResult& variant, const Ink& ink, bool on_g
     std::snprintf(idle, sizeof idle, "idle %.0f %%", 100 * idle_share(variant.launches));
     track.label = idle;
     track.ink = ink;
-    track.unit = on_gpu ? "launches" : "workers";
+    if (!on_gpu) track.unit = "workers";
     add_busy_curve(variant.launches, view, track);
     return track;
 }

@@ -191,6 +191,7 @@ Outcome<Plan> plan_of(cuda::Device& device, const Arrays& inputs, int64_t shared
 TEST_CASE("a plan computes on the GPU, with as much shared memory as a block can have", "[cuda][gpu]") {
     Workshop workshop;
     workshop.write("kernels/add.cu", add);
+    workshop.write_own_kernels();
     const auto device = open_gpu(workshop.options());
     if (!device) return;
     std::vector<float> values(1000);

@@ -234,6 +234,10 @@ TEST_CASE("ceilings come back as they were kept, and only from a whole file", "[
     of_gpu.gpu = Ceilings::Gpu{7e14, 2, 1, 0.5};
     REQUIRE(parse_ceilings(ceilings_json(of_gpu)));
     CHECK(parse_ceilings(ceilings_json(of_gpu))->gpu->launch_programmatic_us == 0.5);
+    of_gpu.gpu->launch_programmatic_us.reset();
+    CHECK(ceilings_json(of_gpu).find("\"launch_programmatic_us\": null") != std::string::npos);
+    REQUIRE(parse_ceilings(ceilings_json(of_gpu)));
+    CHECK_FALSE(parse_ceilings(ceilings_json(of_gpu))->gpu->launch_programmatic_us);
     for (size_t length = 0; length + 2 < text.size(); ++length)
         CHECK_FALSE(parse_ceilings(text.substr(0, length)));
     for (const char* other : {"", "null", "[]", "{}", "{\"processor\": 3}"})

@@ -70,19 +70,33 @@ TEST_CASE("a stop of the pool cancels a measurement", "[profiling]") {
 }
 
 TEST_CASE("samples are cut to the stretch in which something happened, which begins at 0", "[profiling]") {
-    const std::vector<double> active = {0, 0, 1, 90, 100, 0, 80, 0, 0, 0};
-    std::vector<double> warps;
-    for (size_t i = 0; i < active.size(); ++i) warps.push_back(static_cast<double>(i));
-    const Track track = cut_to_activity({"warps", "a multiprocessor", 0, 2, warps}, active);
+    const auto cut = [](const std::vector<double>& active, std::vector<double> values) {
+        return cut_to(active_stretch(active), {"warps", "a multiprocessor", 0, 2, std::move(values)});
+    };
+    const Track track = cut({0, 0, 1, 90, 100, 0, 80, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
     CHECK(track.start_us == -2);
     CHECK(track.step_us == 2);
-    // From the first sample on, and to the last.
-    const Track whole = cut_to_activity({"warps", "", 0, 1, {5, 6}}, {50, 60});
-    CHECK(whole.values == std::vector<double>{5, 6});
-    CHECK(whole.start_us == 0);
-    CHECK(cut_to_activity({"warps", "", 0, 1, {5, 6}}, {0, 0}).values.empty());
-    CHECK(cut_to_activity({"warps", "", 0, 1, {5, 6}}, {NAN, NAN}).values.empty());
+    // To the last sample, and not from the first: what that holds may have ended before anything was
+    // launched.
+    CHECK(cut({90, 50, 60}, {9, 5, 6}).values == std::vector<double>{9, 5, 6});
+    CHECK(cut({50, 0, 0, 1, 1}, {5, 0, 0, 6, 7}).values == std::vector<double>{0, 6, 7});
+    for (const std::vector<double>& nothing :
+         {std::vector<double>{}, {5}, {0, 0}, {90, 0}, {NAN, NAN}, {1, NAN, 0}})
+        CHECK(active_stretch(nothing).is_empty());
+}
+
+TEST_CASE("of a metric that never rests the samples with most in them are taken", "[profiling]") {
+    const auto busiest = [](const std::vector<double>& values, size_t count) {
+        const Stretch stretch = busiest_stretch(values, count);
+        return std::pair{stretch.begin, stretch.end};
+    };
+    CHECK(busiest({9, 1, 1, 5, 2, 5, 1, 1}, 3) == std::pair{size_t{3}, size_t{6}});
+    CHECK(busiest({9, 1, NAN, 1, 5}, 1) == std::pair{size_t{4}, size_t{5}});
+    CHECK(busiest({0, 0, 0}, 2) == std::pair{size_t{1}, size_t{3}});
+    CHECK(busiest({1, 2, 3}, 100) == std::pair{size_t{1}, size_t{3}});
+    CHECK(busiest_stretch({7}, 3).is_empty());
+    CHECK(busiest_stretch({1, 2, 3}, 0).is_empty());
 }
 
 TEST_CASE("reasons for a lower clock are said in words", "[profiling]") {

@@ -77,7 +77,7 @@ TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
         "Limits of NVIDIA H200, measured 2030-01-02: copy 4200 GB/s, triad 4000 GB/s, arithmetic 60000 "
         "GFLOP/s, bf16 products 800 TFLOP/s, an empty launch 5.5 us waited for, 2.7 us in a stream, 1.02 us "
         "in a graph, 0.61 us where it may begin before the last one ends");
-    limits.gpu->launch_programmatic_us = 0;  // a chip that cannot
+    limits.gpu->launch_programmatic_us.reset();  // a chip that cannot
     CHECK_FALSE(contains(words_of(limits), "may begin"));
     CHECK(sentence_of({1980, 1980, 1980, ""}) ==
           "The multiprocessors ran at 1980 MHz of 1980, not throttled");

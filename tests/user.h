@@ -56,7 +56,11 @@ class User {
         ImGuiTestEngine_UnregisterTest(engine_, test);
     }
 
-    Picture picture() const { return window_->read(); }
+    Picture picture() const {
+        auto picture = window_->read();
+        if (!picture) FAIL(picture.error().text);
+        return *picture;
+    }
 
   private:
     LabState& lab_;

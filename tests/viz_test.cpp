@@ -212,7 +212,7 @@ TEST_CASE("every variant's track is named where all names have no room, and all 
                        {"SM active", first_variant, {}, {0, 50}, {0, 95}, "%"});
     CHECK(least_height(canvas, figure) > 1.5f * least);
     CHECK(names(260).find("SM a") != std::string::npos);
-    CHECK(row_names(figure)[1] == "SM active (%)");
+    CHECK(row_names(figure)[1] == "SM active (max 95 %)");
 }
 
 TEST_CASE("the time axis of tracks stands above them", "[viz]") {

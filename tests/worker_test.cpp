@@ -413,8 +413,8 @@ class Torture {
         request.repeats = 100000;
         request.time_limit_seconds = 0.2;
         const uint64_t ticket = engine_.run(request, {});
-        const auto sent = Clock::now() + std::chrono::milliseconds(dice_.throw_to(60));
-        bool greeted = false, signalled = false;
+        auto next = Clock::now() + std::chrono::milliseconds(dice_.throw_to(60));
+        bool greeted = false;
         const auto until = Clock::now() + std::chrono::seconds(60);
         while (Clock::now() < until) {
             for (const Event& event : engine_.take_events()) {
@@ -422,9 +422,12 @@ class Torture {
                 if (event.ticket == ticket && event.kind == Event::Kind::failed)
                     return check(*event.error, signal);
             }
-            // One that was stopped before it greeted is waited for: it may be in a queue.
-            if (!signalled && Clock::now() >= sent && (greeted || signal == SIGKILL))
-                for (const pid_t child : children()) signalled = ::kill(-child, signal) == 0;
+            // One that was stopped before it greeted is waited for: it may be in a queue. One that was killed
+            // before it was given the Request is replaced, and its successor killed in turn.
+            if (Clock::now() >= next && (greeted || signal == SIGKILL)) {
+                for (const pid_t child : children()) ::kill(-child, signal);
+                next = signal == SIGKILL ? Clock::now() + std::chrono::milliseconds(100) : until;
+            }
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         FAIL("the engine did not go on");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda/compiler.h"
+#include "kernels/cuda/device_sources.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
@@ -29,6 +30,13 @@ struct Workshop {
 
     Workshop() { std::filesystem::create_directories(folder.file("kernels/parts")); }
     void write(const std::string& name, const std::string& text) { put(folder.file(name), text); }
+    // What every device compiles for itself.
+    void write_own_kernels() {
+        std::filesystem::create_directories(folder.file("kernels/cuda/device"));
+        for (const cuda::EmbeddedSource& source : cuda::embedded_sources())
+            if (source.name.starts_with("kernels/cuda/"))
+                write(std::string(source.name), std::string(source.text));
+    }
     cuda::CompilerOptions options() const { return {folder.file("cache"), folder.path()}; }
     // By a compiler that knows nothing but what the folder keeps.
     Outcome<cuda::Compiled> compile(const std::string& name,

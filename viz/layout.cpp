@@ -131,12 +131,12 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
         std::erase_if(layout.x_ticks, [&](const Tick& tick) { return tick.value > *figure.x.maximum; });
 }
 
-// "busy (max 2 workers)": a curve fills its row, so its scale stands with its name.
+// "busy (max 2 workers)": a curve fills its row, so its scale stands with its name; one of percent fills it
+// at 100. A curve without a unit is on or off.
 std::string name_of_track(const Tracks::Track& track) {
-    if (track.x.empty()) return track.label;
-    if (highest(track) == 100 && track.unit == "%") return track.label + " (%)";
-    return fmt::format("{} (max {:.3g}{}{})", track.label, highest(track), track.unit.empty() ? "" : " ",
-                       track.unit);
+    if (track.x.empty() || track.unit.empty()) return track.label;
+    const double most = *std::max_element(track.y.begin(), track.y.end());
+    return fmt::format("{} (max {:.3g} {})", track.label, most, track.unit);
 }
 
 // What an axis of x adds to the edge at which it stands: negative at the bottom.

@@ -185,7 +185,8 @@ Json ceilings_of(const Ceilings& ceilings) {
         object["gpu"] = {{"bf16_operations_per_second", number(gpu->bf16_operations_per_second)},
                          {"launch_stream_us", number(gpu->launch_stream_us)},
                          {"launch_graph_us", number(gpu->launch_graph_us)},
-                         {"launch_programmatic_us", number(gpu->launch_programmatic_us)}};
+                         {"launch_programmatic_us",
+                          gpu->launch_programmatic_us ? number(*gpu->launch_programmatic_us) : Json()}};
     return object;
 }
 
@@ -384,7 +385,8 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
         take(*gpu, "bf16_operations_per_second", of_gpu.bf16_operations_per_second);
         take(*gpu, "launch_stream_us", of_gpu.launch_stream_us);
         take(*gpu, "launch_graph_us", of_gpu.launch_graph_us);
-        take(*gpu, "launch_programmatic_us", of_gpu.launch_programmatic_us);
+        if (const auto known = gpu->find("launch_programmatic_us"); known == gpu->end() || !known->is_null())
+            take(*gpu, "launch_programmatic_us", of_gpu.launch_programmatic_us.emplace());
     }
     if (!whole) return {};
     return ceilings;

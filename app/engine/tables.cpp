@@ -377,9 +377,8 @@ std::string words_of(const Ceilings& ceilings) {
     std::string launches = fmt::format(
         "an empty launch {} waited for, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
         short_time(ceilings.gpu->launch_stream_us), short_time(ceilings.gpu->launch_graph_us));
-    if (ceilings.gpu->launch_programmatic_us > 0)
-        launches += fmt::format(", {} where it may begin before the last one ends",
-                                short_time(ceilings.gpu->launch_programmatic_us));
+    if (const auto time = ceilings.gpu->launch_programmatic_us)
+        launches += fmt::format(", {} where it may begin before the last one ends", short_time(*time));
     return fmt::format("Limits of {}, measured {}: {}, bf16 products {} TFLOP/s, {}", ceilings.processor,
                        ceilings.date, memory, short_number(ceilings.gpu->bf16_operations_per_second / 1e12),
                        launches);

@@ -164,7 +164,7 @@ std::optional<Error> bench_window(const WindowOptions& options, bool json) {
     auto opened = Session::open(options);
     if (!opened) return opened.error();
     Session& session = **opened;
-    auto window = OffscreenWindow::open(session.lab(), width, height);
+    auto window = OffscreenWindow::open(session.lab(), width, height, Renderer::gpu_first);
     if (!window) return window.error();
     session.wait_until_done();
     if (session.lab().problem) return session.lab().problem->error;

@@ -8,6 +8,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -40,17 +41,28 @@ Function egl_extension(const char* name) {
     return reinterpret_cast<Function>(get_proc_address()(name));
 }
 
+bool draws_on_processor(EGLDeviceEXT device) {
+    const auto query = egl_extension<PFNEGLQUERYDEVICESTRINGEXTPROC>("eglQueryDeviceStringEXT");
+    const char* const extensions = query ? query(device, EGL_EXTENSIONS) : nullptr;
+    return extensions && std::strstr(extensions, "EGL_MESA_device_software");
+}
+
 // Displays that need no display server: the devices of the machine, then Mesa's surfaceless one.
-std::vector<EGLDisplay> displays() {
+std::vector<EGLDisplay> displays(Renderer renderer) {
     std::vector<EGLDisplay> found;
     const auto get_display = egl_extension<PFNEGLGETPLATFORMDISPLAYEXTPROC>("eglGetPlatformDisplayEXT");
     const auto query_devices = egl_extension<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
     if (!get_display) return found;
     EGLDeviceEXT devices[16];
     EGLint count = 0;
-    if (query_devices && query_devices(16, devices, &count))
+    if (query_devices && query_devices(16, devices, &count)) {
+        const bool processor_first = renderer == Renderer::processor_first;
+        std::stable_partition(devices, devices + count, [&](EGLDeviceEXT device) {
+            return draws_on_processor(device) == processor_first;
+        });
         for (EGLint i = 0; i < count; ++i)
             found.push_back(get_display(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr));
+    }
     found.push_back(get_display(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr));
     std::erase(found, EGL_NO_DISPLAY);
     return found;
@@ -100,11 +112,11 @@ struct Offscreen::Display {
     }
 };
 
-Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height) {
+Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height, Renderer renderer) {
     if (!egl_library() || !get_proc_address())
         return Error::failure(
             "a picture needs EGL, and libEGL.so.1 is not there: install libegl1 and libgl1-mesa-dri");
-    for (EGLDisplay display : displays()) {
+    for (EGLDisplay display : displays(renderer)) {
         auto current = Display::on(display);
         if (!current || Graphics::load(get_proc_address())) continue;
         std::unique_ptr<Offscreen> offscreen(new Offscreen(std::move(current), width, height));
@@ -145,22 +157,28 @@ void Offscreen::bind() const { glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_); 
 
 void Offscreen::finish() const { glFinish(); }
 
-Picture Offscreen::read() const {
-    const size_t row = static_cast<size_t>(width_) * 3;
-    std::vector<uint8_t> upwards(row * static_cast<size_t>(height_));
-    glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, upwards.data());
+Outcome<Picture> Offscreen::read() const {
+    const auto pixels = static_cast<size_t>(width_) * static_cast<size_t>(height_);
+    std::vector<uint8_t> upwards(4 * pixels);
+    glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, upwards.data());
     Picture picture{width_, height_, {}};
-    picture.rgb.reserve(upwards.size());
+    picture.rgb.reserve(3 * pixels);
     for (int y = height_ - 1; y >= 0; --y) {  // OpenGL's first row is the lowest
-        const auto begin = upwards.begin() + static_cast<std::ptrdiff_t>(row) * y;
-        picture.rgb.insert(picture.rgb.end(), begin, begin + static_cast<std::ptrdiff_t>(row));
+        const uint8_t* const row =
+            upwards.data() + size_t{4} * static_cast<size_t>(width_) * static_cast<size_t>(y);
+        for (int x = 0; x < width_; ++x) picture.rgb.insert(picture.rgb.end(), row + 4 * x, row + 4 * x + 3);
     }
+    // The ground is opaque; a context that a driver has reset reads as nothing at all.
+    if (upwards[3] == 0)
+        return Error::failure(
+            "the OpenGL driver lost what it drew; Mesa, which draws on the processor, does not: install "
+            "libgl1-mesa-dri");
     return picture;
 }
 
-Outcome<std::unique_ptr<OffscreenWindow>> OffscreenWindow::open(LabState& lab, int width, int height) {
-    auto offscreen = Offscreen::open(width, height);
+Outcome<std::unique_ptr<OffscreenWindow>> OffscreenWindow::open(LabState& lab, int width, int height,
+                                                                Renderer renderer) {
+    auto offscreen = Offscreen::open(width, height, renderer);
     if (!offscreen) return offscreen.error();
     return std::unique_ptr<OffscreenWindow>(new OffscreenWindow(lab, std::move(*offscreen)));
 }

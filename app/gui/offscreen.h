@@ -9,17 +9,22 @@
 
 namespace sawtooth {
 
+// What draws. A GPU is as fast as what a user sees; the processor gives the same pixels everywhere and leaves
+// alone a GPU that is being measured.
+enum class Renderer { processor_first, gpu_first };
+
 // An OpenGL context and a framebuffer without any display, through EGL.
 class Offscreen {
   public:
-    static Outcome<std::unique_ptr<Offscreen>> open(int width, int height);
+    static Outcome<std::unique_ptr<Offscreen>> open(int width, int height, Renderer renderer);
     ~Offscreen();
     Offscreen(const Offscreen&) = delete;
     Offscreen& operator=(const Offscreen&) = delete;
 
     void bind() const;    // the framebuffer
     void finish() const;  // waits until everything is drawn
-    Picture read() const;
+    // Failure: the driver lost what was drawn.
+    Outcome<Picture> read() const;
     int width() const { return width_; }
     int height() const { return height_; }
 
@@ -36,12 +41,13 @@ class Offscreen {
 // The whole window on such a framebuffer: everything but the surface is what run_window has.
 class OffscreenWindow {
   public:
-    static Outcome<std::unique_ptr<OffscreenWindow>> open(LabState& lab, int width, int height);
+    static Outcome<std::unique_ptr<OffscreenWindow>> open(LabState& lab, int width, int height,
+                                                          Renderer renderer = Renderer::processor_first);
 
     // One frame, `seconds` after the one before.
     void draw(LabState& lab, double seconds, const std::string& only_panel = "");
     void finish() const { offscreen_->finish(); }
-    Picture read() const { return offscreen_->read(); }
+    Outcome<Picture> read() const { return offscreen_->read(); }
 
   private:
     OffscreenWindow(LabState& lab, std::unique_ptr<Offscreen> offscreen)

@@ -37,8 +37,9 @@ std::optional<Error> shoot(const ShotOptions& options) {
     (*session)->wait_until_done();
     if (lab.problem) return lab.problem->error;
     for (int i = 0; i < frames_to_settle; ++i) (*window)->draw(lab, 1.0 / 60, options.panel);
-    if (const auto problem = write_png(options.path, (*window)->read())) return problem;
-    return {};
+    const auto picture = (*window)->read();
+    if (!picture) return picture.error();
+    return write_png(options.path, *picture);
 }
 
 }  // namespace sawtooth

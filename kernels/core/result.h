@@ -99,7 +99,8 @@ struct Ceilings {
     // Of a GPU alone: products on the tensor cores, and an empty launch in a chain of many.
     struct Gpu {
         double bf16_operations_per_second = 0;
-        double launch_stream_us = 0, launch_graph_us = 0, launch_programmatic_us = 0;
+        double launch_stream_us = 0, launch_graph_us = 0;
+        std::optional<double> launch_programmatic_us;  // where a launch may begin before the last one ends
     };
     std::optional<Gpu> gpu = {};
 };

@@ -1,6 +1,6 @@
-// Kernels that do one thing as fast as the chip can: what a GPU's limits are measured with (profiling), not part
-// of any family. Results are stored only where a value comes up that never does, so that the compiler keeps the
-// work and memory sees none of it.
+// Kernels that do one thing as fast as the chip can: what a GPU's limits are measured with (profiling), not
+// part of any family. Results are stored only where a value comes up that never does, so that the compiler
+// keeps the work and memory sees none of it.
 //
 //   empty, empty_programmatic     nothing: what a launch costs
 //   triad                         to[i] = left[i] + 3 right[i]: two read, one written
@@ -41,8 +41,8 @@ extern "C" __global__ void __launch_bounds__(256) multiply_add(float* never, int
     if (sum == -1.0f) *never = sum;  // x stays positive
 }
 
-// Two bf16 of either sign from 0.5 to 1 with mixed bits: zeros would need less power, and so run faster than any
-// real product.
+// Two bf16 of either sign from 0.5 to 1 with mixed bits: zeros would need less power, and so run faster than
+// any real product.
 __device__ uint32_t two_values(uint32_t seed) {
     uint32_t bits = seed * 2654435761u;
     bits ^= bits >> 15;
@@ -52,15 +52,16 @@ __device__ uint32_t two_values(uint32_t seed) {
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// Hopper: two warpgroups a block, each [64, 16] x [16, 256] products from shared memory (wgmma), 16 a step. A tile
-// is stored as "core matrices" of 8 rows of 16 bytes, neighbours along K first: no swizzle, no bank conflicts.
+// Hopper: two warpgroups a block, each [64, 16] x [16, 256] products from shared memory (wgmma), 16 a step. A
+// tile is stored as "core matrices" of 8 rows of 16 bytes, neighbours along K first: no swizzle, no bank
+// conflicts.
 constexpr int warpgroups = 2;
 constexpr int slices = 2;  // along K, used in turn
 constexpr int products_a_step = 16;
 constexpr int words_of_a = 64 * 16 / 2, words_of_b = 256 * 16 / 2;
 
-// What wgmma wants to know of a tile: its address, the distance of core matrices along K and along the rows, all
-// in units of 16 bytes.
+// What wgmma wants to know of a tile: its address, the distance of core matrices along K and along the rows,
+// all in units of 16 bytes.
 __device__ uint64_t descriptor(const uint32_t* tile) {
     const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(tile));
     constexpr uint64_t along_k = 128 >> 4, along_rows = 256 >> 4;
@@ -115,9 +116,9 @@ extern "C" __global__ void __launch_bounds__(128 * warpgroups) products(float* n
 }
 
 #else
-// Elsewhere: 8 warps a block, each with 8 sums of [16, 16] x [16, 8] products from registers (mma.sync), 8 x 8 of
-// them a step. That reaches the peak of sm_80 to sm_89 and of sm_120; the tensor cores of sm_100 can do more,
-// in ways of their own.
+// Elsewhere: 8 warps a block, each with 8 sums of [16, 16] x [16, 8] products from registers (mma.sync), 8 x
+// 8 of them a step. That reaches the peak of sm_80 to sm_89 and of sm_120; the tensor cores of sm_100 can do
+// more, in ways of their own.
 extern "C" __global__ void __launch_bounds__(256) products(float* never, int steps) {
     constexpr int tiles = 8, unrolled = 8;
     uint32_t a[4], b[2];

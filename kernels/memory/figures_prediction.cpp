@@ -13,10 +13,11 @@ namespace {
 double launch_cost_us(const Result& result) {
     const Ceilings& ceilings = *result.ceilings;
     if (!ceilings.gpu) return ceilings.launch_us;
+    const Ceilings::Gpu& gpu = *ceilings.gpu;
     const std::string& way = result.parameters.text("launch");
-    if (way == "stream") return ceilings.gpu->launch_stream_us;
-    if (way == "graph") return ceilings.gpu->launch_graph_us;
-    return way == "graph_pdl" ? ceilings.gpu->launch_programmatic_us : ceilings.launch_us;
+    if (way == "stream") return gpu.launch_stream_us;
+    if (way == "graph") return gpu.launch_graph_us;
+    return way == "graph_pdl" ? gpu.launch_programmatic_us.value_or(gpu.launch_graph_us) : ceilings.launch_us;
 }
 
 // Products run on tensor cores where the precision allows it; tf32 at half the rate of bf16, by their design.

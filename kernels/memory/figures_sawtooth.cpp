@@ -29,9 +29,12 @@ std::string idle_words(const Result& result, const VariantResult& variant) {
 void add_tracks(Tracks& tracks, const Result& result, const VariantResult& variant, const std::string& label,
                 const View& view) {
     tracks.tracks.push_back({label, ink_of(variant), launch_spans(variant.launches, view), {}, {}, ""});
-    Tracks::Track busy{
-        fmt::format("idle {:.0f} %", 100 * idle_share(variant.launches)), ink_of(variant), {}, {}, {},
-        result.backend == Backend::cpu ? "workers" : "launches"};
+    Tracks::Track busy{fmt::format("idle {:.0f} %", 100 * idle_share(variant.launches)),
+                       ink_of(variant),
+                       {},
+                       {},
+                       {},
+                       result.backend == Backend::cpu ? "workers" : ""};
     add_busy_curve(variant.launches, view, busy);
     tracks.tracks.push_back(std::move(busy));
     for (const Track& sampled : variant.tracks)

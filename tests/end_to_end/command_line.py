@@ -4,8 +4,6 @@ import io
 import json
 import os
 import re
-import signal
-import time
 from html.parser import HTMLParser
 
 from program import test
@@ -153,35 +151,22 @@ def refused_cells_are_rows_with_their_reason(program):
     assert len(table.splitlines()) == 3 and "compensated" in table
 
 
-def interrupt(program, seconds, *words):
-    process = program.start(*words)
-    time.sleep(seconds)
-    assert process.poll() is None, process.communicate()
-    process.send_signal(signal.SIGINT)
-    start = time.monotonic()
-    out, err = process.communicate(timeout=20)
-    assert time.monotonic() - start < 5, "Ctrl+C took long"
-    assert process.returncode == 130, (process.returncode, err)
-    assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
-    return out
-
-
 @test
 def an_interrupted_run_is_exit_130_and_writes_nothing(program):
-    assert interrupt(program, 1.5, "run", "scan", *LONG, "--json", "--output", "out.npz") == ""
+    assert program.interrupt(1.5, "run", "scan", *LONG, "--json", "--output", "out.npz") == ""
     assert program.names() == []
 
 
 @test
 def an_interrupted_reference_is_exit_130(program):
     shape = ["--set", "length=1000000", "--set", "op=linear", "--repeat", 100]
-    interrupt(program, 0.5, "run", "scan", *shape)
+    program.interrupt(0.5, "run", "scan", *shape)
 
 
 @test
 def an_interrupted_sweep_keeps_its_finished_rows(program):
     lengths = ",".join(str(n) for n in range(50000, 51000))
-    interrupt(program, 4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
+    program.interrupt(4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
     rows = (program.folder / "a.csv").read_text().splitlines()
     assert 1 < len(rows) < 5000, len(rows)
 

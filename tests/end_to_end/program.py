@@ -2,7 +2,9 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import time
 
 import numpy as np
 
@@ -66,6 +68,19 @@ class Program:
     def start(self, *words, stdout=subprocess.PIPE):
         return subprocess.Popen([self.path, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True,
                                 cwd=self.folder, env=self.environment)
+
+    # Ctrl+C after some seconds; gives what was printed until then.
+    def interrupt(self, seconds, *words):
+        process = self.start(*words)
+        time.sleep(seconds)
+        assert process.poll() is None, process.communicate()
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        out, err = process.communicate(timeout=20)
+        assert time.monotonic() - start < 5, "Ctrl+C took long"
+        assert process.returncode == 130, (process.returncode, err)
+        assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
+        return out
 
 
 def load(path):

@@ -1,7 +1,6 @@
 """A worker behind --on: the same numbers, the same files, the same ends."""
 import pathlib
 import shlex
-import signal
 import subprocess
 import time
 
@@ -90,31 +89,18 @@ def a_command_that_starts_no_worker_is_told(program):
     program("run", "scan", "--on", "").wants(2, "--on")
 
 
-def interrupt(program, seconds, *words):
-    process = program.start(*words)
-    time.sleep(seconds)
-    assert process.poll() is None, process.communicate()
-    process.send_signal(signal.SIGINT)
-    start = time.monotonic()
-    out, err = process.communicate(timeout=20)
-    assert time.monotonic() - start < 5, "Ctrl+C took long"
-    assert process.returncode == 130, (process.returncode, err)
-    assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
-    return out
-
-
 @test
 def an_interrupted_run_elsewhere_is_exit_130_and_leaves_no_worker(program):
-    assert interrupt(program, 1.5, "run", "scan", *LONG, *on(program), "--json", "--output", "out.npz") == ""
+    assert program.interrupt(1.5, "run", "scan", *LONG, *on(program), "--json", "--output", "out.npz") == ""
     assert program.names() == []
     no_workers_left(program)
-    interrupt(program, 0.5, "run", "scan", "--on", "sleep 60")
+    program.interrupt(0.5, "run", "scan", "--on", "sleep 60")
 
 
 @test
 def an_interrupted_sweep_elsewhere_keeps_its_finished_rows(program):
     lengths = ",".join(str(n) for n in range(50000, 51000))
-    interrupt(program, 4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv",
+    program.interrupt(4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv",
               *on(program))
     rows = (program.folder / "a.csv").read_text().splitlines()
     assert 1 < len(rows) < 5000, len(rows)
