@@ -219,6 +219,24 @@ Outcome<Plan> copy_plan(cuda::Device& device, int64_t bytes) {
     return plan;
 }
 
+Outcome<Plan> empty_launches_plan(cuda::Device& device, size_t count, Follow follow) {
+    const auto kernel =
+        device.kernel(source, follow == Follow::graph_programmatic ? "empty_programmatic" : "empty");
+    if (!kernel) return kernel.error();
+    Plan plan;
+    plan.follow = follow;
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "empty launches";
+    info->meaning = "Does nothing.";
+    info->grid = {1, 1, 1};
+    info->block = {32, 1, 1};
+    const auto start = [kernel = *kernel, grid = info->grid, block = info->block](Queue& queue) {
+        cuda::launch(queue, kernel, grid, block, 0, nullptr);
+    };
+    plan.launches.assign(count, {info, start});
+    return plan;
+}
+
 Outcome<Ceilings> measure_gpu_ceilings(GpuTimer& timer, std::stop_token stop) {
     timer.stop_recording();
     timer.set_stop(std::move(stop));

@@ -15,5 +15,7 @@ Outcome<Ceilings> measure_gpu_ceilings(GpuTimer& timer, std::stop_token stop);
 
 // A plan of one launch that copies so many bytes (at least 1) from one place on the device to another.
 Outcome<Plan> copy_plan(cuda::Device& device, int64_t bytes);
+// A plan of empty launches.
+Outcome<Plan> empty_launches_plan(cuda::Device& device, size_t count, Follow follow);
 
 }  // namespace sawtooth

@@ -10,41 +10,41 @@
 namespace sawtooth {
 namespace {
 
-// What the machine needs to move as many bytes as the case must: a copy or a triad by the same threads, on a
-// GPU a copy.
-class LimitPlan {
-  public:
-    static Outcome<LimitPlan> make(const Machine& machine, BenchCase::Limit limit, double bytes) {
-        if (!machine.device()) return LimitPlan(limit, bytes);
-        auto copy = copy_plan(*machine.device(), std::max<int64_t>(1, static_cast<int64_t>(bytes / 2)));
-        if (!copy) return copy.error();
-        return LimitPlan(std::move(*copy));
-    }
-    const Plan& plan() const { return plan_; }
-    const std::string& name() const { return plan_.launches.front().info->name; }
+float* filled(Plan& plan, int64_t count) {
+    float* const values = plan.take<float>(count);
+    std::fill_n(values, count, 1.0f);
+    return values;
+}
 
-  private:
-    explicit LimitPlan(Plan plan) : plan_(std::move(plan)) {}
-    LimitPlan(BenchCase::Limit limit, double bytes) {
-        const bool is_triad = limit == BenchCase::Limit::triad;
-        const auto count = static_cast<int64_t>(bytes / (is_triad ? 12 : 8));
-        float* const left = filled(count);
-        float* const right = is_triad ? filled(count) : nullptr;
-        float* const to = filled(count);
-        auto info = std::make_shared<LaunchInfo>();
-        info->name = is_triad ? "triad" : "copy";
-        plan_.launches.push_back({info, [=](Queue& queue) {
-                                      is_triad ? cpu::triad(*queue.pool, left, right, to, count)
-                                               : cpu::copy(*queue.pool, left, to, count);
-                                  }});
-    }
-    float* filled(int64_t count) {
-        float* const values = plan_.take<float>(count);
-        std::fill_n(values, count, 1.0f);
-        return values;
-    }
-    Plan plan_;
-};
+std::function<void(Queue&)> mover(Plan& plan, bool is_triad, double bytes) {
+    const auto count = static_cast<int64_t>(bytes / (is_triad ? 12 : 8));
+    float* const left = filled(plan, count);
+    float* const right = is_triad ? filled(plan, count) : nullptr;
+    float* const to = filled(plan, count);
+    return [=](Queue& queue) {
+        is_triad ? cpu::triad(*queue.pool, left, right, to, count) : cpu::copy(*queue.pool, left, to, count);
+    };
+}
+
+void start_nothing(Queue& queue) {
+    queue.pool->dispatch(queue.pool->threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
+}
+
+// What a variant's plan is held against, done by the same threads; on a GPU bytes are copied.
+Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of) {
+    const bool of_launches = limit == BenchCase::Limit::launches, is_triad = limit == BenchCase::Limit::triad;
+    if (cuda::Device* const device = machine.device())
+        return of_launches ? empty_launches_plan(*device, of.launches.size(), of.follow)
+                           : copy_plan(*device, std::max<int64_t>(1, static_cast<int64_t>(bytes / 2)));
+    Plan plan;
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = of_launches ? "empty launches" : is_triad ? "triad" : "copy";
+    if (of_launches)
+        plan.launches.assign(of.launches.size(), {info, start_nothing});
+    else
+        plan.launches.push_back({info, mover(plan, is_triad, bytes)});
+    return plan;
+}
 
 // Why the outputs of a variant cannot be trusted; "" where they can.
 std::string failed_check(const VariantResult& variant, double tolerance) {
@@ -61,14 +61,14 @@ struct Pairs {
 };
 
 // The variant and its limit in turn.
-Outcome<Pairs> measure_pairs(const Plan& plan, const LimitPlan& limit, const Machine& machine,
-                             const Request& base, const std::function<void()>& before_pair) {
+Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
+                             const std::function<void()>& before_pair) {
     Pairs pairs;
     for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up
         before_pair();
         const auto time = run_plan(plan, machine.executor(), base.cache);
         if (!time) return time.error();
-        const auto least = run_plan(limit.plan(), machine.executor(), base.cache);
+        const auto least = run_plan(limit, machine.executor(), base.cache);
         if (!least) return least.error();
         if (repeat < 0) continue;
         pairs.times.push_back(time->total_us);
@@ -84,11 +84,11 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
                                  const std::function<void()>& before_pair, BenchRow& row) {
     const auto plan = plan_on(machine, variant, {result.parameters, result.inputs});
     if (!plan) return plan.error();
-    const auto limit = LimitPlan::make(machine, bench.limit, result.work.bytes);
+    const auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
     if (!pairs) return pairs.error();
-    row.limit_name = limit->name();
+    row.limit_name = limit->launches.front().info->name;
     row.launches = static_cast<int64_t>(plan->launches.size());
     row.time = statistics_of(pairs->times);
     row.limit = statistics_of(pairs->limits);

@@ -91,7 +91,8 @@ struct FigureSweep {
 
 // A fixed case of `bench`, and the limit that it is held against.
 struct BenchCase {
-    enum class Limit { copy, triad };
+    // Moving as many bytes; or as many empty launches, which follow one another in the same way.
+    enum class Limit { copy, triad, launches };
     std::string name;
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;

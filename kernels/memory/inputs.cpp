@@ -52,6 +52,7 @@ BenchCase launch_case(const std::string& launch) {
     bench.name = "delta, launch " + launch + " [1, 1024, 64]";
     bench.values.front().second = int64_t{1};
     bench.values.emplace_back("launch", launch);
+    bench.limit = BenchCase::Limit::launches;
     return bench;
 }
 
@@ -61,7 +62,7 @@ void add_gpu_cases(std::vector<BenchCase>& cases) {
         cases.push_back(gpu_case("delta", batch, {"exact_chunk", "sequential_persistent"}, 2e-2));
         cases.push_back(gpu_case("titans", batch, {"chunkwise_gd"}, 0.3));
     }
-    for (const char* launch : {"sync", "stream", "graph", "graph_pdl"}) cases.push_back(launch_case(launch));
+    for (const char* launch : {"sync", "graph", "graph_pdl"}) cases.push_back(launch_case(launch));
 }
 
 }  // namespace
@@ -117,6 +118,7 @@ std::vector<BenchCase> bench_cases(Backend backend) {
         bench_case("lattice", ", frozen gates", {"chunkwise_gd", "lattice_gla"}, slots),
         bench_case("trellis", "", {"sequential_persistent"}, exact),
         std::move(trellis_chunks),
+        launch_case("stream"),
     };
     if (backend == Backend::cuda) add_gpu_cases(cases);
     return cases;
