@@ -165,4 +165,13 @@ class WithCudaForms {
     Family family_;
 };
 
+inline const Parameter& row(const LabState& lab, const char* name) { return *lab.family->parameter(name); }
+
+// The whole path of a result, and the rest after which sweeps begin.
+inline void finish_run(LabState& lab, FakeEngine& engine) {
+    engine.answer();
+    update(lab, lab.now + 0.01);
+    update(lab, lab.now + 1);
+}
+
 }  // namespace sawtooth

@@ -8,36 +8,11 @@
 #include "kernels/memory/cuda.h"
 #include "profiling/gpu_timer.h"
 #include "tests/catch.h"
+#include "tests/cuda_devices.h"
 #include "tests/run_memory.h"
 
 namespace sawtooth::memory_facts {
 namespace {
-
-// Cubins are kept in the build folder: a second run of the tests compiles nothing.
-cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
-
-// A chip in theory; null where NVRTC is missing, which is said.
-cuda::Device* theory(const std::string& architecture) {
-    if (const auto version = cuda::compiler_version(); !version) {
-        say_skipped(version.error().text);
-        return nullptr;
-    }
-    static std::map<std::string, std::unique_ptr<cuda::Device>> devices;
-    auto& device = devices[architecture];
-    if (!device) device = std::move(*cuda::Device::theory(architecture, options()));
-    return device.get();
-}
-
-// The GPU; null where there is none, which is said.
-cuda::Device* gpu() {
-    static Outcome<std::unique_ptr<cuda::Device>> device = [] {
-        const auto version = cuda::compiler_version();
-        return version ? cuda::Device::open(0, options()) : version.error();
-    }();
-    if (device) return device->get();
-    say_skipped(device.error().text);
-    return nullptr;
-}
 
 // Inputs with shapes and no data: what a theory needs.
 Arrays input_shapes(const Parameters& parameters) {

@@ -57,4 +57,16 @@ inline ScanRun run_scan(const std::string& variant, const Parameters& parameters
     return run;
 }
 
+// How many values are not what is wanted where that is not a number or infinite, or are where it is neither.
+inline int64_t differing_in_kind(const Array& got, const Array& wanted) {
+    int64_t differing = 0;
+    for (int64_t i = 0; i < wanted.count(); ++i) {
+        const double is = got.value(i).real(), should = wanted.value(i).real();
+        differing += !(std::isnan(should)   ? std::isnan(is)
+                       : std::isinf(should) ? is == should
+                                            : std::isfinite(is));
+    }
+    return differing;
+}
+
 }  // namespace sawtooth

@@ -9,36 +9,11 @@
 #include "kernels/scan/cpu.h"
 #include "kernels/scan/cuda.h"
 #include "tests/catch.h"
+#include "tests/cuda_devices.h"
 #include "tests/run_scan.h"
 
 namespace sawtooth {
 namespace {
-
-// Cubins are kept in the build folder: a second run of the tests compiles nothing.
-cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
-
-// A chip in theory; null where NVRTC is missing, which is said.
-cuda::Device* theory(const std::string& architecture) {
-    if (const auto version = cuda::compiler_version(); !version) {
-        say_skipped(version.error().text);
-        return nullptr;
-    }
-    static std::map<std::string, std::unique_ptr<cuda::Device>> devices;
-    auto& device = devices[architecture];
-    if (!device) device = std::move(*cuda::Device::theory(architecture, options()));
-    return device.get();
-}
-
-// The GPU; null where there is none, which is said.
-cuda::Device* gpu() {
-    static Outcome<std::unique_ptr<cuda::Device>> device = [] {
-        const auto version = cuda::compiler_version();
-        return version ? cuda::Device::open(0, options()) : version.error();
-    }();
-    if (device) return device->get();
-    say_skipped(device.error().text);
-    return nullptr;
-}
 
 std::vector<std::string> variant_names() {
     std::vector<std::string> names;
@@ -424,16 +399,8 @@ TEST_CASE("NaN and infinities stay in their column on CUDA and do not reach back
         const auto reference = scan_family().reference(parameters, inputs, {});
         for (const std::string& variant : variant_names()) {
             const Arrays outputs = run_on(*device, variant, parameters, inputs);
-            int64_t differing = 0;
-            for (int64_t i = 0; i < outputs[0].count(); ++i) {
-                const double got = outputs[0].value(i).real(), wanted = (*reference)[0].value(i).real();
-                const bool same = std::isnan(wanted)   ? std::isnan(got)
-                                  : std::isinf(wanted) ? got == wanted
-                                                       : std::isfinite(got);
-                differing += !same;
-            }
             INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
-            CHECK(differing == 0);
+            CHECK(differing_in_kind(outputs[0], (*reference)[0]) == 0);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #include "kernels/families.h"
 #include "tests/catch.h"
+#include "tests/contains.h"
 
 namespace sawtooth::schema_facts {
 
@@ -62,10 +63,6 @@ inline Array numbers(std::string name, const std::vector<int32_t>& values, Shape
 
 inline Array floats(std::string name, Shape shape) {
     return Array::zeros(std::move(name), Dtype::f32, std::move(shape));
-}
-
-inline bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
 }
 
 // The sentence of a refusal; it names its argument and what is accepted.

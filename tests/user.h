@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "app/gui/lab.h"
 #include "app/gui/offscreen.h"
 #include "tests/catch.h"
+#include "tests/fake_engine.h"
 
 namespace sawtooth {
 
@@ -67,5 +67,10 @@ class User {
     std::unique_ptr<OffscreenWindow> window_;
     ImGuiTestEngine* engine_ = nullptr;
 };
+
+inline void finish_run(FakeEngine& engine, User& user) {
+    engine.answer();
+    user.frames(40);  // with the rest before sweeps
+}
 
 }  // namespace sawtooth

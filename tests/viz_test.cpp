@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/catch.h"
+#include "tests/contains.h"
 #include "viz/axis.h"
 #include "viz/canvas_svg.h"
 #include "viz/colour_map.h"
@@ -34,10 +35,6 @@ Figure figure_with(Mark mark) {
 }
 
 std::string svg_of(const Figure& figure) { return to_svg(figure, dark_theme(), 640, 360); }
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 size_t count_of(const std::string& text, const std::string& part) {
     size_t count = 0;

@@ -1,105 +1,18 @@
-// Workers that are killed, stopped, garbled and closed, and the engine that goes on. A worker is this very
-// program, started as `PROGRAM worker`; where one has to misbehave a shell command stands in its place.
+// What a worker computes for an engine, and what becomes of its job where it hangs, ends or misspeaks.
 
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <set>
-#include <sstream>
-#include <thread>
 
-#include "app/engine/engine.h"
-#include "app/engine/messages.h"
 #include "app/engine/npz.h"
-#include "app/engine/wire.h"
-#include "tests/catch.h"
-#include "tests/temporary_folder.h"
+#include "tests/contains.h"
+#include "tests/run_worker.h"
 
 namespace sawtooth {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-// The folder that the test's workers keep their things in, so that the machine is measured once.
-const TemporaryFolder& kept() {
-    static const TemporaryFolder folder;
-    return folder;
-}
-
-std::string worker_command() {
-    return "'" + fs::read_symlink("/proc/self/exe").string() + "' worker --cache-dir '" + kept().path() + "'";
-}
-
-Request scan_on(std::string on, int64_t length = 256) {
-    Request request;
-    request.family = "scan";
-    request.on = std::move(on);
-    request.repeats = 2;
-    request.threads = 1;
-    request.variants = {"sequential", "lookback"};
-    request.parameters.set("length", length);
-    return request;
-}
-
-// A shell command that says `bytes`, does `then` and hears nothing.
-std::string saying(const TemporaryFolder& folder, const std::string& name, const std::string& bytes,
-                   const std::string& then = "sleep 60") {
-    put(folder.file(name), bytes);
-    return "cat '" + folder.file(name) + "'; " + then;
-}
-
-std::string greeting() {
-    return framed(encode(FromWorker(Hello{SAWTOOTH_VERSION, protocol_version, "a fake"})));
-}
-std::string message(const FromWorker& held) { return framed(encode(held)); }
-
-void check_right(const Result& result) {
-    REQUIRE(result.complete);
-    for (const VariantResult& variant : result.variants) {
-        REQUIRE(variant.errors.size() == 1);
-        CHECK(*variant.errors[0].rel_l2 < 1e-5);
-        CHECK(variant.time);
-    }
-}
-
-// Processes that this one has started and not reaped.
-std::set<pid_t> children() {
-    std::set<pid_t> all;
-    for (const auto& task : fs::directory_iterator("/proc/self/task")) {
-        std::istringstream numbers(content_of(task.path() / "children"));
-        for (pid_t number = 0; numbers >> number;) all.insert(number);
-    }
-    return all;
-}
-
-size_t open_descriptors() {
-    return static_cast<size_t>(
-        std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
-}
-
-bool contains(const std::string& text, const std::string& words) {
-    return text.find(words) != std::string::npos;
-}
-
-// The event that ends a ticket: its complete result, or its failure.
-Event end_of(Engine& engine, uint64_t ticket, const std::function<void(const Event&)>& seen = {}) {
-    const auto until = Clock::now() + std::chrono::seconds(60);
-    while (Clock::now() < until) {
-        for (Event& event : engine.take_events()) {
-            if (seen) seen(event);
-            if (event.ticket != ticket) continue;
-            const bool complete = event.kind == Event::Kind::result && event.result->complete;
-            if (complete || event.kind == Event::Kind::failed) return event;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    FAIL("the engine did not go on");
-    return {};
-}
 
 TEST_CASE("a worker gives what this process gives, to the last bit", "[worker]") {
     Request request = scan_on("", 1000);
@@ -388,135 +301,6 @@ TEST_CASE("a worker refuses a client of another version and what is no message, 
     Request longer = scan_on("", 1 << 16);
     longer.repeats = 1000000;
     CHECK(exit_code_of_worker(folder, hello + sent(RunJob{1, longer, false, {}})) == 0);
-}
-
-// Small numbers that are the same every time.
-class Dice {
-  public:
-    int throw_to(int sides) {
-        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<int>((state_ >> 33) % static_cast<uint64_t>(sides));
-    }
-
-  private:
-    uint64_t state_ = 42;
-};
-
-// What an engine is put through.
-class Torture {
-  public:
-    explicit Torture(Engine& engine) : engine_(engine) {}
-
-    // Sends a signal to the worker while a long Request runs there, or before.
-    void signal(int signal) {
-        Request request = scan_on(worker_command(), 1 << 14);
-        request.repeats = 100000;
-        request.time_limit_seconds = 0.2;
-        const uint64_t ticket = engine_.run(request, {});
-        auto next = Clock::now() + std::chrono::milliseconds(dice_.throw_to(60));
-        bool greeted = false;
-        const auto until = Clock::now() + std::chrono::seconds(60);
-        while (Clock::now() < until) {
-            for (const Event& event : engine_.take_events()) {
-                greeted = greeted || event.progress.words.starts_with("worker on") || event.result;
-                if (event.ticket == ticket && event.kind == Event::Kind::failed)
-                    return check(*event.error, signal);
-            }
-            // One that was stopped before it greeted is waited for: it may be in a queue. One that was killed
-            // before it was given the Request is replaced, and its successor killed in turn.
-            if (Clock::now() >= next && (greeted || signal == SIGKILL)) {
-                for (const pid_t child : children()) ::kill(-child, signal);
-                next = signal == SIGKILL ? Clock::now() + std::chrono::milliseconds(100) : until;
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-        FAIL("the engine did not go on");
-    }
-
-    // A worker that greets, or not, and then says these bytes instead of an answer.
-    void garble(const std::string& bytes, const std::string& then) {
-        const std::string start = dice_.throw_to(4) ? greeting() : "";
-        const Event event =
-            end_of(engine_, engine_.run(scan_on(saying(folder_, "garble", start + bytes, then)), {}));
-        CHECK(event.kind == Event::Kind::failed);
-    }
-
-    // The real worker's own words, up to some byte.
-    void cut() {
-        const std::string command =
-            worker_command() + " | dd bs=1 status=none count=" + std::to_string(1 + dice_.throw_to(3000));
-        Request request = scan_on(command);
-        request.time_limit_seconds = 0.2;
-        const Event event = end_of(engine_, engine_.run(request, {}));
-        CHECK(event.kind == Event::Kind::failed);
-    }
-
-    void do_round(int round) {
-        switch (round % 20) {
-            case 4:
-                return signal(SIGSTOP);
-            case 1:
-            case 11:
-                return garble(random_bytes(), "sleep 60");
-            case 6:
-                return garble(framed(std::string(size_t{8} << 20, '\x91')), "sleep 60");
-            case 9:
-            case 16:
-                return garble("\xFF\xFF\xFF\xFF", "sleep 60");
-            case 14: {
-                const std::string half = message(Said{1, {0.5, "half a message", false}});
-                return garble(half.substr(0, half.size() / 2), "true");
-            }
-            case 3:
-            case 13:
-                return garble("", "true");
-            case 8:
-            case 18:
-                return cut();
-            default:
-                return signal(SIGKILL);
-        }
-    }
-
-  private:
-    static void check(const Error& error, int signal) {
-        INFO(error.text);
-        CHECK(error.exit_code() == 1);
-        if (signal == SIGSTOP)
-            CHECK((contains(error.text, "nothing was heard") || contains(error.text, "had not finished")));
-        CHECK(contains(error.text, "worker"));
-    }
-    std::string random_bytes() {
-        std::string bytes = std::string("\x20\0\0\0", 4);
-        for (int i = 0; i < 100; ++i) bytes.push_back(static_cast<char>(dice_.throw_to(256)));
-        return bytes;
-    }
-
-    Engine& engine_;
-    Dice dice_;
-    TemporaryFolder folder_;
-};
-
-TEST_CASE("killed, stopped, garbled and closed 200 times, and the engine goes on every time", "[worker]") {
-    REQUIRE(children().empty());
-    const size_t descriptors = open_descriptors();
-    {
-        Engine engine("", [] {});
-        Torture torture(engine);
-        for (int round = 0; round < 200; ++round) {
-            INFO("round " << round);
-            torture.do_round(round);
-            const Event right = end_of(engine, engine.run(scan_on(worker_command(), 100 + round), {}));
-            INFO((right.error ? right.error->text : ""));
-            REQUIRE(right.result);
-            check_right(*right.result);
-            CHECK(right.result->parameters.integer("length") == 100 + round);
-            CHECK(children().size() == 1);
-            CHECK(open_descriptors() <= descriptors + 3 + 16);
-        }
-    }
-    CHECK(children().empty());
-    CHECK(open_descriptors() == descriptors);
 }
 
 }  // namespace

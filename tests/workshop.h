@@ -8,6 +8,7 @@
 #include "kernels/cuda/compiler.h"
 #include "kernels/cuda/device_sources.h"
 #include "tests/catch.h"
+#include "tests/contains.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
@@ -17,10 +18,6 @@ inline bool without_compiler() {
     const auto version = cuda::compiler_version();
     if (!version) say_skipped(version.error().text);
     return !version;
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 // A folder of kernels with a cache beside it.

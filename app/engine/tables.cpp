@@ -384,12 +384,16 @@ std::string words_of(const Ceilings& ceilings) {
                        launches);
 }
 
-std::string sentence_of(const Clocks& clocks) {
+std::string short_words_of(const Clocks& clocks) {
     const std::string range = clocks.before_mhz == clocks.after_mhz
                                   ? fmt::format("{:.0f}", clocks.before_mhz)
                                   : fmt::format("{:.0f} to {:.0f}", clocks.before_mhz, clocks.after_mhz);
-    return fmt::format("The multiprocessors ran at {} MHz of {:.0f}, {}", range, clocks.highest_mhz,
+    return fmt::format("{} MHz of {:.0f}, {}", range, clocks.highest_mhz,
                        clocks.throttled.empty() ? "not throttled" : "throttled: " + clocks.throttled);
+}
+
+std::string sentence_of(const Clocks& clocks) {
+    return "The multiprocessors ran at " + short_words_of(clocks);
 }
 
 std::string command_of(const Request& request) {

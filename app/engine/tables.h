@@ -24,7 +24,9 @@ Table sweep_table(const SweepResult& result);
 // What the machine can do at most, in a sentence.
 std::string words_of(const Ceilings& ceilings);
 
-// "1980 MHz of 1980, not throttled": the clock of a GPU around the timed repeats, in a sentence.
+// "1980 MHz of 1980, not throttled": the clock of a GPU around the timed repeats, for narrow panels; and in a
+// sentence.
+std::string short_words_of(const Clocks& clocks);
 std::string sentence_of(const Clocks& clocks);
 
 // "sawtooth run scan --set length=8192 …", quoted for a shell: makes the same numbers.

@@ -7,6 +7,7 @@
 
 #include "app/engine/files.h"
 #include "app/gui/appearance.h"
+#include "app/gui/input_file.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/widgets.h"

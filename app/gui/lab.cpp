@@ -7,9 +7,9 @@
 #include <cmath>
 #include <ctime>
 
-#include "app/engine/npz.h"
 #include "app/gui/backends.h"
 #include "app/gui/expression.h"
+#include "app/gui/input_file.h"
 #include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
 #include "kernels/core/table.h"
@@ -133,53 +133,6 @@ void take_event(LabState& lab, const Event& event) {
     of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
 }
 
-// The parameters that arrays of the file fix, each with the array's name.
-std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& arrays) {
-    std::map<std::string, std::string> fixed;
-    for (const Array& array : arrays)
-        if (const ArraySpec* spec = family.array(array.name))
-            for (const std::string& dimension : spec->dimensions)
-                if (family.parameter(dimension)) fixed.emplace(dimension, array.name);
-    return fixed;
-}
-
-// The arrays become inputs where the Request goes with them.
-std::optional<Error> use_arrays(LabState& lab, Request request, Arrays arrays) {
-    if (const auto configuration = configure(request, arrays, backend_in_force(lab)); !configuration)
-        return configuration.error();
-    note(lab, LogLine::Kind::note, fmt::format("inputs come from {}", request.input));
-    lab.request = std::move(request);
-    lab.fixed = fixed_by(*lab.family, arrays);
-    lab.given = std::move(arrays);
-    lab.view.visible.clear();
-    return {};
-}
-
-void take_opened(LabState& lab) {
-    using namespace std::chrono_literals;
-    if (!lab.opening || lab.opening->arrays.wait_for(0s) != std::future_status::ready) return;
-    const std::string path = lab.opening->path;
-    Outcome<Arrays> arrays = lab.opening->arrays.get();
-    lab.opening.reset();
-    std::optional<Error> problem;
-    if (arrays) {
-        Request request = lab.request;
-        request.input = path;
-        for (const auto& [parameter, array] : fixed_by(*lab.family, *arrays))
-            request.parameters.values.erase(parameter);
-        problem = use_arrays(lab, std::move(request), std::move(*arrays));
-    } else {
-        problem = arrays.error();
-    }
-    if (problem) {
-        lab.open_problem = problem->text;
-        note(lab, LogLine::Kind::problem, problem->text);
-        return;
-    }
-    lab.show_open = false;
-    submit(lab);
-}
-
 // The configuration that is set, as far as it is good; else the problem that is shown.
 bool settle(LabState& lab) {
     const auto configuration = configure(request_of(lab), lab.given, backend_in_force(lab));
@@ -239,9 +192,7 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
         for (const std::string& name : lab.request.variants) lab.disabled_variants.erase(name);
     }
     if (!lab.request.input.empty()) {
-        auto arrays = read_npz(lab.request.input);
-        if (!arrays) return arrays.error();
-        if (auto problem = use_arrays(lab, lab.request, std::move(*arrays))) return *problem;
+        if (auto problem = use_input_file(lab)) return *problem;
     }
     lab.finding = std::async(std::launch::async, [find = lab.engine.devices, wake = lab.engine.wake] {
         Devices devices = find();
@@ -373,25 +324,6 @@ void submit(LabState& lab) {
 void stop(LabState& lab) {
     if (lab.pending.ticket) lab.engine.cancel_run();
     cancel_sweeps(lab);
-}
-
-void open_file(LabState& lab, const std::string& path) {
-    lab.open_problem.clear();
-    const auto read = [path, wake = lab.engine.wake] {
-        auto arrays = read_npz(path);
-        if (wake) wake();
-        return arrays;
-    };
-    lab.opening = Opening{path, std::async(std::launch::async, read)};
-}
-
-void close_file(LabState& lab) {
-    note(lab, LogLine::Kind::note, fmt::format("closed {}", lab.request.input));
-    lab.request.input.clear();
-    lab.given.clear();
-    lab.fixed.clear();
-    lab.view.visible.clear();
-    submit(lab);
 }
 
 void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible) {

@@ -35,10 +35,6 @@ void set_profile(LabState& lab, Profile profile);
 void submit(LabState& lab);  // what is set, now
 void stop(LabState& lab);    // the run and the sweeps
 
-// Reads the file beside the window; its arrays become inputs when it is there.
-void open_file(LabState& lab, const std::string& path);
-void close_file(LabState& lab);
-
 // A plot shows another part of its axis; nullopt: all of it. Figures that share the axis are made anew for
 // it.
 void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible);

@@ -7,6 +7,7 @@
 
 #include "app/gui/appearance.h"
 #include "app/gui/controls.h"
+#include "app/gui/input_file.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/widgets.h"
@@ -18,7 +19,7 @@ void draw_heading(std::string_view name) {
     std::string upper(name);
     std::transform(upper.begin(), upper.end(), upper.begin(),
                    [](unsigned char c) { return std::toupper(c); });
-    ImGui::Dummy({0, 0});
+    ImGui::Spacing();
     ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase - 2);
     ImGui::TextDisabled("%s", upper.c_str());
     ImGui::PopFont();
@@ -88,8 +89,7 @@ void draw_variants(LabState& lab, float width) {
         bool on = reason.empty() && !lab.disabled_variants.contains(variant.name);
         ImGui::BeginDisabled(!reason.empty());
         ImGui::BeginGroup();
-        ImGui::Dummy({units(12), 0});
-        ImGui::SameLine(0, 0);
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + units(12));
         if (ImGui::Checkbox(("##" + variant.name).c_str(), &on)) enable_variant(lab, variant.name, on);
         ImGui::SameLine();
         swatch(lab, static_cast<int>(i), units(32));

@@ -9,18 +9,6 @@
 #include "app/gui/widgets.h"
 
 namespace sawtooth {
-namespace {
-
-// "1980 MHz of 1980, not throttled": panels are narrow, and the end is what matters.
-std::string short_words_of(const Clocks& clocks) {
-    const std::string range = clocks.before_mhz == clocks.after_mhz
-                                  ? fmt::format("{:.0f}", clocks.before_mhz)
-                                  : fmt::format("{:.0f} to {:.0f}", clocks.before_mhz, clocks.after_mhz);
-    return fmt::format("{} MHz of {:.0f}, {}", range, clocks.highest_mhz,
-                       clocks.throttled.empty() ? "not throttled" : "throttled: " + clocks.throttled);
-}
-
-}  // namespace
 
 float clocks_line_height(const LabState& lab) {
     return lab.result && lab.result->clocks ? ImGui::GetTextLineHeightWithSpacing() : 0;

@@ -16,6 +16,7 @@
 #include "app/gui/appearance.h"
 #include "app/gui/frame.h"
 #include "app/gui/graphics.h"
+#include "app/gui/input_file.h"
 #include "app/gui/lab.h"
 #include "app/gui/pacing.h"
 #include "app/gui/session.h"

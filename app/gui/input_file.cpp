@@ -1,0 +1,89 @@
+#include "app/gui/input_file.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "app/engine/configure.h"
+#include "app/engine/npz.h"
+#include "app/gui/backends.h"
+#include "app/gui/lab.h"
+
+namespace sawtooth {
+namespace {
+
+// The parameters that arrays of the file fix, each with the array's name.
+std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& arrays) {
+    std::map<std::string, std::string> fixed;
+    for (const Array& array : arrays)
+        if (const ArraySpec* spec = family.array(array.name))
+            for (const std::string& dimension : spec->dimensions)
+                if (family.parameter(dimension)) fixed.emplace(dimension, array.name);
+    return fixed;
+}
+
+// The arrays become inputs where the Request goes with them.
+std::optional<Error> use_arrays(LabState& lab, Request request, Arrays arrays) {
+    if (const auto configuration = configure(request, arrays, backend_in_force(lab)); !configuration)
+        return configuration.error();
+    note(lab, LogLine::Kind::note, fmt::format("inputs come from {}", request.input));
+    lab.request = std::move(request);
+    lab.fixed = fixed_by(*lab.family, arrays);
+    lab.given = std::move(arrays);
+    lab.view.visible.clear();
+    return {};
+}
+
+}  // namespace
+
+std::optional<Error> use_input_file(LabState& lab) {
+    auto arrays = read_npz(lab.request.input);
+    if (!arrays) return arrays.error();
+    return use_arrays(lab, lab.request, std::move(*arrays));
+}
+
+void open_file(LabState& lab, const std::string& path) {
+    lab.open_problem.clear();
+    const auto read = [path, wake = lab.engine.wake] {
+        auto arrays = read_npz(path);
+        if (wake) wake();
+        return arrays;
+    };
+    lab.opening = Opening{path, std::async(std::launch::async, read)};
+}
+
+void close_file(LabState& lab) {
+    note(lab, LogLine::Kind::note, fmt::format("closed {}", lab.request.input));
+    lab.request.input.clear();
+    lab.given.clear();
+    lab.fixed.clear();
+    lab.view.visible.clear();
+    submit(lab);
+}
+
+void take_opened(LabState& lab) {
+    using namespace std::chrono_literals;
+    if (!lab.opening || lab.opening->arrays.wait_for(0s) != std::future_status::ready) return;
+    const std::string path = lab.opening->path;
+    Outcome<Arrays> arrays = lab.opening->arrays.get();
+    lab.opening.reset();
+    std::optional<Error> problem;
+    if (arrays) {
+        Request request = lab.request;
+        request.input = path;
+        for (const auto& [parameter, array] : fixed_by(*lab.family, *arrays))
+            request.parameters.values.erase(parameter);
+        problem = use_arrays(lab, std::move(request), std::move(*arrays));
+    } else {
+        problem = arrays.error();
+    }
+    if (problem) {
+        lab.open_problem = problem->text;
+        note(lab, LogLine::Kind::problem, problem->text);
+        return;
+    }
+    lab.show_open = false;
+    submit(lab);
+}
+
+}  // namespace sawtooth

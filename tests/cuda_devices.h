@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kernels/cuda/device.h"
+#include "tests/catch.h"
+
+// The devices of the tests of kernels: one of each chip in theory, and the GPU, for all test cases.
+namespace sawtooth {
+
+// Cubins are kept in the build folder: a second run of the tests compiles nothing.
+inline cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
+
+// A chip in theory; null where NVRTC is missing, which is said.
+inline cuda::Device* theory(const std::string& architecture) {
+    if (const auto version = cuda::compiler_version(); !version) {
+        say_skipped(version.error().text);
+        return nullptr;
+    }
+    static std::map<std::string, std::unique_ptr<cuda::Device>> devices;
+    auto& device = devices[architecture];
+    if (!device) device = std::move(*cuda::Device::theory(architecture, options()));
+    return device.get();
+}
+
+// The GPU; null where there is none, which is said.
+inline cuda::Device* gpu() {
+    static Outcome<std::unique_ptr<cuda::Device>> device = [] {
+        const auto version = cuda::compiler_version();
+        return version ? cuda::Device::open(0, options()) : version.error();
+    }();
+    if (device) return device->get();
+    say_skipped(device.error().text);
+    return nullptr;
+}
+
+}  // namespace sawtooth
