@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "kernels/core/plan.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/occupancy.h"
 #include "tests/catch.h"
 
 // The devices of the tests of kernels: one of each chip in theory, and the GPU, for all test cases.
@@ -34,6 +36,18 @@ inline cuda::Device* gpu() {
     if (device) return device->get();
     say_skipped(device.error().text);
     return nullptr;
+}
+
+// What every compiled launch must say of itself.
+inline void check_compiled(const LaunchInfo& info, const Chip& chip, int64_t most_spill_bytes) {
+    INFO(info.name);
+    REQUIRE(info.resources);
+    CHECK(info.resources->registers > 0);
+    CHECK(info.resources->spill_bytes <= most_spill_bytes);
+    CHECK(*cuda::theoretical_occupancy(chip, info.block.x, *info.resources).theoretical > 0);
+    CHECK_FALSE(info.grid_formula.empty());
+    CHECK_FALSE(info.meaning.empty());
+    CHECK(info.work.bytes > 0);
 }
 
 }  // namespace sawtooth

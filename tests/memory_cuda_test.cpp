@@ -4,7 +4,6 @@
 #include <map>
 
 #include "kernels/cuda/chips.h"
-#include "kernels/cuda/occupancy.h"
 #include "kernels/memory/cuda.h"
 #include "profiling/gpu_timer.h"
 #include "tests/catch.h"
@@ -70,16 +69,8 @@ TEST_CASE("every kernel of memory compiles without a warning for every chip", "[
                 std::shared_ptr<const LaunchInfo> last;
                 for (const Launch& launch : plan.launches) {
                     if (std::exchange(last, launch.info) == launch.info) continue;
-                    const LaunchInfo& info = *launch.info;
-                    INFO(info.name);
-                    REQUIRE(info.resources);
-                    CHECK(info.resources->registers > 0);
                     // A call of a square root or a division may keep a few across it.
-                    CHECK(info.resources->spill_bytes <= 64);
-                    CHECK(*cuda::theoretical_occupancy(chip, info.block.x, *info.resources).theoretical > 0);
-                    CHECK_FALSE(info.grid_formula.empty());
-                    CHECK_FALSE(info.meaning.empty());
-                    CHECK(info.work.bytes > 0);
+                    check_compiled(*launch.info, chip, 64);
                 }
             }
         }

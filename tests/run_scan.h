@@ -13,6 +13,12 @@ namespace sawtooth {
 
 using Settings = std::vector<std::pair<std::string, Value>>;
 
+inline std::vector<std::string> variant_names() {
+    std::vector<std::string> names;
+    for (const Variant& variant : scan_family().variants) names.push_back(variant.name);
+    return names;
+}
+
 inline Parameters scan_parameters(const Settings& settings) {
     Parameters parameters = scan_family().defaults();
     for (const auto& [name, value] : settings) parameters.set(name, value);

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "kernels/cuda/chips.h"
-#include "kernels/cuda/occupancy.h"
 #include "kernels/scan/cpu.h"
 #include "kernels/scan/cuda.h"
 #include "tests/catch.h"
@@ -14,12 +13,6 @@
 
 namespace sawtooth {
 namespace {
-
-std::vector<std::string> variant_names() {
-    std::vector<std::string> names;
-    for (const Variant& variant : scan_family().variants) names.push_back(variant.name);
-    return names;
-}
 
 // Inputs with shapes and no data: what a theory needs.
 Arrays input_shapes(const Parameters& parameters, bool with_initial) {
@@ -80,20 +73,9 @@ TEST_CASE("every kernel of scan compiles without a warning for every chip", "[sc
                 INFO(chip.architecture << " " << variant << " " << to_text(parameters.at("op")) << " D "
                                        << to_text(parameters.at("channels")));
                 const Plan plan = plan_in_theory(*device, variant, parameters, true);
-                for (const Launch& launch : plan.launches) {
-                    const LaunchInfo& info = *launch.info;
-                    INFO(info.name);
-                    REQUIRE(info.resources);
-                    CHECK(info.resources->registers > 0);
-                    // The tiles were made for Hopper's registers; elsewhere a few of them may go to memory.
-                    CHECK(info.resources->spill_bytes <= (chip.architecture == "sm_90a" ? 0 : 64));
-                    const Occupancy occupancy =
-                        cuda::theoretical_occupancy(chip, info.block.x, *info.resources);
-                    CHECK(*occupancy.theoretical > 0);
-                    CHECK_FALSE(info.grid_formula.empty());
-                    CHECK_FALSE(info.meaning.empty());
-                    CHECK(info.work.bytes > 0);
-                }
+                // The tiles were made for Hopper's registers; elsewhere a few of them may go to memory.
+                for (const Launch& launch : plan.launches)
+                    check_compiled(*launch.info, chip, chip.architecture == "sm_90a" ? 0 : 64);
             }
         }
     }

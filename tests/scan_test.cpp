@@ -9,12 +9,6 @@
 namespace sawtooth {
 namespace {
 
-std::vector<std::string> variant_names() {
-    std::vector<std::string> names;
-    for (const Variant& variant : scan_family().variants) names.push_back(variant.name);
-    return names;
-}
-
 cpu::Pool& pool() {
     static cpu::Pool two(2);
     return two;

@@ -6,14 +6,12 @@
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/memory/coefficients.cuh"
+#include "kernels/memory/precision.cuh"
 #include "kernels/memory/tiles.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;
 
-constexpr Precision precision = Precision::PRECISION;
-using P = Products<precision>;
-using Element = P::Element;
 constexpr int threads = 128, warps = threads / 32;
 constexpr int columns = padded_to(COLUMNS, 16), rows = padded_to(ROWS, 16);
 

@@ -76,10 +76,15 @@ struct Products<Precision::bf16> {
     }
 };
 
+struct FloatElements {
+    using Element = float;
+    static __device__ Element element(float value) { return value; }
+    static __device__ float value(Element element) { return element; }
+};
+
 // Steps of 16 here too, as two of 8.
 template <>
-struct Products<Precision::tf32> {
-    using Element = float;
+struct Products<Precision::tf32> : FloatElements {
     static constexpr int inner = 16;
     struct Left {
         uint32_t a[2][4];
@@ -87,9 +92,6 @@ struct Products<Precision::tf32> {
     struct Right {
         uint32_t b[2][2];
     };
-
-    static __device__ Element element(float value) { return value; }
-    static __device__ float value(Element element) { return element; }
 
     static __device__ Left left(const Tile& low, const Tile& high) {
         return {{{to_tf32(low[0]), to_tf32(low[2]), to_tf32(low[1]), to_tf32(low[3])},
@@ -132,8 +134,7 @@ struct Products<Precision::tf32> {
 
 // Every lane has whole rows g and g + 8 of the left factor and whole columns 2 q, 2 q + 1 of the right one.
 template <>
-struct Products<Precision::f32> {
-    using Element = float;
+struct Products<Precision::f32> : FloatElements {
     static constexpr int inner = 8;
     struct Left {
         float a[2][8];
@@ -141,9 +142,6 @@ struct Products<Precision::f32> {
     struct Right {
         float b[2][8];
     };
-
-    static __device__ Element element(float value) { return value; }
-    static __device__ float value(Element element) { return element; }
 
     static __device__ Left left(const Tile& tile) {
         Left left;

@@ -45,13 +45,8 @@ __device__ void copy_rows(Word* to, const Word* from, int count, int there) {
     }
 }
 
-__device__ inline float sum_of_warp(float value) {
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(device::whole_warp, value, step);
-    return value;
-}
-
-__device__ inline double sum_of_warp(double value) {
+template <class Number>
+__device__ Number sum_of_warp(Number value) {
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(device::whole_warp, value, step);
     return value;

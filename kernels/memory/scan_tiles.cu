@@ -6,13 +6,12 @@
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/memory/coefficients.cuh"
-#include "kernels/memory/products.cuh"
+#include "kernels/memory/precision.cuh"
 #include "kernels/memory/rows.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;
 
-using P = Products<Precision::PRECISION>;
 constexpr int columns = padded_to(COLUMNS, 16), rows = padded_to(ROWS, 16), size = rows * columns;
 constexpr int threads = 64, ahead = 8;
 

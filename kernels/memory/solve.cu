@@ -8,16 +8,14 @@
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/memory/coefficients.cuh"
+#include "kernels/memory/precision.cuh"
 #include "kernels/memory/tiles.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;
 
-constexpr Precision precision = Precision::PRECISION;
 // The solve itself in more than bf16: what it leaves is what all else is made of.
 constexpr Precision inner_precision = precision == Precision::bf16 ? Precision::tf32 : precision;
-using P = Products<precision>;
-using Element = P::Element;
 constexpr int warps = 4, threads = 32 * warps;
 constexpr int d = padded_to(COLUMNS, 16), block_rows = 16, blocks = TILE / block_rows;
 constexpr int padding = bank_padding<inner_precision>;

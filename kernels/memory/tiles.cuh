@@ -57,29 +57,33 @@ __device__ void store_elements(const Tile (&from)[tiles], typename Products<prec
     }
 }
 
-// The same for a matrix [rows, columns] whose padding is not stored, in f32.
-template <int rows, int columns, int tiles>
-__device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_row) {
+// Calls visit(element, there, at) for every element of a lane's tiles, which start at row `first_row` of a
+// matrix [rows, columns] in f32 whose padding is not stored: whether it has the element, and where.
+template <int rows, int columns, class Tiles, class Visit>
+__device__ void for_each_unpadded(Tiles& of, int first_row, Visit visit) {
 #pragma unroll
-    for (int n = 0; n < tiles; ++n)
+    for (int n = 0; n < static_cast<int>(sizeof(of) / sizeof(Tile)); ++n)
 #pragma unroll
         for (int at = 0; at < 4; ++at) {
             const int row = first_row + row_of_lane() + at / 2 * 8,
                       column = 8 * n + column_of_lane() + at % 2;
-            if (row < rows && column < columns) to[row * columns + column] = from[n][at];
+            visit(of[n][at], row < rows && column < columns, row * columns + column);
         }
 }
 
 template <int rows, int columns, int tiles>
+__device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_row) {
+    for_each_unpadded<rows, columns>(from, first_row, [to](float element, bool there, int at) {
+        if (there) to[at] = element;
+    });
+}
+
+// Zeros where there is no matrix.
+template <int rows, int columns, int tiles>
 __device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles]) {
-#pragma unroll
-    for (int n = 0; n < tiles; ++n)
-#pragma unroll
-        for (int at = 0; at < 4; ++at) {
-            const int row = first_row + row_of_lane() + at / 2 * 8,
-                      column = 8 * n + column_of_lane() + at % 2;
-            to[n][at] = from && row < rows && column < columns ? from[row * columns + column] : 0;
-        }
+    for_each_unpadded<rows, columns>(to, first_row, [from](float& element, bool there, int at) {
+        element = from && there ? from[at] : 0;
+    });
 }
 
 // Starts copies of `rows` rows of `columns` elements (whose bytes 16 divides) into rows of `stride`, by

@@ -9,28 +9,26 @@ constexpr unsigned whole_warp = 0xffffffffu;
 __device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % 32); }
 __device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / 32); }
 
+// A struct of floats of which each went through `move`.
+template <class Struct, class Move>
+__device__ Struct each_float(const Struct& mine, Move move) {
+    Struct moved;
+#pragma unroll
+    for (int k = 0; k < static_cast<int>(sizeof(Struct) / sizeof(float)); ++k)
+        reinterpret_cast<float*>(&moved)[k] = move(reinterpret_cast<const float*>(&mine)[k]);
+    return moved;
+}
+
 // The same member of another lane, for a struct of floats. All lanes of the warp take part.
 template <class Struct>
 __device__ Struct shuffle(const Struct& mine, int lane) {
-    constexpr int words = sizeof(Struct) / sizeof(float);
-    Struct theirs;
-#pragma unroll
-    for (int k = 0; k < words; ++k)
-        reinterpret_cast<float*>(&theirs)[k] =
-            __shfl_sync(whole_warp, reinterpret_cast<const float*>(&mine)[k], lane);
-    return theirs;
+    return each_float(mine, [lane](float one) { return __shfl_sync(whole_warp, one, lane); });
 }
 
 // From `delta` lanes below; a lane that has none below keeps its own.
 template <class Struct>
 __device__ Struct shuffle_up(const Struct& mine, int delta) {
-    constexpr int words = sizeof(Struct) / sizeof(float);
-    Struct theirs;
-#pragma unroll
-    for (int k = 0; k < words; ++k)
-        reinterpret_cast<float*>(&theirs)[k] =
-            __shfl_up_sync(whole_warp, reinterpret_cast<const float*>(&mine)[k], delta);
-    return theirs;
+    return each_float(mine, [delta](float one) { return __shfl_up_sync(whole_warp, one, delta); });
 }
 
 }  // namespace sawtooth::device
