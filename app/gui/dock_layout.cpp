@@ -14,7 +14,7 @@ namespace {
 // In units. Below these sizes what does not fit becomes tabs of the middle.
 constexpr float three_columns = 1060, two_rows = 480;
 constexpr float stacked_middle = 520,
-                wide_middle = 560;  // height, or else width, for two panels in the middle
+                wide_middle = 800;  // height, or else width, for two panels in the middle
 
 float share_of(float wanted, float whole, float least, float most) {
     return std::clamp(units(wanted) / std::max(whole, 1.0f), least, most);

@@ -62,7 +62,7 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
 
 Figure state_figure(const std::string& name, const Array& state, const Drawn& drawn) {
     Figure figure = new_figure(
-        "state-" + name, Place::views,
+        "state-" + name, Place::outputs,
         fmt::format("{} of sequence {}: {}", name, drawn.batch, drawn.boundary_words()),
         "One row of the matrix a row, red and blue around zero.", {.label = "column"}, {.label = "row"});
     const int64_t rows = state.shape[1], columns = state.shape[2];
@@ -83,7 +83,7 @@ Figure state_figure(const std::string& name, const Array& state, const Drawn& dr
 
 Figure missing_state(const Drawn& drawn, const std::string& reason) {
     Figure figure =
-        new_figure("state-m", Place::views,
+        new_figure("state-m", Place::outputs,
                    fmt::format("Memory of sequence {}: {}", drawn.batch, drawn.boundary_words()), "", {}, {});
     figure.missing = fmt::format("The memory at a boundary as a heat map. Not now: {}.", reason);
     return figure;
@@ -114,7 +114,7 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
     const std::vector<float> products = decay_products(alpha);
     const double low = static_cast<double>(tokens.first) - 0.5, high = static_cast<double>(tokens.last) - 0.5;
     Figure figure =
-        new_figure("decay-products", Place::views,
+        new_figure("decay-products", Place::outputs,
                    fmt::format("Decay products of tokens {} to {}, sequence {}", tokens.first,
                                tokens.last - 1, drawn.batch),
                    "How much of what token s wrote is left after token t: the product of 1 - alpha "
@@ -133,7 +133,7 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
 Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots) {
     const Range tokens = drawn_tokens(drawn);
     const Array& k = *find(result.inputs, "k");
-    Figure figure = new_figure("gates", Place::views,
+    Figure figure = new_figure("gates", Place::outputs,
                                fmt::format("Gates of slots for tokens {} to {}, sequence {}", tokens.first,
                                            tokens.last - 1, drawn.batch),
                                "How open each slot of the boundary is for each token of the chunk: "
