@@ -23,7 +23,6 @@ constexpr Sampled wanted[] = {
 
 constexpr double shortest_step_us = 1;
 constexpr double most_steps = 8192;
-constexpr uint32_t samples_decoded_at_once = 4096;
 constexpr size_t hardware_buffer_bytes = size_t{512} << 20;
 
 const CuptiProfilerCalls& calls() { return **cupti_profiler(); }
@@ -47,14 +46,13 @@ class Sampler {
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
-    std::optional<Error> configure(const Chip& chip, double step_us);
+    std::optional<Error> configure(const Chip& chip, double step_us, uint32_t most_samples);
     std::optional<Error> start();
     std::optional<Error> stop();
     Outcome<Samples> decode();
 
   private:
     explicit Sampler(const CuptiHost& host) : host_(host) {}
-    std::optional<Error> empty_image();
     std::optional<Error> take(Samples& samples);
 
     const CuptiHost& host_;
@@ -81,7 +79,7 @@ Sampler::~Sampler() {
     calls().cuptiPmSamplingDisable(&disable);
 }
 
-std::optional<Error> Sampler::configure(const Chip& chip, double step_us) {
+std::optional<Error> Sampler::configure(const Chip& chip, double step_us, uint32_t most_samples) {
     CUPTI_PARAMETERS(CUpti_PmSampling_SetConfig_Params) set;
     set.pPmSamplingObject = object_;
     set.configSize = configuration_.size();
@@ -101,15 +99,11 @@ std::optional<Error> Sampler::configure(const Chip& chip, double step_us) {
     size.pPmSamplingObject = object_;
     size.pMetricNames = names.data();
     size.numMetrics = names.size();
-    size.maxSamples = samples_decoded_at_once;
+    size.maxSamples = most_samples;
     if (auto error =
             error_of("cuptiPmSamplingGetCounterDataSize", calls().cuptiPmSamplingGetCounterDataSize(&size)))
         return error;
     image_.assign(size.counterDataSize, 0);
-    return empty_image();
-}
-
-std::optional<Error> Sampler::empty_image() {
     CUPTI_PARAMETERS(CUpti_PmSampling_CounterDataImage_Initialize_Params) initialise;
     initialise.pPmSamplingObject = object_;
     initialise.counterDataSize = image_.size();
@@ -155,25 +149,21 @@ std::optional<Error> Sampler::take(Samples& samples) {
     return {};
 }
 
+// Once for all: what an image has no room for is lost to the next one.
 Outcome<Samples> Sampler::decode() {
+    CUPTI_PARAMETERS(CUpti_PmSampling_DecodeData_Params) decode;
+    decode.pPmSamplingObject = object_;
+    decode.pCounterDataImage = image_.data();
+    decode.counterDataImageSize = image_.size();
+    if (auto error = error_of("cuptiPmSamplingDecodeData", calls().cuptiPmSamplingDecodeData(&decode)))
+        return *error;
+    if (decode.overflow)
+        return Error::failure(
+            "cuptiPmSamplingDecodeData: more samples came than the hardware's buffer holds");
     Samples samples;
     samples.values.resize(host_.count());
-    while (true) {
-        CUPTI_PARAMETERS(CUpti_PmSampling_DecodeData_Params) decode;
-        decode.pPmSamplingObject = object_;
-        decode.pCounterDataImage = image_.data();
-        decode.counterDataImageSize = image_.size();
-        if (auto error = error_of("cuptiPmSamplingDecodeData", calls().cuptiPmSamplingDecodeData(&decode)))
-            return *error;
-        const size_t before = samples.ends_us.size();
-        if (auto error = take(samples)) return *error;
-        if (decode.overflow)
-            return Error::failure(
-                "cuptiPmSamplingDecodeData: more samples came than the hardware's buffer holds");
-        const bool more = decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
-        if (!more || samples.ends_us.size() == before) return samples;
-        if (auto error = empty_image()) return *error;
-    }
+    if (auto error = take(samples)) return *error;
+    return samples;
 }
 
 Outcome<Image> available_counters(int device) {
@@ -229,10 +219,12 @@ std::vector<Pass> passes_for(const std::string& chip, const Image& availability)
 }
 
 Outcome<Samples> sample(GpuTimer& timer, const Plan& plan, Cache cache, const Pass& pass, int device,
-                        double step_us) {
+                        double step_us, double steps) {
+    // Room for a run that takes half as long again, and for the time around it.
+    const auto most_samples = static_cast<uint32_t>(1.5 * steps) + 2048;
     auto sampler = Sampler::open(pass.host, device);
     if (!sampler) return sampler.error();
-    if (auto error = (*sampler)->configure(timer.device().chip(), step_us)) return *error;
+    if (auto error = (*sampler)->configure(timer.device().chip(), step_us, most_samples)) return *error;
     if (auto error = timer.prepare(plan, cache)) return *error;
     if (auto error = (*sampler)->start()) return *error;
     const auto failed = timer.launch_all(plan);
@@ -304,6 +296,7 @@ Track cut_to(const Stretch& stretch, Track track) {
 Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cache cache, double plan_us) {
     if (const auto opened = cupti_profiler(); !opened) return opened.error();
     timer.stop_recording();
+    if (auto error = timer.run(plan)) return *error;  // graphs are recorded anew, which is not to be sampled
     const auto device = number_of(timer.device());
     if (!device) return device.error();
     const auto chip = cupti_chip_name(*device);
@@ -314,9 +307,10 @@ Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cac
     if (passes.empty()) return Error::failure("CUPTI has nothing to sample on " + *chip);
     const double step_us = std::max(shortest_step_us, plan_us / most_steps);
     std::vector<Track> tracks;
-    size_t samples_of_plan = static_cast<size_t>(std::ceil(plan_us / step_us));
+    const double steps = std::ceil(plan_us / step_us);
+    auto samples_of_plan = static_cast<size_t>(steps);
     for (const Pass& pass : passes) {
-        const auto samples = sample(timer, plan, cache, pass, *device, step_us);
+        const auto samples = sample(timer, plan, cache, pass, *device, step_us, steps);
         if (!samples) return samples.error();
         if (samples->ends_us.size() < 2) continue;
         const bool rests = pass.metrics.front()->rests;

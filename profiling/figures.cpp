@@ -173,8 +173,8 @@ Figure timeline_figure(const Result& result, const View& view) {
     const bool on_gpu = result.backend == Backend::cuda;
     figure.title = on_gpu ? "Launches on the GPU" : "Launches and busy workers";
     figure.caption =
-        on_gpu ? "One repeat of every variant: its launches, and under them when one runs; samples are of a "
-                 "run of their own."
+        on_gpu ? "One repeat of every variant: its launches, and under them when one runs. To record them "
+                 "stretches chains of short ones; samples are of a run of their own."
                : "One repeat of every variant: its launches, and under them how many workers are busy.";
     figure.x = {.label = "time", .unit = "us", .minimum = 0, .shared = "time"};
     Tracks tracks;

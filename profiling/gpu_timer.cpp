@@ -303,9 +303,8 @@ std::optional<TimedRun> GpuTimer::recorded_run(const Plan& plan) {
     return run;
 }
 
-Outcome<TimedRun> GpuTimer::time(const Plan& plan, Cache cache) {
+Outcome<double> GpuTimer::time_once(const Plan& plan, Cache cache) {
     if (auto error = make_events()) return *error;
-    begin_recording();
     if (plan.follow == Follow::graph || plan.follow == Follow::graph_programmatic)
         if (auto error = record_graph(plan)) return *error;
     if (auto error = restore(plan, cache)) return *error;
@@ -314,11 +313,21 @@ Outcome<TimedRun> GpuTimer::time(const Plan& plan, Cache cache) {
     if (auto error = record(last_)) return *error;
     if (auto error = mark_end()) return *error;
     if (auto error = finish()) return *error;
+    return microseconds_between(first_, last_);
+}
+
+Outcome<TimedRun> GpuTimer::time(const Plan& plan, Cache cache) {
+    begin_recording();
+    const auto between_events = time_once(plan, cache);
+    if (!between_events) return between_events.error();
     if (recorder_)
         if (auto run = recorded_run(plan)) return std::move(*run);
-    const auto total = microseconds_between(first_, last_);
-    if (!total) return total.error();
-    return TimedRun{*total, {}};
+    return TimedRun{*between_events, {}};
+}
+
+Outcome<double> GpuTimer::time_unrecorded(const Plan& plan, Cache cache) {
+    stop_recording();
+    return time_once(plan, cache);
 }
 
 Outcome<double> GpuTimer::time_by_events(const std::function<std::optional<Error>()>& start) {

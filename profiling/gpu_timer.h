@@ -39,6 +39,9 @@ class GpuTimer {
     std::optional<Error> run(const Plan& plan);
     // One repeat: reset, caches, launches.
     Outcome<TimedRun> time(const Plan& plan, Cache cache);
+    // The same between two events, in microseconds. CUPTI, which takes time of every launch that it records,
+    // has no part in it; the events take some of the run.
+    Outcome<double> time_unrecorded(const Plan& plan, Cache cache);
     // The launches of one repeat, the first most_kept_launches, each between two events of its own, which
     // cost it a microsecond or so.
     Outcome<std::vector<LaunchRecord>> time_launches_by_events(const Plan& plan, Cache cache);
@@ -96,6 +99,7 @@ class GpuTimer {
     std::optional<Error> pass_milestones();
 
     void begin_recording();
+    Outcome<double> time_once(const Plan& plan, Cache cache);
     std::optional<Error> mark_end();
     std::optional<TimedRun> recorded_run(const Plan& plan);
 

@@ -31,15 +31,19 @@ struct TimedRun {
 // Reset, caches flushed where `cache` is cold, launches in order. Errors: cancelled where the pool or the
 // timer was stopped; a failure of the GPU.
 Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache);
+// The same, but that a GPU's launches are not recorded, which takes each of them time.
+Outcome<TimedRun> run_unrecorded(const Plan& plan, const Executor& on, Cache cache);
 // The same on a pool; false when it was stopped meanwhile.
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
 
 struct Measured {
     TimeStatistics time;
-    std::vector<LaunchRecord> launches;  // of the repeat nearest to the median
+    // Of the repeat nearest to the median; of a run of their own where recording them takes a GPU longer than
+    // leaving it be.
+    std::vector<LaunchRecord> launches;
 };
 
-// `repeats` runs after one that warms up, which on the CPU is the caller's; `before_repeat` hears their
+// `repeats` runs after those that warm up, which on the CPU are the caller's; `before_repeat` hears their
 // number. Errors as of run_plan.
 Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
                           const std::function<void(int)>& before_repeat);

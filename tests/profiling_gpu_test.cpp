@@ -99,6 +99,19 @@ TEST_CASE("CUPTI's records have the grid, registers and shared memory that the c
     CHECK(seen.resources->shared_bytes == planned.resources->shared_bytes);
 }
 
+TEST_CASE("a chain of launches is timed without what it costs to record them", "[profiling][gpu]") {
+    auto bench = Bench::open();
+    if (!bench) return;
+    const auto plan = empty_launches_plan(*bench->device, 1000, Follow::stream);
+    REQUIRE(plan);
+    const Measured times = measured(*bench, *plan);
+    REQUIRE(times.launches.size() == 1000);
+    const LaunchRecord& last = times.launches.back();
+    std::cout << "a launch costs " << times.time.median / 1000 << " us, recorded "
+              << (last.start_us + last.duration_us) / 1000 << " us" << std::endl;
+    CHECK(times.time.median <= 1.1 * (last.start_us + last.duration_us));
+}
+
 TEST_CASE("a copy is recorded as one launch", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
@@ -193,6 +206,23 @@ TEST_CASE("PM Sampling gives tracks that begin with the launches", "[profiling][
         CHECK(track.step_us > 0);
         CHECK(track.start_us <= 0);
         CHECK(track.values.size() > 1);
+    }
+}
+
+TEST_CASE("PM Sampling follows a plan of many steps to its end", "[profiling][gpu]") {
+    auto bench = Bench::open();
+    if (!bench) return;
+    bench->parameters = scan_parameters({{"length", int64_t{1} << 18}, {"channels", int64_t{8}}});
+    bench->inputs = scan_inputs(bench->parameters);
+    const Plan plan = bench->plan("sequential");
+    const double plan_us = measured(*bench, plan).time.median;
+    const auto tracks = sample_tracks(*bench->timer, plan, Cache::cold, plan_us);
+    if (!tracks && is_forbidden(tracks.error())) return say_skipped(tracks.error().text);
+    if (!tracks) FAIL(tracks.error().text);
+    for (const Track& track : *tracks) {
+        INFO(track.name << ": " << track.values.size() << " samples of " << track.step_us << " us for "
+                        << plan_us << " us");
+        CHECK(static_cast<double>(track.values.size()) * track.step_us > 0.8 * plan_us);
     }
 }
 

@@ -219,6 +219,7 @@ TEST_CASE("the time axis of tracks stands above them", "[viz]") {
     const Layout layout = lay_out(SvgCanvas(), figure, {0, 0, 600, 100}, {});
     CHECK(layout.frame.box.top >= SvgCanvas().line_height());
     CHECK(layout.frame.box.bottom == 100);
+    CHECK(layout.indent > 0);  // its name is longer than that of the only row
     for (const PlacedText& text : upright_texts(svg_of(figure)))
         if (text.text == "time (us)") CHECK(text.y < 100);
     check_texts_apart(figure, 640, 360);

@@ -314,8 +314,9 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
                                   : row_ticks(canvas, figure, rows, frame.box.height(), most);
     float widest = 0;
     for (const Tick& tick : layout.y_ticks) widest = std::max(widest, canvas.text_width(tick.text));
-    if (has_axis_on_top(figure)) widest = std::max(widest, canvas.text_width(name_of(figure.x)) + 3 * gap);
-    frame.box.left += widest + 2 * gap + (name_of(figure.y).empty() ? 0 : line + gap);
+    if (has_axis_on_top(figure))
+        layout.indent = std::max(0.0f, canvas.text_width(name_of(figure.x)) + 3 * gap - widest);
+    frame.box.left += layout.indent + widest + 2 * gap + (name_of(figure.y).empty() ? 0 : line + gap);
     frame.box.right -= std::max(layout.beside, 3 * gap);
 
     make_room_for_bar_texts(canvas, figure, frame);

@@ -60,6 +60,7 @@ struct Layout {
     Box area;
     // Taken from the area for labels of rules, and for them or a colour bar; not for an axis on top.
     float above = 0, beside = 0;
+    float indent = 0;  // of the names of rows, where that of an axis on top is longer
 };
 Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std::optional<Range> visible);
 // The height, with title but without caption, at which every row that needs a name has one; 0 where rows have

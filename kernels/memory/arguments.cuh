@@ -44,7 +44,7 @@ struct Chain {
     // Between launches; a row a token from `origin` on.
     void *keys, *solved;  // [batch, last - origin, columns]; solved: keys after the solve of exact_chunk
     void* values;         // [batch, last - origin, rows]
-    float* ends;          // [batch, tiles, 2 sources + 4]: w, h, then a, b, h of the tile's last token
+    float* ends;          // [batch, tiles, 2 sources + 4]: w, h, then a, b, h, 0 of the tile's last token
     void* errors;         // [batch, tiles, rows, sources]
     void *states_m, *states_s;  // [batch, tiles, rows, columns]: at the tile's start
     float *sums_m, *sums_s;     // [batch, tiles, rows, columns]: what a tile adds

@@ -55,7 +55,7 @@ struct SourceCoefficients {
     }
 };
 
-// w and h of all `sources` after the last token, zeros where there is none; then a, b, h.
+// w and h of all `sources` after the last token, zeros where there is none; then a, b, h and a zero.
 __device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source, int halo,
                                   int sources, float* ends) {
     for (int s = threadIdx.x; s < sources; s += blockDim.x) {
@@ -68,9 +68,7 @@ __device__ inline void store_ends(const Gate* gates, int tokens, int first_sourc
     if (threadIdx.x != blockDim.x - 1) return;
     StateCoefficients state;
     for (int t = 0; t < tokens; ++t) state.advance(gates[t]);
-    ends[2 * sources] = state.a;
-    ends[2 * sources + 1] = state.b;
-    ends[2 * sources + 2] = state.h;
+    *reinterpret_cast<float4*>(ends + 2 * sources) = {state.a, state.b, state.h, 0};
 }
 
 }  // namespace sawtooth::memory

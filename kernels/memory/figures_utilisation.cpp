@@ -30,6 +30,11 @@ double steps_left(const Result& result, const VariantResult& variant) {
     return std::ceil(length / static_cast<double>(chunk_of(result.parameters, variant.name)));
 }
 
+std::string in_millions(double number) {
+    return number < 1e7 ? fmt::format("{:.2g} million", number / 1e6)
+                        : fmt::format("{:.0f} million", number / 1e6);
+}
+
 std::string name_at_chunk(const Result& result, const VariantResult& variant) {
     if (!has_chunks(variant)) return variant.name;
     return fmt::format("{} at chunk {}", variant.name, chunk_of(result.parameters, variant.name));
@@ -59,11 +64,10 @@ std::string lesson(const SweepResult& sweep) {
     }
     if (!busiest) return "";
     return fmt::format(
-        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and makes {:.2g} "
-        "million "
-        "tokens a second, {} makes {:.2g} million.",
-        name_at_chunk(*of_busiest, *busiest), most, tokens_a_second(*of_busiest, *busiest) / 1e6,
-        name_at_chunk(*of_fastest, *fastest), best / 1e6);
+        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and makes {} tokens a "
+        "second, {} makes {}.",
+        name_at_chunk(*of_busiest, *busiest), most, in_millions(tokens_a_second(*of_busiest, *busiest)),
+        name_at_chunk(*of_fastest, *fastest), in_millions(best));
 }
 
 Figure against_chunk(const SweepResult& sweep, std::string id, std::string title, std::string caption, Axis y,

@@ -181,8 +181,9 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     const Layout layout = lay_out(measure, figure, area, zoomable ? options.visible : std::nullopt);
     Range range = layout.frame.x;
 
-    ImGui::SetCursorScreenPos({area.left, area.top + layout.above - 4 * measure.unit()});
-    const ImVec2 size{layout.frame.box.right - area.left,
+    const float left = area.left + layout.indent;
+    ImGui::SetCursorScreenPos({left, area.top + layout.above - 4 * measure.unit()});
+    const ImVec2 size{layout.frame.box.right - left,
                       area.bottom - area.top - layout.above + 4 * measure.unit()};
     constexpr ImPlotFlags flags = ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText |
                                   ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect;
