@@ -198,6 +198,9 @@ std::optional<Error> GpuTimer::record_graph(const Plan& plan) {
     calls().cuGraphDestroy(recorded);
     if (auto error = error_of("cuGraphInstantiate", made)) return error;
     graph_.started.reset(started);
+    // Else the first run does it, piece by piece.
+    if (auto error = error_of("cuGraphUpload", calls().cuGraphUpload(started, device_.stream())))
+        return error;
     graph_.first = first;
     graph_.launches = plan.launches.size();
     graph_.seen_by_cupti = recorder_.has_value();

@@ -25,19 +25,6 @@ double total_us(const cpu::Pool& pool) {
     return pool.records().empty() ? 0 : pool.end_us() - pool.records().front().start_us;
 }
 
-// A run whose launches are recorded, where that is what makes it long: every record costs a chain of short
-// launches time, while two events cost a short plan more than a record.
-Outcome<std::optional<TimedRun>> slowed_by_its_record(const Plan& plan, GpuTimer& gpu, Cache cache) {
-    if (plan.launches.size() == 1) return std::optional<TimedRun>();
-    auto recorded = gpu.time(plan, cache);
-    if (!recorded) return recorded.error();
-    if (recorded->launches.empty()) return std::optional<TimedRun>();
-    const auto unrecorded = gpu.time_unrecorded(plan, cache);
-    if (!unrecorded) return unrecorded.error();
-    if (*unrecorded >= recorded->total_us) return std::optional<TimedRun>();
-    return std::optional(std::move(*recorded));
-}
-
 }  // namespace
 
 TimeStatistics statistics_of(std::vector<double> samples) {
@@ -92,35 +79,42 @@ bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<Launch
     return true;
 }
 
-Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache) {
-    if (on.gpu) return on.gpu->time(plan, cache);
+Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, TimedBy by) {
+    if (on.gpu && by == TimedBy::records) return on.gpu->time(plan, cache);
     TimedRun run;
+    if (on.gpu) {
+        const auto us = on.gpu->time_unrecorded(plan, cache);
+        if (!us) return us.error();
+        run.total_us = *us;
+        return run;
+    }
     if (!run_plan(plan, *on.pool, cache, run.launches)) return Error::cancelled();
     run.total_us = total_us(*on.pool);
     return run;
 }
 
-Outcome<TimedRun> run_unrecorded(const Plan& plan, const Executor& on, Cache cache) {
-    if (!on.gpu) return run_plan(plan, on, cache);
-    const auto us = on.gpu->time_unrecorded(plan, cache);
-    if (!us) return us.error();
-    return TimedRun{*us, {}};
+Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache) {
+    if (!on.gpu) return TimingChoice{};
+    if (const auto error = on.gpu->run(plan)) return *error;
+    if (plan.launches.size() == 1) return TimingChoice{};
+    auto recorded = run_plan(plan, on, cache, TimedBy::records);
+    if (!recorded) return recorded.error();
+    if (recorded->launches.empty()) return TimingChoice{};
+    const auto unrecorded = run_plan(plan, on, cache, TimedBy::events);
+    if (!unrecorded) return unrecorded.error();
+    const bool is_slowed = unrecorded->total_us < recorded->total_us;
+    return TimingChoice{is_slowed ? TimedBy::events : TimedBy::records, std::move(recorded->launches)};
 }
 
 Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
                           const std::function<void(int)>& before_repeat) {
-    std::optional<TimedRun> recorded;
-    if (on.gpu) {
-        if (const auto error = on.gpu->run(plan)) return *error;
-        auto slowed = slowed_by_its_record(plan, *on.gpu, cache);
-        if (!slowed) return slowed.error();
-        recorded = std::move(*slowed);
-    }
+    auto choice = choose_timing(plan, on, cache);
+    if (!choice) return choice.error();
     std::vector<TimedRun> runs;
     std::vector<double> samples;
     for (int repeat = 0; repeat < repeats; ++repeat) {
         before_repeat(repeat);
-        auto run = recorded ? run_unrecorded(plan, on, cache) : run_plan(plan, on, cache);
+        auto run = run_plan(plan, on, cache, choice->by);
         if (!run) return run.error();
         samples.push_back(run->total_us);
         runs.push_back(std::move(*run));
@@ -130,7 +124,7 @@ Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int
     const auto distance = [&](const TimedRun& run) { return std::fabs(run.total_us - measured.time.median); };
     const auto nearest = std::min_element(
         runs.begin(), runs.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-    measured.launches = std::move(recorded ? recorded->launches : nearest->launches);
+    measured.launches = std::move(choice->by == TimedBy::events ? choice->launches : nearest->launches);
     if (!on.gpu) return measured;
     if (measured.launches.empty()) {
         auto launches = on.gpu->time_launches_by_events(plan, cache);

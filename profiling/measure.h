@@ -28,19 +28,27 @@ struct TimedRun {
     std::vector<LaunchRecord> launches;  // at most most_kept_launches
 };
 
-// Reset, caches flushed where `cache` is cold, launches in order. Errors: cancelled where the pool or the
-// timer was stopped; a failure of the GPU.
-Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache);
-// The same, but that a GPU's launches are not recorded, which takes each of them time.
-Outcome<TimedRun> run_unrecorded(const Plan& plan, const Executor& on, Cache cache);
+// What times a plan on a GPU: CUPTI's record of each launch, which takes chains of short launches time, or
+// two events around them all, which cost a short plan more than that.
+enum class TimedBy { records, events };
+
+// Reset, caches flushed where `cache` is cold, launches in order. A pool has one clock alone. Errors:
+// cancelled where the pool or the timer was stopped; a failure of the GPU.
+Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, TimedBy by);
 // The same on a pool; false when it was stopped meanwhile.
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
 
+// What makes a plan shorter after a run that warms up, and the launches of the run by which CUPTI's records
+// were tried, where there is a choice.
+struct TimingChoice {
+    TimedBy by = TimedBy::records;
+    std::vector<LaunchRecord> launches = {};
+};
+Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache);
+
 struct Measured {
     TimeStatistics time;
-    // Of the repeat nearest to the median; of a run of their own where recording them takes a GPU longer than
-    // leaving it be.
-    std::vector<LaunchRecord> launches;
+    std::vector<LaunchRecord> launches;  // of the repeat nearest to the median, or of TimingChoice
 };
 
 // `repeats` runs after those that warm up, which on the CPU are the caller's; `before_repeat` hears their

@@ -40,7 +40,7 @@ TEST_CASE("the executor of the CPU runs the launches in order, once a repeat", "
     cpu::Pool pool(2);
     std::vector<int> done, heard;
     const Plan plan = plan_of(3, done);
-    const auto run = run_plan(plan, Executor{&pool, nullptr}, Cache::cold);
+    const auto run = run_plan(plan, Executor{&pool, nullptr}, Cache::cold, TimedBy::records);
     REQUIRE(run);
     CHECK(done == std::vector<int>{0, 1, 2});
     REQUIRE(run->launches.size() == 3);

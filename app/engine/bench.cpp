@@ -60,19 +60,19 @@ struct Pairs {
     std::vector<double> times, limits, ratios;
 };
 
-// The variant and its limit in turn; chains of launches as they are where nobody records them.
-Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, bool of_launches, const Machine& machine,
-                             const Request& base, const std::function<void()>& before_pair) {
-    const auto run = [&](const Plan& one) {
-        return of_launches ? run_unrecorded(one, machine.executor(), base.cache)
-                           : run_plan(one, machine.executor(), base.cache);
-    };
+// The variant and its limit in turn.
+Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
+                             const std::function<void()>& before_pair) {
+    const Executor on = machine.executor();
+    const auto of_plan = choose_timing(plan, on, base.cache), of_limit = choose_timing(limit, on, base.cache);
+    if (!of_plan) return of_plan.error();
+    if (!of_limit) return of_limit.error();
     Pairs pairs;
     for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up
         before_pair();
-        const auto time = run(plan);
+        const auto time = run_plan(plan, on, base.cache, of_plan->by);
         if (!time) return time.error();
-        const auto least = run(limit);
+        const auto least = run_plan(limit, on, base.cache, of_limit->by);
         if (!least) return least.error();
         if (repeat < 0) continue;
         pairs.times.push_back(time->total_us);
@@ -90,8 +90,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     if (!plan) return plan.error();
     const auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();
-    const auto pairs =
-        measure_pairs(*plan, *limit, bench.limit == BenchCase::Limit::launches, machine, base, before_pair);
+    const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
     if (!pairs) return pairs.error();
     row.limit_name = limit->launches.front().info->name;
     row.launches = static_cast<int64_t>(plan->launches.size());

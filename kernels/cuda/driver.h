@@ -47,6 +47,7 @@ namespace sawtooth::cuda {
     X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")           \
     X(cuStreamEndCapture, "cuStreamEndCapture")                  \
     X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")         \
+    X(cuGraphUpload, "cuGraphUpload")                            \
     X(cuGraphLaunch, "cuGraphLaunch")                            \
     X(cuGraphDestroy, "cuGraphDestroy")                          \
     X(cuGraphExecDestroy, "cuGraphExecDestroy")                  \
