@@ -161,6 +161,40 @@ TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]"
     CHECK(refusal("sequential", "sm_86",
                   sized("atlas_omega", 1, 5000, 128, 8, {{"omega_window", int64_t{4000}}}))
               .starts_with("omega_window = 4000 takes "));
+    CHECK(refusal("associative_scan", "sm_86", sized("atlas", 1, 8, 128, 8)).starts_with("d = 128 takes "));
+}
+
+TEST_CASE("what a GPU does not refuse of memory has a plan", "[memory][cuda]") {
+    const std::string rule =
+        GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
+    const std::string dtype = GENERATE("f32", "bf16");
+    for (const char* const architecture : {"sm_86", "sm_90a"}) {
+        cuda::Device* const device = theory(architecture);
+        if (!device) return;
+        for (const int64_t d : {1, 64, 107, 128})
+            for (const char* const precision : {"f32", "bf16"}) {
+                const auto parameters =
+                    parameters_with(sized(rule.c_str(), 2, 300, d, 300,
+                                          {{"dtype", dtype}, {"precision", precision}, {"compress", d}}));
+                for (const std::string& variant : variants_on(parameters, device->chip())) {
+                    INFO(architecture << " " << rule << " " << dtype << " " << precision << " d " << d);
+                    CHECK_FALSE(plan_in_theory(*device, variant, parameters, true).launches.empty());
+                }
+            }
+    }
+}
+
+TEST_CASE("a shard has as many local memories and a chunk as many tiles as they like", "[memory][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const int64_t length = 1 << 17;
+    const Settings locals = {{"C_G", length}, {"C_L", int64_t{1}}};
+    const Plan shard =
+        plan_in_theory(*device, "tnt", parameters_with(sized("delta", 1, length, 2, length, locals)), true);
+    CHECK(shard.launches[0].info->grid.x == length);
+    const Plan chunk = plan_in_theory(*device, "chunkwise_gd",
+                                      parameters_with(sized("hebbian", 1, 1 << 23, 2, 1 << 23)), true);
+    CHECK(chunk.launches[1].info->grid.x == (1 << 23) / 64);
 }
 
 // Outputs of two runs over the same plan, so that what a run leaves behind cannot help the next, through the

@@ -41,6 +41,11 @@ Outcome<std::unique_ptr<Device>> Device::open(int index, CompilerOptions options
     auto stream = make_stream(*context);
     if (!stream) return stream.error();
     const Chip chip = chip_of_device((*context)->calls(), (*context)->device());
+    if (chip.compute_capability < 80)
+        return Error::failure(
+            chip.name + " is " + chip.architecture +
+            ": the kernels need a GPU of compute capability 8.0 (Ampere) or newer, or run on "
+            "the CPU");
     return std::unique_ptr<Device>(new Device(std::make_unique<State>(
         State{chip, Compiler(std::move(options)), {}, *context, std::move(*stream), {}})));
 }

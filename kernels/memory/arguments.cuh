@@ -12,8 +12,8 @@ struct Gates {
     float share;   // of a step that each token of a window gets
 };
 
-// The exact rules of a matrix, token by token (walk.cu). Tokens first … last - 1; where local_tokens is not 0
-// they are cut into local memories of so many tokens, each from m_from with no momentum.
+// The exact rules of a matrix, token by token (walk.cu). Tokens first … last - 1; a kernel of local memories
+// cuts them into pieces of local_tokens, each from m_from with no momentum.
 struct Walk {
     const void *k, *v, *q;  // [batch, length, d]
     Gates gates;
@@ -89,7 +89,7 @@ struct Trellis {
     int64_t length, first, last;
 };
 
-// The step of tnt's global memory after a shard (tnt.cu).
+// The step of tnt's global memory after a shard (global_step.cu).
 struct GlobalStep {
     const float* sums;    // of y over each local memory [batch, locals, d]
     const float* alpha;   // [batch, length]

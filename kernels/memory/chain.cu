@@ -231,15 +231,15 @@ __device__ void take_step(const device_side::Chain& given, int64_t batch, const 
     state.add_errors(e, side);
 }
 
-// Grid: strips of rows, tiles where PARALLEL, batch.
+// Grid: tiles where PARALLEL, strips of rows, batch.
 extern "C" __global__ void __launch_bounds__(32 * WARPS + copy_threads) chain(device_side::Chain given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     device::wait_for_launches_before();
     device::let_next_launch_start();
     const int64_t batch = blockIdx.z;
-    const int first_row = blockIdx.x * strip, row = first_row + device::warp_of_thread() * 16;
-    const int first_tile = PARALLEL ? blockIdx.y : 0,
+    const int first_row = blockIdx.y * strip, row = first_row + device::warp_of_thread() * 16;
+    const int first_tile = PARALLEL ? blockIdx.x : 0,
               last_tile = PARALLEL ? first_tile + 1 : given.tiling.tiles;
     if (device::warp_of_thread() >= WARPS)
         return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);

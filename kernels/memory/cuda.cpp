@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/core/table.h"
 #include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
@@ -60,18 +61,22 @@ namespace {
 
 std::optional<std::string> check_shared(const std::string& what, int64_t bytes, const Chip& chip) {
     if (bytes <= chip.shared_bytes_per_block) return {};
-    return fmt::format(
-        "{} takes {} KiB of shared memory a thread block, where {} has {} KiB; choose a smaller one", what,
-        bytes >> 10, chip.name, chip.shared_bytes_per_block >> 10);
+    return fmt::format("{} takes {} of shared memory a thread block, where {} has {}; choose a smaller one",
+                       what, short_bytes(static_cast<double>(bytes)), chip.name,
+                       short_bytes(static_cast<double>(chip.shared_bytes_per_block)));
 }
 
-std::optional<std::string> check_window(const Job& sizes, const std::string& strategy, int64_t bytes,
-                                        const Chip& chip) {
-    const bool is_tree = strategy == "associative_scan";
-    if (!is_tree && strategy != "sequential" && strategy != "sequential_persistent") return {};
-    return check_shared("omega_window = " + std::to_string(sizes.memory.window),
-                        is_tree ? tree_shared_bytes(sizes, bytes) : walk_shared_bytes(sizes, bytes, 16),
-                        chip);
+// Of the strategies that keep rows in registers and a group of tokens in shared memory.
+std::optional<std::string> check_rows(const Job& sizes, const std::string& strategy, int64_t bytes,
+                                      const Chip& chip) {
+    const bool is_tree = strategy == "associative_scan", is_tnt = strategy == "tnt";
+    if (!is_tree && !is_tnt && !strategy.starts_with("sequential")) return {};
+    const std::string what = sizes.rule == UpdateRule::atlas_omega
+                                 ? "omega_window = " + std::to_string(sizes.memory.window)
+                                 : "d = " + std::to_string(sizes.width);
+    const int64_t tokens = strategy == "sequential" ? 1 : is_tnt ? sizes.local_tokens : sizes.length;
+    return check_shared(
+        what, is_tree ? tree_shared_bytes(sizes, bytes) : walk_shared_bytes(sizes, bytes, tokens), chip);
 }
 
 }  // namespace
@@ -79,7 +84,7 @@ std::optional<std::string> check_window(const Job& sizes, const std::string& str
 std::optional<std::string> check_on_gpu(const Parameters& parameters, const std::string& strategy,
                                         const Chip& chip) {
     if (parameters.integer("d") > widest_on_gpu)
-        return fmt::format("d = {}: accepted on a GPU is up to {}, as rows of a memory lie in registers",
+        return fmt::format("d = {}: accepted on a GPU is up to {}, as registers and shared memory hold a row",
                            parameters.integer("d"), widest_on_gpu);
     if (parameters.is("launch", "graph_pdl") && chip.compute_capability < 90)
         return "launch = graph_pdl: " + chip.name +
@@ -87,10 +92,10 @@ std::optional<std::string> check_on_gpu(const Parameters& parameters, const std:
                "stream, graph";
     const Job sizes = sizes_of(parameters);
     const int64_t bytes = cuda::bytes_of(cuda::storage_named(parameters.text("dtype")), Dtype::f32);
-    if (sizes.rule == UpdateRule::atlas_omega) return check_window(sizes, strategy, bytes, chip);
     if (sizes.rule == UpdateRule::lattice)
         return check_shared("slot_count = " + std::to_string(sizes.slot_count),
                             slots_shared_bytes(sizes, !strategy.starts_with("sequential"), true), chip);
+    if (sizes.rule != UpdateRule::trellis) return check_rows(sizes, strategy, bytes, chip);
     return {};
 }
 

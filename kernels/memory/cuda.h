@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -43,8 +44,8 @@ void add_lattice_gla(cuda::PlanBuilder& builder, const DeviceJob& job);
 // 1 where a level fires, [length].
 void add_pulse(cuda::PlanBuilder& builder, int32_t* to, int64_t length, int64_t chunk);
 
-// Slots of lattice: exactly over tokens first … last - 1, or in chunks whose boundary's slots are frozen.
-void add_exact_slots(cuda::PlanBuilder& builder, const DeviceJob& job, Range tokens, float* live);
+// Slots of lattice: exactly, in launches of so many tokens, or in chunks whose boundary's slots are frozen.
+void add_slot_steps(cuda::PlanBuilder& builder, const DeviceJob& job, int64_t tokens);
 enum class SlotChunks { sums, linearised };
 void add_frozen_slots(cuda::PlanBuilder& builder, const DeviceJob& job, SlotChunks how);
 
@@ -53,7 +54,7 @@ std::optional<std::string> check_on_gpu(const Parameters& parameters, const std:
                                         const Chip& chip);
 
 // Shared memory of a thread block, as much as the structs of the .cu files can take at the most.
-int64_t walk_shared_bytes(const Job& sizes, int64_t word_bytes, int64_t group);
+int64_t walk_shared_bytes(const Job& sizes, int64_t word_bytes, int64_t tokens);  // of a launch
 int64_t tree_shared_bytes(const Job& sizes, int64_t word_bytes);
 int64_t slots_shared_bytes(const Job& sizes, bool is_frozen, bool reads);
 
@@ -72,5 +73,13 @@ LaunchInfo describe_launch(std::string name, std::string meaning, std::string fo
                            std::vector<ArrayUse> reads, std::vector<ArrayUse> writes, Work work);
 std::vector<ArrayUse> vectors_of(const DeviceJob& job, int64_t tokens);  // k, v, q and what else tokens bring
 ArrayUse y_of(const DeviceJob& job, int64_t tokens);
+
+// Calls add(range) for every `tokens` tokens of a sequence, in order: a launch each, the state in memory
+// between them.
+template <class Add>
+void add_steps(const Job& sizes, int64_t tokens, Add&& add) {
+    for (int64_t first = 0; first < sizes.length; first += tokens)
+        add(Range{first, std::min(first + tokens, sizes.length)});
+}
 
 }  // namespace sawtooth::memory

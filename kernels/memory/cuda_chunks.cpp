@@ -13,7 +13,6 @@ using cuda::PlanBuilder;
 
 constexpr int64_t usual_room = int64_t{1}
                                << 29;  // bytes of a range's scratch; a chunk that wants more gets it
-constexpr int64_t most_tiles = 65535;  // of a grid's second axis
 constexpr int64_t solve_warps = 4;
 constexpr int64_t copy_warps = 3;  // of chain.cu
 constexpr int64_t chain_sides = 3;
@@ -42,12 +41,12 @@ struct Cut {
     int64_t padded_tile, sources, source_block;
     int64_t rows, columns;  // padded
     int64_t element_bytes, padding;
-    int64_t walk_warps, sum_warps;
+    int64_t warps;  // of the walk, or of the sums where nothing is read
     bool keeps_boundary;
 };
 
-int64_t shared_of_chain(const DeviceChain& chain, const Cut& cut, int64_t warps) {
-    const int64_t strip = 16 * warps, block = cut.source_block, key_stride = cut.columns + cut.padding;
+int64_t shared_of_chain(const DeviceChain& chain, const Cut& cut) {
+    const int64_t strip = 16 * cut.warps, block = cut.source_block, key_stride = cut.columns + cut.padding;
     const int64_t keys = block * key_stride * cut.element_bytes;
     const int64_t side = keys + (chain.solves ? keys : key_stride * cut.element_bytes) +
                          block * (strip + cut.padding) * cut.element_bytes + 8 * block + 64;
@@ -66,13 +65,8 @@ int64_t shared_of_solve(const Cut& cut) {
     return 4 * t * (cut.columns + padding + 2 * cut.columns + padding + t + padding + 20 + 4) + 64;
 }
 
-// The largest divisor of the strips, at most four, or one where strips are few enough to have a
-// multiprocessor each.
-int64_t warps_of_walk(int64_t strips, int64_t batch, const Chip& chip) {
-    if (strips * batch <= 2 * chip.multiprocessors) return 1;
-    return strips % 4 == 0 ? 4 : strips % 2 == 0 ? 2 : 1;
-}
-
+// Warps of a block: the largest divisor of the strips, at most four, or one where strips that walk are few
+// enough to have a multiprocessor each.
 Cut cut_with(const DeviceChain& chain, const DeviceJob& job, int64_t most, const Chip& chip) {
     Cut cut{};
     cut.element_bytes = job.precision == "bf16" ? 2 : 4;
@@ -87,8 +81,8 @@ Cut cut_with(const DeviceChain& chain, const DeviceJob& job, int64_t most, const
         cut.sources <= std::max<int64_t>(cut.padded_tile, 32) + 16 ? cut.sources : cut.padded_tile;
     cut.sources = padded_to(cut.sources, cut.source_block);
     const int64_t strips = cut.rows / 16;
-    cut.walk_warps = warps_of_walk(strips, job.sizes.batch, chip);
-    cut.sum_warps = strips % 4 == 0 ? 4 : strips % 2 == 0 ? 2 : 1;
+    const bool walks_alone = chain.reads_memory && strips * job.sizes.batch <= 2 * chip.multiprocessors;
+    cut.warps = walks_alone ? 1 : strips % 4 == 0 ? 4 : strips % 2 == 0 ? 2 : 1;
     cut.keeps_boundary =
         !chain.solves && chain.reads_memory && (cut.tiles_a_chunk > 1 || cut.sources > cut.source_block);
     return cut;
@@ -98,11 +92,8 @@ Cut cut_with(const DeviceChain& chain, const DeviceJob& job, int64_t most, const
 Cut cut_of(const DeviceChain& chain, const DeviceJob& job, const Chip& chip) {
     for (int64_t most = 64;; most /= 2) {
         Cut cut = cut_with(chain, job, most, chip);
-        const auto fits = [&] {
-            return shared_of_chain(chain, cut, std::max(cut.walk_warps, cut.sum_warps)) <=
-                   chip.shared_bytes_per_block;
-        };
-        for (; !fits() && cut.walk_warps > 1; cut.walk_warps /= 2) cut.sum_warps = 1;
+        const auto fits = [&] { return shared_of_chain(chain, cut) <= chip.shared_bytes_per_block; };
+        while (!fits() && cut.warps > 1) cut.warps /= 2;
         const bool rest_fits = shared_of_read(cut) <= chip.shared_bytes_per_block &&
                                (!chain.solves || shared_of_solve(cut) <= chip.shared_bytes_per_block);
         if ((fits() && rest_fits) || most == 16) return cut;
@@ -126,7 +117,7 @@ int64_t tile_bytes(const DeviceChain& chain, const Cut& cut) {
 // Tokens of a range of this chain: whole chunks.
 int64_t tokens_a_range(const DeviceChain& chain, const DeviceJob& job, const Chip& chip) {
     const Cut cut = cut_of(chain, job, chip);
-    const int64_t tiles = std::min(usual_room / (tile_bytes(chain, cut) * job.sizes.batch), most_tiles);
+    const int64_t tiles = usual_room / (tile_bytes(chain, cut) * job.sizes.batch);
     const int64_t chunks = std::max<int64_t>(tiles / cut.tiles_a_chunk, 1);
     return std::min(chunks * job.chunk, job.sizes.length);
 }
@@ -152,7 +143,7 @@ class Tiles {
     void take_scratch();
     device_side::Chain given(Range range) const;
     Defines shape_defines() const;
-    Defines chain_defines(int64_t warps, bool parallel) const;
+    Defines chain_defines(bool parallel) const;
     void add_sums(Range range);
     int64_t tiles_of(Range range) const { return tiles_between(range.first, range.last, job_.chunk, cut_); }
 
@@ -260,10 +251,10 @@ void Tiles::add_prepare(Range range) {
         given(range));
 }
 
-Defines Tiles::chain_defines(int64_t warps, bool parallel) const {
+Defines Tiles::chain_defines(bool parallel) const {
     Defines defines = shape_defines();
     defines.insert(defines.end(), {{"ROWS", text_of(chain_.rows)},
-                                   {"WARPS", text_of(warps)},
+                                   {"WARPS", text_of(cut_.warps)},
                                    {"COPY_WARPS", text_of(copy_warps)},
                                    {"SOURCES", text_of(cut_.sources)},
                                    {"SOURCE_BLOCK", text_of(cut_.source_block)},
@@ -277,33 +268,33 @@ Defines Tiles::chain_defines(int64_t warps, bool parallel) const {
 
 void Tiles::add_walk(Range range) {
     if (!chain_.reads_memory) return add_sums(range);
-    const int64_t warps = cut_.walk_warps;
+    const int64_t strip = 16 * cut_.warps;
     const double products = 2 * (1 + matrices()) * size() * tokens(range);
     builder_.launch(
         describe_launch(
             "walk" + chain_.suffix,
             "From boundary to boundary: errors and states, strips of rows for themselves.",
-            "ceil(rows / " + std::to_string(16 * warps) + "), 1, B", {keys(range), values(range)},
+            "1, ceil(rows / " + std::to_string(strip) + "), B", {keys(range), values(range)},
             {errors(range), states(range, "states of tiles")},
             {element() * (tokens(range) * (width() + static_cast<double>(chain_.rows)) + state_count(range)),
              products}),
-        builder_.kernel({"kernels/memory/chain.cu", chain_defines(warps, false)}, "chain"),
-        {cut_.rows / (16 * warps), 1, job_.sizes.batch}, {32 * (warps + copy_warps), 1, 1},
-        shared_of_chain(chain_, cut_, warps), given(range));
+        builder_.kernel({"kernels/memory/chain.cu", chain_defines(false)}, "chain"),
+        {1, cut_.rows / strip, job_.sizes.batch}, {32 * (cut_.warps + copy_warps), 1, 1},
+        shared_of_chain(chain_, cut_), given(range));
 }
 
 void Tiles::add_sums(Range range) {
-    const int64_t warps = cut_.sum_warps, padded = cut_.rows * cut_.columns;
+    const int64_t strip = 16 * cut_.warps, padded = cut_.rows * cut_.columns;
     const double sums = 4 * state_count(range);
     builder_.launch(
         describe_launch("sum_tiles", "What every tile adds to memory and momentum, all at once.",
-                        "ceil(d / " + std::to_string(16 * warps) + "), ceil(L / tile), B",
+                        "ceil(L / tile), ceil(d / " + std::to_string(strip) + "), B",
                         {keys(range), values(range)}, {errors(range), states(range, "sums of tiles")},
                         {element() * tokens(range) * (width() + static_cast<double>(chain_.rows)) + sums,
                          2 * matrices() * size() * tokens(range)}),
-        builder_.kernel({"kernels/memory/chain.cu", chain_defines(warps, true)}, "chain"),
-        {cut_.rows / (16 * warps), tiles_of(range), job_.sizes.batch}, {32 * (warps + copy_warps), 1, 1},
-        shared_of_chain(chain_, cut_, warps), given(range));
+        builder_.kernel({"kernels/memory/chain.cu", chain_defines(true)}, "chain"),
+        {tiles_of(range), cut_.rows / strip, job_.sizes.batch}, {32 * (cut_.warps + copy_warps), 1, 1},
+        shared_of_chain(chain_, cut_), given(range));
     Defines defines = shape_defines();
     defines.insert(defines.end(), {{"ROWS", text_of(chain_.rows)},
                                    {"SOURCES", text_of(cut_.sources)},

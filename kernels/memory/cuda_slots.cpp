@@ -62,24 +62,27 @@ int64_t slots_shared_bytes(const Job& sizes, bool is_frozen, bool reads) {
     return 4 * (row * (tokens + slots + (reads ? teams : 1)) + 2 * teams) + 64;
 }
 
-void add_exact_slots(PlanBuilder& builder, const DeviceJob& job, Range tokens, float* live) {
+void add_slot_steps(PlanBuilder& builder, const DeviceJob& job, int64_t tokens) {
     const Job& sizes = job.sizes;
+    float* const live = builder.take<float>(sizes.batch * sizes.slot_count * sizes.width);
     const Share share = share_of(sizes, true);
     const cuda::Kernel kernel =
         builder.kernel({"kernels/memory/slots.cu", slot_defines(job, "exact", true)}, "slots");
     device_side::Slots slots = slots_of(job);
-    slots.tiling.first = tokens.first, slots.tiling.last = tokens.last;
     slots.live = live;
     const int64_t shared = slots_shared_bytes(sizes, false, true);
-    if (tokens.first > 0) return builder.launch_again(kernel, shared, slots);
-    const auto count = static_cast<double>(tokens.count());
-    builder.launch(describe_launch(tokens.count() == 1 ? "token" : "tokens",
-                                   tokens.count() == 1
-                                       ? "One token corrects all slots and reads them."
-                                       : "All tokens, one after another, correct the slots and read them.",
-                                   "1, B", vectors_of(job, tokens.count()), {y_of(job, tokens.count())},
-                                   {count * bytes_a_token(sizes), count * operations_a_token(sizes)}),
-                   kernel, {1, sizes.batch, 1}, {32 * share.warps, 1, 1}, shared, slots);
+    const auto count = static_cast<double>(tokens);
+    const LaunchInfo info =
+        describe_launch(tokens == 1 ? "token" : "tokens",
+                        tokens == 1 ? "One token corrects all slots and reads them."
+                                    : "All tokens, one after another, correct the slots and read them.",
+                        "1, B", vectors_of(job, tokens), {y_of(job, tokens)},
+                        {count * bytes_a_token(sizes), count * operations_a_token(sizes)});
+    add_steps(sizes, tokens, [&](Range range) {
+        slots.tiling.first = range.first, slots.tiling.last = range.last;
+        if (range.first > 0) return builder.launch_again(kernel, shared, slots);
+        builder.launch(info, kernel, {1, sizes.batch, 1}, {32 * share.warps, 1, 1}, shared, slots);
+    });
 }
 
 void add_frozen_slots(PlanBuilder& builder, const DeviceJob& job, SlotChunks how) {

@@ -71,15 +71,15 @@ device_side::Walk walk_of(const DeviceJob& job) {
 }
 
 Extent strip_grid(const Job& sizes, int64_t locals) {
-    return {ceil_divide(sizes.width, strip_of(sizes.width).rows), locals, sizes.batch};
+    return {locals, ceil_divide(sizes.width, strip_of(sizes.width).rows), sizes.batch};
 }
 std::string strip_formula(const Job& sizes) {
-    return "ceil(d / " + std::to_string(strip_of(sizes.width).rows) + "), 1, B";
+    return "1, ceil(d / " + std::to_string(strip_of(sizes.width).rows) + "), B";
 }
 Extent strip_block(const Job& sizes) { return {32 * strip_of(sizes.width).warps, 1, 1}; }
 
-Kernel walk_kernel(PlanBuilder& builder, const DeviceJob& job, int64_t group, bool local) {
-    Defines defines = strip_defines(job, group);
+Kernel walk_kernel(PlanBuilder& builder, const DeviceJob& job, int64_t tokens, bool local) {
+    Defines defines = strip_defines(job, group_of(job.sizes, tokens));
     defines.emplace_back("LOCAL", text_of(local));
     return builder.kernel({"kernels/memory/walk.cu", std::move(defines)}, "walk");
 }
@@ -93,19 +93,11 @@ LaunchInfo tokens_info(const DeviceJob& job, int64_t tokens, std::string formula
                            {count * bytes_a_token(job.sizes), count * operations_a_token(job.sizes)});
 }
 
-// Launches of `tokens` tokens each, the state in memory between them. `start` adds one: from and to are the
-// first and last of all where `is_first`, `is_last`.
-template <class Add>
-void add_steps(const Job& sizes, int64_t tokens, Add&& add) {
-    for (int64_t first = 0; first < sizes.length; first += tokens)
-        add(Range{first, std::min(first + tokens, sizes.length)});
-}
-
 void add_matrix_steps(PlanBuilder& builder, const DeviceJob& job, int64_t tokens) {
     const Job& sizes = job.sizes;
-    const int64_t group = group_of(sizes, tokens), state = sizes.batch * sizes.width * sizes.width;
-    const int64_t shared = walk_shared_bytes(sizes, word_bytes(job), group);
-    const Kernel kernel = walk_kernel(builder, job, group, false);
+    const int64_t state = sizes.batch * sizes.width * sizes.width;
+    const int64_t shared = walk_shared_bytes(sizes, word_bytes(job), tokens);
+    const Kernel kernel = walk_kernel(builder, job, tokens, false);
     const bool is_one = tokens >= sizes.length;
     float* const live_m = is_one ? nullptr : builder.take<float>(state);
     float* const live_s = is_one || !sizes.memory.has_momentum ? nullptr : builder.take<float>(state);
@@ -118,11 +110,6 @@ void add_matrix_steps(PlanBuilder& builder, const DeviceJob& job, int64_t tokens
         builder.launch(tokens_info(job, tokens, strip_formula(sizes)), kernel, strip_grid(sizes, 1),
                        strip_block(sizes), shared, walk);
     });
-}
-
-void add_slot_steps(PlanBuilder& builder, const DeviceJob& job, int64_t tokens) {
-    float* const live = builder.take<float>(job.sizes.batch * job.sizes.slot_count * job.sizes.width);
-    add_steps(job.sizes, tokens, [&](Range range) { add_exact_slots(builder, job, range, live); });
 }
 
 int64_t trellis_shared_bytes(const Job& sizes, int64_t group) {
@@ -175,7 +162,8 @@ void add_tokens(PlanBuilder& builder, const DeviceJob& job, int64_t tokens) {
 
 }  // namespace
 
-int64_t walk_shared_bytes(const Job& sizes, int64_t word_bytes, int64_t group) {
+int64_t walk_shared_bytes(const Job& sizes, int64_t word_bytes, int64_t tokens) {
+    const int64_t group = group_of(sizes, tokens);
     const Strip strip = strip_of(sizes.width);
     const int64_t ring = sizes.memory.window - 1 + group;
     const int64_t raw = 6 * padded_to(group * sizes.width, 8) * word_bytes;
@@ -232,13 +220,12 @@ void add_locals(PlanBuilder& builder, const DeviceJob& job, const Kernel& kernel
     walk.sums = sums;
     LaunchInfo info =
         describe_launch("locals", "Local memories run over their tokens, all of a shard at once.",
-                        "ceil(d / " + std::to_string(strip_of(sizes.width).rows) + "), ceil(C_G / C_L), B",
+                        "ceil(C_G / C_L), ceil(d / " + std::to_string(strip_of(sizes.width).rows) + "), B",
                         vectors_of(job, shard.count()),
                         {y_of(job, shard.count()), {"sums of y", {sizes.batch, locals, sizes.width}}},
                         {count * bytes_a_token(sizes), count * operations_a_token(sizes)});
-    const int64_t group = group_of(sizes, sizes.local_tokens);
     builder.launch(std::move(info), kernel, strip_grid(sizes, locals), strip_block(sizes),
-                   walk_shared_bytes(sizes, word_bytes(job), group), walk);
+                   walk_shared_bytes(sizes, word_bytes(job), sizes.local_tokens), walk);
 }
 
 void add_global_step(PlanBuilder& builder, const DeviceJob& job, const Kernel& kernel, Range shard,
@@ -264,7 +251,7 @@ void add_tnt(PlanBuilder& builder, const DeviceJob& job) {
     const int64_t d = sizes.width;
     float* const live = builder.take<float>(sizes.batch * d * d);
     float* const sums = builder.take<float>(sizes.batch * ceil_divide(job.chunk, sizes.local_tokens) * d);
-    const Kernel locals = walk_kernel(builder, job, group_of(sizes, sizes.local_tokens), true);
+    const Kernel locals = walk_kernel(builder, job, sizes.local_tokens, true);
     const Kernel step =
         builder.kernel({"kernels/memory/global_step.cu", {{"WIDTH", text_of(d)}}}, "global_step");
     for (int64_t first = 0; first < sizes.length; first += job.chunk) {

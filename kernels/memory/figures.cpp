@@ -98,7 +98,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     if (narrow < d) widths.emplace_back(narrow);
     FigureSweep growth{"growth",
                        "error against chunk until it diverges",
-                       {{"d", widths, {}}, {"chunk", powers_to(length / 2), {}}},
+                       {{"d", widths, {}}, {"chunk", powers_to(std::max<int64_t>(length / 2, 1)), {}}},
                        {{"batch", int64_t{1}}, {"length", length}, {"levels", "none"}},
                        {"chunkwise_gd"},
                        growth_figures};

@@ -50,10 +50,12 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     const bool is_omega = parameters.is("rule", "atlas_omega");
     if (is_omega && drawn.token < std::min(parameters.integer("omega_window"), drawn.length))
         return Error::failure("the window reaches over this boundary; a later one can be drawn");
-    if (work(parameters).operations > most_operations)
-        return Error::failure("it takes too long to draw while dragging; an earlier boundary is drawn");
     const Arrays inputs = sliced_inputs(result, drawn);
     const Plan plan = variant.plan_cpu({parameters, inputs});
+    double operations = 0;
+    for (const Launch& launch : plan.launches) operations += launch.info->work.operations;
+    if (operations > most_operations)
+        return Error::failure("it takes too long to draw while dragging; an earlier boundary is drawn");
     cpu::Pool pool(1);
     Queue queue{&pool};
     for (const Launch& launch : plan.launches) launch.start(queue);
@@ -117,8 +119,8 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
         new_figure("decay-products", Place::outputs,
                    fmt::format("Decay products of tokens {} to {}, sequence {}", tokens.first,
                                tokens.last - 1, drawn.batch),
-                   "How much of what token s wrote is left after token t: the product of 1 - alpha "
-                   "from s + 1 to t.",
+                   "What forgetting alone leaves at token t of what was there at token s: the product of "
+                   "1 - alpha from s + 1 to t.",
                    {.label = "s, that wrote"}, {.label = "t, that reads"});
     HeatMap map{"left of it", "", tokens.count(), tokens.count(), {}, low, high, low, high};
     for (int64_t t = 0; t < tokens.count(); ++t)

@@ -65,8 +65,9 @@ __device__ void normalise_rows(Tile (&tiles)[column_tiles]) {
                 tiles[n][2 * half] * tiles[n][2 * half] + tiles[n][2 * half + 1] * tiles[n][2 * half + 1];
         square = sum_of_quad(square);
         float factor = 1 / sqrtf(square);
+        const bool is_plain = is_plain_square(square);
         // The whole warp together, as its lanes sum.
-        if (__any_sync(device::whole_warp, !is_plain_square(square))) {
+        if (__any_sync(device::whole_warp, !is_plain)) {
             double wide = 0;
 #pragma unroll
             for (int n = 0; n < column_tiles; ++n)
@@ -74,7 +75,7 @@ __device__ void normalise_rows(Tile (&tiles)[column_tiles]) {
                 for (int at = 2 * half; at < 2 * half + 2; ++at)
                     wide += static_cast<double>(tiles[n][at]) * static_cast<double>(tiles[n][at]);
             wide = sqrt(sum_of_quad(wide));
-            factor = static_cast<float>(1 / (wide > 1e-12 ? wide : 1e-12));
+            if (!is_plain) factor = static_cast<float>(1 / (wide > 1e-12 ? wide : 1e-12));
         }
 #pragma unroll
         for (int n = 0; n < column_tiles; ++n) tiles[n][2 * half] *= factor, tiles[n][2 * half + 1] *= factor;

@@ -71,12 +71,13 @@ __device__ float dot(const Row& left, const Row& right) {
 // 1 / max(norm, 1e-12) of a team's slot; the whole warp takes part.
 __device__ float inverse_norm_of(const Row& part) {
     const float square = sum_of_team(dot(part, part));
-    if (!__any_sync(device::whole_warp, !is_plain_square(square))) return 1 / sqrtf(square);
+    const bool is_plain = is_plain_square(square);
+    if (!__any_sync(device::whole_warp, !is_plain)) return 1 / sqrtf(square);
     double wide = 0;
 #pragma unroll
     for (int j = 0; j < columns; ++j) wide += static_cast<double>(part[j]) * static_cast<double>(part[j]);
     wide = sqrt(sum_of_team(wide));
-    return static_cast<float>(1 / (wide > 1e-12 ? wide : 1e-12));
+    return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (wide > 1e-12 ? wide : 1e-12));
 }
 
 __device__ void scale(Row& part, float factor) {

@@ -130,7 +130,8 @@ const std::vector<Strategy>& strategies() {
          plan_row<5>,
          plan_row_on_gpu<5>},
         {"atlas_parallel",
-         "All right-hand sides at once, momentum by scan, then the memory.",
+         "All right-hand sides at once, momentum by scan, then the memory; on a GPU chunkwise_gd does the "
+         "same.",
          {"atlas", "atlas_omega"},
          {"y", "m", "s", "boundaries"},
          check_row<6>,

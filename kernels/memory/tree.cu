@@ -218,13 +218,13 @@ __device__ Tokens tile_at(const device_side::Walk& given, int64_t batch, int64_t
     return {batch, first, next < given.last ? next : given.last};
 }
 
-// Grid: strips of rows, 1, batch.
+// Grid: 1, strips of rows, batch.
 extern "C" __global__ void __launch_bounds__(threads) tree(device_side::Walk given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    const int first_row = blockIdx.x * rows;
+    const int first_row = blockIdx.y * rows;
     const int64_t batch = blockIdx.z, state_at = batch * d * d;
     Tree tree{given, shared, static_cast<int>(threadIdx.x % LANES), static_cast<int>(threadIdx.x / LANES),
               static_cast<int>(first_row + threadIdx.x / LANES)};

@@ -81,14 +81,14 @@ struct Walker {
     }
 };
 
-// Grid: strips of rows, local memories (1 without), batch.
+// Grid: local memories (1 without), strips of rows, batch.
 extern "C" __global__ void __launch_bounds__(threads) walk(device_side::Walk given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Staged& shared = *reinterpret_cast<Staged*>(memory);
-    const int first_row = blockIdx.x * rows;
+    const int first_row = blockIdx.y * rows;
     const int64_t batch = blockIdx.z, state_at = batch * d * d;
     if constexpr (LOCAL) {
-        given.first += blockIdx.y * given.local_tokens;
+        given.first += blockIdx.x * given.local_tokens;
         given.last =
             given.last < given.first + given.local_tokens ? given.last : given.first + given.local_tokens;
     }
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(threads) walk(device_side::Walk giv
         store_y(given, tokens, first_row, skipped, shared);
     }
     if constexpr (LOCAL) {
-        if (walker.lane == 0 && r < d) given.sums[(batch * gridDim.y + blockIdx.y) * d + r] = sum;
+        if (walker.lane == 0 && r < d) given.sums[(batch * gridDim.x + blockIdx.x) * d + r] = sum;
         return;
     }
     store_state(given.m_to, state_at, r, walker.lane, walker.m);
