@@ -257,6 +257,37 @@ TEST_CASE("every CUDA strategy of memory gives what it gives on the CPU", "[memo
     compare_with_cpu(*device, sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}), rounding);
 }
 
+TEST_CASE("on CUDA a token changes nothing before it, whatever it holds", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const char* const rule = GENERATE(from_range(every_rule));
+    const int64_t token = GENERATE(1, 20, 70, 140);
+    const float strange = GENERATE(3.0f, NAN, INFINITY);
+    const int64_t length = 150, d = 20;
+    const auto parameters = parameters_with(sized(rule, 1, length, d, 70));
+    const Arrays inputs = inputs_for(parameters);
+    Arrays changed = inputs_for(parameters);
+    for (Array& array : changed) {
+        const ArraySpec& spec = *memory_family().array(array.name);
+        if (spec.dimensions.size() < 2 || spec.dimensions[1] != "length") continue;
+        const int64_t width = array.count() / length;
+        for (int64_t i = 0; i < width; ++i)
+            array.as<float>()[static_cast<size_t>(token * width + i)] = strange;
+    }
+    for (const std::string& variant : variants_on(parameters, device->chip())) {
+        const Arrays before = run_on(*device, variant, parameters, inputs);
+        const Arrays after = run_on(*device, variant, parameters, changed);
+        int64_t differing = 0;
+        for (int64_t i = 0; i < token * d; ++i) {
+            const auto at = static_cast<size_t>(i);
+            const float was = find(before, "y")->as<float>()[at], is = find(after, "y")->as<float>()[at];
+            differing += !(std::fabs(was - is) <= 1e-4f * (1 + std::fabs(was)));
+        }
+        INFO(rule << " " << variant << " token " << token << " " << strange);
+        CHECK(differing == 0);
+    }
+}
+
 TEST_CASE("narrow types and products lose on CUDA what rounding loses", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;

@@ -154,6 +154,40 @@ __device__ void add_sources(const Shared& shared, Tile (&q)[column_tiles], Tile 
     multiply<precision, Lies::in_columns>(scores, shared.elements + block * state_stride, error_stride, y);
 }
 
+// The same source by source, for tokens from `row` on: products take zero times what later sources hold,
+// which is not nothing where that is not finite. The first source lies `first` tokens from the tile's first
+// one.
+__device__ void add_sources_one_by_one(const Shared& shared, Tile (&q)[column_tiles], int row, int first,
+                                       Tile (&y)[row_tiles]) {
+    Tile scores[source_tiles];
+    clear(scores);
+    multiply<precision, Lies::in_columns>(q, shared.elements, state_stride, scores);
+    const Element* const errors = shared.elements + block * state_stride;
+    const int quad = device::lane_of_thread() / 4 * 4;
+#pragma unroll 1
+    for (int n = 0; n < source_tiles; ++n) {
+#pragma unroll
+        for (int c = 0; c < 8; ++c)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int source = 8 * n + c, token = row + row_of_lane() + 8 * half;
+                const float score =
+                    __shfl_sync(device::whole_warp, scores[0][2 * half + c % 2], quad + c / 2);
+                if (first + source > token) continue;
+                const float weighed =
+                    P::value(P::element(score * shared.weights[AT_BOUNDARY ? 0 : token][source]));
+#pragma unroll
+                for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+                    for (int at = 0; at < 2; ++at)
+                        y[m][2 * half + at] +=
+                            weighed *
+                            P::value(errors[(8 * m + column_of_lane() + at) * error_stride + source]);
+            }
+        rotate(scores);
+    }
+}
+
 __device__ void store_y(const device_side::Reading& reading, int64_t batch, int64_t first, int there,
                         const Tile (&y)[row_tiles]) {
     auto* const to = static_cast<device::Y::Word*>(reading.y) + batch * reading.y_stride + first * ROWS;
@@ -179,12 +213,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     const int64_t batch = blockIdx.y, first_slot = batch * tiling.tiles;
     const Range tokens = tokens_of(tiling, tile);
     const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
-    copy_state(given.states_m, first_slot + (AT_BOUNDARY ? tile - tile % tiling.tiles_a_chunk : tile),
-               shared);
+    const auto copy_memory = [&] {
+        copy_state(given.states_m, first_slot + (AT_BOUNDARY ? tile - tile % tiling.tiles_a_chunk : tile),
+                   shared);
+    };
+    copy_memory();
     Tile q[column_tiles], y[row_tiles];
     load_queries(static_cast<const device::QUERIES::Word*>(reading.queries),
                  batch * given.length + tokens.first + before, there, q);
-    clear(y);
     float of_memory[2] = {1, 1}, of_momentum[2] = {};
     if constexpr (!AT_BOUNDARY) {
         load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
@@ -196,10 +232,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
             if (t == before + row_of_lane() + 8) of_memory[1] = state.a, of_momentum[1] = state.b;
         }
     }
-    device::wait_for_copies();
-    __syncthreads();
-    add_state(shared.elements, q, of_memory, y);
-    if constexpr (!AT_BOUNDARY) {
+    // The second time where a product may have brought together what must stay apart.
+#pragma unroll 1
+    for (bool one_by_one = false;; one_by_one = true) {
+        clear(y);
+        device::wait_for_copies();
+        __syncthreads();
+        add_state(shared.elements, q, of_memory, y);
+        if constexpr (AT_BOUNDARY) break;
         if constexpr (HAS_MOMENTUM) {
             __syncthreads();
             copy_state(given.states_s, first_slot + tile, shared);
@@ -212,8 +252,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
             copy_sources(given, batch, tile, number, shared);
             device::wait_for_copies();
             __syncthreads();
-            add_sources(shared, q, y);
+            if (one_by_one)
+                add_sources_one_by_one(
+                    shared, q, before,
+                    static_cast<int>(first_source(tiling, tokens.first) - tokens.first) + number * block, y);
+            else
+                add_sources(shared, q, y);
         }
+        if (!__syncthreads_or(!are_finite(y)) || one_by_one) break;
+        copy_memory();
     }
     if constexpr (NORM_SILU) norm_silu<ROWS>(y);
     store_y(reading, batch, tokens.first + before, there, y);

@@ -121,6 +121,19 @@ __device__ void invert(Shared& shared) {
     }
 }
 
+// A block of 16 columns of X by substitution, a lane a column. A product with the inverse is the same but
+// takes zero times the rows below, which is not nothing where those are not finite.
+__device__ void substitute(Shared& shared, int i, int column) {
+    const int lane = device::lane_of_thread();
+    if (lane >= 16) return;
+    for (int r = 1; r < block_rows; ++r) {
+        float sum = shared.x[16 * i + r][column + lane];
+        for (int c = 0; c < r; ++c)
+            sum += shared.t[16 * i + r][16 * i + c] * shared.x[16 * i + c][column + lane];
+        shared.x[16 * i + r][column + lane] = sum;
+    }
+}
+
 // Two tiles of 8 columns of X, block after block.
 __device__ void solve_columns(Shared& shared, int column) {
     for (int i = 0; i < blocks; ++i) {
@@ -137,7 +150,10 @@ __device__ void solve_columns(Shared& shared, int column) {
         clear(x);
         multiply<inner_precision, Lies::in_rows>(left, here, x_stride, x);
         __syncwarp();
-        store_tiles(x, here, x_stride);
+        if (__any_sync(device::whole_warp, !are_finite(x)))
+            substitute(shared, i, column);
+        else
+            store_tiles(x, here, x_stride);
         __syncwarp();
     }
 }

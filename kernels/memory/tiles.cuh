@@ -18,6 +18,18 @@ __device__ void clear(Tile (&to)[tiles]) {
         for (int at = 0; at < 4; ++at) to[n][at] = 0;
 }
 
+// Of the lane's own elements.
+template <int tiles>
+__device__ bool are_finite(const Tile (&all)[tiles]) {
+    constexpr float largest = 3.402823466e38f;
+    bool finite = true;
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) finite = finite && fabsf(all[n][at]) <= largest;
+    return finite;
+}
+
 // Rows 0 … 15 of an f32 matrix.
 template <int tiles>
 __device__ void load_tiles(const float* from, int stride, Tile (&to)[tiles]) {
