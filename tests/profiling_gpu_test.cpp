@@ -112,6 +112,21 @@ TEST_CASE("a chain of launches is timed without what it costs to record them", "
     CHECK(times.time.median <= 1.1 * (last.start_us + last.duration_us));
 }
 
+TEST_CASE("each run by which a timing is chosen is said before it begins", "[profiling][gpu]") {
+    auto bench = Bench::open();
+    if (!bench) return;
+    Plan plan = bench->plan("three_phase");
+    std::vector<std::string> events;
+    plan.reset = [&, reset = plan.reset](Queue& queue) {
+        events.emplace_back("run");
+        if (reset) reset(queue);
+    };
+    REQUIRE(choose_timing(plan, Executor{nullptr, bench->timer.get()}, Cache::cold,
+                          [&] { events.emplace_back("said"); }));
+    REQUIRE(events.size() >= 4);  // one that warms up, one that is recorded
+    for (size_t i = 0; i < events.size(); ++i) CHECK(events[i] == (i % 2 == 0 ? "said" : "run"));
+}
+
 TEST_CASE("a copy is recorded as one launch", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;

@@ -64,8 +64,9 @@ struct Pairs {
 Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
                              const std::function<void()>& before_pair) {
     const Executor on = machine.executor();
-    const auto of_plan = choose_timing(plan, on, base.cache), of_limit = choose_timing(limit, on, base.cache);
+    const auto of_plan = choose_timing(plan, on, base.cache, before_pair);
     if (!of_plan) return of_plan.error();
+    const auto of_limit = choose_timing(limit, on, base.cache, before_pair);
     if (!of_limit) return of_limit.error();
     Pairs pairs;
     for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up

@@ -240,7 +240,6 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
         say(fmt::format("{}, repeat {} of {}", variant(v).name, repeat + 1, request.repeats),
             fraction(repeat), true);
     };
-    before_repeat(0);  // what warms up counts as well
     auto measured =
         measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);
     if (!measured) return measured.error();
