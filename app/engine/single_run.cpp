@@ -162,6 +162,7 @@ void SingleRun::compare_outputs(VariantResult& made) const {
 std::optional<Error> SingleRun::leave_extras_out(size_t v) {
     plans_[v].reset();
     if (auto error = make_plan(v)) return error;
+    say(variant(v).name, last_.fraction, true);
     return run_once(v);
 }
 
