@@ -13,8 +13,6 @@
 namespace sawtooth {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t launches_a_milestone = 64;
 constexpr auto time_to_finish = std::chrono::seconds(2);
 
@@ -84,10 +82,10 @@ std::optional<Error> GpuTimer::record(const Event& event) {
     return error_of("cuEventRecord", calls().cuEventRecord(event.get(), device_.stream()));
 }
 
-std::optional<Error> GpuTimer::wait_for(const Event& event) {
+// `give_up` is when a stop will have been waited for long enough, set when one is first seen.
+std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock::time_point>& give_up) {
     constexpr auto longest_pause = std::chrono::microseconds(500);
     auto pause = std::chrono::microseconds(10);
-    std::optional<Clock::time_point> give_up;
     while (true) {
         const CUresult result = calls().cuEventQuery(event.get());
         if (result != CUDA_ERROR_NOT_READY) return error_of("cuEventQuery", result);
@@ -223,9 +221,9 @@ std::optional<Error> GpuTimer::add_milestone() {
     return {};
 }
 
-std::optional<Error> GpuTimer::pass_milestones() {
+std::optional<Error> GpuTimer::pass_milestones(std::optional<Clock::time_point>& give_up) {
     for (; !milestones_.empty(); milestones_.pop_front()) {
-        if (auto error = wait_for(milestones_.front())) return error;
+        if (auto error = wait_for(milestones_.front(), give_up)) return error;
         if (progress_) progress_();
     }
     return {};
@@ -234,8 +232,9 @@ std::optional<Error> GpuTimer::pass_milestones() {
 // Waits for all that was started; cancelled where a stop came, as something may not have been.
 std::optional<Error> GpuTimer::finish() {
     if (auto error = record(done_)) return error;
-    if (auto error = pass_milestones()) return error;
-    if (auto error = wait_for(done_)) return error;
+    std::optional<Clock::time_point> give_up;  // one for all that is waited for
+    if (auto error = pass_milestones(give_up)) return error;
+    if (auto error = wait_for(done_, give_up)) return error;
     if (stop_.stop_requested()) return Error::cancelled();
     return {};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -67,6 +68,7 @@ class GpuTimer {
     static int64_t scratch_bytes(const Chip& chip) { return 3 * chip.l2_bytes; }
 
   private:
+    using Clock = std::chrono::steady_clock;
     struct EventCloser {
         void operator()(CUevent_st* event) const;
     };
@@ -86,7 +88,7 @@ class GpuTimer {
     static Outcome<Event> make_event();
     std::optional<Error> make_events();
     std::optional<Error> record(const Event& event);
-    std::optional<Error> wait_for(const Event& event);
+    std::optional<Error> wait_for(const Event& event, std::optional<Clock::time_point>& give_up);
     Outcome<double> microseconds_between(const Event& first, const Event& last) const;
 
     std::optional<Error> restore(const Plan& plan, Cache cache);
@@ -96,7 +98,7 @@ class GpuTimer {
     std::optional<Error> record_graph(const Plan& plan);
     std::optional<Error> finish();
     std::optional<Error> add_milestone();
-    std::optional<Error> pass_milestones();
+    std::optional<Error> pass_milestones(std::optional<Clock::time_point>& give_up);
 
     void begin_recording();
     Outcome<double> time_once(const Plan& plan, Cache cache);
