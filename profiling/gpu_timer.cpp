@@ -262,6 +262,11 @@ std::optional<Error> GpuTimer::launch_all(const Plan& plan) {
     return finish();
 }
 
+void GpuTimer::expect_new_plan() {
+    may_record_ = true;
+    note_.clear();
+}
+
 void GpuTimer::begin_recording() {
     if (recorder_ || !may_record_) return;
     auto recorder = ActivityRecorder::start();

@@ -56,7 +56,10 @@ class GpuTimer {
     std::optional<Error> start(const Launch& launch);
     std::optional<Error> wait();  // for all that the stream was given
 
-    // What timed the launches, where that was not CUPTI, and why; "" where it was, or nothing was timed.
+    // Before a plan is timed for the first time: CUPTI is tried again, whatever it failed at before.
+    void expect_new_plan();
+    // What timed the plan's launches, where that was not CUPTI, and why; "" where it was, or nothing was
+    // timed.
     const std::string& note() const { return note_; }
     // Ends CUPTI's recording, which disturbs counters and costs launches time; `time` begins it again.
     void stop_recording() { recorder_.reset(); }
@@ -113,7 +116,7 @@ class GpuTimer {
     Graph graph_;
     std::deque<Event> milestones_;  // between launches of a long plan, those not passed yet
     std::optional<ActivityRecorder> recorder_;
-    bool may_record_ = true;
+    bool may_record_ = true;  // false: it failed at this plan
     std::string note_;
     bool abandoned_ = false;
 };

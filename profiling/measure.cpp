@@ -96,13 +96,14 @@ Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, Ti
 Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache,
                                     const std::function<void()>& before_run) {
     if (!on.gpu) return TimingChoice{};
+    on.gpu->expect_new_plan();
     before_run();
     if (const auto error = on.gpu->run(plan)) return *error;
     if (plan.launches.size() == 1) return TimingChoice{};
     before_run();
     auto recorded = run_plan(plan, on, cache, TimedBy::records);
     if (!recorded) return recorded.error();
-    if (recorded->launches.empty()) return TimingChoice{};
+    if (recorded->launches.empty()) return TimingChoice{TimedBy::events};  // nothing recorded them
     before_run();
     const auto unrecorded = run_plan(plan, on, cache, TimedBy::events);
     if (!unrecorded) return unrecorded.error();

@@ -120,6 +120,31 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
+// Every variant that ran, timed where its outputs are right.
+Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
+                                            const Machine& machine, const BenchCase& bench,
+                                            const Request& base, const OnProgress& progress) {
+    std::vector<BenchRow> rows;
+    for (const VariantResult& variant : result.variants) {
+        BenchRow row;
+        row.family = family.name;
+        row.name = bench.name;
+        row.variant = variant.name;
+        row.parameters = result.parameters;
+        row.errors = variant.errors;
+        row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
+        const auto before_pair = [&] {
+            if (progress) progress({0, variant.name + " beside its limit", true}, {});
+        };
+        if (row.note.empty())
+            if (auto error = measure_row(result, *family.variant(variant.name), machine, bench, base,
+                                         before_pair, row))
+                return *error;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, const BenchCase& bench,
                                         const Request& base, std::stop_token stop,
                                         const OnProgress& progress) {
@@ -141,25 +166,8 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
     const auto machine = runner.machine(request, family);
     if (!machine) return machine.error();
     machine->set_stop(stop);
-    std::vector<BenchRow> rows;
-    for (const VariantResult& variant : result.variants) {
-        BenchRow row;
-        row.family = family.name;
-        row.name = bench.name;
-        row.variant = variant.name;
-        row.parameters = result.parameters;
-        row.errors = variant.errors;
-        row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
-        const auto before_pair = [&] {
-            if (progress) progress({0, variant.name + " beside its limit", true}, {});
-        };
-        if (row.note.empty())
-            if (auto error = measure_row(result, *family.variant(variant.name), *machine, bench, base,
-                                         before_pair, row))
-                return *error;
-        rows.push_back(std::move(row));
-    }
-    if (machine->timer) machine->timer->stop_recording();
+    auto rows = measure_rows(result, family, *machine, bench, base, progress);
+    if (machine->timer && !machine->timer->abandoned()) machine->timer->stop_recording();
     return rows;
 }
 

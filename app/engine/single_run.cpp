@@ -75,11 +75,15 @@ SingleRun::SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnP
 }
 
 SingleRun::~SingleRun() {
-    if (!prepared_.machine.timer) return;
-    prepared_.machine.timer->on_progress({});
-    prepared_.machine.device()->on_compiling({});
+    GpuTimer* const timer = prepared_.machine.timer;
+    if (!timer) return;
+    timer->on_progress({});
+    timer->device().on_compiling({});
     // What still runs there uses the plans' memory, and freeing it would wait for ever.
-    if (prepared_.machine.timer->abandoned()) new std::vector<std::optional<Plan>>(std::move(plans_));
+    if (timer->abandoned())
+        new std::vector<std::optional<Plan>>(std::move(plans_));
+    else
+        timer->stop_recording();
 }
 
 void SingleRun::start_result() {
@@ -244,6 +248,8 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
     auto measured =
         measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);
     if (!measured) return measured.error();
+    const GpuTimer* const timer = prepared_.machine.timer;
+    if (timer && !timer->note().empty()) note_once(timer->note());
     say(variant(v).name, fraction(request.repeats));
     VariantResult& made = row(v);
     made.time = std::move(measured->time);
@@ -310,12 +316,7 @@ std::optional<Error> SingleRun::measure_variants() {
     }
     if (prepared_.request.profile == Profile::none)
         for (VariantResult& made : result_.variants) made.launches.clear();
-    if (timer) {
-        timer->stop_recording();
-        if (!timer->note().empty()) note_once(timer->note());
-    } else if (const auto note = watch.note()) {
-        result_.notes.push_back(*note);
-    }
+    if (const auto note = watch.note(); note && !timer) result_.notes.push_back(*note);
     return {};
 }
 
