@@ -33,6 +33,7 @@ class GpuTimer {
     cuda::Device& device() { return device_; }
     // Launches look at it from now on.
     void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
+    bool is_stopped() const { return stop_.stop_requested(); }
     // Called now and then while a run of many launches comes forward.
     void on_progress(std::function<void()> progress) { progress_ = std::move(progress); }
 
