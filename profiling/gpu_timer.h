@@ -99,7 +99,7 @@ class GpuTimer {
     std::optional<Error> empty_cache();
     std::optional<Error> start_all(const Plan& plan);
     std::optional<Error> start_and_wait_for_each(const Plan& plan);
-    std::optional<Error> record_graph(const Plan& plan);
+    Outcome<CUgraphExec_st*> graph_of(const Plan& plan);
     std::optional<Error> finish();
     std::optional<Error> add_milestone();
     std::optional<Error> pass_milestones(std::optional<Clock::time_point>& give_up);
@@ -114,7 +114,7 @@ class GpuTimer {
     std::function<void()> progress_;
     cuda::Memory scratch_, marker_;
     Event first_, last_, done_;
-    Graph graph_;
+    std::vector<Graph> graphs_;     // the newest last
     std::deque<Event> milestones_;  // between launches of a long plan, those not passed yet
     std::optional<ActivityRecorder> recorder_;
     bool may_record_ = true;  // false: it failed at this plan

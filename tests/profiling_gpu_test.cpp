@@ -131,6 +131,27 @@ TEST_CASE("of a chain of launches every one is kept, in order, whatever times th
     check_order(measured(*bench, *plan).launches, *plan);
 }
 
+TEST_CASE("of two plans that run in turn as graphs each is recorded once", "[profiling][gpu]") {
+    auto bench = Bench::open();
+    if (!bench) return;
+    std::vector<Plan> plans;
+    size_t started = 0;
+    for (int i = 0; i < 2; ++i) {
+        auto plan = empty_launches_plan(*bench->device, 10, Follow::graph);
+        if (!plan) FAIL(plan.error().text);
+        for (Launch& launch : plan->launches)
+            launch.start = [&, start = launch.start](Queue& queue) {
+                start(queue);
+                ++started;
+            };
+        plans.push_back(std::move(*plan));
+    }
+    for (int repeat = 0; repeat < 3; ++repeat)
+        for (const Plan& plan : plans)
+            if (const auto error = bench->timer->run(plan)) FAIL(error->text);
+    CHECK(started == 20);
+}
+
 TEST_CASE("each run by which a timing is chosen is said before it begins", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
