@@ -109,9 +109,14 @@ void Engine::look(View view, Parameters figure_parameters) {
 }
 
 void Engine::cancel_run() {
-    const std::lock_guard lock(mutex_);
-    job_->waiting.reset();
-    job_->run_stop.request_stop();
+    uint64_t never_ran = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        if (job_->waiting) never_ran = job_->waiting->ticket;
+        job_->waiting.reset();
+        job_->run_stop.request_stop();
+    }
+    if (never_ran) send({.kind = Event::Kind::failed, .ticket = never_ran, .error = Error::cancelled()});
 }
 
 void Engine::cancel_sweep(uint64_t ticket) {

@@ -40,8 +40,9 @@ struct Event {
 // in the background, in order, and yield to Requests.
 class Engine {
   public:
-    // `wake` is called on the engine's thread when an event can be taken; it must only wake the caller's
-    // loop. The program must ignore SIGPIPE: a worker may be gone when it is written to.
+    // `wake` is called when an event can be taken, on the engine's thread or within a call of the caller's;
+    // it must only wake the caller's loop. The program must ignore SIGPIPE: a worker may be gone when it is
+    // written to.
     Engine(std::string cache_directory, std::function<void()> wake);
     ~Engine();  // cancels and waits
     Engine(const Engine&) = delete;
@@ -53,7 +54,7 @@ class Engine {
     // `parameters` whose change renews figures only: the newest result's figures with these values, nothing
     // runs.
     void look(View view, Parameters figure_parameters);
-    void cancel_run();
+    void cancel_run();  // the Request that runs and the one that waits: each fails as cancelled
     void cancel_sweep(uint64_t ticket);
     std::vector<Event> take_events();
 
