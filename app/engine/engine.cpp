@@ -76,6 +76,10 @@ Engine::~Engine() {
     thread_.request_stop();
     watch_.request_stop();
     const std::lock_guard lock(mutex_);
+    // What was chosen to be served and has not begun would not hear of a stop: it finds nothing to do.
+    job_->waiting.reset();
+    job_->look.reset();
+    job_->sweeps.clear();
     job_->run_stop.request_stop();
     job_->cell_stop.request_stop();
 }
