@@ -164,6 +164,26 @@ TEST_CASE("zooming asks for figures anew, once the hand rests", "[gui]") {
     CHECK(engine.looks.size() == 2);
 }
 
+TEST_CASE("figures that cannot be made anew are told once in the log, and the result stays", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    const auto result = lab.result;
+    const Figures figures = lab.figures;
+    const size_t lines = lab.log.size();
+    for (int times = 0; times < 2; ++times) {
+        engine.fail(Error::failure("the worker that has this result is gone; run it again"));
+        update(lab, lab.now + 1);
+    }
+    CHECK(lab.log.size() == lines + 1);
+    CHECK(lab.log.back().kind == LogLine::Kind::problem);
+    CHECK(lab.log.back().text.find("run it again") != std::string::npos);
+    CHECK_FALSE(lab.problem);
+    CHECK_FALSE(lab.failure);
+    CHECK(lab.result == result);
+    CHECK(lab.figures == figures);
+}
+
 TEST_CASE("a variant that is not ticked is not asked for, and one at least must be", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -72,6 +72,31 @@ TEST_CASE("an engine sends a Request that names a worker there, and looks at its
     CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
 }
 
+// A Request to a command that shows a complete result for its first job, says `then` and hears nothing.
+Request shown_at_once(const TemporaryFolder& folder, const std::string& then) {
+    Request request = scan_on(saying(folder, "shows", ""), 777);
+    Result result;
+    result.request = request;
+    result.inputs = {Array::zeros("x", Dtype::f32, {4})};
+    result.complete = true;
+    const Shown shown{1, std::make_shared<const Result>(result),
+                      std::make_shared<const std::vector<Figure>>()};
+    saying(folder, "shows", greeting() + message(shown) + then);
+    return request;
+}
+
+TEST_CASE("a look that its worker cannot serve fails with the words of the worker", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string gone = message(Failed{2, Error::failure("the result is gone; run it again"), false});
+    Engine engine(kept().path(), [] {});
+    const uint64_t ticket = engine.run(shown_at_once(folder, gone), {});
+    REQUIRE(end_of(engine, ticket).result);
+    engine.look({}, {});
+    const Event failed = end_of(engine, ticket);
+    REQUIRE(failed.error);
+    CHECK(failed.error->text == "the result is gone; run it again");
+}
+
 TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[worker]") {
     Engine engine(kept().path(), [] {});
     Request request = scan_on("");

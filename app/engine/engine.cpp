@@ -248,17 +248,22 @@ void Engine::serve_look(std::stop_token stop) {
         event.ticket = job_->newest_ticket;
     }
     if (!newest) return;
-    if (look.figure_parameters) {
-        newest = with_figure_parameters(*newest, *look.figure_parameters);
-        const std::lock_guard lock(mutex_);
-        job_->newest = newest;
-    }
+    if (look.figure_parameters) newest = with_figure_parameters(*newest, *look.figure_parameters);
     if (elsewhere) {
         const auto figures = link_.look(look.view, look.figure_parameters, stop);
-        if (!figures) return;  // the worker is gone, and the arrays with it: the figures stay as they are
+        if (!figures) {
+            // Mostly the worker is gone, and the arrays with it: the figures stay as they are.
+            event.kind = Event::Kind::failed;
+            event.error = figures.error();
+            return send(std::move(event));
+        }
         event.figures = *figures;
     } else {
         event.figures = shared(figures_of(*newest, look.view));
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        job_->newest = newest;
     }
     send(std::move(event));
 }

@@ -23,7 +23,7 @@ struct Event {
                   // launches yet: the older ones stay in sight
         figures,  // `figures` anew for another View
         cell,     // `sweep_result` so far and its `figures`
-        failed,   // `error`: refused, failed or cancelled
+        failed,   // `error`: refused, failed or cancelled; after the end of a ticket, of a look at its result
     };
     Kind kind = Kind::progress;
     uint64_t ticket = 0;

@@ -104,6 +104,13 @@ void take_failure(LabState& lab, const Error& error) {
     note(lab, LogLine::Kind::problem, error.text);
 }
 
+// The old figures stay in sight. A hand that goes on zooming is told once.
+void take_failed_look(LabState& lab, const Error& error) {
+    const bool told = !lab.log.empty() && lab.log.back().text == error.text;
+    if (told || error.kind == Error::Kind::cancelled) return;
+    note(lab, LogLine::Kind::problem, error.text);
+}
+
 void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
@@ -119,7 +126,11 @@ void take_run_event(LabState& lab, const Event& event) {
             lab.sweeps_due = lab.now + rest_before_sweeps;
         }
     }
-    if (event.kind == Event::Kind::failed && newest) take_failure(lab, *event.error);
+    if (event.kind != Event::Kind::failed) return;
+    if (newest)
+        take_failure(lab, *event.error);
+    else if (lab.result && event.ticket == lab.shown_ticket)
+        take_failed_look(lab, *event.error);
 }
 
 void take_event(LabState& lab, const Event& event) {
