@@ -44,7 +44,7 @@ struct Engine::Job {
     };
     struct Look {
         View view;
-        std::optional<Parameters> figure_parameters;
+        Parameters figure_parameters;
     };
 
     uint64_t tickets = 0;
@@ -98,12 +98,6 @@ uint64_t Engine::sweep(Sweep sweep) {
     job_->sweeps.push_back({++job_->tickets, std::move(sweep)});
     changed_.notify_all();
     return job_->tickets;
-}
-
-void Engine::look(View view) {
-    const std::lock_guard lock(mutex_);
-    job_->look = Job::Look{std::move(view), {}};
-    changed_.notify_all();
 }
 
 void Engine::look(View view, Parameters figure_parameters) {
@@ -248,7 +242,7 @@ void Engine::serve_look(std::stop_token stop) {
         event.ticket = job_->newest_ticket;
     }
     if (!newest) return;
-    if (look.figure_parameters) newest = with_figure_parameters(*newest, *look.figure_parameters);
+    newest = with_figure_parameters(*newest, look.figure_parameters);
     if (elsewhere) {
         const auto figures = link_.look(look.view, look.figure_parameters, stop);
         if (!figures) {

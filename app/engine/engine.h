@@ -50,9 +50,8 @@ class Engine {
 
     uint64_t run(Request request, View view);
     uint64_t sweep(Sweep sweep);
-    void look(View view);  // figures of the newest result, for another range in sight
-    // `parameters` whose change renews figures only: the newest result's figures with these values, nothing
-    // runs.
+    // Figures of the newest result, for another range in sight and with these values of the parameters whose
+    // change renews figures only; nothing runs.
     void look(View view, Parameters figure_parameters);
     void cancel_run();  // the Request that runs and the one that waits: each fails as cancelled
     void cancel_sweep(uint64_t ticket);

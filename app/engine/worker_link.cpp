@@ -421,13 +421,14 @@ Outcome<SweepResult> WorkerLink::sweep(const Sweep& sweep, std::stop_token stop,
     return result;
 }
 
-Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(
-    const View& view, std::optional<Parameters> figure_parameters, std::stop_token stop) {
+Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(const View& view,
+                                                                     const Parameters& figure_parameters,
+                                                                     std::stop_token stop) {
     if (!worker_) return result_is_gone();
     const Request request = request_on(worker_->on);
     Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
-    job.give(LookJob{job.number, seen_, view, std::move(figure_parameters)});
+    job.give(LookJob{job.number, seen_, view, figure_parameters});
     const auto answer = job.answer();
     if (!answer) return answer.error();
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);

@@ -47,7 +47,7 @@ class WorkerLink {
 
     // Figures of the result that was seen last, anew. Failure: its worker is gone.
     Outcome<std::shared_ptr<const std::vector<Figure>>> look(const View& view,
-                                                             std::optional<Parameters> figure_parameters,
+                                                             const Parameters& figure_parameters,
                                                              std::stop_token stop);
     // The result that was seen last, with its arrays. Failure: its worker is gone, or memory does not
     // suffice.
