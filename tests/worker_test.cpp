@@ -229,6 +229,26 @@ TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
     CHECK(told.error().text == "out of memory");
 }
 
+TEST_CASE("a worker that is lost while its result is looked at or fetched is told with what it ran",
+          "[worker]") {
+    const TemporaryFolder folder;
+    const std::string fatal = message(Failed{2, Error::failure("illegal address"), true});
+    const Request request = shown_at_once(folder, fatal);
+    for (const bool fetches : {false, true}) {
+        WorkerLink link("");
+        const auto seen = link.run(request, {}, {});
+        REQUIRE(seen);
+        const Result& result = *seen->result;
+        const std::string words =
+            fetches ? link.fetch_arrays(result, {}).error().text : link.look(result, {}, {}, {}).error().text;
+        INFO(words);
+        CHECK(contains(words, "illegal address (scan: length 777)"));
+        // Without its worker the result is gone, and no other one is started to find that out.
+        CHECK(contains(link.look(result, {}, {}, {}).error().text, "run it again"));
+        CHECK(children().empty());
+    }
+}
+
 TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is ended", "[worker]") {
     const TemporaryFolder folder;
     const std::string hangs = saying(folder, "hangs", greeting() + message(Said{1, {0.5, "rows", true}}));

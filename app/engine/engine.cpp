@@ -244,7 +244,7 @@ void Engine::serve_look(std::stop_token stop) {
     if (!newest) return;
     newest = with_figure_parameters(*newest, look.figure_parameters);
     if (elsewhere) {
-        const auto figures = link_.look(look.view, look.figure_parameters, stop);
+        const auto figures = link_.look(*newest, look.view, look.figure_parameters, stop);
         if (!figures) {
             // Mostly the worker is gone, and the arrays with it: the figures stay as they are.
             event.kind = Event::Kind::failed;
