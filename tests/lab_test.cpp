@@ -317,6 +317,20 @@ TEST_CASE("a file fixes the sizes of its arrays until it is closed", "[gui]") {
     CHECK(reason_fixed(lab, row(lab, "length")).empty());
 }
 
+TEST_CASE("a second file is not opened while the first one is being read, and the log says so", "[gui]") {
+    const TemporaryFolder folder;
+    REQUIRE_FALSE(write_npz(folder.file("first.npz"), {Array::zeros("x", Dtype::f32, {3, 40, 5})}));
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    open_file(lab, folder.file("first.npz"));
+    open_file(lab, folder.file("second.npz"));
+    CHECK(lab.opening->path == folder.file("first.npz"));
+    CHECK(lab.log.back().text.find("first.npz is still being read") != std::string::npos);
+    lab.opening->arrays.wait();
+    update(lab, 0.1);
+    CHECK(engine.requests.back().input == folder.file("first.npz"));
+}
+
 TEST_CASE("a file that cannot be read leaves everything as it was and says why", "[gui]") {
     const TemporaryFolder folder;
     put(folder.file("bad.npz"), "not an archive");
