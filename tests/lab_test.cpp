@@ -64,6 +64,34 @@ TEST_CASE("the old result stays while something newer runs, and says so once tha
     CHECK(why_outdated(lab).empty());
 }
 
+TEST_CASE("what panels tell of a result changes with it", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    CHECK(lab.told.measured.rows.empty());
+    finish_run(lab, engine);
+    CHECK(lab.told.measured.rows == numbers_table(*lab.result).rows);
+    CHECK_FALSE(lab.told.measured.rows.empty());
+    CHECK_FALSE(lab.told.has_achieved);
+
+    auto counted = std::make_shared<Result>(*lab.result);
+    LaunchRecord launch;
+    launch.info = std::make_shared<LaunchInfo>();
+    launch.occupancy.achieved = 0.5;
+    counted->variants = {counted->variants.front()};
+    counted->variants[0].launches = {launch};
+    counted->variants[0].compiled = {{"rows", "sm_80", {}, {}}};
+    submit(lab);
+    engine.answer(engine.run_ticket, std::move(counted), {});
+    update(lab, lab.now + 0.01);
+    CHECK(lab.told.measured.rows.size() == 1);
+    CHECK(lab.told.compiled.rows.size() == 1);
+    CHECK(lab.told.has_achieved);
+
+    choose_family(lab, *lab.families[lab.families[0] == lab.family ? 1 : 0]);
+    CHECK(lab.told.measured.rows.empty());
+    CHECK_FALSE(lab.told.has_achieved);
+}
+
 TEST_CASE("results of older requests are shown on the way, never after newer ones", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "app/engine/tables.h"
 #include "app/gui/backends.h"
 #include "app/gui/expression.h"
 #include "app/gui/input_file.h"
@@ -58,6 +59,14 @@ std::string described(const Result& result) {
     for (const auto& [name, value] : result.request.parameters.values)
         text += fmt::format(" {}={}", name, to_text(value));
     return text;
+}
+
+Told told_of(const Result& result) {
+    Told told{numbers_table(result), compiled_table(result)};
+    for (const VariantResult& variant : result.variants)
+        for (const LaunchRecord& launch : variant.launches)
+            told.has_achieved = told.has_achieved || launch.occupancy.achieved;
+    return told;
 }
 
 void log_result(LabState& lab, const Result& result) {
@@ -119,6 +128,7 @@ void take_run_event(LabState& lab, const Event& event) {
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
         lab.result = event.result;
+        lab.told = told_of(*event.result);
         lab.figures = event.figures;
         if (newest && event.result->complete) {
             log_result(lab, *event.result);
@@ -263,6 +273,7 @@ void choose_family(LabState& lab, const Family& family) {
     lab.given.clear();
     lab.fixed.clear();
     lab.result.reset();
+    lab.told = {};
     lab.figures.reset();
     lab.failure.reset();
     lab.view.visible.clear();
