@@ -128,6 +128,26 @@ TEST_CASE("the newest Request wins, wherever it and the one before it run", "[wo
     CHECK(there.result->parameters.integer("length") == 2004);
 }
 
+TEST_CASE("the figures of every family come from a worker, at its defaults and at every preset", "[worker]") {
+    WorkerLink link("");
+    for (const Family* family : offered_families()) {
+        std::vector<std::string> presets = {""};
+        for (const Preset& preset : family->presets) presets.push_back(preset.name);
+        for (const std::string& preset : presets) {
+            INFO(family->name << " " << preset);
+            Request request;
+            request.family = family->name;
+            request.preset = preset;
+            request.on = worker_command();
+            request.repeats = 1;
+            const auto seen = link.run(request, View{}, {});
+            INFO((seen ? "" : seen.error().text));
+            REQUIRE(seen);
+            CHECK_FALSE(seen->figures->empty());
+        }
+    }
+}
+
 TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
     WorkerLink link("");
     Sweep sweep{
