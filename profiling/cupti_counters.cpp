@@ -1,5 +1,6 @@
 #include "profiling/cupti_counters.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -18,7 +19,9 @@ Outcome<size_t> read_counters(GpuTimer& timer, const Plan& plan, std::vector<Lau
     if (!session) return session.error();
     if (auto error = timer.prepare(plan, Cache::hot)) return *error;
     std::map<std::string, int> seen;
-    for (size_t i = 0; i < plan.launches.size(); ++i) {
+    // What comes after the records has nowhere to keep its counters, and need not run.
+    const size_t recorded = std::min(plan.launches.size(), launches.size());
+    for (size_t i = 0; i < recorded && !timer.is_stopped(); ++i) {
         const auto start = [&] { return timer.start(plan.launches[i]); };
         if (seen[plan.launches[i].info->name]++ >= launches_of_a_name) {
             if (auto error = start()) return *error;

@@ -10,8 +10,9 @@
 namespace sawtooth {
 
 // The counters of the first 3 launches of each name, in a run of their own, and their achieved occupancy.
-// `launches` are the records of the plan's launches, in order. How often each of them ran for it. Failure: no
-// CUPTI, a CUPTI that is too old, or counters that may not be read and which setting allows them.
+// `launches` are the records of the plan's first launches, in order; the rest are not run. How often each of
+// them ran for it. Failure: no CUPTI, a CUPTI that is too old, or counters that may not be read and which
+// setting allows them; cancelled where the timer was stopped.
 Outcome<size_t> read_counters(GpuTimer& timer, const Plan& plan, std::vector<LaunchRecord>& launches);
 
 // May counters be read on this GPU? Tried with an empty kernel; an error says why not and what to do.

@@ -13,9 +13,10 @@
 namespace sawtooth {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t launches_a_milestone = 64;
+// Two plans may be timed in turn. More are not kept, as their records keep the info alive by which a plan is
+// known to be there.
+constexpr size_t most_graphs = 2;
 constexpr auto time_to_finish = std::chrono::seconds(2);
 
 const cuda::DriverCalls& calls() { return **cuda::driver(); }
@@ -84,10 +85,10 @@ std::optional<Error> GpuTimer::record(const Event& event) {
     return error_of("cuEventRecord", calls().cuEventRecord(event.get(), device_.stream()));
 }
 
-std::optional<Error> GpuTimer::wait_for(const Event& event) {
+// `give_up` is when a stop will have been waited for long enough, set when one is first seen.
+std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock::time_point>& give_up) {
     constexpr auto longest_pause = std::chrono::microseconds(500);
     auto pause = std::chrono::microseconds(10);
-    std::optional<Clock::time_point> give_up;
     while (true) {
         const CUresult result = calls().cuEventQuery(event.get());
         if (result != CUDA_ERROR_NOT_READY) return error_of("cuEventQuery", result);
@@ -146,8 +147,9 @@ std::optional<Error> GpuTimer::start(const Launch& launch) {
 std::optional<Error> GpuTimer::start_all(const Plan& plan) {
     if (plan.follow == Follow::wait) return start_and_wait_for_each(plan);
     if (plan.follow == Follow::graph || plan.follow == Follow::graph_programmatic) {
-        if (auto error = record_graph(plan)) return error;
-        return error_of("cuGraphLaunch", calls().cuGraphLaunch(graph_.started.get(), device_.stream()));
+        const auto graph = graph_of(plan);
+        if (!graph) return graph.error();
+        return error_of("cuGraphLaunch", calls().cuGraphLaunch(*graph, device_.stream()));
     }
     for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
         if (i % launches_a_milestone == 0 && i > 0)
@@ -173,18 +175,21 @@ std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
 }
 
 // Records a plan's launches where they are not yet: before they are timed.
-std::optional<Error> GpuTimer::record_graph(const Plan& plan) {
+Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     const auto& first = plan.launches.front().info;
-    if (graph_.started && graph_.first.lock() == first && graph_.launches == plan.launches.size() &&
-        graph_.seen_by_cupti == recorder_.has_value())
-        return {};
-    graph_ = {};
+    std::erase_if(graphs_, [](const Graph& graph) { return graph.first.expired(); });
+    const auto known = std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& graph) {
+        return graph.first.lock() == first && graph.launches == plan.launches.size();
+    });
+    if (known != graphs_.end() && known->seen_by_cupti == recorder_.has_value()) return known->started.get();
+    if (known != graphs_.end()) graphs_.erase(known);
+    if (graphs_.size() == most_graphs) graphs_.erase(graphs_.begin());
     Queue queue;
     queue.stream = device_.stream();
     queue.programmatic = plan.follow == Follow::graph_programmatic;
     if (auto error = error_of("cuStreamBeginCapture", calls().cuStreamBeginCapture(
                                                           queue.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)))
-        return error;
+        return *error;
     for (const Launch& launch : plan.launches) launch.start(queue);
     CUgraph recorded = nullptr;
     const CUresult ended = calls().cuStreamEndCapture(queue.stream, &recorded);
@@ -192,19 +197,18 @@ std::optional<Error> GpuTimer::record_graph(const Plan& plan) {
         if (recorded) calls().cuGraphDestroy(recorded);
         return Error::failure(queue.error);
     }
-    if (auto error = error_of("cuStreamEndCapture", ended)) return error;
+    if (auto error = error_of("cuStreamEndCapture", ended)) return *error;
     CUgraphExec started = nullptr;
     const CUresult made = calls().cuGraphInstantiate(&started, recorded, 0);
     calls().cuGraphDestroy(recorded);
-    if (auto error = error_of("cuGraphInstantiate", made)) return error;
-    graph_.started.reset(started);
+    if (auto error = error_of("cuGraphInstantiate", made)) return *error;
+    Graph graph{first, plan.launches.size(), recorder_.has_value(), {}};
+    graph.started.reset(started);
     // Else the first run does it, piece by piece.
     if (auto error = error_of("cuGraphUpload", calls().cuGraphUpload(started, device_.stream())))
-        return error;
-    graph_.first = first;
-    graph_.launches = plan.launches.size();
-    graph_.seen_by_cupti = recorder_.has_value();
-    return {};
+        return *error;
+    graphs_.push_back(std::move(graph));
+    return started;
 }
 
 // The stream takes some thousand launches and then makes the host wait, so that a long plan comes forward
@@ -223,9 +227,9 @@ std::optional<Error> GpuTimer::add_milestone() {
     return {};
 }
 
-std::optional<Error> GpuTimer::pass_milestones() {
+std::optional<Error> GpuTimer::pass_milestones(std::optional<Clock::time_point>& give_up) {
     for (; !milestones_.empty(); milestones_.pop_front()) {
-        if (auto error = wait_for(milestones_.front())) return error;
+        if (auto error = wait_for(milestones_.front(), give_up)) return error;
         if (progress_) progress_();
     }
     return {};
@@ -234,8 +238,9 @@ std::optional<Error> GpuTimer::pass_milestones() {
 // Waits for all that was started; cancelled where a stop came, as something may not have been.
 std::optional<Error> GpuTimer::finish() {
     if (auto error = record(done_)) return error;
-    if (auto error = pass_milestones()) return error;
-    if (auto error = wait_for(done_)) return error;
+    std::optional<Clock::time_point> give_up;  // one for all that is waited for
+    if (auto error = pass_milestones(give_up)) return error;
+    if (auto error = wait_for(done_, give_up)) return error;
     if (stop_.stop_requested()) return Error::cancelled();
     return {};
 }
@@ -261,6 +266,11 @@ std::optional<Error> GpuTimer::launch_all(const Plan& plan) {
     if (auto error = make_events()) return error;
     if (auto error = start_all(plan)) return error;
     return finish();
+}
+
+void GpuTimer::expect_new_plan() {
+    may_record_ = true;
+    note_.clear();
 }
 
 void GpuTimer::begin_recording() {
@@ -309,7 +319,7 @@ std::optional<TimedRun> GpuTimer::recorded_run(const Plan& plan) {
 Outcome<double> GpuTimer::time_once(const Plan& plan, Cache cache) {
     if (auto error = make_events()) return *error;
     if (plan.follow == Follow::graph || plan.follow == Follow::graph_programmatic)
-        if (auto error = record_graph(plan)) return *error;
+        if (const auto graph = graph_of(plan); !graph) return graph.error();
     if (auto error = restore(plan, cache)) return *error;
     if (auto error = record(first_)) return *error;
     if (auto error = start_all(plan)) return *error;

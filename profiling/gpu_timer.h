@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -32,6 +33,7 @@ class GpuTimer {
     cuda::Device& device() { return device_; }
     // Launches look at it from now on.
     void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
+    bool is_stopped() const { return stop_.stop_requested(); }
     // Called now and then while a run of many launches comes forward.
     void on_progress(std::function<void()> progress) { progress_ = std::move(progress); }
 
@@ -55,7 +57,10 @@ class GpuTimer {
     std::optional<Error> start(const Launch& launch);
     std::optional<Error> wait();  // for all that the stream was given
 
-    // What timed the launches, where that was not CUPTI, and why; "" where it was, or nothing was timed.
+    // Before a plan is timed for the first time: CUPTI is tried again, whatever it failed at before.
+    void expect_new_plan();
+    // What timed the plan's launches, where that was not CUPTI, and why; "" where it was, or nothing was
+    // timed.
     const std::string& note() const { return note_; }
     // Ends CUPTI's recording, which disturbs counters and costs launches time; `time` begins it again.
     void stop_recording() { recorder_.reset(); }
@@ -67,6 +72,7 @@ class GpuTimer {
     static int64_t scratch_bytes(const Chip& chip) { return 3 * chip.l2_bytes; }
 
   private:
+    using Clock = std::chrono::steady_clock;
     struct EventCloser {
         void operator()(CUevent_st* event) const;
     };
@@ -86,17 +92,17 @@ class GpuTimer {
     static Outcome<Event> make_event();
     std::optional<Error> make_events();
     std::optional<Error> record(const Event& event);
-    std::optional<Error> wait_for(const Event& event);
+    std::optional<Error> wait_for(const Event& event, std::optional<Clock::time_point>& give_up);
     Outcome<double> microseconds_between(const Event& first, const Event& last) const;
 
     std::optional<Error> restore(const Plan& plan, Cache cache);
     std::optional<Error> empty_cache();
     std::optional<Error> start_all(const Plan& plan);
     std::optional<Error> start_and_wait_for_each(const Plan& plan);
-    std::optional<Error> record_graph(const Plan& plan);
+    Outcome<CUgraphExec_st*> graph_of(const Plan& plan);
     std::optional<Error> finish();
     std::optional<Error> add_milestone();
-    std::optional<Error> pass_milestones();
+    std::optional<Error> pass_milestones(std::optional<Clock::time_point>& give_up);
 
     void begin_recording();
     Outcome<double> time_once(const Plan& plan, Cache cache);
@@ -108,10 +114,10 @@ class GpuTimer {
     std::function<void()> progress_;
     cuda::Memory scratch_, marker_;
     Event first_, last_, done_;
-    Graph graph_;
+    std::vector<Graph> graphs_;     // the newest last
     std::deque<Event> milestones_;  // between launches of a long plan, those not passed yet
     std::optional<ActivityRecorder> recorder_;
-    bool may_record_ = true;
+    bool may_record_ = true;  // false: it failed at this plan
     std::string note_;
     bool abandoned_ = false;
 };

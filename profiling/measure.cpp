@@ -93,13 +93,18 @@ Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, Ti
     return run;
 }
 
-Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache) {
+Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache,
+                                    const std::function<void()>& before_run) {
     if (!on.gpu) return TimingChoice{};
+    on.gpu->expect_new_plan();
+    before_run();
     if (const auto error = on.gpu->run(plan)) return *error;
     if (plan.launches.size() == 1) return TimingChoice{};
+    before_run();
     auto recorded = run_plan(plan, on, cache, TimedBy::records);
     if (!recorded) return recorded.error();
-    if (recorded->launches.empty()) return TimingChoice{};
+    if (recorded->launches.empty()) return TimingChoice{TimedBy::events};  // nothing recorded them
+    before_run();
     const auto unrecorded = run_plan(plan, on, cache, TimedBy::events);
     if (!unrecorded) return unrecorded.error();
     const bool is_slowed = unrecorded->total_us < recorded->total_us;
@@ -108,7 +113,7 @@ Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache 
 
 Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
                           const std::function<void(int)>& before_repeat) {
-    auto choice = choose_timing(plan, on, cache);
+    auto choice = choose_timing(plan, on, cache, [&] { before_repeat(0); });
     if (!choice) return choice.error();
     std::vector<TimedRun> runs;
     std::vector<double> samples;
@@ -127,6 +132,7 @@ Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int
     measured.launches = std::move(choice->by == TimedBy::events ? choice->launches : nearest->launches);
     if (!on.gpu) return measured;
     if (measured.launches.empty()) {
+        before_repeat(repeats - 1);
         auto launches = on.gpu->time_launches_by_events(plan, cache);
         if (!launches) return launches.error();
         measured.launches = std::move(*launches);

@@ -39,20 +39,22 @@ Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, Ti
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
 
 // What makes a plan shorter after a run that warms up, and the launches of the run by which CUPTI's records
-// were tried, where there is a choice.
+// were tried, where there is a choice. On a GPU it takes up to three runs; `before_run` is called before
+// each.
 struct TimingChoice {
     TimedBy by = TimedBy::records;
     std::vector<LaunchRecord> launches = {};
 };
-Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache);
+Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache,
+                                    const std::function<void()>& before_run);
 
 struct Measured {
     TimeStatistics time;
     std::vector<LaunchRecord> launches;  // of the repeat nearest to the median, or of TimingChoice
 };
 
-// `repeats` runs after those that warm up, which on the CPU are the caller's; `before_repeat` hears their
-// number. Errors as of run_plan.
+// `repeats` runs after those that warm up, which on the CPU are the caller's. `before_repeat` hears their
+// number, and that of the first or the last one before every other run of the plan. Errors as of run_plan.
 Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
                           const std::function<void(int)>& before_repeat);
 

@@ -46,13 +46,16 @@ TEST_CASE("devices names the processor, and of GPUs what there is or what is mis
     CHECK(devices.cpu.cores > 0);
     CHECK(devices.gpus.empty() == !devices.driver.has_value());
     CHECK(devices.gpu_reason.empty() == has_gpu());
+    CHECK(devices.toolkit_reason.empty() == devices.toolkit.has_value());
     CHECK_FALSE(devices.counters_allowed);  // not tried yet
     CHECK_FALSE(devices.counters_reason.empty());
     try_counters(devices);
     CHECK(devices.counters_allowed == devices.counters_reason.empty());
     const auto json = nlohmann::json::parse(to_json(devices));
-    for (const char* key : {"cpu", "gpus", "driver", "toolkit", "counters"}) CHECK(json.contains(key));
+    for (const char* key : {"cpu", "gpus", "driver", "toolkit", "toolkit_reason", "counters"})
+        CHECK(json.contains(key));
     CHECK(json["gpus"].size() == devices.gpus.size());
+    CHECK(json["toolkit"].is_null() != json["toolkit_reason"].is_null());
     CHECK(json["counters"]["allowed"] == devices.counters_allowed);
 }
 
@@ -95,7 +98,8 @@ TEST_CASE("without the driver devices says so, and what to do", "[devices]") {
 TEST_CASE("without NVRTC devices says so, and what to do", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=nvrtc", "child: devices").output();
     CHECK(contains(words, "\"toolkit\": null"));
-    if (has_gpu()) CHECK(contains(words, "libnvrtc.so"));
+    CHECK(contains(words, "\"toolkit_reason\": \"NVRTC"));
+    CHECK(contains(words, "(libnvrtc.so) is hidden by SAWTOOTH_WITHOUT: install the CUDA Toolkit"));
     CHECK(contains(words, "exit 0"));
 }
 

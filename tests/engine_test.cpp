@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "app/engine/compare.h"
@@ -287,6 +288,26 @@ TEST_CASE("a failure is an event and the engine goes on", "[engine]") {
     CHECK(wait_for(engine, refused, Event::Kind::failed).error->exit_code() == 2);
     const uint64_t good = engine.run(scan_request({{"length", int64_t{64}}}), {});
     CHECK(wait_for(engine, good, Event::Kind::result).result->complete);
+}
+
+TEST_CASE("a Request that waits is cancelled with the one that runs", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    Request longer = scan_request({{"length", int64_t{1} << 16}});
+    longer.repeats = 100000;
+    const uint64_t running = engine.run(longer, {});
+    wait_for(engine, running, Event::Kind::progress);
+    const uint64_t waiting = engine.run(longer, {});
+    engine.cancel_run();
+    std::map<uint64_t, Error> errors;
+    for (int round = 0; round < 3000 && errors.size() < 2; ++round) {
+        for (const Event& event : engine.take_events())
+            if (event.kind == Event::Kind::failed) errors[event.ticket] = *event.error;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    REQUIRE(errors.size() == 2);
+    CHECK(errors[running].kind == Error::Kind::cancelled);
+    CHECK(errors[waiting].kind == Error::Kind::cancelled);
 }
 
 TEST_CASE("a sweep runs in the background, yields to Requests and can be cancelled", "[engine]") {

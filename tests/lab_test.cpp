@@ -64,6 +64,34 @@ TEST_CASE("the old result stays while something newer runs, and says so once tha
     CHECK(why_outdated(lab).empty());
 }
 
+TEST_CASE("what panels tell of a result changes with it", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    CHECK(lab.told.measured.rows.empty());
+    finish_run(lab, engine);
+    CHECK(lab.told.measured.rows == numbers_table(*lab.result).rows);
+    CHECK_FALSE(lab.told.measured.rows.empty());
+    CHECK_FALSE(lab.told.has_achieved);
+
+    auto counted = std::make_shared<Result>(*lab.result);
+    LaunchRecord launch;
+    launch.info = std::make_shared<LaunchInfo>();
+    launch.occupancy.achieved = 0.5;
+    counted->variants = {counted->variants.front()};
+    counted->variants[0].launches = {launch};
+    counted->variants[0].compiled = {{"rows", "sm_80", {}, {}}};
+    submit(lab);
+    engine.answer(engine.run_ticket, std::move(counted), {});
+    update(lab, lab.now + 0.01);
+    CHECK(lab.told.measured.rows.size() == 1);
+    CHECK(lab.told.compiled.rows.size() == 1);
+    CHECK(lab.told.has_achieved);
+
+    choose_family(lab, *lab.families[lab.families[0] == lab.family ? 1 : 0]);
+    CHECK(lab.told.measured.rows.empty());
+    CHECK_FALSE(lab.told.has_achieved);
+}
+
 TEST_CASE("results of older requests are shown on the way, never after newer ones", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -162,6 +190,26 @@ TEST_CASE("zooming asks for figures anew, once the hand rests", "[gui]") {
     look_at(lab, "axis of one figure alone", View::Range{0, 1});
     update(lab, lab.now + 1);
     CHECK(engine.looks.size() == 2);
+}
+
+TEST_CASE("figures that cannot be made anew are told once in the log, and the result stays", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    const auto result = lab.result;
+    const Figures figures = lab.figures;
+    const size_t lines = lab.log.size();
+    for (int times = 0; times < 2; ++times) {
+        engine.fail(Error::failure("the worker that has this result is gone; run it again"));
+        update(lab, lab.now + 1);
+    }
+    CHECK(lab.log.size() == lines + 1);
+    CHECK(lab.log.back().kind == LogLine::Kind::problem);
+    CHECK(lab.log.back().text.find("run it again") != std::string::npos);
+    CHECK_FALSE(lab.problem);
+    CHECK_FALSE(lab.failure);
+    CHECK(lab.result == result);
+    CHECK(lab.figures == figures);
 }
 
 TEST_CASE("a variant that is not ticked is not asked for, and one at least must be", "[gui]") {
@@ -295,6 +343,20 @@ TEST_CASE("a file fixes the sizes of its arrays until it is closed", "[gui]") {
     close_file(lab);
     CHECK(engine.requests.back().input.empty());
     CHECK(reason_fixed(lab, row(lab, "length")).empty());
+}
+
+TEST_CASE("a second file is not opened while the first one is being read, and the log says so", "[gui]") {
+    const TemporaryFolder folder;
+    REQUIRE_FALSE(write_npz(folder.file("first.npz"), {Array::zeros("x", Dtype::f32, {3, 40, 5})}));
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    open_file(lab, folder.file("first.npz"));
+    open_file(lab, folder.file("second.npz"));
+    CHECK(lab.opening->path == folder.file("first.npz"));
+    CHECK(lab.log.back().text.find("first.npz is still being read") != std::string::npos);
+    lab.opening->arrays.wait();
+    update(lab, 0.1);
+    CHECK(engine.requests.back().input == folder.file("first.npz"));
 }
 
 TEST_CASE("a file that cannot be read leaves everything as it was and says why", "[gui]") {

@@ -113,8 +113,8 @@ std::vector<Figure> all_marks() {
         Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
         Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}},
         HeatMap{"heat", "unit", 1, 2, {1, NAN}, -1, 2, -3, 4, HeatMap::Colours::diverging, true},
-        Matrix{{"row"}, {"column"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
-        Tree{{{1, 2, "node", true}}, {{0, 1, true}}},
+        Matrix{{"row"}, {"one", "other"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
+        Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true}}},
         Tracks{{{"track", ink, {{1, 2, "span"}}, {0.5}, {NAN}, "%"}}},
         Rule{Rule::Across::y, 1.5, "rule", ink},
         Note{1, 2, "note"},
@@ -210,6 +210,56 @@ TEST_CASE("figures come back with every kind of mark, values that are not finite
     CHECK_FALSE(figure.x.maximum);
     CHECK(*figure.y.maximum == inf);
     CHECK(std::get<FiguresMade>(back).figures->back().missing == "how to get it");
+}
+
+TEST_CASE("a figure whose lists do not go together is refused in words", "[messages]") {
+    const auto words = [](Mark mark) {
+        Figure figure;
+        figure.id = "outputs";
+        figure.marks = {std::move(mark)};
+        const auto figures = std::make_shared<const std::vector<Figure>>(std::vector<Figure>{figure});
+        const auto made = decode_from_worker(encode(FromWorker(FiguresMade{7, figures})));
+        const auto shown = decode_from_worker(encode(FromWorker(Shown{7, full_result(), figures})));
+        CHECK(bool(made) == bool(shown));
+        if (!made) CHECK(made.error().text == shown.error().text);
+        return made ? "" : made.error().text;
+    };
+    const auto refused = [&](Mark mark, const std::string& why) {
+        const std::string text = words(std::move(mark));
+        INFO(text);
+        CHECK(text.find("figure outputs has " + why) != std::string::npos);
+    };
+    const Ink ink;
+    refused(Line{"", ink, {0, 1}, {1}, false, {}}, "a line");
+    refused(Line{"", ink, {0}, {1, 2}, false, {}}, "a line");
+    refused(Line{"", ink, {0, 1}, {1, 2}, false, {"chunk", {1}}}, "a line");
+    refused(Band{"", ink, {0, 1}, {1}, {3, 4}}, "a band");
+    refused(Band{"", ink, {0, 1}, {1, 2}, {3}}, "a band");
+    const auto heat = [](int64_t rows, int64_t columns, std::vector<double> values) {
+        HeatMap map;
+        map.rows = rows;
+        map.columns = columns;
+        map.values = std::move(values);
+        return map;
+    };
+    refused(heat(2, 2, {1, 2, 3}), "a heat map");
+    refused(heat(-1, -2, {1, 2}), "a heat map");
+    refused(heat(int64_t{1} << 32, int64_t{1} << 32, {}), "a heat map");
+    const std::vector<Matrix::Kind> kinds = {{"kind", ink}};
+    refused(Matrix{{"row"}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
+    refused(Matrix{{}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
+    refused(Matrix{{"row"}, {"a"}, kinds, {1}, {}}, "a matrix");
+    refused(Matrix{{"row"}, {"a"}, kinds, {-2}, {}}, "a matrix");
+    refused(Matrix{{"row"}, {"a"}, kinds, {0}, {"", ""}}, "a matrix");
+    refused(Tree{{{1, 2, "node", true}}, {{0, 1, true}}}, "a tree");
+    refused(Tree{{{1, 2, "node", true}}, {{-1, 0, true}}}, "a tree");
+    refused(Tracks{{{"", ink, {}, {0.5}, {}, ""}}}, "a track");
+    refused(Tracks{{{"", ink, {}, {}, {0.5}, ""}}}, "a track");
+
+    CHECK(words(heat(0, 5, {})).empty());
+    CHECK(words(Matrix{{}, {}, kinds, {0, -1}, {}}).empty());
+    CHECK(words(Matrix{{"row", "other"}, {}, kinds, {0, -1, 0, 0}, {}}).empty());
+    CHECK(words(Line{}).empty());
 }
 
 TEST_CASE("the other messages of a worker come back as they were", "[messages]") {

@@ -1,5 +1,6 @@
 // What only a GPU can show of measuring, a test for each of CUPTI's features, so that what fails is named.
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/engine/runner.h"
@@ -53,6 +54,23 @@ Measured measured(Bench& bench, const Plan& plan) {
     return std::move(*result);
 }
 
+// In order, from 0 on, none begun before the one before it has ended.
+void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
+    constexpr double resolution_us = 1;  // of CUDA events, where CUPTI is not there
+    REQUIRE(launches.size() == plan.launches.size());
+    CHECK(launches[0].start_us == 0);
+    double sum = 0, end = 0;
+    for (size_t i = 0; i < launches.size(); ++i) {
+        INFO(i << ", " << launches[i].info->name);
+        CHECK(launches[i].info->name == plan.launches[i].info->name);
+        CHECK(launches[i].duration_us > 0);
+        CHECK(launches[i].start_us >= end - resolution_us);
+        end = launches[i].start_us + launches[i].duration_us;
+        sum += launches[i].duration_us;
+    }
+    CHECK(sum <= end + static_cast<double>(launches.size()) * resolution_us);
+}
+
 // Counters that this machine forbids are no failure of the program.
 bool is_forbidden(const Error& error) { return contains(error.text, "PRIVILEGES"); }
 
@@ -64,23 +82,13 @@ TEST_CASE("launches on a GPU are timed in order, without overlap, and their sum 
     const Measured times = measured(*bench, plan);
     std::cout << "timed by " << (bench->timer->note().empty() ? "CUPTI" : bench->timer->note()) << std::endl;
     REQUIRE(times.time.samples.size() == 3);
-    REQUIRE(times.launches.size() == plan.launches.size());
-    constexpr double resolution_us = 1;  // of CUDA events, where CUPTI is not there
-    double sum = 0, end = 0;
-    CHECK(times.launches[0].start_us == 0);
-    for (size_t i = 0; i < times.launches.size(); ++i) {
-        const LaunchRecord& launch = times.launches[i];
+    check_order(times.launches, plan);
+    for (const LaunchRecord& launch : times.launches) {
         INFO(launch.info->name);
-        CHECK(launch.info->name == plan.launches[i].info->name);
-        CHECK(launch.duration_us > 0);
-        CHECK(launch.start_us >= end - resolution_us);
-        end = launch.start_us + launch.duration_us;
-        sum += launch.duration_us;
         CHECK(*launch.occupancy.theoretical > 0);
         CHECK_FALSE(launch.occupancy.limiter.empty());
     }
     for (const double sample : times.time.samples) CHECK(sample > 0);
-    CHECK(sum <= end + static_cast<double>(times.launches.size()) * resolution_us);
 }
 
 TEST_CASE("CUPTI's records have the grid, registers and shared memory that the compiler told",
@@ -99,17 +107,64 @@ TEST_CASE("CUPTI's records have the grid, registers and shared memory that the c
     CHECK(seen.resources->shared_bytes == planned.resources->shared_bytes);
 }
 
-TEST_CASE("a chain of launches is timed without what it costs to record them", "[profiling][gpu]") {
+TEST_CASE("of a chain of launches every one is kept, in order, whatever times the whole",
+          "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const auto plan = empty_launches_plan(*bench->device, 1000, Follow::stream);
     REQUIRE(plan);
-    const Measured times = measured(*bench, *plan);
-    REQUIRE(times.launches.size() == 1000);
-    const LaunchRecord& last = times.launches.back();
-    std::cout << "a launch costs " << times.time.median / 1000 << " us, recorded "
-              << (last.start_us + last.duration_us) / 1000 << " us" << std::endl;
-    CHECK(times.time.median <= 1.1 * (last.start_us + last.duration_us));
+    const Executor on{nullptr, bench->timer.get()};
+    const auto choice = choose_timing(*plan, on, Cache::cold, [] {});
+    if (!choice) FAIL(choice.error().text);
+    if (!bench->timer->note().empty()) return say_skipped(bench->timer->note());
+    check_order(choice->launches, *plan);
+    const auto recorded = run_plan(*plan, on, Cache::cold, TimedBy::records);
+    const auto unrecorded = run_plan(*plan, on, Cache::cold, TimedBy::events);
+    if (!recorded) FAIL(recorded.error().text);
+    if (!unrecorded) FAIL(unrecorded.error().text);
+    check_order(recorded->launches, *plan);
+    CHECK(unrecorded->launches.empty());
+    CHECK(unrecorded->total_us > 0);
+    std::cout << "a launch costs " << unrecorded->total_us / 1000 << " us, recorded "
+              << recorded->total_us / 1000 << " us; such chains are timed by "
+              << (choice->by == TimedBy::events ? "events" : "records") << std::endl;
+    check_order(measured(*bench, *plan).launches, *plan);
+}
+
+TEST_CASE("of two plans that run in turn as graphs each is recorded once", "[profiling][gpu]") {
+    auto bench = Bench::open();
+    if (!bench) return;
+    std::vector<Plan> plans;
+    size_t started = 0;
+    for (int i = 0; i < 2; ++i) {
+        auto plan = empty_launches_plan(*bench->device, 10, Follow::graph);
+        if (!plan) FAIL(plan.error().text);
+        for (Launch& launch : plan->launches)
+            launch.start = [&, start = launch.start](Queue& queue) {
+                start(queue);
+                ++started;
+            };
+        plans.push_back(std::move(*plan));
+    }
+    for (int repeat = 0; repeat < 3; ++repeat)
+        for (const Plan& plan : plans)
+            if (const auto error = bench->timer->run(plan)) FAIL(error->text);
+    CHECK(started == 20);
+}
+
+TEST_CASE("each run by which a timing is chosen is said before it begins", "[profiling][gpu]") {
+    auto bench = Bench::open();
+    if (!bench) return;
+    Plan plan = bench->plan("three_phase");
+    std::vector<std::string> events;
+    plan.reset = [&, reset = plan.reset](Queue& queue) {
+        events.emplace_back("run");
+        if (reset) reset(queue);
+    };
+    REQUIRE(choose_timing(plan, Executor{nullptr, bench->timer.get()}, Cache::cold,
+                          [&] { events.emplace_back("said"); }));
+    REQUIRE(events.size() >= 4);  // one that warms up, one that is recorded
+    for (size_t i = 0; i < events.size(); ++i) CHECK(events[i] == (i % 2 == 0 ? "said" : "run"));
 }
 
 TEST_CASE("a copy is recorded as one launch", "[profiling][gpu]") {
@@ -147,12 +202,21 @@ TEST_CASE("a stop between launches cancels, and the next run is whole", "[profil
     auto bench = Bench::open();
     if (!bench) return;
     const Plan plan = bench->plan("hillis_steele");
+    REQUIRE(plan.launches.size() > 1);
     std::stop_source stop;
-    stop.request_stop();
+    size_t started = 0;
+    Plan stopped = plan;
+    for (Launch& launch : stopped.launches)
+        launch.start = [&, start = launch.start](Queue& queue) {
+            start(queue);
+            ++started;
+            stop.request_stop();
+        };
     bench->timer->set_stop(stop.get_token());
-    const auto cancelled = bench->timer->time(plan, Cache::cold);
+    const auto cancelled = bench->timer->time(stopped, Cache::cold);
     REQUIRE_FALSE(cancelled);
     CHECK(cancelled.error().kind == Error::Kind::cancelled);
+    CHECK(started == 1);
     CHECK_FALSE(bench->timer->abandoned());
     bench->timer->set_stop({});
     CHECK(measured(*bench, plan).launches.size() == plan.launches.size());
@@ -172,6 +236,8 @@ TEST_CASE("the Range Profiler counts launches, achieved occupancy among it", "[p
     if (!bench) return;
     const Plan plan = bench->plan("three_phase");
     Measured times = measured(*bench, plan);
+    const auto before = plan.outputs();
+    REQUIRE(before);
     const auto passes = read_counters(*bench->timer, plan, times.launches);
     if (!passes && is_forbidden(passes.error())) return say_skipped(passes.error().text);
     if (!passes) FAIL(passes.error().text);
@@ -186,8 +252,11 @@ TEST_CASE("the Range Profiler counts launches, achieved occupancy among it", "[p
         CHECK(launch.counters.contains("DRAM bytes"));
     }
     // What it counted is still what it computes, and times come as before.
-    const auto outputs = plan.outputs();
-    REQUIRE(outputs);
+    const auto after = plan.outputs();
+    REQUIRE(after);
+    REQUIRE(after->size() == before->size());
+    for (size_t i = 0; i < after->size(); ++i)
+        CHECK(std::ranges::equal((*after)[i].as<std::byte>(), (*before)[i].as<std::byte>()));
     CHECK(measured(*bench, plan).launches.size() == plan.launches.size());
 }
 
@@ -204,8 +273,9 @@ TEST_CASE("PM Sampling gives tracks that begin with the launches", "[profiling][
         std::cout << track.name << " (" << track.unit << "): " << track.values.size() << " samples of "
                   << track.step_us << " us from " << track.start_us << " us on" << std::endl;
         CHECK(track.step_us > 0);
-        CHECK(track.start_us <= 0);
+        CHECK(track.start_us == -track.step_us);  // one sample before the launches
         CHECK(track.values.size() > 1);
+        if (track.name == "SM active") CHECK(active_stretch(track.values).begin == 1);
     }
 }
 
@@ -219,6 +289,7 @@ TEST_CASE("PM Sampling follows a plan of many steps to its end", "[profiling][gp
     const auto tracks = sample_tracks(*bench->timer, plan, Cache::cold, plan_us);
     if (!tracks && is_forbidden(tracks.error())) return say_skipped(tracks.error().text);
     if (!tracks) FAIL(tracks.error().text);
+    REQUIRE_FALSE(tracks->empty());
     for (const Track& track : *tracks) {
         INFO(track.name << ": " << track.values.size() << " samples of " << track.step_us << " us for "
                         << plan_us << " us");

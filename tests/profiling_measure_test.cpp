@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/engine/runner.h"
 #include "kernels/cuda/chips.h"
 #include "profiling/ceilings_gpu.h"
 #include "profiling/clocks.h"
@@ -10,6 +11,7 @@
 #include "profiling/measure.h"
 #include "tests/catch.h"
 #include "tests/child_process.h"
+#include "tests/temporary_folder.h"
 #include "tests/workshop.h"
 
 namespace {
@@ -67,6 +69,31 @@ TEST_CASE("a stop of the pool cancels a measurement", "[profiling]") {
     REQUIRE_FALSE(measured);
     CHECK(measured.error().kind == Error::Kind::cancelled);
     CHECK(done.size() == 2);
+}
+
+TEST_CASE("every run of a plan is said as timed, that without extras too", "[profiling][engine]") {
+    TemporaryFolder folder;
+    Request request;
+    request.family = "memory";
+    request.variants = {"sequential"};
+    request.threads = 1;
+    request.repeats = 2;
+    request.parameters.set("length", int64_t{100});
+    request.parameters.set("d", int64_t{8});
+    request.parameters.set("chunk", int64_t{16});
+    const auto timed = [&](Extras extras) {
+        request.extras = extras;
+        std::vector<std::string> words;
+        const auto ran = Runner(folder.path()).run(request, {}, [&](const Progress& progress, auto) {
+            if (progress.timed) words.push_back(progress.words);
+        });
+        if (!ran) FAIL(ran.error().text);
+        return words;
+    };
+    const std::string name = "sequential";
+    const std::vector<std::string> repeats = {name + ", repeat 1 of 2", name + ", repeat 2 of 2"};
+    CHECK(timed(Extras::none) == std::vector{name, repeats[0], repeats[1]});
+    CHECK(timed(Extras::all) == std::vector{name, name, repeats[0], repeats[1]});
 }
 
 TEST_CASE("samples are cut to the stretch in which something happened, which begins at 0", "[profiling]") {

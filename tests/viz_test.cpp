@@ -212,6 +212,21 @@ TEST_CASE("every variant's track is named where all names have no room, and all 
     CHECK(row_names(figure)[1] == "SM active (max 95 %)");
 }
 
+TEST_CASE("the scale of a curve is told by its samples that are numbers, wherever the others stand",
+          "[viz]") {
+    const auto name_of = [](std::vector<double> samples) {
+        std::vector<double> times(samples.size());
+        Figure figure = figure_with(
+            Tracks{{{"SM active", first_variant, {}, std::move(times), std::move(samples), "%"}}});
+        figure.y = {};
+        return row_names(figure)[0];
+    };
+    CHECK(name_of({NAN, 20, 95}) == "SM active (max 95 %)");
+    CHECK(name_of({20, NAN, INFINITY, 10}) == "SM active (max 20 %)");
+    CHECK(name_of({NAN, NAN}) == "SM active");
+    CHECK(name_of({}) == "SM active");
+}
+
 TEST_CASE("the time axis of tracks stands above them", "[viz]") {
     Figure figure = figure_with(Tracks{{{"one", first_variant, {{0, 40, "step"}}, {}, {}, ""}}});
     figure.y = {};

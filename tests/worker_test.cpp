@@ -72,6 +72,31 @@ TEST_CASE("an engine sends a Request that names a worker there, and looks at its
     CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
 }
 
+// A Request to a command that shows a complete result for its first job, says `then` and hears nothing.
+Request shown_at_once(const TemporaryFolder& folder, const std::string& then) {
+    Request request = scan_on(saying(folder, "shows", ""), 777);
+    Result result;
+    result.request = request;
+    result.inputs = {Array::zeros("x", Dtype::f32, {4})};
+    result.complete = true;
+    const Shown shown{1, std::make_shared<const Result>(result),
+                      std::make_shared<const std::vector<Figure>>()};
+    saying(folder, "shows", greeting() + message(shown) + then);
+    return request;
+}
+
+TEST_CASE("a look that its worker cannot serve fails with the words of the worker", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string gone = message(Failed{2, Error::failure("the result is gone; run it again"), false});
+    Engine engine(kept().path(), [] {});
+    const uint64_t ticket = engine.run(shown_at_once(folder, gone), {});
+    REQUIRE(end_of(engine, ticket).result);
+    engine.look({}, {});
+    const Event failed = end_of(engine, ticket);
+    REQUIRE(failed.error);
+    CHECK(failed.error->text == "the result is gone; run it again");
+}
+
 TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[worker]") {
     Engine engine(kept().path(), [] {});
     Request request = scan_on("");
@@ -101,6 +126,26 @@ TEST_CASE("the newest Request wins, wherever it and the one before it run", "[wo
     const Event there = end_of(engine, last);
     REQUIRE(there.result);
     CHECK(there.result->parameters.integer("length") == 2004);
+}
+
+TEST_CASE("the figures of every family come from a worker, at its defaults and at every preset", "[worker]") {
+    WorkerLink link("");
+    for (const Family* family : offered_families()) {
+        std::vector<std::string> presets = {""};
+        for (const Preset& preset : family->presets) presets.push_back(preset.name);
+        for (const std::string& preset : presets) {
+            INFO(family->name << " " << preset);
+            Request request;
+            request.family = family->name;
+            request.preset = preset;
+            request.on = worker_command();
+            request.repeats = 1;
+            const auto seen = link.run(request, View{}, {});
+            INFO((seen ? "" : seen.error().text));
+            REQUIRE(seen);
+            CHECK_FALSE(seen->figures->empty());
+        }
+    }
 }
 
 TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
@@ -202,6 +247,26 @@ TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
     const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
     REQUIRE_FALSE(told);
     CHECK(told.error().text == "out of memory");
+}
+
+TEST_CASE("a worker that is lost while its result is looked at or fetched is told with what it ran",
+          "[worker]") {
+    const TemporaryFolder folder;
+    const std::string fatal = message(Failed{2, Error::failure("illegal address"), true});
+    const Request request = shown_at_once(folder, fatal);
+    for (const bool fetches : {false, true}) {
+        WorkerLink link("");
+        const auto seen = link.run(request, {}, {});
+        REQUIRE(seen);
+        const Result& result = *seen->result;
+        const std::string words =
+            fetches ? link.fetch_arrays(result, {}).error().text : link.look(result, {}, {}, {}).error().text;
+        INFO(words);
+        CHECK(contains(words, "illegal address (scan: length 777)"));
+        // Without its worker the result is gone, and no other one is started to find that out.
+        CHECK(contains(link.look(result, {}, {}, {}).error().text, "run it again"));
+        CHECK(children().empty());
+    }
 }
 
 TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is ended", "[worker]") {

@@ -131,12 +131,20 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
         std::erase_if(layout.x_ticks, [&](const Tick& tick) { return tick.value > *figure.x.maximum; });
 }
 
+// Absent where no sample of the curve is a number.
+std::optional<double> largest_sample(const Tracks::Track& track) {
+    std::optional<double> largest;
+    for (const double value : track.y)
+        if (std::isfinite(value) && !(largest && *largest >= value)) largest = value;
+    return largest;
+}
+
 // "busy (max 2 workers)": a curve fills its row, so its scale stands with its name; one of percent fills it
 // at 100. A curve without a unit is on or off.
 std::string name_of_track(const Tracks::Track& track) {
-    if (track.x.empty() || track.unit.empty()) return track.label;
-    const double most = *std::max_element(track.y.begin(), track.y.end());
-    return fmt::format("{} (max {:.3g} {})", track.label, most, track.unit);
+    const auto most = largest_sample(track);
+    if (!most || track.unit.empty()) return track.label;
+    return fmt::format("{} (max {:.3g} {})", track.label, *most, track.unit);
 }
 
 // What an axis of x adds to the edge at which it stands: negative at the bottom.
@@ -200,9 +208,7 @@ double Frame::y_at(float pixel) const {
 }
 
 double highest(const Tracks::Track& track) {
-    double most = track.unit == "%" ? 100 : 0;
-    for (double value : track.y)
-        if (std::isfinite(value)) most = std::max(most, value);
+    const double most = std::max(track.unit == "%" ? 100.0 : 0.0, largest_sample(track).value_or(0));
     return most > 0 ? most : 1;
 }
 

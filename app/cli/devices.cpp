@@ -28,11 +28,10 @@ int devices(const Arguments& arguments) {
                             short_bytes(static_cast<double>(gpu.l2_bytes)));
     if (!found.gpu_reason.empty()) text += "GPU       kernels cannot run: " + found.gpu_reason + "\n";
     text += fmt::format("driver    {}\n", found.driver ? "CUDA " + *found.driver : "none found");
-    text +=
-        fmt::format("toolkit   {}\n",
-                    found.toolkit ? "NVRTC " + *found.toolkit + ", compiles kernels"
-                                  : "no NVRTC found: no kernel can be compiled, for a GPU that is here or "
-                                    "for --arch; install the CUDA Toolkit 12 or 13");
+    text += fmt::format("toolkit   {}\n",
+                        found.toolkit ? "NVRTC " + *found.toolkit + ", compiles kernels"
+                                      : "no kernel can be compiled, for a GPU that is here or for --arch: " +
+                                            found.toolkit_reason);
     text += fmt::format("counters  {}", found.counters_allowed ? "can be read" : "cannot be read");
     if (!found.counters_reason.empty()) text += ": " + found.counters_reason;
     return print(text + "\n");

@@ -1,6 +1,8 @@
 #include "app/engine/bench.h"
 
 #include <algorithm>
+#include <array>
+#include <new>
 
 #include "app/engine/devices.h"
 #include "kernels/cpu/limits.h"
@@ -56,6 +58,8 @@ std::string failed_check(const VariantResult& variant, double tolerance) {
     return {};
 }
 
+bool is_abandoned(const Machine& machine) { return machine.timer && machine.timer->abandoned(); }
+
 struct Pairs {
     std::vector<double> times, limits, ratios;
 };
@@ -64,8 +68,9 @@ struct Pairs {
 Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
                              const std::function<void()>& before_pair) {
     const Executor on = machine.executor();
-    const auto of_plan = choose_timing(plan, on, base.cache), of_limit = choose_timing(limit, on, base.cache);
+    const auto of_plan = choose_timing(plan, on, base.cache, before_pair);
     if (!of_plan) return of_plan.error();
+    const auto of_limit = choose_timing(limit, on, base.cache, before_pair);
     if (!of_limit) return of_limit.error();
     Pairs pairs;
     for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up
@@ -85,12 +90,14 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
 // Fills in time, limit and ratio of a variant that passed its check.
 std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
                                  const BenchCase& bench, const Request& base,
-                                 const std::function<void()>& before_pair, BenchRow& row) {
-    const auto plan = plan_on(machine, variant, {result.parameters, result.inputs});
+                                 const std::function<void()>& before_pair, BenchRow& row) try {
+    auto plan = plan_on(machine, variant, {result.parameters, result.inputs});
     if (!plan) return plan.error();
-    const auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
+    auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
+    // What still runs uses their memory, and freeing it would wait for ever.
+    if (is_abandoned(machine)) new std::array<Plan, 2>{std::move(*plan), std::move(*limit)};
     if (!pairs) return pairs.error();
     row.limit_name = limit->launches.front().info->name;
     row.launches = static_cast<int64_t>(plan->launches.size());
@@ -99,6 +106,8 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     const TimeStatistics ratios = statistics_of(pairs->ratios);
     row.ratio = Spread{ratios.median, ratios.q1, ratios.q3};
     return {};
+} catch (const std::bad_alloc&) {
+    return Error::failure("memory: the system gave none for this variant and its limit together");
 }
 
 // Of a case that could not run at all: too little memory, say.
@@ -114,6 +123,37 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
         row.name = bench.name;
         row.variant = variant.name;
         row.note = reason;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+// Every variant that ran, timed where its outputs are right; where that fails, the row says why. Errors:
+// those after which nothing else can be measured.
+Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
+                                            const Machine& machine, const BenchCase& bench,
+                                            const Request& base, const OnProgress& progress) {
+    std::vector<BenchRow> rows;
+    for (const VariantResult& variant : result.variants) {
+        BenchRow row;
+        row.family = family.name;
+        row.name = bench.name;
+        row.variant = variant.name;
+        row.parameters = result.parameters;
+        row.errors = variant.errors;
+        row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
+        const auto before_pair = [&] {
+            if (progress) progress({0, variant.name + " beside its limit", true}, {});
+        };
+        if (row.note.empty()) {
+            if (auto error = measure_row(result, *family.variant(variant.name), machine, bench, base,
+                                         before_pair, row)) {
+                const bool ends_all =
+                    error->kind == Error::Kind::cancelled || cuda::is_fatal(*error) || is_abandoned(machine);
+                if (ends_all) return *error;
+                row.note = error->text;
+            }
+        }
         rows.push_back(std::move(row));
     }
     return rows;
@@ -140,25 +180,8 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
     const auto machine = runner.machine(request, family);
     if (!machine) return machine.error();
     machine->set_stop(stop);
-    std::vector<BenchRow> rows;
-    for (const VariantResult& variant : result.variants) {
-        BenchRow row;
-        row.family = family.name;
-        row.name = bench.name;
-        row.variant = variant.name;
-        row.parameters = result.parameters;
-        row.errors = variant.errors;
-        row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
-        const auto before_pair = [&] {
-            if (progress) progress({0, variant.name + " beside its limit", true}, {});
-        };
-        if (row.note.empty())
-            if (auto error = measure_row(result, *family.variant(variant.name), *machine, bench, base,
-                                         before_pair, row))
-                return *error;
-        rows.push_back(std::move(row));
-    }
-    if (machine->timer) machine->timer->stop_recording();
+    auto rows = measure_rows(result, family, *machine, bench, base, progress);
+    if (machine->timer && !is_abandoned(*machine)) machine->timer->stop_recording();
     return rows;
 }
 

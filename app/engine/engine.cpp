@@ -44,7 +44,7 @@ struct Engine::Job {
     };
     struct Look {
         View view;
-        std::optional<Parameters> figure_parameters;
+        Parameters figure_parameters;
     };
 
     uint64_t tickets = 0;
@@ -76,6 +76,10 @@ Engine::~Engine() {
     thread_.request_stop();
     watch_.request_stop();
     const std::lock_guard lock(mutex_);
+    // What was chosen to be served and has not begun would not hear of a stop: it finds nothing to do.
+    job_->waiting.reset();
+    job_->look.reset();
+    job_->sweeps.clear();
     job_->run_stop.request_stop();
     job_->cell_stop.request_stop();
 }
@@ -96,12 +100,6 @@ uint64_t Engine::sweep(Sweep sweep) {
     return job_->tickets;
 }
 
-void Engine::look(View view) {
-    const std::lock_guard lock(mutex_);
-    job_->look = Job::Look{std::move(view), {}};
-    changed_.notify_all();
-}
-
 void Engine::look(View view, Parameters figure_parameters) {
     const std::lock_guard lock(mutex_);
     job_->look = Job::Look{std::move(view), std::move(figure_parameters)};
@@ -109,9 +107,14 @@ void Engine::look(View view, Parameters figure_parameters) {
 }
 
 void Engine::cancel_run() {
-    const std::lock_guard lock(mutex_);
-    job_->waiting.reset();
-    job_->run_stop.request_stop();
+    uint64_t never_ran = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        if (job_->waiting) never_ran = job_->waiting->ticket;
+        job_->waiting.reset();
+        job_->run_stop.request_stop();
+    }
+    if (never_ran) send({.kind = Event::Kind::failed, .ticket = never_ran, .error = Error::cancelled()});
 }
 
 void Engine::cancel_sweep(uint64_t ticket) {
@@ -239,17 +242,22 @@ void Engine::serve_look(std::stop_token stop) {
         event.ticket = job_->newest_ticket;
     }
     if (!newest) return;
-    if (look.figure_parameters) {
-        newest = with_figure_parameters(*newest, *look.figure_parameters);
-        const std::lock_guard lock(mutex_);
-        job_->newest = newest;
-    }
+    newest = with_figure_parameters(*newest, look.figure_parameters);
     if (elsewhere) {
-        const auto figures = link_.look(look.view, look.figure_parameters, stop);
-        if (!figures) return;  // the worker is gone, and the arrays with it: the figures stay as they are
+        const auto figures = link_.look(*newest, look.view, look.figure_parameters, stop);
+        if (!figures) {
+            // Mostly the worker is gone, and the arrays with it: the figures stay as they are.
+            event.kind = Event::Kind::failed;
+            event.error = figures.error();
+            return send(std::move(event));
+        }
         event.figures = *figures;
     } else {
         event.figures = shared(figures_of(*newest, look.view));
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        job_->newest = newest;
     }
     send(std::move(event));
 }

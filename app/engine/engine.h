@@ -23,7 +23,7 @@ struct Event {
                   // launches yet: the older ones stay in sight
         figures,  // `figures` anew for another View
         cell,     // `sweep_result` so far and its `figures`
-        failed,   // `error`: refused, failed or cancelled
+        failed,   // `error`: refused, failed or cancelled; after the end of a ticket, of a look at its result
     };
     Kind kind = Kind::progress;
     uint64_t ticket = 0;
@@ -40,8 +40,9 @@ struct Event {
 // in the background, in order, and yield to Requests.
 class Engine {
   public:
-    // `wake` is called on the engine's thread when an event can be taken; it must only wake the caller's
-    // loop. The program must ignore SIGPIPE: a worker may be gone when it is written to.
+    // `wake` is called when an event can be taken, on the engine's thread or within a call of the caller's;
+    // it must only wake the caller's loop. The program must ignore SIGPIPE: a worker may be gone when it is
+    // written to.
     Engine(std::string cache_directory, std::function<void()> wake);
     ~Engine();  // cancels and waits
     Engine(const Engine&) = delete;
@@ -49,11 +50,10 @@ class Engine {
 
     uint64_t run(Request request, View view);
     uint64_t sweep(Sweep sweep);
-    void look(View view);  // figures of the newest result, for another range in sight
-    // `parameters` whose change renews figures only: the newest result's figures with these values, nothing
-    // runs.
+    // Figures of the newest result, for another range in sight and with these values of the parameters whose
+    // change renews figures only; nothing runs.
     void look(View view, Parameters figure_parameters);
-    void cancel_run();
+    void cancel_run();  // the Request that runs and the one that waits: each fails as cancelled
     void cancel_sweep(uint64_t ticket);
     std::vector<Event> take_events();
 

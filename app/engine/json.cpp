@@ -347,6 +347,7 @@ std::string to_json(const Devices& devices) {
          {"gpu_reason", devices.gpu_reason.empty() ? Json() : Json(devices.gpu_reason)},
          {"driver", text_or_null(devices.driver)},
          {"toolkit", text_or_null(devices.toolkit)},
+         {"toolkit_reason", devices.toolkit_reason.empty() ? Json() : Json(devices.toolkit_reason)},
          {"counters", {{"allowed", devices.counters_allowed}, {"reason", devices.counters_reason}}}});
 }
 

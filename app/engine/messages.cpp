@@ -1,9 +1,11 @@
 #include "app/engine/messages.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/engine/message_fields.h"
 #include "app/engine/wire.h"
@@ -227,6 +229,77 @@ struct Reader {
     }
 };
 
+// What drawing relies on in a mark, whose numbers stand in several lists; "" where it holds.
+std::string mismatch_in(const Line& line) {
+    if (line.y.size() != line.x.size()) return "a line with x and y of different lengths";
+    if (!line.sets.values.empty() && line.sets.values.size() != line.x.size())
+        return "a line that sets not one value a point";
+    return "";
+}
+
+std::string mismatch_in(const Band& band) {
+    const bool same = band.low.size() == band.x.size() && band.high.size() == band.x.size();
+    return same ? "" : "a band with x, low and high of different lengths";
+}
+
+std::string mismatch_in(const HeatMap& map) {
+    int64_t cells = 0;
+    const bool same = map.rows >= 0 && map.columns >= 0 &&
+                      !__builtin_mul_overflow(map.rows, map.columns, &cells) &&
+                      std::cmp_equal(cells, map.values.size());
+    return same ? "" : "a heat map that has not rows x columns values";
+}
+
+// Where only rows or only columns have names, the cells fill them; texts may be left out.
+std::string mismatch_in(const Matrix& matrix) {
+    const size_t rows = matrix.row_labels.size(), columns = matrix.column_labels.size();
+    const size_t cells = matrix.cells.size();
+    const bool fits = rows > 0 && columns > 0 ? cells / rows == columns && cells % rows == 0
+                                              : cells % std::max<size_t>(std::max(rows, columns), 1) == 0;
+    if (!fits) return "a matrix whose cells do not fill its rows and columns";
+    if (!matrix.texts.empty() && matrix.texts.size() != cells) return "a matrix with not one text a cell";
+    for (const int kind : matrix.cells)
+        if (kind < -1 || std::cmp_greater_equal(kind, matrix.kinds.size()))
+            return "a matrix with a cell of a kind that is not there";
+    return "";
+}
+
+std::string mismatch_in(const Tree& tree) {
+    for (const Tree::Edge& edge : tree.edges)
+        for (const int end : {edge.from, edge.to})
+            if (end < 0 || std::cmp_greater_equal(end, tree.nodes.size()))
+                return "a tree with an edge to a node that is not there";
+    return "";
+}
+
+std::string mismatch_in(const Tracks& tracks) {
+    for (const Tracks::Track& track : tracks.tracks)
+        if (track.y.size() != track.x.size()) return "a track with x and y of different lengths";
+    return "";
+}
+
+std::string mismatch_in(const Bars&) { return ""; }
+std::string mismatch_in(const Rule&) { return ""; }
+std::string mismatch_in(const Note&) { return ""; }
+
+// Why the figures of a message cannot be drawn; "" where they can or where there are none.
+template <class Message>
+std::string mismatch_in_figures(const Message& message) {
+    const auto figures = std::visit(
+        [](const auto& held) {
+            if constexpr (requires { held.figures; }) return held.figures;
+            return std::shared_ptr<const std::vector<Figure>>();
+        },
+        message);
+    if (!figures) return "";
+    for (const Figure& figure : *figures)
+        for (const Mark& mark : figure.marks) {
+            const std::string words = std::visit([](const auto& one) { return mismatch_in(one); }, mark);
+            if (!words.empty()) return "figure " + figure.id + " has " + words;
+        }
+    return "";
+}
+
 template <class Message>
 std::string encoded(const Message& message) {
     std::string bytes;
@@ -242,6 +315,8 @@ Outcome<Message> decoded(std::string_view bytes) try {
     Message message;
     if (json.is_discarded() || !Reader::take(json, message))
         return Error::failure("a message has not the fields of this version");
+    if (const std::string words = mismatch_in_figures(message); !words.empty())
+        return Error::failure("a message is refused: " + words);
     return message;
 } catch (const std::bad_alloc&) {
     return Error::failure("memory: the system gave none for a message of " + std::to_string(bytes.size()) +

@@ -102,7 +102,8 @@ using FromWorker = std::variant<Hello, Alive, Said, Shown, CellDone, FiguresMade
 std::string encode(const ToWorker& message);
 std::string encode(const FromWorker& message);
 
-// Failure: the bytes are not to be parsed, or are no message; says which of both and why.
+// Failure: the bytes are not to be parsed, are no message, or show a figure whose lists do not go together;
+// says which of them and why.
 Outcome<ToWorker> decode_to_worker(std::string_view bytes);
 Outcome<FromWorker> decode_from_worker(std::string_view bytes);
 

@@ -75,11 +75,15 @@ SingleRun::SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnP
 }
 
 SingleRun::~SingleRun() {
-    if (!prepared_.machine.timer) return;
-    prepared_.machine.timer->on_progress({});
-    prepared_.machine.device()->on_compiling({});
+    GpuTimer* const timer = prepared_.machine.timer;
+    if (!timer) return;
+    timer->on_progress({});
+    timer->device().on_compiling({});
     // What still runs there uses the plans' memory, and freeing it would wait for ever.
-    if (prepared_.machine.timer->abandoned()) new std::vector<std::optional<Plan>>(std::move(plans_));
+    if (timer->abandoned())
+        new std::vector<std::optional<Plan>>(std::move(plans_));
+    else
+        timer->stop_recording();
 }
 
 void SingleRun::start_result() {
@@ -162,6 +166,7 @@ void SingleRun::compare_outputs(VariantResult& made) const {
 std::optional<Error> SingleRun::leave_extras_out(size_t v) {
     plans_[v].reset();
     if (auto error = make_plan(v)) return error;
+    say(variant(v).name, last_.fraction, true);
     return run_once(v);
 }
 
@@ -240,10 +245,11 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
         say(fmt::format("{}, repeat {} of {}", variant(v).name, repeat + 1, request.repeats),
             fraction(repeat), true);
     };
-    before_repeat(0);  // what warms up counts as well
     auto measured =
         measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);
     if (!measured) return measured.error();
+    const GpuTimer* const timer = prepared_.machine.timer;
+    if (timer && !timer->note().empty()) note_once(timer->note());
     say(variant(v).name, fraction(request.repeats));
     VariantResult& made = row(v);
     made.time = std::move(measured->time);
@@ -310,12 +316,7 @@ std::optional<Error> SingleRun::measure_variants() {
     }
     if (prepared_.request.profile == Profile::none)
         for (VariantResult& made : result_.variants) made.launches.clear();
-    if (timer) {
-        timer->stop_recording();
-        if (!timer->note().empty()) note_once(timer->note());
-    } else if (const auto note = watch.note()) {
-        result_.notes.push_back(*note);
-    }
+    if (const auto note = watch.note(); note && !timer) result_.notes.push_back(*note);
     return {};
 }
 

@@ -62,9 +62,10 @@ JobNumber job_of(const FromWorker& message) {
 
 Error result_is_gone() { return Error::failure("the worker that has this result is gone; run it again"); }
 
-Request request_on(const std::string& on) {
-    Request request;
-    request.on = on;
+// Of a job for a result that is there: its words and its time limit, without the file that was read for it.
+Request request_for(const Result& result) {
+    Request request = result.request;
+    request.input.clear();
     return request;
 }
 
@@ -421,13 +422,18 @@ Outcome<SweepResult> WorkerLink::sweep(const Sweep& sweep, std::stop_token stop,
     return result;
 }
 
-Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(
-    const View& view, std::optional<Parameters> figure_parameters, std::stop_token stop) {
-    if (!worker_) return result_is_gone();
-    const Request request = request_on(worker_->on);
+bool WorkerLink::has_worker_of(const Result& result) const {
+    return worker_ && worker_->on == result.request.on;
+}
+
+Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(const Result& result, const View& view,
+                                                                     const Parameters& figure_parameters,
+                                                                     std::stop_token stop) {
+    if (!has_worker_of(result)) return result_is_gone();
+    const Request request = request_for(result);
     Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
-    job.give(LookJob{job.number, seen_, view, std::move(figure_parameters)});
+    job.give(LookJob{job.number, seen_, view, figure_parameters});
     const auto answer = job.answer();
     if (!answer) return answer.error();
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
@@ -436,8 +442,8 @@ Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(
     return made->figures;
 }
 
-Outcome<Bytes> WorkerLink::fetch_part(uint64_t array, uint64_t offset, std::stop_token stop) {
-    const Request request = request_on(worker_->on);
+Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, uint64_t offset,
+                                      std::stop_token stop) {
     Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
     job.give(FetchJob{job.number, seen_, array, offset});
@@ -459,12 +465,13 @@ Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& re
             return Error::failure("the worker's array " + array->name + " has a shape that cannot be");
     }
     if (auto error = check_memory(all_bytes, result.request.memory_limit_bytes)) return *error;
+    const Request request = request_for(result);
     for (size_t a = 0; a < arrays.size(); ++a) {
         arrays[a]->data = allocate(arrays[a]->bytes());
         const std::span<std::byte> data = arrays[a]->as<std::byte>();
         for (size_t offset = 0; offset < data.size();) {
-            if (!worker_) return result_is_gone();
-            const auto part = fetch_part(a, offset, stop);
+            if (!has_worker_of(result)) return result_is_gone();
+            const auto part = fetch_part(request, a, offset, stop);
             if (!part) return part.error();
             const size_t count = std::min(part->size(), data.size() - offset);
             std::memcpy(data.data() + offset, part->data(), count);

@@ -46,8 +46,8 @@ class WorkerLink {
     Outcome<SweepResult> sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done = {});
 
     // Figures of the result that was seen last, anew. Failure: its worker is gone.
-    Outcome<std::shared_ptr<const std::vector<Figure>>> look(const View& view,
-                                                             std::optional<Parameters> figure_parameters,
+    Outcome<std::shared_ptr<const std::vector<Figure>>> look(const Result& result, const View& view,
+                                                             const Parameters& figure_parameters,
                                                              std::stop_token stop);
     // The result that was seen last, with its arrays. Failure: its worker is gone, or memory does not
     // suffice.
@@ -61,7 +61,9 @@ class WorkerLink {
   private:
     class Worker;  // a process and what goes to and fro
     class Job;     // what is being waited for
-    Outcome<std::vector<uint8_t>> fetch_part(uint64_t array, uint64_t offset, std::stop_token stop);
+    bool has_worker_of(const Result& result) const;
+    Outcome<std::vector<uint8_t>> fetch_part(const Request& request, uint64_t array, uint64_t offset,
+                                             std::stop_token stop);
 
     std::string cache_directory_;
     std::unique_ptr<Worker> worker_;

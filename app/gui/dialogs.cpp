@@ -123,7 +123,7 @@ void draw_open_dialog(LabState& lab) {
     ImGui::EndDisabled();
     ImGui::SameLine();
     const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
-    if (chosen && !lab.opening && !lab.open_path.empty()) open_file(lab, lab.open_path);
+    if (chosen && !lab.open_path.empty()) open_file(lab, lab.open_path);
     if (cancelled) lab.show_open = false;
     if (!lab.show_open) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();

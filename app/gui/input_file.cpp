@@ -43,6 +43,12 @@ std::optional<Error> use_input_file(LabState& lab) {
 }
 
 void open_file(LabState& lab, const std::string& path) {
+    // To let go of a file that is being read would wait for its end.
+    if (lab.opening) {
+        note(lab, LogLine::Kind::problem,
+             fmt::format("{} is not opened, as {} is still being read", path, lab.opening->path));
+        return;
+    }
     lab.open_problem.clear();
     const auto read = [path, wake = lab.engine.wake] {
         auto arrays = read_npz(path);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "app/engine/tables.h"
 #include "app/gui/backends.h"
 #include "app/gui/expression.h"
 #include "app/gui/input_file.h"
@@ -60,6 +61,14 @@ std::string described(const Result& result) {
     return text;
 }
 
+Told told_of(const Result& result) {
+    Told told{numbers_table(result), compiled_table(result)};
+    for (const VariantResult& variant : result.variants)
+        for (const LaunchRecord& launch : variant.launches)
+            told.has_achieved = told.has_achieved || launch.occupancy.achieved;
+    return told;
+}
+
 void log_result(LabState& lab, const Result& result) {
     const VariantResult* fastest = nullptr;
     for (const VariantResult& variant : result.variants)
@@ -104,6 +113,13 @@ void take_failure(LabState& lab, const Error& error) {
     note(lab, LogLine::Kind::problem, error.text);
 }
 
+// The old figures stay in sight. A hand that goes on zooming is told once.
+void take_failed_look(LabState& lab, const Error& error) {
+    const bool told = !lab.log.empty() && lab.log.back().text == error.text;
+    if (told || error.kind == Error::Kind::cancelled) return;
+    note(lab, LogLine::Kind::problem, error.text);
+}
+
 void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
@@ -112,6 +128,7 @@ void take_run_event(LabState& lab, const Event& event) {
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
         lab.result = event.result;
+        lab.told = told_of(*event.result);
         lab.figures = event.figures;
         if (newest && event.result->complete) {
             log_result(lab, *event.result);
@@ -119,7 +136,11 @@ void take_run_event(LabState& lab, const Event& event) {
             lab.sweeps_due = lab.now + rest_before_sweeps;
         }
     }
-    if (event.kind == Event::Kind::failed && newest) take_failure(lab, *event.error);
+    if (event.kind != Event::Kind::failed) return;
+    if (newest)
+        take_failure(lab, *event.error);
+    else if (lab.result && event.ticket == lab.shown_ticket)
+        take_failed_look(lab, *event.error);
 }
 
 void take_event(LabState& lab, const Event& event) {
@@ -252,6 +273,7 @@ void choose_family(LabState& lab, const Family& family) {
     lab.given.clear();
     lab.fixed.clear();
     lab.result.reset();
+    lab.told = {};
     lab.figures.reset();
     lab.failure.reset();
     lab.view.visible.clear();

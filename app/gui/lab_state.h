@@ -13,6 +13,7 @@
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
 #include "kernels/core/family.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth {
 
@@ -103,6 +104,13 @@ struct Settings {
     bool operator==(const Settings&) const = default;
 };
 
+// What panels tell of a result beside its figures: made once, as a run on a GPU has thousands of launches,
+// and too many to go through in every frame.
+struct Told {
+    Table measured, compiled;
+    bool has_achieved = false;  // occupancy: counters were read
+};
+
 // Every piece of state of the window. lab.h changes it; panels draw it.
 struct LabState {
     EngineCalls engine;
@@ -133,6 +141,7 @@ struct LabState {
     Pending pending;
     uint64_t shown_ticket = 0;  // of `result`
     std::shared_ptr<const Result> result;
+    Told told;  // of `result`
     Figures figures;
     std::vector<BackgroundSweep> sweeps;
     std::optional<Failure> failure;

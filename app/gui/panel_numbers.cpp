@@ -121,7 +121,7 @@ void draw_numbers(LabState& lab) {
     // One line under the table, as the panel is low.
     const float below = outdated.empty() ? clocks_line_height(lab) : ImGui::GetTextLineHeightWithSpacing();
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
-    draw_tables(lab, numbers_table(*lab.result), compiled_table(*lab.result), below);
+    draw_tables(lab, lab.told.measured, lab.told.compiled, below);
     ImGui::PopStyleVar();
     if (outdated.empty())
         draw_clocks_line(lab);

@@ -52,16 +52,9 @@ bool has_marks(const LabState& lab) {
                        [](const ShownFigure& each) { return !each.figure->marks.empty(); });
 }
 
-bool has_achieved(const Result& result) {
-    for (const VariantResult& variant : result.variants)
-        for (const LaunchRecord& launch : variant.launches)
-            if (launch.occupancy.achieved) return true;
-    return false;
-}
-
 // Of a run on a GPU whose counters were not read.
 void draw_counters_button(LabState& lab) {
-    if (!lab.result || lab.result->backend == Backend::cpu || has_achieved(*lab.result)) return;
+    if (!lab.result || lab.result->backend == Backend::cpu || lab.told.has_achieved) return;
     ImGui::SameLine();
     const bool asked = lab.request.profile == Profile::counters;
     ImGui::BeginDisabled(asked);
