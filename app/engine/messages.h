@@ -55,7 +55,7 @@ struct CellJob {
 struct LookJob {
     JobNumber job = 0, of = 0;
     View view;
-    std::optional<Parameters> figure_parameters;
+    Parameters figure_parameters;
 };
 // A part of one array of the result of job `of`, counted as `arrays_of` does.
 struct FetchJob {

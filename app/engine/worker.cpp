@@ -236,7 +236,7 @@ class Worker {
 
     void serve(const LookJob& job, std::stop_token) {
         if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
-        if (job.figure_parameters) newest_ = with_figure_parameters(*newest_, *job.figure_parameters);
+        newest_ = with_figure_parameters(*newest_, job.figure_parameters);
         auto figures = std::make_shared<const std::vector<Figure>>(figures_of(*newest_, job.view));
         out_.send(FiguresMade{job.job, std::move(figures)});
     }
