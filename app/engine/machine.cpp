@@ -39,7 +39,9 @@ Outcome<cuda::Device*> Gpus::theory(const std::string& architecture, const std::
     return theory_->device.get();
 }
 
-void Gpus::abandon() { static_cast<void>(opened_.release()); }
+Gpus::~Gpus() {
+    if (opened_ && opened_->timer->abandoned()) static_cast<void>(opened_.release());
+}
 
 std::optional<Error> gpu_problem() {
     if (const auto driver = cuda::find_driver(); !driver) return driver.error();

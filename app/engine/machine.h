@@ -35,13 +35,14 @@ Outcome<Plan> plan_on(const Machine& machine, const Variant& variant, PlanReques
 class Gpus {
   public:
     explicit Gpus(std::string cache_directory) : cache_directory_(std::move(cache_directory)) {}
+    ~Gpus();  // leaves what never ends to the end of this process
+    Gpus(const Gpus&) = delete;
+    Gpus& operator=(const Gpus&) = delete;
 
     // Failure: there is no driver or GPU, or NVRTC is missing (what to do about it). Usage: no such number.
     Outcome<GpuTimer*> open(int index, const std::string& kernels_directory);
     // For the theory of a chip alone. Failure: NVRTC is missing. Usage: no such architecture.
     Outcome<cuda::Device*> theory(const std::string& architecture, const std::string& kernels_directory);
-    // Leaves what is open to the end of this process, as something there never ends.
-    void abandon();
 
   private:
     struct Opened {

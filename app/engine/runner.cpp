@@ -246,7 +246,6 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     prepared.keeps_plans = !on_gpu || need.device_together <= machine->device()->free_bytes() / 2;
     auto outcome = run_prepared(prepared, outer, progress);
     const bool abandoned = on_gpu && machine->timer->abandoned();
-    if (abandoned) gpus_.abandon();
     broken_ = broken_ || abandoned || (!outcome && cuda::is_fatal(outcome.error()));
     return outcome;
 }
