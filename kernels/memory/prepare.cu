@@ -21,14 +21,10 @@ __device__ void prepare_row(const typename Storage::Word* from, bool normalises,
     constexpr int each = (count > room ? count + 31 : room + 31) / 32;
     const int lane = device::lane_of_thread();
     float mine[each];
+    load_row<Storage, count>(from, true, normalises, mine);
 #pragma unroll
     for (int k = 0; k < each; ++k)
-        mine[k] = lane + 32 * k < count ? widened<Storage>(from[lane + 32 * k]) : 0;
-    const float factor = normalises ? inverse_norm(mine) : 1;
-#pragma unroll
-    for (int k = 0; k < each; ++k)
-        if (lane + 32 * k < room)
-            to[lane + 32 * k] = P::element(lane + 32 * k < taken ? mine[k] * factor : 0);
+        if (lane + 32 * k < room) to[lane + 32 * k] = P::element(lane + 32 * k < taken ? mine[k] : 0);
 }
 
 constexpr int slice = 32;  // columns of W that are in shared memory at once
@@ -50,15 +46,12 @@ __device__ void load_inputs_of_w(const device_side::Chain& given, int64_t batch,
         const int64_t at = (batch * given.length + tokens.first + i) * COLUMNS;
         const bool there = i < tokens.count();
         float mine[each];
-#pragma unroll
-        for (int k = 0; k < each; ++k)
-            mine[k] = there && lane + 32 * k < COLUMNS ? widened<device::KEYS>(keys[at + lane + 32 * k]) : 0;
-        const float factor = NORMALISE_KEYS ? inverse_norm(mine) : 1;
+        load_row<device::KEYS, COLUMNS>(keys + at, there, NORMALISE_KEYS, mine);
 #pragma unroll
         for (int k = 0; k < each; ++k) {
             const int c = lane + 32 * k;
             if (c >= COLUMNS) break;
-            shared.inputs[i][c] = silu_of(mine[k] * factor);
+            shared.inputs[i][c] = silu_of(mine[k]);
             shared.inputs[i][COLUMNS + c] = there ? silu_of(widened<device::VALUES>(values[at + c])) : 0;
         }
         for (int c = 2 * COLUMNS + lane; c < input_stride; c += 32) shared.inputs[i][c] = 0;

@@ -70,6 +70,20 @@ __device__ float inverse_norm(const float (&mine)[count]) {
     return static_cast<float>(1 / (wide > 1e-12 ? wide : 1e-12));
 }
 
+// A row of `count` words as a warp holds it: lane l has numbers l, l + 32, …, zeros behind the row and where
+// it is not `there`; divided by its norm where it `normalises`. The whole warp takes part.
+template <class Storage, int count, int each>
+__device__ void load_row(const typename Storage::Word* from, bool there, bool normalises,
+                         float (&mine)[each]) {
+    const int lane = device::lane_of_thread();
+#pragma unroll
+    for (int k = 0; k < each; ++k)
+        mine[k] = there && lane + 32 * k < count ? widened<Storage>(from[lane + 32 * k]) : 0;
+    const float factor = normalises ? inverse_norm(mine) : 1;
+#pragma unroll
+    for (int k = 0; k < each; ++k) mine[k] *= factor;
+}
+
 __device__ inline float sigmoid_of(float x) {
     const float falling = expf(-fabsf(x));
     const float upper = 1 / (1 + falling);

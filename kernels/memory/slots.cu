@@ -180,13 +180,10 @@ __device__ void load_tokens(const device_side::Slots& given, int64_t batch, int6
         const void* const from = which == 0 ? given.k : which == 1 ? given.v : given.q;
         const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
         float mine[each];
-#pragma unroll
-        for (int k = 0; k < each; ++k)
-            mine[k] = lane + 32 * k < d ? widened<Storage>(words[lane + 32 * k]) : 0;
-        const float factor = NORMALISE && which != 1 ? inverse_norm(mine) : 1;
+        load_row<Storage, d>(words, true, NORMALISE && which != 1, mine);
         float* const to = which == 0 ? shared.k[i] : which == 1 ? shared.v[i] : shared.q[READS ? i : 0];
 #pragma unroll
-        for (int k = 0; k < each; ++k) to[lane + 32 * k] = mine[k] * factor;
+        for (int k = 0; k < each; ++k) to[lane + 32 * k] = mine[k];
     }
 }
 

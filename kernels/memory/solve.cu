@@ -31,19 +31,6 @@ struct Shared {
     float decays[TILE];  // a before each token
 };
 
-template <class Storage>
-__device__ void load_row(const typename Storage::Word* from, bool there, bool normalises,
-                         float (&mine)[(d + 31) / 32]) {
-    const int lane = device::lane_of_thread();
-    constexpr int each = (d + 31) / 32;
-#pragma unroll
-    for (int k = 0; k < each; ++k)
-        mine[k] = there && lane + 32 * k < COLUMNS ? widened<Storage>(from[lane + 32 * k]) : 0;
-    const float factor = normalises ? inverse_norm(mine) : 1;
-#pragma unroll
-    for (int k = 0; k < each; ++k) mine[k] *= factor;
-}
-
 // Keys and values of the tile into shared memory; keys stored too. Rows that are not there are zeros.
 __device__ void load_rows(const device_side::Chain& given, int64_t batch, Range tokens, Shared& shared) {
     const int lane = device::lane_of_thread();
@@ -55,10 +42,10 @@ __device__ void load_rows(const device_side::Chain& given, int64_t batch, Range 
         const bool there = t < tokens.count();
         const int64_t at = (batch * given.length + tokens.first + t) * COLUMNS;
         float k[each], v[each];
-        load_row<device::KEYS>(static_cast<const device::KEYS::Word*>(given.given_keys) + at, there,
-                               NORMALISE_KEYS, k);
-        load_row<device::VALUES>(static_cast<const device::VALUES::Word*>(given.given_values) + at, there,
-                                 false, v);
+        load_row<device::KEYS, COLUMNS>(static_cast<const device::KEYS::Word*>(given.given_keys) + at, there,
+                                        NORMALISE_KEYS, k);
+        load_row<device::VALUES, COLUMNS>(static_cast<const device::VALUES::Word*>(given.given_values) + at,
+                                          there, false, v);
 #pragma unroll
         for (int i = 0; i < each; ++i) {
             const int column = lane + 32 * i;

@@ -111,12 +111,10 @@ __device__ inline void normalise_row(const Word* from, float* to, bool normalise
     constexpr int each = (row + 31) / 32;
     float mine[each];
     const int lane = device::lane_of_thread();
-#pragma unroll
-    for (int k = 0; k < each; ++k) mine[k] = lane + 32 * k < d ? widened<Storage>(from[lane + 32 * k]) : 0;
-    const float factor = normalises ? inverse_norm(mine) : 1;
+    load_row<Storage, d>(from, true, normalises, mine);
 #pragma unroll
     for (int k = 0; k < each; ++k)
-        if (lane + 32 * k < row) to[lane + 32 * k] = mine[k] * factor;
+        if (lane + 32 * k < row) to[lane + 32 * k] = mine[k];
 }
 
 // The copies of a group, which all threads see, become what the tokens are worked on with.

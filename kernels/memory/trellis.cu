@@ -80,16 +80,13 @@ __device__ void load_tokens(const device_side::Trellis& given, int64_t batch, in
         const void* const from = which == 0 ? given.x : which == 1 ? given.k : which == 2 ? given.v : given.q;
         const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
         float mine[each];
-#pragma unroll
-        for (int n = 0; n < each; ++n)
-            mine[n] = lane + 32 * n < d ? widened<Storage>(words[lane + 32 * n]) : 0;
-        const float factor = NORMALISE && (which == 1 || which == 3) ? inverse_norm(mine) : 1;
+        load_row<Storage, d>(words, true, NORMALISE && (which == 1 || which == 3), mine);
         float* const to = which == 0   ? shared.x[i]
                           : which == 1 ? shared.k[i]
                           : which == 2 ? shared.v[i]
                                        : shared.q[i];
 #pragma unroll
-        for (int n = 0; n < each; ++n) to[lane + 32 * n] = mine[n] * factor;
+        for (int n = 0; n < each; ++n) to[lane + 32 * n] = mine[n];
     }
     for (int i = threadIdx.x; i < count; i += threads) {
         device_side::Gates gates = given.gates;
