@@ -15,7 +15,6 @@
 namespace {
 
 using namespace sawtooth;
-using cuda::Storage;
 
 // The GPU, or null where there is none, which is said.
 std::unique_ptr<cuda::Device> open_gpu(const cuda::CompilerOptions& options = {}) {
