@@ -25,8 +25,8 @@ struct Sizes {
     Storage storage = Storage::f32;  // of k, v, q, x and y
     std::string precision;           // of products on a GPU: f32, tf32, bf16
 
-    // Numbers of one sequence's state: of one of its matrices where it has two.
-    int64_t state_numbers() const;
+    // Rows of d numbers that a state has, of one sequence: of one of its matrices where it has two.
+    int64_t state_rows() const;
     // What the exact rule costs: operations of one token of all sequences, and bytes of what it brings and
     // leaves.
     double operations_a_token() const;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,5 +34,9 @@ struct Rule {
 const std::vector<Rule>& rules();
 // That of the parameter `rule`.
 const Rule& rule_of(const Parameters& parameters);
+
+// [t][s] = product of 1 - alpha_u for u from s + 1 to t, 1 on the diagonal, 0 above it; row-major, as many
+// rows and columns as there are alphas. Made by multiplying on, never by dividing: alpha may be 1.
+std::vector<float> decay_products(std::span<const float> alpha);
 
 }  // namespace sawtooth::memory
