@@ -173,8 +173,9 @@ Shape boundaries_shape(const Parameters& p, const Arrays&) {
 }
 
 // Boundaries come where the strategy has its own.
-Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p, const Arrays& inputs) {
-    return output.name == "boundaries" ? shape_of_boundaries(p, strategy_of(variant).chunk_of(p))
+Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p,
+                   const Arrays& inputs) {
+    return output.name == "boundaries" ? shape_of_boundaries(p, memory::strategy_of(variant).chunk_of(p))
                                        : output.shape_for(p, inputs);
 }
 

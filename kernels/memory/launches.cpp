@@ -85,9 +85,10 @@ namespace {
 // Of all tiles of all sequences: tokens, the tokens that their windows reach, and pairs of a token that reads
 // and one that it reads.
 struct Counts {
-    double tokens = 0, sources = 0, pairs = 0, states = 0;  // states: numbers of M, and of S where there is one
-    double size = 0, width = 0;                             // of a matrix: rows times, and plus, columns
-    double matrices = 1, element = 4, word = 4;             // bytes of a number between launches, of an input
+    double tokens = 0, sources = 0, pairs = 0,
+           states = 0;                           // states: numbers of M, and of S where there is one
+    double size = 0, width = 0;                  // of a matrix: rows times, and plus, columns
+    double matrices = 1, element = 4, word = 4;  // bytes of a number between launches, of an input
 };
 
 Counts counts_of(const TiledRange& range) {

@@ -33,7 +33,7 @@ struct Strategy {
     std::vector<std::string> outputs;  // those of any of its rules; the rule says which are used
     // The parameter that says after how many tokens a boundary comes, from which on errors are taken anew;
     // "": it walks token by token, and its boundaries at `chunk` change nothing.
-    std::string chunk;
+    std::string chunk = "";
     Exact exact = Exact::at_chunk_one;
 
     // On the CPU a run is the strategy's fold over the sequence: chunk_forward takes the job's state over
