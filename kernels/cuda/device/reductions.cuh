@@ -49,13 +49,10 @@ __device__ inline bool is_plain_square(float square) { return square > 1e-20f &&
 template <class SumWide>
 __device__ float inverse_norm(float square, SumWide sum_wide) {
     const bool is_plain = is_plain_square(square);
-    float inverse = 1 / sqrtf(square);
-    // The lanes of a row sum together: all go this way where one of them must.
-    if (__any_sync(whole_warp, !is_plain)) {
-        const double norm = sqrt(sum_wide());
-        if (!is_plain) inverse = static_cast<float>(1 / (norm > 1e-12 ? norm : 1e-12));
-    }
-    return inverse;
+    // The lanes of a row sum together: all go the long way where one of them must.
+    if (__all_sync(whole_warp, is_plain)) return 1 / sqrtf(square);
+    const double norm = sqrt(sum_wide());
+    return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (norm > 1e-12 ? norm : 1e-12));
 }
 
 }  // namespace sawtooth::device
