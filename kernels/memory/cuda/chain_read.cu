@@ -28,6 +28,8 @@ constexpr int tile_tokens = THREADS / 2;  // 16 a warp
 constexpr int block = SOURCE_BLOCK, blocks = AT_BOUNDARY ? 0 : SOURCES / SOURCE_BLOCK;
 constexpr int states = HAS_MOMENTUM && !AT_BOUNDARY ? 2 : 1;  // M, then S
 constexpr int stages = states + blocks;
+// Straight code takes fewer registers where products are few instructions, a loop where they are many.
+constexpr int unrolled = sizeof(Element) == 2 && stages <= 3 ? stages : 1;
 constexpr int column_tiles = columns / 8, row_tiles = rows / 8, source_tiles = block / 8;
 constexpr int padding = device::bank_padding<precision>;
 constexpr int state_stride = columns + padding, error_stride = block + padding, weight_stride = block + 4;
@@ -312,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
 #pragma unroll 1
     for (bool one_by_one = false;; one_by_one = true) {
         device::clear(y);
-#pragma unroll 1
+#pragma unroll unrolled
         for (int stage = 0; stage < stages; ++stage) {
             const Side& side = shared.sides[stage % SIDES];
             if (stage > 0) __syncthreads();  // all are done with the stage before, its side and its weights

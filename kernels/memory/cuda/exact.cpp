@@ -1,265 +1,241 @@
-// Token by token on a GPU: sequential (a launch a token), sequential_persistent (one launch), the local
-// memories of tnt, and associative_scan, whose trees stand over strips of rows too.
+// Matrix rules token by token: sequential (a launch a token), sequential_persistent (one launch), the local
+// memories of tnt, and associative_scan, whose trees stand over strips of rows too. Trellis token by token.
 
-#include "kernels/memory/cuda.h"
+#include <algorithm>
+
+#include "kernels/cuda/struct_bytes.h"
+#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
 
-using cuda::Kernel;
+using cuda::Defines;
+using cuda::KernelSource;
 using cuda::PlanBuilder;
+using cuda::StructBytes;
 
 constexpr int64_t persistent_group = 16;  // tokens staged at once; leaves of a tree
+constexpr int64_t float_bytes = 4;
 
 // How a thread block covers rows of a memory [d, d] (strip.cuh).
 struct Strip {
-    int64_t lanes, warps, row, rows;
+    int64_t lanes, threads;
+    int64_t row;   // numbers of a row in shared memory
+    int64_t rows;  // of the block
 };
 
-Strip strip_of(int64_t d) {
+Strip strip_of(const Job& job) {
     Strip strip{};
-    strip.lanes = d <= 64 ? 4 : 8;
-    const int64_t rows_a_warp = 32 / strip.lanes;
-    strip.warps = std::min<int64_t>(ceil_divide(d, rows_a_warp), 4);
-    strip.row = padded_to(d, 4 * strip.lanes);
-    strip.rows = strip.warps * rows_a_warp;
+    strip.lanes = job.d <= 64 ? 4 : 8;
+    strip.threads = 32 * std::min<int64_t>(ceil_divide(job.d, 32 / strip.lanes), 4);
+    strip.row = round_up(job.d, 4 * strip.lanes);
+    strip.rows = strip.threads / strip.lanes;
     return strip;
 }
 
 // Bytes that copies of rows may move at once.
-int64_t copy_bytes(int64_t row_bytes) {
+int64_t copy_bytes(const Job& job) {
     for (const int64_t bytes : {16, 8, 4})
-        if (row_bytes % bytes == 0) return bytes;
+        if (job.d * bytes_of(job.storage) % bytes == 0) return bytes;
     return 2;
 }
 
-int64_t group_of(const Job& sizes, int64_t tokens) {
+int64_t group_of(const Job& job, int64_t tokens) {
     // A window is fetched at once.
-    if (sizes.rule == UpdateRule::atlas_omega) return persistent_group;
-    return std::min(tokens, persistent_group);
+    return job.rule->is_windowed ? persistent_group : std::min(tokens, persistent_group);
 }
 
-Defines strip_defines(const DeviceJob& job, int64_t group) {
-    const Job& sizes = job.sizes;
-    const Strip strip = strip_of(sizes.width);
-    return {{"RULE", name_of(sizes.rule)},
-            {"X", name_of(job.storage)},
-            {"WIDTH", text_of(sizes.width)},
-            {"LANES", text_of(strip.lanes)},
-            {"WARPS", text_of(strip.warps)},
-            {"GROUP", text_of(group)},
-            {"COPY", text_of(copy_bytes(sizes.width * word_bytes(job)))},
-            {"NORMALISE", text_of(sizes.normalises)},
-            {"WINDOW", text_of(sizes.memory.window)}};
+// Tokens whose keys and values are kept.
+int64_t ring_of(const Job& job, int64_t group) { return job.window - 1 + group; }
+
+// Staged of strip.cuh.
+int64_t staged_bytes(const Job& job, int64_t group) {
+    const Strip strip = strip_of(job);
+    const int64_t ring = ring_of(job, group);
+    return StructBytes()
+        .array(2 * 3 * round_up(group * job.d, 8), bytes_of(job.storage), 16)  // raw
+        .array(2 * 3 * group, float_bytes, 16)                                 // gates
+        .array(ring * strip.row, float_bytes, 16)                              // k
+        .array(group * strip.row, float_bytes, 16)                             // q
+        .array(ring * strip.rows, float_bytes)                                 // v
+        .array(group * strip.rows, float_bytes)                                // y
+        .array((job.rule->reads_w_omega ? group : 1) * 2 * strip.row, float_bytes, 16)
+        .total();
 }
 
-device_side::Walk walk_of(const DeviceJob& job) {
-    device_side::Walk walk = {};
-    walk.k = job.k, walk.v = job.v, walk.q = job.q;
-    walk.gates = job.gates;
-    walk.w_omega = job.w_omega;
-    walk.m_from = job.m0, walk.s_from = job.s0;
-    walk.m_to = job.final_m, walk.s_to = job.final_s;
-    walk.boundaries = job.boundaries;
-    walk.y = job.y;
-    walk.length = job.sizes.length;
-    walk.last = job.sizes.length;
-    walk.chunk = job.chunk;
-    walk.boundary_count = job.boundary_count;
-    return walk;
+KernelSource strip_source(const Job& job, const char* entry, int64_t group, int64_t shared_bytes) {
+    const Strip strip = strip_of(job);
+    return {.file = std::string("kernels/memory/cuda/") + entry + ".cu",
+            .entry = entry,
+            .defines = {{"RULE", job.rule->name},
+                        {"X", name_of(job.storage)},
+                        {"WIDTH", job.d},
+                        {"LANES", strip.lanes},
+                        {"GROUP", group},
+                        {"COPY", copy_bytes(job)},
+                        {"NORMALISE", job.normalises},
+                        {"WINDOW", job.window}},
+            .threads = strip.threads,
+            .shared_bytes = shared_bytes};
 }
 
-Extent strip_grid(const Job& sizes, int64_t locals) {
-    return {locals, ceil_divide(sizes.width, strip_of(sizes.width).rows), sizes.batch};
-}
-std::string strip_formula(const Job& sizes) {
-    return "1, ceil(d / " + std::to_string(strip_of(sizes.width).rows) + "), B";
-}
-Extent strip_block(const Job& sizes) { return {32 * strip_of(sizes.width).warps, 1, 1}; }
-
-Kernel walk_kernel(PlanBuilder& builder, const DeviceJob& job, int64_t tokens, bool local) {
-    Defines defines = strip_defines(job, group_of(job.sizes, tokens));
-    defines.emplace_back("LOCAL", text_of(local));
-    return builder.kernel({"kernels/memory/walk.cu", std::move(defines)}, "walk");
+KernelSource exact_source(const Job& job, int64_t tokens, bool is_local) {
+    KernelSource source = strip_source(job, "exact", group_of(job, tokens), exact_shared_bytes(job, tokens));
+    source.defines.emplace_back("LOCAL", is_local);
+    return source;
 }
 
-LaunchInfo tokens_info(const DeviceJob& job, int64_t tokens, std::string formula) {
-    const auto count = static_cast<double>(tokens);
-    return describe_launch(tokens == 1 ? "token" : "tokens",
-                           tokens == 1 ? "One token corrects the memory and reads it."
-                                       : "All tokens, one after another, correct the memory and read it.",
-                           std::move(formula), vectors_of(job, tokens), {y_of(job, tokens)},
-                           {count * bytes_a_token(job.sizes), count * operations_a_token(job.sizes)});
+Grid strip_grid(const Job& job, Side locals = {}) {
+    return {std::move(locals), pieces("d", job.d, strip_of(job).rows), side("B", job.batch)};
 }
 
-void add_matrix_steps(PlanBuilder& builder, const DeviceJob& job, int64_t tokens) {
-    const Job& sizes = job.sizes;
-    const int64_t state = sizes.batch * sizes.width * sizes.width;
-    const int64_t shared = walk_shared_bytes(sizes, word_bytes(job), tokens);
-    const Kernel kernel = walk_kernel(builder, job, tokens, false);
-    const bool is_one = tokens >= sizes.length;
-    float* const live_m = is_one ? nullptr : builder.take<float>(state);
-    float* const live_s = is_one || !sizes.memory.has_momentum ? nullptr : builder.take<float>(state);
-    add_steps(sizes, tokens, [&](Range range) {
-        device_side::Walk walk = walk_of(job);
-        walk.first = range.first, walk.last = range.last;
-        if (range.first > 0) walk.m_from = live_m, walk.s_from = live_s;
-        if (range.last < sizes.length) walk.m_to = live_m, walk.s_to = live_s;
-        if (range.first > 0) return builder.launch_again(kernel, shared, walk);
-        builder.launch(tokens_info(job, tokens, strip_formula(sizes)), kernel, strip_grid(sizes, 1),
-                       strip_block(sizes), shared, walk);
-    });
-}
-
-int64_t trellis_shared_bytes(const Job& sizes, int64_t group) {
-    const int64_t wide = padded_to(sizes.width, 32), narrow = padded_to(sizes.compress, 32);
-    return 4 * group * (5 * wide + 2 * narrow + 4) + 64;
-}
-
-void add_trellis_steps(PlanBuilder& builder, const DeviceJob& job, int64_t tokens) {
-    const Job& sizes = job.sizes;
-    const int64_t group = std::min<int64_t>(tokens, sizes.width <= 64 ? 16 : 8);
-    const int64_t state = sizes.batch * sizes.width * sizes.compress;
-    const int64_t shared = trellis_shared_bytes(sizes, group);
-    const Kernel kernel = builder.kernel({"kernels/memory/trellis.cu",
-                                          {{"X", name_of(job.storage)},
-                                           {"WIDTH", text_of(sizes.width)},
-                                           {"COMPRESS", text_of(sizes.compress)},
-                                           {"NORMALISE", text_of(sizes.normalises)},
-                                           {"GROUP", text_of(group)}}},
-                                         "trellis");
-    const bool is_one = tokens >= sizes.length;
-    float* const keys = is_one ? nullptr : builder.take<float>(state);
-    float* const values = is_one ? nullptr : builder.take<float>(state);
-    add_steps(sizes, tokens, [&](Range range) {
-        const bool is_first = range.first == 0, is_last = range.last == sizes.length;
-        const device_side::Trellis trellis = {job.x,
-                                              job.k,
-                                              job.v,
-                                              job.q,
-                                              job.gates,
-                                              job.lambda_values,
-                                              is_first ? job.m0 : keys,
-                                              is_first ? job.s0 : values,
-                                              is_last ? job.final_m : keys,
-                                              is_last ? job.final_s : values,
-                                              job.y,
-                                              sizes.length,
-                                              range.first,
-                                              range.last};
-        if (!is_first) return builder.launch_again(kernel, shared, trellis);
-        builder.launch(tokens_info(job, tokens, "B"), kernel, {sizes.batch, 1, 1},
-                       {padded_to(8 * sizes.width, 32), 1, 1}, shared, trellis);
-    });
-}
-
-void add_tokens(PlanBuilder& builder, const DeviceJob& job, int64_t tokens) {
-    if (job.sizes.rule == UpdateRule::lattice) return add_slot_steps(builder, job, tokens);
-    if (job.sizes.rule == UpdateRule::trellis) return add_trellis_steps(builder, job, tokens);
-    add_matrix_steps(builder, job, tokens);
+// All tokens in one launch.
+ExactArguments arguments_of(const Job& job) {
+    const Chain chain = matrix_chain(job);
+    ExactArguments all = {};
+    all.k = job.k, all.v = job.v, all.q = job.q;
+    all.gates = arguments_of(chain.gates);
+    all.w_omega = job.w_omega;
+    all.m_from = chain.m0, all.s_from = chain.s0;
+    all.m_to = chain.final_m, all.s_to = chain.final_s;
+    all.boundaries = chain.boundaries;
+    all.y = job.y;
+    all.length = all.last = job.length;
+    all.chunk = job.chunk;
+    all.boundary_count = job.boundary_count;
+    return all;
 }
 
 }  // namespace
 
-int64_t walk_shared_bytes(const Job& sizes, int64_t word_bytes, int64_t tokens) {
-    const int64_t group = group_of(sizes, tokens);
-    const Strip strip = strip_of(sizes.width);
-    const int64_t ring = sizes.memory.window - 1 + group;
-    const int64_t raw = 6 * padded_to(group * sizes.width, 8) * word_bytes;
-    const int64_t of_w = (sizes.rule == UpdateRule::atlas ? group : 1) * 2 * strip.row;
-    return raw +
-           4 * (6 * group + ring * strip.row + group * strip.row + ring * strip.rows + group * strip.rows +
-                of_w) +
-           128;
+int64_t exact_shared_bytes(const Job& job, int64_t tokens) {
+    return staged_bytes(job, group_of(job, tokens));
 }
 
-int64_t tree_shared_bytes(const Job& sizes, int64_t word_bytes) {
-    const Strip strip = strip_of(sizes.width);
-    const bool is_windowed = sizes.rule == UpdateRule::atlas_omega;
-    const int64_t ring = is_windowed ? sizes.memory.window - 1 + persistent_group : 1;
-    return walk_shared_bytes(sizes, word_bytes, persistent_group) +
-           4 * 3 * strip.row / strip.lanes * 32 * strip.warps + 4 * ring * strip.rows +
-           32 * persistent_group + 64;
+// Shared of tree.cu.
+int64_t tree_shared_bytes(const Job& job) {
+    const Strip strip = strip_of(job);
+    const int64_t numbers = strip.row / strip.lanes * strip.threads;
+    return StructBytes()
+        .array(1, staged_bytes(job, persistent_group), 16)
+        .array(3 * numbers, float_bytes)  // m, s, boundary
+        .array((job.rule->is_windowed ? ring_of(job, persistent_group) : 1) * strip.rows, float_bytes)
+        .array(2 * persistent_group, 16)  // nodes
+        .total();
 }
 
-void add_sequential(PlanBuilder& builder, const DeviceJob& job) { add_tokens(builder, job, 1); }
-
-void add_sequential_persistent(PlanBuilder& builder, const DeviceJob& job) {
-    add_tokens(builder, job, job.sizes.length);
+void add_matrix_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
+    const int64_t state = job.batch * job.d * job.d, count = ceil_divide(job.length, tokens);
+    const bool has_momentum = job.rule->has_momentum;
+    float* const live_m = count > 1 ? builder.take<float>(state) : nullptr;
+    float* const live_s = count > 1 && has_momentum ? builder.take<float>(state) : nullptr;
+    builder.launch_steps(describe::tokens(job, tokens), strip_grid(job), exact_source(job, tokens, false),
+                         count, [all = arguments_of(job), live_m, live_s, tokens](int64_t step) {
+                             ExactArguments mine = all;
+                             mine.first = step * tokens;
+                             mine.last = std::min(mine.first + tokens, all.length);
+                             if (mine.first > 0) mine.m_from = live_m, mine.s_from = live_s;
+                             if (mine.last < all.length) mine.m_to = live_m, mine.s_to = live_s;
+                             return mine;
+                         });
 }
 
-void add_associative_scan(PlanBuilder& builder, const DeviceJob& job) {
-    const Job& sizes = job.sizes;
-    Defines defines = strip_defines(job, persistent_group);
-    defines.emplace_back("AT_BOUNDARY", text_of(sizes.reads_boundary));
-    const auto tokens = static_cast<double>(sizes.batch * sizes.length),
-               size = static_cast<double>(sizes.width * sizes.width);
-    const double matrices = sizes.memory.has_momentum ? 2 : 1;
-    builder.launch(
-        describe_launch(
-            "tree", "In every tile totals go up a tree and states come down; then tokens read.",
-            strip_formula(sizes), vectors_of(job, sizes.length), {y_of(job, sizes.length)},
-            {static_cast<double>(sizes.length) * bytes_a_token(sizes), (8 * matrices + 6) * tokens * size}),
-        builder.kernel({"kernels/memory/tree.cu", std::move(defines)}, "tree"), strip_grid(sizes, 1),
-        strip_block(sizes), tree_shared_bytes(sizes, word_bytes(job)), walk_of(job));
+void add_trellis_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
+    const int64_t group = std::min<int64_t>(tokens, job.d <= 64 ? 16 : 8);
+    const int64_t wide = round_up(job.d, 32), narrow = round_up(job.compress, 32);
+    const int64_t state = job.batch * job.d * job.compress, count = ceil_divide(job.length, tokens);
+    float* const keys = count > 1 ? builder.take<float>(state) : nullptr;
+    float* const values = count > 1 ? builder.take<float>(state) : nullptr;
+    const KernelSource source = {.file = "kernels/memory/cuda/trellis.cu",
+                                 .entry = "trellis",
+                                 .defines = {{"X", name_of(job.storage)},
+                                             {"WIDTH", job.d},
+                                             {"COMPRESS", job.compress},
+                                             {"NORMALISE", job.normalises},
+                                             {"GROUP", group}},
+                                 .threads = round_up(8 * job.d, 32),
+                                 .shared_bytes = StructBytes()
+                                                     .array(4 * group * wide, float_bytes, 16)  // x, k, v, q
+                                                     .array(2 * group * narrow, float_bytes, 16)  // z, r
+                                                     .array(group * wide, float_bytes)            // y
+                                                     .array(group, 12, float_bytes)               // gates
+                                                     .array(group, float_bytes)                   // decays
+                                                     .total()};
+    const Chain of_keys = key_chain(job), of_values = value_chain(job);
+    const TrellisArguments all = {job.x,
+                                  job.k,
+                                  job.v,
+                                  job.q,
+                                  arguments_of(of_keys.gates),
+                                  of_values.gates.lambda,
+                                  of_keys.m0,
+                                  of_values.m0,
+                                  of_keys.final_m,
+                                  of_values.final_m,
+                                  job.y,
+                                  job.length,
+                                  0,
+                                  job.length};
+    builder.launch_steps(describe::tokens(job, tokens), Grid{.x = side("B", job.batch)}, source, count,
+                         [all, keys, values, tokens](int64_t step) {
+                             TrellisArguments mine = all;
+                             mine.first = step * tokens;
+                             mine.last = std::min(mine.first + tokens, all.length);
+                             if (mine.first > 0) mine.keys_from = keys, mine.values_from = values;
+                             if (mine.last < all.length) mine.keys_to = keys, mine.values_to = values;
+                             return mine;
+                         });
+}
+
+void add_associative_scan(PlanBuilder& builder, const Job& job) {
+    KernelSource source = strip_source(job, "tree", persistent_group, tree_shared_bytes(job));
+    source.defines.emplace_back("AT_BOUNDARY", job.reads_boundary);
+    builder.launch(describe::tree(job, {0, job.length}, describe::inputs_of(job, job.length)),
+                   strip_grid(job), source, arguments_of(job));
 }
 
 namespace {
 
-void add_locals(PlanBuilder& builder, const DeviceJob& job, const Kernel& kernel, Range shard,
-                const float* global, float* sums) {
-    const Job& sizes = job.sizes;
-    const int64_t locals = ceil_divide(shard.count(), sizes.local_tokens);
-    const auto count = static_cast<double>(shard.count());
-    device_side::Walk walk = walk_of(job);
-    walk.first = shard.first, walk.last = shard.last;
-    walk.local_tokens = sizes.local_tokens;
-    walk.m_from = global, walk.s_from = nullptr;
-    walk.m_to = walk.s_to = walk.boundaries = nullptr;
-    walk.sums = sums;
-    LaunchInfo info =
-        describe_launch("locals", "Local memories run over their tokens, all of a shard at once.",
-                        "ceil(C_G / C_L), ceil(d / " + std::to_string(strip_of(sizes.width).rows) + "), B",
-                        vectors_of(job, shard.count()),
-                        {y_of(job, shard.count()), {"sums of y", {sizes.batch, locals, sizes.width}}},
-                        {count * bytes_a_token(sizes), count * operations_a_token(sizes)});
-    builder.launch(std::move(info), kernel, strip_grid(sizes, locals), strip_block(sizes),
-                   walk_shared_bytes(sizes, word_bytes(job), sizes.local_tokens), walk);
+// The local memories of a shard, each from the global memory.
+void add_locals(PlanBuilder& builder, const Job& job, Range shard, const float* global, float* sums) {
+    ExactArguments arguments = arguments_of(job);
+    arguments.first = shard.first, arguments.last = shard.last;
+    arguments.local_tokens = job.local_tokens;
+    arguments.m_from = global, arguments.s_from = nullptr;
+    arguments.m_to = arguments.s_to = arguments.boundaries = nullptr;
+    arguments.sums = sums;
+    builder.launch(describe::locals(job, shard),
+                   strip_grid(job, pieces("C_G", shard.count(), "C_L", job.local_tokens)),
+                   exact_source(job, job.local_tokens, true), arguments);
 }
 
-void add_global_step(PlanBuilder& builder, const DeviceJob& job, const Kernel& kernel, Range shard,
-                     const float* from, float* to, const float* sums) {
-    const Job& sizes = job.sizes;
-    const int64_t d = sizes.width, locals = ceil_divide(shard.count(), sizes.local_tokens);
-    const ArrayUse m = {"m", {sizes.batch, d, d}};
-    const auto size = static_cast<double>(sizes.batch * d * d);
-    const device_side::GlobalStep step = {
-        sums,        job.gates.alpha, from,   to,        job.boundaries,    sizes.length,
-        shard.first, shard.last,      locals, job.chunk, job.boundary_count};
-    builder.launch(
-        describe_launch("global_step", "The means of a shard move the global memory.", "8, B",
-                        {{"sums of y", {sizes.batch, locals, d}}, {"alpha", {sizes.batch, shard.count()}}, m},
-                        {m}, {8 * size, 3 * size}),
-        kernel, {8, sizes.batch, 1}, {128, 1, 1}, 0, step);
+void add_global_step(PlanBuilder& builder, const Job& job, Range shard, const float* from, float* to,
+                     const float* sums) {
+    const TntStepArguments arguments = {
+        sums,        job.alpha,         from,
+        to,          job.boundaries,    job.length,
+        shard.first, shard.last,        ceil_divide(shard.count(), job.local_tokens),
+        job.chunk,   job.boundary_count};
+    builder.launch(describe::global_step(job, shard), Grid{.x = side("8", 8), .y = side("B", job.batch)},
+                   {.file = "kernels/memory/cuda/tnt_step.cu",
+                    .entry = "tnt_step",
+                    .defines = {{"WIDTH", job.d}},
+                    .threads = 128},
+                   arguments);
 }
 
 }  // namespace
 
-void add_tnt(PlanBuilder& builder, const DeviceJob& job) {
-    const Job& sizes = job.sizes;
-    const int64_t d = sizes.width;
-    float* const live = builder.take<float>(sizes.batch * d * d);
-    float* const sums = builder.take<float>(sizes.batch * ceil_divide(job.chunk, sizes.local_tokens) * d);
-    const Kernel locals = walk_kernel(builder, job, sizes.local_tokens, true);
-    const Kernel step =
-        builder.kernel({"kernels/memory/global_step.cu", {{"WIDTH", text_of(d)}}}, "global_step");
-    for (int64_t first = 0; first < sizes.length; first += job.chunk) {
-        const Range shard{first, std::min(first + job.chunk, sizes.length)};
+void add_tnt(PlanBuilder& builder, const Job& job) {
+    float* const live = builder.take<float>(job.batch * job.d * job.d);
+    float* const sums = builder.take<float>(job.batch * ceil_divide(job.chunk, job.local_tokens) * job.d);
+    for (int64_t first = 0; first < job.length; first += job.chunk) {
+        const Range shard{first, std::min(first + job.chunk, job.length)};
         const float* const from = first == 0 ? job.m0 : live;
-        add_locals(builder, job, locals, shard, from, sums);
-        add_global_step(builder, job, step, shard, from, shard.last == sizes.length ? job.final_m : live,
-                        sums);
+        add_locals(builder, job, shard, from, sums);
+        add_global_step(builder, job, shard, from, shard.last == job.length ? job.final_m : live, sums);
     }
 }
 
