@@ -15,12 +15,15 @@ std::shared_ptr<const LaunchInfo> described(LaunchInfo info, const Side& items) 
 
 }  // namespace
 
-void PlanBuilder::launch(LaunchInfo info, const Side& items, Split split, Work work) {
+void PlanBuilder::launch(LaunchInfo info, const Side& items, Split split, Work work,
+                         std::function<void()> before) {
     if (error_) return;
-    plan_.launches.push_back({described(std::move(info), items),
-                              [count = items.count, split, work = std::move(work)](Queue& queue) {
-                                  queue.pool->dispatch(count, split, work);
-                              }});
+    plan_.launches.push_back(
+        {described(std::move(info), items),
+         [count = items.count, split, work = std::move(work), before = std::move(before)](Queue& queue) {
+             if (before) before();
+             queue.pool->dispatch(count, split, work);
+         }});
 }
 
 void PlanBuilder::launch_steps(LaunchInfo info, const Side& items, int64_t count,

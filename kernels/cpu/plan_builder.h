@@ -18,7 +18,9 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     void launch(LaunchInfo info, const Side& items, Work work) {
         launch(std::move(info), items, Split::contiguous, std::move(work));
     }
-    void launch(LaunchInfo info, const Side& items, Split split, Work work);
+    // `before` (may be empty) is called before every run of it, by the thread that dispatches.
+    void launch(LaunchInfo info, const Side& items, Split split, Work work,
+                std::function<void()> before = {});
 
     // `count` launches that share one description: step s calls work(s, item) for every item. A launch a
     // token makes thousands of them; in a dry plan they are only counted.

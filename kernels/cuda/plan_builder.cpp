@@ -10,7 +10,6 @@ namespace {
 
 // The same on every chip since 3.0: CUDA C++ Programming Guide, "Technical Specifications".
 constexpr Extent largest_grid = {2147483647, 65535, 65535};
-constexpr Extent largest_block = {1024, 1024, 64};
 constexpr int64_t most_threads = 1024;
 
 bool fits(const Extent& extent, const Extent& largest) {
@@ -29,11 +28,10 @@ std::optional<Error> check_launch(const LaunchInfo& info, int64_t shared_bytes, 
             fmt::format("{}: a grid of {} thread blocks, where 1 x 1 x 1 to {} can be started; "
                         "choose another shape or tile size",
                         info.name, text_of(info.grid), text_of(largest_grid)));
-    if (!fits(info.block, largest_block) || info.block.x * info.block.y * info.block.z > most_threads)
+    if (info.block.x < 1 || info.block.x > most_threads)
         return Error::failure(
-            fmt::format("{}: {} threads a block, where at most {} in all and {} can be started; "
-                        "choose a smaller tile",
-                        info.name, text_of(info.block), most_threads, text_of(largest_block)));
+            fmt::format("{}: {} threads a block, where 1 to {} can be started; choose a smaller tile",
+                        info.name, info.block.x, most_threads));
     if (shared_bytes > chip.shared_bytes_per_block)
         return Error::failure(
             fmt::format("{}: {} of shared memory a block, where {} has {}; choose a smaller tile", info.name,

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "kernels/core/launch.h"
-#include "kernels/scan/cpu.h"
-#include "kernels/scan/rows.h"
+#include "kernels/scan/job.h"
 
 namespace sawtooth::scan {
 
@@ -14,7 +13,7 @@ struct Tile {
     int64_t batch = 0, first = 0, steps = 1, column = 0, columns = 0;
 };
 
-// Where the steps of a tile lie in the job's arrays, whatever the direction and the precision.
+// Where the steps of a tile lie in the job's arrays, whatever the direction and the storage.
 class Access {
   public:
     explicit Access(const Job& job) : job_(job) {}

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 
-#include "kernels/memory/matrix_chain.h"
-#include "kernels/memory/scratch.h"
-#include "kernels/memory/strategies.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+#include "kernels/memory/cpu/chain.h"
+#include "kernels/memory/cpu/strategies.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -25,12 +26,12 @@ void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
     std::fill_n(inverse, block_rows * lanes, 0.0f);
     for (int64_t r = 0; r < count; ++r) {
         inverse[r * lanes + r] = 1;
-        multiply({.left = {t + r * stride},
+        cpu::multiply({.left = {t + r * stride},
                   .right = {inverse},
                   .target = {inverse + r * lanes},
                   .rows = 1,
                   .inner = r,
-                  .into = Into::subtract});
+                  .into = cpu::Into::subtract});
     }
 }
 
@@ -39,28 +40,27 @@ void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
 void solve_rows(const float* t, int64_t t_stride, const float* inverse, float* x, int64_t stride,
                 int64_t first, int64_t count) {
     float* const here = x + first * stride;
-    float* const before = at_least(scratch.rows, count * stride);
-    const auto product = [&](Left left, const float* right, int64_t inner, Into into) {
-        return Product{left, {right, stride, lanes}, {here, stride, lanes}, count, inner, stride / lanes,
+    float* const before = cpu::at_least(scratch.rows, count * stride);
+    const auto product = [&](cpu::Left left, const float* right, int64_t inner, cpu::Into into) {
+        return cpu::Product{left, {right, stride, lanes}, {here, stride, lanes}, count, inner, stride / lanes,
                        into};
     };
-    multiply(product({t, t_stride, 1}, x, first, Into::subtract));
+    cpu::multiply(product({t, t_stride, 1}, x, first, cpu::Into::subtract));
     std::copy_n(here, count * stride, before);
-    multiply_lower(product({inverse, lanes, 1}, before, count, Into::set), 1);
+    cpu::multiply_lower(product({inverse, lanes, 1}, before, count, cpu::Into::set), 1);
 }
 
-}  // namespace
-
-void solve_tile(const TiledChain& tiled, int64_t batch, int64_t tile, const std::stop_token& stop) {
-    const Chain& chain = tiled.chain;
+// Turns keys and values of a tile into those whose product with the boundary memory is the exact error.
+void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const std::stop_token& stop) {
+    const StripChain& chain = tiled.chain;
     const Range tokens = tiled.tiling.at(tile);
-    const int64_t slot = tiled.slot(batch, tile), stride = tiled.sources, key_row = padded(chain.columns);
+    const int64_t slot = tiled.slot(sequence, tile), stride = tiled.sources, key_row = padded(chain.columns);
     const float* const keys = tiled.keys_of(slot);
     float* const solved = tiled.solved_of(slot);
-    float* const rows = at_least(scratch.coefficients, (block_rows + 2) * stride);
-    float *const w = rows + block_rows * stride, *const t = at_least(scratch.triangle, block_rows * stride);
+    float* const rows = cpu::at_least(scratch.coefficients, (block_rows + 2) * stride);
+    float *const w = rows + block_rows * stride, *const t = cpu::at_least(scratch.triangle, block_rows * stride);
     float inverse[block_rows * lanes];
-    TileCoefficients coefficients(chain, batch, tokens, w, w + stride);
+    TileCoefficients coefficients(chain, sequence, tokens, w, w + stride);
     for (int64_t first = 0; first < tokens.count() && !stop.stop_requested(); first += block_rows) {
         const int64_t count = std::min(block_rows, tokens.count() - first), reach = first + count;
         for (int64_t r = 0; r < count; ++r) {
@@ -71,30 +71,45 @@ void solve_tile(const TiledChain& tiled, int64_t batch, int64_t tile, const std:
             std::fill(line + chain.columns, line + key_row, 0.0f);
             coefficients.advance(tokens.first + first + r);
         }
-        multiply({.left = {keys + first, 1, stride},
+        cpu::multiply({.left = {keys + first, 1, stride},
                   .right = {keys, stride, lanes},
                   .target = {t, stride, lanes},
                   .rows = count,
                   .inner = chain.columns,
                   .blocks = strips_of(reach)});
         for (int64_t r = 0; r < count; ++r)
-            multiply_elements(t + r * stride, rows + r * stride, padded(reach));
+            cpu::multiply_elements(t + r * stride, rows + r * stride, padded(reach));
         invert(t + first, stride, count, inverse);
         solve_rows(t, stride, inverse, solved, key_row, first, count);
         solve_rows(t, stride, inverse, tiled.values_of(slot), padded(chain.rows), first, count);
     }
 }
 
-void forward::exact_chunk(Plan& plan, const Job& state, Range tokens, Pulse pulse, float* room) {
-    Pieces pieces(room);
-    add_tiled_launches(
-        plan,
-        std::make_shared<const TiledChain>(tile_matrix(state, tokens, pulse, pulse.chunk, true, pieces)),
-        "Every chunk's triangular system is solved for its keys and values (WY form).");
+// A tile is a whole chunk.
+TiledChain tile_chunks(const CpuJob& job, Range tokens, Pieces& room) {
+    TiledChain tiled = tile_matrix(job, tokens, job.chunk, room);
+    tiled.solved = room.take(tiled.slots() * tiled.tiling.tile() * padded(job.d));
+    return tiled;
 }
 
-int64_t room::exact_chunk(const Job& job, Range tokens, Pulse pulse) {
-    return matrix_room(job, tokens, pulse, pulse.chunk, true);
+}  // namespace
+
+void forward::exact_chunk(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
+    Pieces pieces(room);
+    const TiledChain& tiled = builder.keep(tile_chunks(job, tokens, pieces));
+    builder.launch(describe::solve(tiled.words()), tiled.sides(), [&tiled](const cpu::Item& item) {
+        const int64_t sequence = item.index / tiled.tiles(), tile = item.index % tiled.tiles();
+        prepare_tile(tiled, sequence, tile);
+        solve_tile(tiled, sequence, tile, item.stop);
+    });
+    add_walk(builder, tiled);
+    add_read(builder, tiled);
+}
+
+int64_t room::exact_chunk(const CpuJob& job, Range tokens) {
+    Pieces counted(nullptr);
+    tile_chunks(job, tokens, counted);
+    return counted.taken();
 }
 
 }  // namespace sawtooth::memory

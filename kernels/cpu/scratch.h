@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sawtooth::memory {
+namespace sawtooth::cpu {
 
 // Scratch that a worker keeps between its items: at least so many numbers, not initialised.
 inline float* at_least(std::vector<float>& values, int64_t count) {
@@ -11,4 +11,4 @@ inline float* at_least(std::vector<float>& values, int64_t count) {
     return values.data();
 }
 
-}  // namespace sawtooth::memory
+}  // namespace sawtooth::cpu

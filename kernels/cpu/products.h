@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-namespace sawtooth::memory {
+namespace sawtooth::cpu {
 
-// Rows of a memory that lie side by side. A matrix that a key is multiplied with is kept transposed, in
+// Rows of a matrix that lie side by side. A matrix that vectors are multiplied with is kept transposed, in
 // strips of 16 rows: strip s holds rows 16 s … 16 s + 15 as [columns, 16], so that vectors run over rows and
 // none ever looks at its neighbour.
 constexpr int64_t lanes = 16;
@@ -47,4 +47,4 @@ void multiply(const Product& product);
 // looks at what stands behind them.
 void multiply_lower(const Product& product, int64_t first);
 
-}  // namespace sawtooth::memory
+}  // namespace sawtooth::cpu

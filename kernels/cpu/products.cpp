@@ -2,16 +2,16 @@
 // runs.
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/memory/products.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/products.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 
-#include "kernels/memory/products.h"
+#include "kernels/cpu/products.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sawtooth::memory::HWY_NAMESPACE {
+namespace sawtooth::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Tag = hn::CappedTag<float, lanes>;
@@ -83,11 +83,11 @@ void multiply_all(const Product& product, int64_t first) {
 void multiply(const Product& product) { multiply_all<false>(product, 0); }
 void multiply_lower(const Product& product, int64_t first) { multiply_all<true>(product, first); }
 
-}  // namespace sawtooth::memory::HWY_NAMESPACE
+}  // namespace sawtooth::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::memory {
+namespace sawtooth::cpu {
 namespace {
 HWY_EXPORT(multiply);
 HWY_EXPORT(multiply_lower);
@@ -98,5 +98,5 @@ void multiply_lower(const Product& product, int64_t first) {
     HWY_DYNAMIC_DISPATCH(multiply_lower)(product, first);
 }
 
-}  // namespace sawtooth::memory
+}  // namespace sawtooth::cpu
 #endif
