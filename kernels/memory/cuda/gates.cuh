@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/memory/arguments.cuh"
+#include "kernels/memory/cuda/arguments.cuh"
 
 namespace sawtooth::memory {
 
@@ -9,7 +9,7 @@ struct Gate {
     float decay, keep, step;
 };
 
-__device__ inline Gate gate_at(const device_side::Gates& gates, int64_t token_of_batch) {
+__device__ inline Gate gate_at(const GateArguments& gates, int64_t token_of_batch) {
     const float step = gates.theta ? gates.theta[token_of_batch] : 1;
     const float forgets = gates.alpha ? gates.alpha[token_of_batch] : 0;
     return {1 - forgets - gates.lambda * step, gates.eta ? gates.eta[token_of_batch] : 0, step * gates.share};

@@ -5,34 +5,41 @@
 // element of the matrices after another, whose totals lie in its registers, and the scalars of the nodes, the
 // same for all elements, in shared memory. Errors are frozen at the chunk's boundary.
 //
+// Four tokens without decay (a = 1, b = 0) that add 1 2 3 4 to M = 10:
+//   leaves        1   2   3   4
+//   up            1   3   3  10      slot 1: 1 + 2; slot 3: 3 + 4, then all
+//   down          1   3   3 [10]     the last slot takes the state before all
+//                 1 [10]  3 [13]     slot 1 the same state, slot 3 what slot 1 adds to it
+//               [10] [11][13] [16]   and M after each token: 11 13 16 20
+//
 // Defines: those of strip.cuh (GROUP: a power of two), AT_BOUNDARY (where tokens are read).
 
-#include "kernels/memory/strip.cuh"
+#include "kernels/memory/cuda/strip.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;
 
-struct Scalars {
-    float a, b, h;
-};
+static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp makes the nodes of a binary tree");
 
+// Thread t alone reads and writes column t of m, s and boundary.
 struct Shared {
     Staged staged;
-    float m[columns][threads], s[columns][threads], boundary[columns][threads];
+    float m[columns][THREADS], s[columns][THREADS], boundary[columns][THREADS];
     float errors[is_windowed ? ring : 1][rows];
-    alignas(16)
-        float4 nodes[2 * group];  // a, b, h: leaves from `group` on, above node n its children 2 n, 2 n + 1
+    float4 nodes[2 * group];  // a, b, h: leaves from `group` on, node n has the children 2 n and 2 n + 1
 };
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// By one warp; leaves behind the last token leave everything as it is.
-__device__ void make_nodes(const device_side::Walk& given, int side, int count, Shared& shared) {
+// By one warp: a lane a leaf, then a lane a node, level by level. Leaves behind the last token leave
+// everything as it is.
+__device__ void make_nodes(const ExactArguments& given, int side, int count, Shared& shared) {
     const int lane = device::lane_of_thread();
     if (lane < group) {
         const Gate gate = lane < count ? gate_of(given.gates, shared.staged, side, lane) : Gate{1, 0, 0};
         shared.nodes[group + lane] = {gate.decay, gate.keep, lane < count ? gate.keep : 1, gate.step};
     }
     for (int width = group / 2; width >= 1; width /= 2) {
-        __syncwarp();
+        __syncwarp();  // the level below, two nodes of which are joined here
         if (lane >= width) continue;
         const float4 one = shared.nodes[2 * (width + lane)], two = shared.nodes[2 * (width + lane) + 1];
         shared.nodes[width + lane] = {two.x * one.x, two.x * one.y + two.y * one.z, two.z * one.z, 0};
@@ -82,21 +89,21 @@ struct Elements {
 // A row of the boundary's memory times a row in shared memory; all lanes of the row have the sum.
 __device__ float read_boundary(const Shared& shared, const float* from, int lane) {
     Row part;
-    load_part(from, lane, part);
+    part.load(from, lane);
     float sums[4] = {};
 #pragma unroll
     for (int j = 0; j < columns; ++j) sums[j % 4] += shared.boundary[j][threadIdx.x] * part[j];
     return sum_of_row(sums[0] + sums[1] + (sums[2] + sums[3]));
 }
 
-__device__ float atlas_error(const device_side::Walk& given, const Staged& staged, int i, int r, int lane) {
+__device__ float atlas_error(const ExactArguments& given, const Staged& staged, int i, int r, int lane) {
     float sum = 0;
     Row keys, values;
-    load_part(staged.inputs_of_w[i], lane, keys);
-    load_part(staged.inputs_of_w[i] + row, lane, values);
+    keys.load(staged.inputs_of_w[i], lane);
+    values.load(staged.inputs_of_w[i] + row, lane);
 #pragma unroll
     for (int j = 0; j < columns; ++j) {
-        const int column = column_of(lane, j);
+        const int column = Row::column(lane, j);
         if (r >= d || column >= d) continue;
         sum +=
             given.w_omega[r * 2 * d + column] * keys[j] + given.w_omega[r * 2 * d + d + column] * values[j];
@@ -105,7 +112,7 @@ __device__ float atlas_error(const device_side::Walk& given, const Staged& stage
 }
 
 struct Tree {
-    const device_side::Walk& given;
+    const ExactArguments& given;
     Shared& shared;
     int lane, local_row, r;
     float errors[group];
@@ -120,7 +127,7 @@ struct Tree {
                 const float e = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
                 if (lane == 0) shared.errors[slot][local_row] = e;
             }
-            __syncwarp();
+            __syncwarp();  // errors of the lane that starts a row, which all lanes of it read
         } else {
 #pragma unroll
             for (int i = 0; i < group; ++i) {
@@ -158,7 +165,7 @@ struct Tree {
 
     // One column over all tokens: its part of y is added.
     __device__ void scan_column(const Tokens& tokens, int j, float (&y)[group]) {
-        const int column = column_of(lane, j);
+        const int column = Row::column(lane, j);
         Elements elements;
         float leaves[group];
 #pragma unroll
@@ -192,18 +199,19 @@ struct Tree {
         }
     }
 
-    using Column = float[columns][threads];
-    __device__ void load(const float* state, int64_t at, Column& to) const {
+    // The thread's columns of row r of a state [d, d], whose first element is number `at`.
+    using Columns = float[columns][THREADS];
+    __device__ void load(const float* state, int64_t at, Columns& to) const {
         Row part;
-        load_state(state, at, r, lane, part);
+        part.load_unpadded(row_of_state(state, at, r), d, lane);
 #pragma unroll
         for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = part[j];
     }
-    __device__ void store(float* state, int64_t at, const Column& from) const {
+    __device__ void store(float* state, int64_t at, const Columns& from) const {
         Row part;
 #pragma unroll
         for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
-        store_state(state, at, r, lane, part);
+        part.store_unpadded(row_of_state(state, at, r), d, lane);
     }
 };
 
@@ -213,32 +221,33 @@ __device__ int64_t next_tile(int64_t first, int64_t chunk) {
     return first + group < end ? first + group : end;
 }
 
-__device__ Tokens tile_at(const device_side::Walk& given, int64_t batch, int64_t first) {
+__device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t first) {
     const int64_t next = next_tile(first, given.chunk);
     return {batch, first, next < given.last ? next : given.last};
 }
 
-// Grid: 1, strips of rows, batch.
-extern "C" __global__ void __launch_bounds__(threads) tree(device_side::Walk given) {
+// Grid: 1, strips of rows, batch. Block y has rows y rows … + rows - 1 of M and S for all tokens.
+extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
-    device::wait_for_launches_before();
-    device::let_next_launch_start();
     const int first_row = blockIdx.y * rows;
     const int64_t batch = blockIdx.z, state_at = batch * d * d;
     Tree tree{given, shared, static_cast<int>(threadIdx.x % LANES), static_cast<int>(threadIdx.x / LANES),
               static_cast<int>(first_row + threadIdx.x / LANES)};
+    // Tokens and the first state are inputs, which no launch before this one writes.
     tree.load(given.m_from, state_at, shared.m);
     tree.load(given.s_from, state_at, shared.s);
     start_copies(given, tile_at(given, batch, given.first), shared.staged, 0);
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
     int side = 0;
     for (int64_t first = given.first; first < given.last; first = next_tile(first, given.chunk), side ^= 1) {
         const Tokens tokens = tile_at(given, batch, first);
         device::wait_for_copies();
-        __syncthreads();
+        __syncthreads();  // the copies of all threads; the tile before is done with
         unpack(tokens, first_row, shared.staged, side);
         if (device::warp_of_thread() == 0) make_nodes(given, side, tokens.count(), shared);
-        __syncthreads();
+        __syncthreads();  // tokens and nodes, which other threads made; the other side may be filled
         if (const int64_t next = next_tile(first, given.chunk); next < given.last)
             start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);
         if (first % given.chunk == 0) {
@@ -250,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(threads) tree(device_side::Walk giv
         }
         tree.make_errors(tokens);
         tree.scan(tokens);
-        __syncthreads();
+        __syncthreads();  // y of all rows, which is stored token by token
         store_y(given, tokens, first_row, 0, shared.staged);
     }
     tree.store(given.m_to, state_at, shared.m);

@@ -1,14 +1,14 @@
-// Tiles of products (products.cuh) from and to memory.
+// Tiles of products (products.cuh) from and to memory, and matrices on their way into shared memory.
 #pragma once
 
-#include "kernels/memory/products.cuh"
-#include "kernels/memory/rows.cuh"
+#include "kernels/cuda/device/copy_async.cuh"
+#include "kernels/cuda/device/products.cuh"
 
-namespace sawtooth::memory {
+namespace sawtooth::device {
 
 // Where a lane's first element of a tile of 16 rows by 8 columns lies, [rows, stride].
-__device__ inline int row_of_lane() { return device::lane_of_thread() / 4; }
-__device__ inline int column_of_lane() { return device::lane_of_thread() % 4 * 2; }
+__device__ inline int row_of_lane() { return lane_of_thread() / 4; }
+__device__ inline int column_of_lane() { return lane_of_thread() % 4 * 2; }
 
 template <int tiles>
 __device__ void clear(Tile (&to)[tiles]) {
@@ -56,15 +56,15 @@ __device__ void store_tiles(const Tile (&from)[tiles], float* to, int stride) {
 template <Precision precision, int tiles>
 __device__ void store_elements(const Tile (&from)[tiles], typename Products<precision>::Element* to,
                                int stride) {
-    if constexpr (precision != Precision::bf16) {
+    using P = Products<precision>;
+    if constexpr (sizeof(typename P::Element) == 4) {
         store_tiles(from, to, stride);
     } else {
-        uint16_t* const mine = to + row_of_lane() * stride + column_of_lane();
+        auto* const mine = to + row_of_lane() * stride + column_of_lane();
 #pragma unroll
         for (int n = 0; n < tiles; ++n) {
-            *reinterpret_cast<uint32_t*>(mine + 8 * n) = device::f32_to_bf16x2(from[n][0], from[n][1]);
-            *reinterpret_cast<uint32_t*>(mine + 8 * stride + 8 * n) =
-                device::f32_to_bf16x2(from[n][2], from[n][3]);
+            *reinterpret_cast<uint32_t*>(mine + 8 * n) = P::pair(from[n][0], from[n][1]);
+            *reinterpret_cast<uint32_t*>(mine + 8 * stride + 8 * n) = P::pair(from[n][2], from[n][3]);
         }
     }
 }
@@ -107,8 +107,7 @@ __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_
     static_assert(columns % each == 0);
     for (int at = thread; at < rows * pieces; at += threads) {
         const int r = at / pieces, c = at % pieces * each;
-        device::copy_async(reinterpret_cast<Piece<16>*>(to + r * stride + c), from + r * from_stride + c,
-                           r < there);
+        copy_async<16>(to + r * stride + c, from + r * from_stride + c, r < there);
     }
 }
 
@@ -119,4 +118,4 @@ __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_
     copy_matrix<columns>(to, stride, from, from_stride, rows, there, threadIdx.x, blockDim.x);
 }
 
-}  // namespace sawtooth::memory
+}  // namespace sawtooth::device

@@ -1,12 +1,12 @@
 // What PRECISION, as which a kernel is compiled, makes of the factors of its products.
 #pragma once
 
-#include "kernels/memory/products.cuh"
+#include "kernels/cuda/device/products.cuh"
 
 namespace sawtooth::memory {
 
-constexpr Precision precision = Precision::PRECISION;
-using P = Products<precision>;
+constexpr device::Precision precision = device::Precision::PRECISION;
+using P = device::Products<precision>;
 using Element = P::Element;
 
 }  // namespace sawtooth::memory

@@ -1,22 +1,23 @@
-// What the kernels of this folder are given: plain structs, the same for the host, which fills them in.
+// What the kernels of this folder are given: one plain struct a kernel, the same for the host, which fills it
+// in. Null means "absent".
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
 
-namespace sawtooth::memory::device_side {
+namespace sawtooth::memory {
 
 // [batch, length] each; null: alpha 0, eta 0, theta 1.
-struct Gates {
+struct GateArguments {
     const float *alpha, *eta, *theta;
     float lambda;  // decay in proportion to the step
     float share;   // of a step that each token of a window gets
 };
 
-// The exact rules of a matrix, token by token (walk.cu). Tokens first … last - 1; a kernel of local memories
-// cuts them into pieces of local_tokens, each from m_from with no momentum.
-struct Walk {
+// exact.cu and tree.cu. Tokens first … last - 1; local memories cut them into pieces of local_tokens, each
+// from m_from with no momentum.
+struct ExactArguments {
     const void *k, *v, *q;  // [batch, length, d]
-    Gates gates;
+    GateArguments gates;
     const float* w_omega;          // [d, 2 d]
     const float *m_from, *s_from;  // [batch, d, d], before `first`; null: zeros
     float *m_to, *s_to;            // [batch, d, d], after `last`; null: not stored
@@ -28,17 +29,17 @@ struct Walk {
 
 // Tokens first … last - 1 in chunks, and chunks in tiles, which are what is worked on at once. The sources of
 // a tile are its tokens and `halo` ones before them, which windows reach; `origin` is the first of all.
-struct Tiling {
+struct TilingArguments {
     int64_t first, last, chunk, origin;
     int tile, tiles_a_chunk, tiles, halo;
 };
 
-// A matrix chain in tiles: prepare.cu or solve.cu, chain.cu, scan_tiles.cu, read.cu. Padded widths: columns
-// and rows of the memory to multiples of 16; `sources` of a tile likewise.
-struct Chain {
-    Tiling tiling;
+// A matrix memory in tiles: chain_prepare.cu or chain_solve.cu, chain_walk.cu, chain_scan.cu. Columns and
+// rows of the memory are padded to multiples of 16; the `sources` of a tile likewise.
+struct ChainArguments {
+    TilingArguments tiling;
     int64_t length;
-    Gates gates;
+    GateArguments gates;
     const void *given_keys, *given_values;  // [batch, length, columns], [batch, length, width of values]
     const float* w_omega;                   // of atlas [rows, 2 rows]
     // Between launches; a row a token from `origin` on.
@@ -56,16 +57,17 @@ struct Chain {
     int64_t boundary_chunk, boundary_count;
 };
 
-// What tokens read (read.cu).
-struct Reading {
+// chain_read.cu: what tokens read of a chain.
+struct ChainReadArguments {
+    ChainArguments chain;
     const void* queries;  // [batch, length, columns]
     void* y;              // [batch of y_stride elements, length, rows]
     int64_t y_stride;
 };
 
-// Slots of lattice, token by token (slots.cu).
-struct Slots {
-    Tiling tiling;  // where boundaries' slots are frozen; else first and last alone
+// lattice.cu.
+struct LatticeArguments {
+    TilingArguments tiling;  // where boundaries' slots are frozen; else first and last alone
     int64_t length;
     const void *k, *v, *q;  // [batch, length, d]
     const float* given;     // [batch, slot_count, d], before the first token
@@ -78,10 +80,10 @@ struct Slots {
     int64_t y_stride;
 };
 
-// Both passes of trellis, token by token (trellis.cu).
-struct Trellis {
+// trellis.cu: both passes, token by token.
+struct TrellisArguments {
     const void *x, *k, *v, *q;  // [batch, length, d]
-    Gates gates;                // lambda: of the keys
+    GateArguments gates;        // lambda: of the keys
     float lambda_values;
     const float *keys_from, *values_from;  // [batch, c, d], [batch, d, c]; null: zeros
     float *keys_to, *values_to;
@@ -89,8 +91,8 @@ struct Trellis {
     int64_t length, first, last;
 };
 
-// The step of tnt's global memory after a shard (global_step.cu).
-struct GlobalStep {
+// tnt_step.cu: the step of the global memory after a shard.
+struct TntStepArguments {
     const float* sums;    // of y over each local memory [batch, locals, d]
     const float* alpha;   // [batch, length]
     const float* m_from;  // [batch, d, d]; null: zeros
@@ -99,4 +101,10 @@ struct GlobalStep {
     int64_t length, first, last, locals, shard, boundary_count;
 };
 
-}  // namespace sawtooth::memory::device_side
+// pulse.cu.
+struct PulseArguments {
+    int32_t* to;  // [length]
+    int64_t length, chunk;
+};
+
+}  // namespace sawtooth::memory

@@ -7,12 +7,14 @@
 // for all slots of a batch item, of a tile for itself where they are frozen; else strips of slots walk all
 // tiles and leave every tile's state.
 //
-// Defines: X (storage), WIDTH (d), SLOT_COUNT, UPDATE (exact, sums, linearised), READS, AT_BOUNDARY,
-// NORMALISE, WARPS, SLOTS (of a block, a multiple of 4 WARPS), GROUP (tokens staged at once).
+// Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), SLOT_COUNT, UPDATE (exact, sums, linearised),
+// READS, AT_BOUNDARY, NORMALISE, SLOTS (of a block, a multiple of its teams), GROUP (tokens staged at once).
 
+#include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
-#include "kernels/memory/coefficients.cuh"
-#include "kernels/memory/rows.cuh"
+#include "kernels/cuda/device/lane_row.cuh"
+#include "kernels/cuda/device/rows.cuh"
+#include "kernels/memory/cuda/coefficients.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;
@@ -23,10 +25,12 @@ constexpr bool is_frozen = update != Update::exact;
 
 using Storage = device::X;
 using Word = Storage::Word;
-constexpr int d = WIDTH, lanes = 8, row = padded_to(d, 4 * lanes), columns = row / lanes;
-constexpr int threads = 32 * WARPS, teams = threads / lanes, rounds = SLOTS / teams;
+constexpr int d = WIDTH, lanes = 8, row = device::round_up(d, 4 * lanes);
+constexpr int teams = THREADS / lanes, rounds = SLOTS / teams;
 constexpr int group = GROUP;
+static_assert(THREADS % 32 == 0 && SLOTS % teams == 0, "whole warps, and as many slots for every team");
 
+// Slot n of the block is of team n % teams, whose lanes alone read and write it.
 struct Shared {
     alignas(16) float k[group][row], v[group][row], q[READS ? group : 1][row];
     alignas(16) float x[SLOTS][row];
@@ -34,56 +38,11 @@ struct Shared {
     alignas(16) float parts[READS ? teams : 1][row];  // of y, with its largest score and the sum of weights
     float largest[teams], weights[teams];
 };
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-using Row = float[columns];
+using Row = device::LaneRow<row, lanes>;
 
-__device__ int column_of(int lane, int j) { return 4 * (lane + lanes * (j / 4)) + j % 4; }
-
-__device__ void load_part(const float* from, int lane, Row& part) {
-#pragma unroll
-    for (int j = 0; j < columns; j += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(from + column_of(lane, j));
-        part[j] = four.x, part[j + 1] = four.y, part[j + 2] = four.z, part[j + 3] = four.w;
-    }
-}
-
-__device__ void store_part(const Row& part, int lane, float* to) {
-#pragma unroll
-    for (int j = 0; j < columns; j += 4)
-        *reinterpret_cast<float4*>(to + column_of(lane, j)) = {part[j], part[j + 1], part[j + 2],
-                                                               part[j + 3]};
-}
-
-template <class Number>
-__device__ Number sum_of_team(Number value) {
-#pragma unroll
-    for (int step = lanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(device::whole_warp, value, step);
-    return value;
-}
-
-__device__ float dot(const Row& left, const Row& right) {
-    float sums[4] = {};
-#pragma unroll
-    for (int j = 0; j < columns; ++j) sums[j % 4] += left[j] * right[j];
-    return sums[0] + sums[1] + (sums[2] + sums[3]);
-}
-
-// 1 / max(norm, 1e-12) of a team's slot; the whole warp takes part.
-__device__ float inverse_norm_of(const Row& part) {
-    const float square = sum_of_team(dot(part, part));
-    const bool is_plain = is_plain_square(square);
-    if (!__any_sync(device::whole_warp, !is_plain)) return 1 / sqrtf(square);
-    double wide = 0;
-#pragma unroll
-    for (int j = 0; j < columns; ++j) wide += static_cast<double>(part[j]) * static_cast<double>(part[j]);
-    wide = sqrt(sum_of_team(wide));
-    return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (wide > 1e-12 ? wide : 1e-12));
-}
-
-__device__ void scale(Row& part, float factor) {
-#pragma unroll
-    for (int j = 0; j < columns; ++j) part[j] *= factor;
-}
+__device__ float sum_of_team(float value) { return device::sum_of_lanes<lanes>(value); }
 
 struct Team {
     int lane, number;  // of the block
@@ -95,67 +54,61 @@ struct Team {
     // unit vector, so that it can be normalised like any other.
     __device__ void load(const float* from, int first, float (*to)[row], bool normalises) const {
         for (int round = 0; round < rounds; ++round) {
+            const int at = first + slot(round);
             Row part;
-#pragma unroll
-            for (int j = 0; j < columns; ++j) {
-                const int column = column_of(lane, j), at = first + slot(round);
-                part[j] = at >= SLOT_COUNT ? column == 0 : column < d ? from[at * d + column] : 0;
-            }
-            if (normalises) scale(part, inverse_norm_of(part));
-            store_part(part, lane, to[slot(round)]);
+            part.load_unpadded(at < SLOT_COUNT ? from + at * d : nullptr, d, lane);
+            if (at >= SLOT_COUNT && lane == 0) part[0] = 1;
+            if (normalises) part.scale(part.inverse_norm());
+            part.store(to[slot(round)], lane);
         }
     }
     __device__ void store(float* to, int first, const float (*from)[row]) const {
         for (int round = 0; round < rounds; ++round) {
+            const int at = first + slot(round);
             Row part;
-            load_part(from[slot(round)], lane, part);
-#pragma unroll
-            for (int j = 0; j < columns; ++j) {
-                const int column = column_of(lane, j), at = first + slot(round);
-                if (at < SLOT_COUNT && column < d) to[at * d + column] = part[j];
-            }
+            part.load(from[slot(round)], lane);
+            if (at < SLOT_COUNT) part.store_unpadded(to + at * d, d, lane);
         }
     }
 
     // One slot takes one token.
     __device__ void step(const Row& base, const Row& k, const Row& v, Row& x) const {
-        const float gate = sigmoid_of(sum_of_team(dot(base, k))), taken = gate * sum_of_team(dot(base, v));
+        const float gate = device::sigmoid(sum_of_team(base.dot(k))), taken = gate * sum_of_team(base.dot(v));
 #pragma unroll
-        for (int j = 0; j < columns; ++j) {
+        for (int j = 0; j < Row::columns; ++j) {
             if constexpr (update == Update::sums)
                 x[j] += gate * v[j] - taken * base[j];
             else
                 x[j] = (1 - taken) * x[j] + gate * v[j];
         }
-        if constexpr (!is_frozen) scale(x, inverse_norm_of(x));
+        if constexpr (!is_frozen) x.scale(x.inverse_norm());
     }
 
     // All slots of the team take token i; where it is read, the team's part of y comes to lie in shared
     // memory.
     __device__ void take(Shared& shared, int i) const {
         Row k, v, q, y = {};
-        load_part(shared.k[i], lane, k);
-        load_part(shared.v[i], lane, v);
-        if (READS) load_part(shared.q[i], lane, q);
+        k.load(shared.k[i], lane);
+        v.load(shared.v[i], lane);
+        if (READS) q.load(shared.q[i], lane);
         float largest = -__int_as_float(0x7f800000), weights = 0;
         for (int round = 0; round < rounds; ++round) {
             Row x, base;
-            load_part(shared.x[slot(round)], lane, x);
-            load_part(is_frozen ? shared.boundary[slot(round)] : shared.x[slot(round)], lane, base);
+            x.load(shared.x[slot(round)], lane);
+            base.load(is_frozen ? shared.boundary[slot(round)] : shared.x[slot(round)], lane);
             step(base, k, v, x);
-            store_part(x, lane, shared.x[slot(round)]);
+            x.store(shared.x[slot(round)], lane);
             if constexpr (READS) {
                 if (AT_BOUNDARY && is_frozen)
-#pragma unroll
-                    for (int j = 0; j < columns; ++j) x[j] = base[j];
+                    x = base;
                 else if (is_frozen)
-                    scale(x, inverse_norm_of(x));
-                const float score = sum_of_team(dot(x, q));
+                    x.scale(x.inverse_norm());
+                const float score = sum_of_team(x.dot(q));
                 if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
             }
         }
         if (!READS) return;
-        store_part(y, lane, shared.parts[READS ? number : 0]);
+        y.store(shared.parts[READS ? number : 0], lane);
         if (lane == 0) shared.largest[number] = largest, shared.weights[number] = weights;
     }
 
@@ -165,34 +118,35 @@ struct Team {
         const float kept = weights > 0 ? expf(largest - now) : 0, weight = expf(score - now);
         weights = weights * kept + weight;
 #pragma unroll
-        for (int j = 0; j < columns; ++j) y[j] = y[j] * kept + weight * slot[j];
+        for (int j = 0; j < Row::columns; ++j) y[j] = y[j] * kept + weight * slot[j];
         largest = now;
     }
 };
 
-__device__ void load_tokens(const device_side::Slots& given, int64_t batch, int64_t first, int count,
+// Rows of `count` tokens from `first` on, a warp a row; seen by others after a barrier.
+__device__ void load_tokens(const LatticeArguments& given, int64_t batch, int64_t first, int count,
                             Shared& shared) {
     const int lane = device::lane_of_thread();
-    constexpr int each = (row + 31) / 32;
-    for (int at = device::warp_of_thread(); at < 3 * count; at += WARPS) {
+    constexpr int each = device::ceil_divide(row, 32);
+    for (int at = device::warp_of_thread(); at < 3 * count; at += THREADS / 32) {
         const int which = at / count, i = at % count;
         if (which == 2 && !READS) break;
         const void* const from = which == 0 ? given.k : which == 1 ? given.v : given.q;
         const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
         float mine[each];
-        load_row<Storage, d>(words, true, NORMALISE && which != 1, mine);
+        device::load_row<Storage, d>(words, true, NORMALISE && which != 1, mine);
         float* const to = which == 0 ? shared.k[i] : which == 1 ? shared.v[i] : shared.q[READS ? i : 0];
 #pragma unroll
         for (int k = 0; k < each; ++k) to[lane + 32 * k] = mine[k];
     }
 }
 
-// The teams' parts of y become y; between two barriers.
-__device__ void store_y(const device_side::Slots& given, int64_t batch, int64_t token, const Shared& shared) {
+// The teams' parts of y, each from a softmax of its own slots, become y. Between two barriers.
+__device__ void store_y(const LatticeArguments& given, int64_t batch, int64_t token, const Shared& shared) {
     float largest = shared.largest[0];
     for (int team = 1; team < teams; ++team)
         if (!(shared.largest[team] <= largest)) largest = shared.largest[team];
-    for (int column = threadIdx.x; column < d; column += threads) {
+    for (int column = threadIdx.x; column < d; column += THREADS) {
         float sum = 0, weights = 0;
         for (int team = 0; team < teams; ++team) {
             if (!(shared.weights[team] > 0 || shared.weights[team] != shared.weights[team])) continue;
@@ -201,31 +155,39 @@ __device__ void store_y(const device_side::Slots& given, int64_t batch, int64_t 
             sum += factor * shared.parts[team][column];
         }
         static_cast<Word*>(given.y)[batch * given.y_stride + token * d + column] =
-            narrowed<Storage>(sum / weights);
+            Storage::narrow(sum / weights);
     }
 }
 
+// The block's slots on their way past tokens.
 struct Walk {
-    const device_side::Slots& given;
+    const LatticeArguments& given;
     Shared& shared;
     Team team;
     int64_t batch;
     int first_slot;
 
+    // The first group of `tokens` into shared memory.
+    __device__ void stage(Range tokens) {
+        load_tokens(given, batch, tokens.first, tokens.count() < group ? tokens.count() : group, shared);
+    }
+    // All of `tokens`, whose first group is staged.
     __device__ void take(Range tokens) {
-        for (int64_t first = tokens.first; first < tokens.last; first += group) {
-            const int count = static_cast<int>(tokens.last - first < group ? tokens.last - first : group);
-            __syncthreads();
-            load_tokens(given, batch, first, count, shared);
-            __syncthreads();
+        while (true) {
+            const int count = tokens.count() < group ? tokens.count() : group;
+            __syncthreads();  // the group, which other warps loaded
             for (int i = 0; i < count; ++i) {
-                if (!is_frozen) put_boundary(first + i);
+                if (!is_frozen) put_boundary(tokens.first + i);
                 team.take(shared, i);
                 if (!READS) continue;
-                __syncthreads();
-                store_y(given, batch, first + i, shared);
-                __syncthreads();
+                __syncthreads();  // the parts of y of all teams
+                store_y(given, batch, tokens.first + i, shared);
+                __syncthreads();  // they are read, before the next token's take their place
             }
+            tokens.first += count;
+            if (tokens.count() <= 0) return;
+            __syncthreads();  // all are done with the group
+            stage(tokens);
         }
     }
     __device__ float* slots_at(float* states, int64_t number) const {
@@ -255,42 +217,56 @@ struct Walk {
 __device__ void normalise_slots(const Team& team, Shared& shared) {
     for (int round = 0; round < rounds; ++round) {
         Row x;
-        load_part(shared.x[team.slot(round)], team.lane, x);
-        scale(x, inverse_norm_of(x));
-        store_part(x, team.lane, shared.x[team.slot(round)]);
+        x.load(shared.x[team.slot(round)], team.lane);
+        x.scale(x.inverse_norm());
+        x.store(shared.x[team.slot(round)], team.lane);
     }
 }
 
-// Grid: exact: 1, batch. Frozen and read: tiles, batch. Frozen and not read: strips of slots, batch.
-extern "C" __global__ void __launch_bounds__(threads) slots(device_side::Slots given) {
+__device__ void keep_boundary(const Team& team, Shared& shared) {
+    for (int round = 0; round < rounds; ++round) {
+        Row x;
+        x.load(shared.x[team.slot(round)], team.lane);
+        x.store(shared.boundary[team.slot(round)], team.lane);
+    }
+}
+
+// Grid: exact: 1, batch; a block has all slots and all tokens. Frozen and read: tiles, batch; a block has all
+// slots and the tokens of tile x. Frozen and not read: strips of slots, batch; a block has slots x SLOTS … +
+// SLOTS - 1 and all tokens.
+extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
+    const TilingArguments& tiling = given.tiling;
+    Walk walk{given, shared, Team(), static_cast<int64_t>(blockIdx.y), 0};
+    const int own_tile = is_frozen && READS ? blockIdx.x : 0;
+    Range tokens = is_frozen ? tokens_of(tiling, own_tile) : Range{tiling.first, tiling.last};
+    // Tokens are inputs, which no launch before this one writes; slots are not.
+    walk.stage(tokens);
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    const device_side::Tiling& tiling = given.tiling;
-    Walk walk{given, shared, Team(), static_cast<int64_t>(blockIdx.y), 0};
     if constexpr (!is_frozen) {
         walk.load_live();
-        walk.take({tiling.first, tiling.last});
+        walk.take(tokens);
         walk.store_live();
     } else if constexpr (READS) {
-        const int tile = blockIdx.x, opening = tile - tile % tiling.tiles_a_chunk;
         const int64_t first_state = walk.batch * tiling.tiles;
-        walk.team.load(walk.slots_at(given.states, first_state + tile), 0, shared.x, false);
+        const int opening = own_tile - own_tile % tiling.tiles_a_chunk;
+        walk.team.load(walk.slots_at(given.states, first_state + own_tile), 0, shared.x, false);
         walk.team.load(walk.slots_at(given.states, first_state + opening), 0, shared.boundary, false);
-        walk.take(tokens_of(tiling, tile));
+        walk.take(tokens);
     } else {
         walk.first_slot = blockIdx.x * SLOTS;
         walk.load_live();
         for (int tile = 0; tile < tiling.tiles; ++tile) {
-            const Range tokens = tokens_of(tiling, tile);
+            if (tile > 0) {
+                tokens = tokens_of(tiling, tile);
+                __syncthreads();  // all are done with the tile before
+                walk.stage(tokens);
+            }
             if (opens_chunk(tiling, tile)) {
                 walk.put_boundary(tokens.first);
-                for (int round = 0; round < rounds; ++round) {
-                    Row x;
-                    load_part(shared.x[walk.team.slot(round)], walk.team.lane, x);
-                    store_part(x, walk.team.lane, shared.boundary[walk.team.slot(round)]);
-                }
+                keep_boundary(walk.team, shared);
             }
             walk.team.store(walk.slots_at(given.states, walk.batch * tiling.tiles + tile), walk.first_slot,
                             shared.x);

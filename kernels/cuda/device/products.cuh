@@ -1,21 +1,29 @@
-// Matrix products of a warp, in tiles of 16 rows by 8 columns: lane (g, q) = (lane / 4, lane % 4) holds
+// Matrix products of a warp: to[16, 8 columns] += left[16, 8 inner] right[8 inner, 8 columns]. The left
+// factor and the sums lie in registers, in tiles of 16 rows by 8 columns, the right factor in shared memory.
+// Of a tile, lane (g, q) = (lane / 4, lane % 4) holds
 //   c[0], c[1] = row g, columns 2 q, 2 q + 1;  c[2], c[3] = row g + 8, the same columns,
-// as the tensor cores give them (PTX ISA, "Matrix Fragments for mma"). A left factor comes in the same form,
-// so that what one product gives goes straight into the next; the order of the inner dimension is free as
-// long as both factors have the same one. PRECISION is what factors are rounded to:
-//   bf16  mma.m16n8k16
-//   tf32  mma.m16n8k8, tf32 = the upper 19 bits of an f32
+//          columns  0  1 | 2  3 | 4  5 | 6  7
+//   row 0          lane 0| lane1| lane2| lane3   c[0], c[1]
+//   row 1          lane 4| lane5| lane6| lane7
+//   …
+//   row 8          lane 0| lane1| lane2| lane3   c[2], c[3]
+// as the tensor cores give them (PTX ISA, "Matrix Fragments for mma"). A left factor has the same form, so
+// that what one product gives goes straight into the next; the order of the inner dimension is free as long
+// as both factors have the same one. Sums are f32; factors are rounded to the Precision:
+//   bf16  mma.m16n8k16, 8 bits of mantissa
+//   f16   mma.m16n8k16, 11 bits, up to 65504
+//   tf32  mma.m16n8k8, 11 bits: the upper 19 bits of an f32
 //   f32   fused multiply-adds
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/device/words.cuh"
 
-namespace sawtooth::memory {
+namespace sawtooth::device {
 
 using Tile = float[4];
 
-enum class Precision { f32, tf32, bf16 };
+enum class Precision { f32, tf32, bf16, f16 };
 
 __device__ inline uint32_t to_tf32(float value) {
     uint32_t rounded;
@@ -26,8 +34,9 @@ __device__ inline uint32_t to_tf32(float value) {
 template <Precision precision>
 struct Products;
 
-template <>
-struct Products<Precision::bf16> {
+// bf16 and f16 as the storage `Half` (words.cuh) keeps them.
+template <class Half, bool is_bf16>
+struct HalfProducts {
     using Element = uint16_t;
     static constexpr int inner = 16;  // of one step
     struct Left {
@@ -37,19 +46,20 @@ struct Products<Precision::bf16> {
         uint32_t b[2];
     };
 
-    static __device__ Element element(float value) { return device::f32_to_bf16(value); }
-    static __device__ float value(Element element) { return device::bf16_to_f32(element); }
+    static __device__ Element element(float value) { return Half::narrow(value); }
+    static __device__ float value(Element element) { return Half::widen(element); }
+    // Two neighbours, as they lie in memory.
+    static __device__ uint32_t pair(float first, float second) { return Half::narrow(first, second); }
 
     // Tiles of columns 0 … 7 and 8 … 15.
     static __device__ Left left(const Tile& low, const Tile& high) {
-        return {{device::f32_to_bf16x2(low[0], low[1]), device::f32_to_bf16x2(low[2], low[3]),
-                 device::f32_to_bf16x2(high[0], high[1]), device::f32_to_bf16x2(high[2], high[3])}};
+        return {{pair(low[0], low[1]), pair(low[2], low[3]), pair(high[0], high[1]), pair(high[2], high[3])}};
     }
 
     // Two right factors [16, 8], of which the second is the next 8 columns.
     // `from`: rows are columns of the factor, [16, stride], 16 elements of each.
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
-        const int lane = device::lane_of_thread();
+        const int lane = lane_of_thread();
         const Element* const mine = from + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(two[0].b[0]), "=r"(two[0].b[1]), "=r"(two[1].b[0]), "=r"(two[1].b[1])
@@ -58,7 +68,7 @@ struct Products<Precision::bf16> {
     }
     // `from`: rows are rows of the factor, [16, stride], 16 elements of each.
     static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
-        const int lane = device::lane_of_thread();
+        const int lane = lane_of_thread();
         const Element* const mine = from + lane % 16 * stride + lane / 16 * 8;
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(two[0].b[0]), "=r"(two[0].b[1]), "=r"(two[1].b[0]), "=r"(two[1].b[1])
@@ -67,14 +77,25 @@ struct Products<Precision::bf16> {
     }
 
     static __device__ void add(Tile& c, const Left& left, const Right& right) {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-            "%9}, "
-            "{%0, %1, %2, %3};"
-            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-            : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "r"(right.b[0]),
-              "r"(right.b[1]));
+        if constexpr (is_bf16)
+            asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                "{%8, %9}, {%0, %1, %2, %3};"
+                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "r"(right.b[0]),
+                  "r"(right.b[1]));
+        else
+            asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                "{%8, %9}, {%0, %1, %2, %3};"
+                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "r"(right.b[0]),
+                  "r"(right.b[1]));
     }
 };
+
+template <>
+struct Products<Precision::bf16> : HalfProducts<bf16, true> {};
+template <>
+struct Products<Precision::f16> : HalfProducts<f16, false> {};
 
 struct FloatElements {
     using Element = float;
@@ -99,7 +120,7 @@ struct Products<Precision::tf32> : FloatElements {
     }
 
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
-        const int g = device::lane_of_thread() / 4, q = device::lane_of_thread() % 4;
+        const int g = lane_of_thread() / 4, q = lane_of_thread() % 4;
 #pragma unroll
         for (int n = 0; n < 2; ++n)
 #pragma unroll
@@ -111,7 +132,7 @@ struct Products<Precision::tf32> : FloatElements {
             }
     }
     static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
-        const int g = device::lane_of_thread() / 4, q = device::lane_of_thread() % 4;
+        const int g = lane_of_thread() / 4, q = lane_of_thread() % 4;
 #pragma unroll
         for (int n = 0; n < 2; ++n)
 #pragma unroll
@@ -145,17 +166,17 @@ struct Products<Precision::f32> : FloatElements {
 
     static __device__ Left left(const Tile& tile) {
         Left left;
-        const int quad = device::lane_of_thread() / 4 * 4;
+        const int quad = lane_of_thread() / 4 * 4;
 #pragma unroll
         for (int k = 0; k < 8; ++k)
 #pragma unroll
             for (int half = 0; half < 2; ++half)
-                left.a[half][k] = __shfl_sync(device::whole_warp, tile[2 * half + k % 2], quad + k / 2);
+                left.a[half][k] = __shfl_sync(whole_warp, tile[2 * half + k % 2], quad + k / 2);
         return left;
     }
 
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
-        const int q = device::lane_of_thread() % 4;
+        const int q = lane_of_thread() % 4;
 #pragma unroll
         for (int n = 0; n < 2; ++n)
 #pragma unroll
@@ -169,7 +190,7 @@ struct Products<Precision::f32> : FloatElements {
                 }
     }
     static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
-        const int q = device::lane_of_thread() % 4;
+        const int q = lane_of_thread() % 4;
 #pragma unroll
         for (int n = 0; n < 2; ++n)
 #pragma unroll
@@ -196,9 +217,7 @@ enum class Lies {
 
 // Columns that a factor is wide and rows are padded by, so that lanes meet no bank twice.
 template <Precision precision>
-constexpr int bank_padding = precision == Precision::bf16   ? 8
-                             : precision == Precision::tf32 ? 8
-                                                            : 4;
+constexpr int bank_padding = precision == Precision::f32 ? 4 : 8;
 
 // The left factor's step `at` of 16 (bf16, tf32) or 8 (f32) inner columns out of tiles.
 template <Precision precision, int tiles>
@@ -233,7 +252,7 @@ __device__ void multiply_step(const typename Products<precision>::Left& left,
     }
 }
 
-// The same right factor for two left ones.
+// The same step of two left factors.
 template <Precision precision, Lies lies, int columns>
 __device__ void multiply_step(const typename Products<precision>::Left& left,
                               const typename Products<precision>::Left& other_left,
@@ -284,6 +303,7 @@ __device__ void multiply(Tile (&left)[inner], const typename Products<precision>
     }
 }
 
+// The same right factor for two left ones, which is fetched once.
 template <Precision precision, Lies lies, int columns, int inner>
 __device__ void multiply_both(Tile (&left)[inner], Tile (&other_left)[inner],
                               const typename Products<precision>::Element* right, int stride,
@@ -306,4 +326,4 @@ __device__ void multiply_both(Tile (&left)[inner], Tile (&other_left)[inner],
     }
 }
 
-}  // namespace sawtooth::memory
+}  // namespace sawtooth::device

@@ -2,35 +2,39 @@
 // after a tile is h S + its sum, M is a M + b S + its sum. A thread has one element of M and S, and the sums
 // of the next tiles on their way.
 //
-// Defines: COLUMNS, ROWS, PRECISION, SOURCES, HAS_MOMENTUM.
+// Defines: THREADS, COLUMNS, ROWS, PRECISION, SOURCES, HAS_MOMENTUM.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
-#include "kernels/memory/coefficients.cuh"
-#include "kernels/memory/precision.cuh"
-#include "kernels/memory/rows.cuh"
+#include "kernels/cuda/device/integers.cuh"
+#include "kernels/memory/cuda/coefficients.cuh"
+#include "kernels/memory/cuda/precision.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;
 
-constexpr int columns = padded_to(COLUMNS, 16), rows = padded_to(ROWS, 16), size = rows * columns;
-constexpr int threads = 64, ahead = 8;
+constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
+constexpr int size = rows * columns;
+constexpr int ahead = 8;  // tiles whose sums are fetched at once
+static_assert(size % THREADS == 0, "a thread has an element");
 
+// What a tile adds to an element of M and S, and its coefficients.
 struct Sums {
     float m, s, a, b, h;
 };
 
-__device__ Sums sums_of(const device_side::Chain& given, int64_t slot, int element) {
+__device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) {
     const float* const scalars = given.ends + slot * (2 * SOURCES + 4) + 2 * SOURCES;
     return {given.sums_m[slot * size + element], HAS_MOMENTUM ? given.sums_s[slot * size + element] : 0,
             scalars[0], scalars[1], scalars[2]};
 }
 
-// Grid: elements of a state, batch.
-extern "C" __global__ void __launch_bounds__(threads) scan_tiles(device_side::Chain given) {
+// Grid: size / THREADS, batch. A thread walks element blockIdx.x THREADS + threadIdx.x of the padded state
+// [rows, columns] past all tiles.
+extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments given) {
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    const device_side::Tiling& tiling = given.tiling;
-    const int element = blockIdx.x * threads + threadIdx.x, r = element / columns, c = element % columns;
+    const TilingArguments& tiling = given.tiling;
+    const int element = blockIdx.x * THREADS + threadIdx.x, r = element / columns, c = element % columns;
     const bool is_padding = r >= ROWS || c >= COLUMNS;
     const int64_t batch = blockIdx.y, first_slot = batch * tiling.tiles, live = batch * size + element;
     const int64_t at = (batch * ROWS + r) * COLUMNS + c;
@@ -46,8 +50,8 @@ extern "C" __global__ void __launch_bounds__(threads) scan_tiles(device_side::Ch
         if (given.boundaries && !is_padding)
             given.boundaries[((batch * given.boundary_count + number) * ROWS + r) * COLUMNS + c] = m;
     };
-    auto* const states_m = static_cast<P::Element*>(given.states_m) + first_slot * size + element;
-    auto* const states_s = static_cast<P::Element*>(given.states_s) + first_slot * size + element;
+    auto* const states_m = static_cast<Element*>(given.states_m) + first_slot * size + element;
+    auto* const states_s = static_cast<Element*>(given.states_s) + first_slot * size + element;
     Sums now[ahead];
     for (int first = 0; first < tiling.tiles; first += ahead) {
 #pragma unroll
