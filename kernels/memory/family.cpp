@@ -41,7 +41,7 @@ std::vector<Parameter> shape_parameters() {
 std::vector<Parameter> rule_parameters() {
     using enum Group;
     std::vector<Value> names;
-    for (const memory::Rule& rule : memory::rules()) names.emplace_back(rule.name);
+    for (const memory::UpdateRule& rule : memory::rules()) names.emplace_back(rule.name);
     return {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
                                              names, Renews::inputs)),

@@ -134,7 +134,7 @@ ArrayUse states_of(const TiledRange& range, const char* name = "states of tiles"
 
 LaunchInfo prepared(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    const Rule& rule = *range.job.rule;
+    const UpdateRule& rule = *range.job.rule;
     LaunchInfo info;
     info.reads = {rows_of(range, range.chain.keys, range.chain.columns),
                   rows_of(range, range.chain.values, range.job.d)};

@@ -47,10 +47,10 @@ struct Strategy {
     void (*cuda)(cuda::PlanBuilder&, const Job&) = nullptr;
     std::optional<std::string> (*cuda_check)(const Job&, const Chip&) = nullptr;
 
-    bool goes_with(const Rule& rule) const;
+    bool goes_with(const UpdateRule& rule) const;
     bool walks_by_token() const { return chunk.empty(); }
     // Where it is exact for that rule: frozen errors are no approximation where none reads the memory.
-    Exact exact_for(const Rule& rule) const;
+    Exact exact_for(const UpdateRule& rule) const;
     // Tokens between its boundaries, as far as there are any.
     int64_t chunk_of(const Parameters& parameters) const;
 };
