@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/core/family.h"
+#include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
 
@@ -16,7 +17,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 inline Ink ink_of(const VariantResult& variant) { return {Ink::Role::variant, variant.index}; }
 // Not the two that walk token by token.
-inline bool has_chunks(const VariantResult& variant) { return !variant.name.starts_with("sequential"); }
+inline bool has_chunks(const VariantResult& variant) { return !strategy_named(variant.name).walks_by_token(); }
 
 Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y);
 Axis token_axis(int64_t length);

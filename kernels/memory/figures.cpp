@@ -5,6 +5,7 @@
 
 #include "kernels/memory/family.h"
 #include "kernels/memory/figure_parts.h"
+#include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
@@ -33,7 +34,7 @@ Drawn::Drawn(const Parameters& parameters)
       length(parameters.integer("length")),
       width(parameters.integer("d")),
       strategy(parameters.text("drawn_strategy")),
-      chunk(chunk_of(parameters, strategy)) {
+      chunk(strategy_named(strategy).chunk_of(parameters)) {
     boundary = std::min(parameters.integer("drawn_boundary"), (length + chunk - 1) / chunk);
     token = std::min(boundary * chunk, length);
 }
@@ -57,7 +58,7 @@ std::vector<Line> curves_of(const SweepResult& sweep, double (*number)(const Res
             line.x.push_back(chunk);
             line.y.push_back(number(*cell.result, variant));
             if (!has_chunks(variant)) continue;
-            line.sets.parameter = variant.name == "tnt" ? "C_G" : "chunk";
+            line.sets.parameter = strategy_named(variant.name).chunk;
             line.sets.values.push_back(chunk);
         }
     }
@@ -90,7 +91,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
         "chunk",         "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
         tradeoff_figures};
     // Long enough for many long chunks, unless one token of the rule costs too much for that.
-    const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).memory.window * d * d;
+    const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).window * d * d;
     const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
     // A narrow memory forgets less between two tokens that want the same place: frozen steps add up.
     const int64_t narrow = parameters.is("rule", "trellis") ? parameters.integer("compress") : 4;

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "kernels/memory/figure_parts.h"
 #include "kernels/memory/strategies.h"
 
@@ -15,14 +13,13 @@ Figure table_figure(const Parameters& parameters) {
     matrix.kinds = {{"exact", {Ink::Role::accent}},
                     {"exact at chunk 1", {Ink::Role::quiet}},
                     {"exact inside a local memory", {Ink::Role::limit}}};
-    for (const std::string& rule : rules())
-        matrix.column_labels.push_back(parameters.is("rule", rule) ? "[" + rule + "]" : rule);
+    for (const UpdateRule& rule : rules())
+        matrix.column_labels.push_back(parameters.is("rule", rule.name) ? "[" + rule.name + "]" : rule.name);
     for (const Strategy& strategy : strategies()) {
         matrix.row_labels.push_back(strategy.name);
-        for (size_t rule = 0; rule < rules().size(); ++rule) {
-            const bool goes = std::find(strategy.rules.begin(), strategy.rules.end(), rules()[rule]) !=
-                              strategy.rules.end();
-            const int kind = goes ? static_cast<int>(strategy.exact(static_cast<UpdateRule>(rule))) : -1;
+        for (const UpdateRule& rule : rules()) {
+            const bool goes = strategy.goes_with(rule);
+            const int kind = goes ? static_cast<int>(strategy.exact_for(rule)) : -1;
             matrix.cells.push_back(kind);
             matrix.texts.push_back(goes ? texts[kind] : "");
         }

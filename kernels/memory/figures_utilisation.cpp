@@ -27,7 +27,7 @@ double tokens_a_second(const Result& result, const VariantResult& variant) {
 double steps_left(const Result& result, const VariantResult& variant) {
     const auto length = static_cast<double>(result.parameters.integer("length"));
     if (!has_chunks(variant)) return length;
-    return std::ceil(length / static_cast<double>(chunk_of(result.parameters, variant.name)));
+    return std::ceil(length / static_cast<double>(strategy_named(variant.name).chunk_of(result.parameters)));
 }
 
 std::string in_millions(double number) {
@@ -37,7 +37,8 @@ std::string in_millions(double number) {
 
 std::string name_at_chunk(const Result& result, const VariantResult& variant) {
     if (!has_chunks(variant)) return variant.name;
-    return fmt::format("{} at chunk {}", variant.name, chunk_of(result.parameters, variant.name));
+    return fmt::format("{} at chunk {}", variant.name,
+                       strategy_named(variant.name).chunk_of(result.parameters));
 }
 
 // "sequential keeps a kernel running 98 % of the time and makes 0.4 M tokens a second, exact_chunk …"
