@@ -81,7 +81,7 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     const std::string what = imaginary ? "Imaginary part of " : complex ? "Real part of " : "";
     Figure figure =
         new_figure("output-" + reference.name + (imaginary ? "-imaginary" : ""), Place::outputs,
-                   what + reference.name + ", " + line.words,
+                   line.title(what + reference.name),
                    "Every variant over the double-precision reference; lines that agree lie on each other.",
                    place_axis(line.place, line.length), {.label = reference.name});
     figure.marks.push_back(line_of("reference, f64", {Ink::Role::reference}, points(reference)));
@@ -102,25 +102,22 @@ Line largest_error_line(std::string label, Ink ink, const OutputError& error, co
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                     ErrorOf lines) {
     const bool drawn = lines == ErrorOf::drawn_line;
+    const std::string what = "Error of " + reference.name + " by " + line.place;
     Figure figure =
-        new_figure("error-" + reference.name, Place::error,
-                   "Error of " + reference.name + " by " + line.place + (drawn ? ", " + line.words : ""),
+        new_figure("error-" + reference.name, Place::error, drawn ? line.title(what) : what,
                    "Distance to the double-precision reference; exact positions lie on the floor.",
                    place_axis(line.place, line.length), absolute_error_axis());
     for (const VariantResult& variant : result.variants) {
-        if (drawn) {
-            const Array* const output = find(variant.outputs, reference.name);
-            if (!output) continue;
+        const Array* const output = drawn ? find(variant.outputs, reference.name) : nullptr;
+        if (output)
             figure.marks.push_back(
                 line_of(variant.name, ink_of(variant), reduce(line.length, view, line.place, [&](int64_t at) {
                             return std::abs(output->value(line.index(at)) - reference.value(line.index(at)));
                         })));
-        } else {
-            for (const OutputError& error : variant.errors)
-                if (error.output == reference.name)
-                    figure.marks.push_back(
-                        largest_error_line(variant.name, ink_of(variant), error, view, line.place));
-        }
+        for (const OutputError& error : variant.errors)
+            if (!drawn && error.output == reference.name)
+                figure.marks.push_back(
+                    largest_error_line(variant.name, ink_of(variant), error, view, line.place));
     }
     return figure;
 }

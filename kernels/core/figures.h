@@ -39,6 +39,7 @@ struct DrawnLine {
     std::string words = {};  // "sequence 0, channel 3"
 
     int64_t index(int64_t at) const { return first + at * step; }
+    std::string title(const std::string& what) const { return words.empty() ? what : what + ", " + words; }
 };
 
 // Which line of a family's arrays the plots show. A dimension that no parameter chooses is drawn at 0.

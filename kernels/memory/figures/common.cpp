@@ -1,3 +1,5 @@
+// The table of rules and strategies, and the lists of all figures and sweeps.
+
 #include "kernels/memory/figures/common.h"
 
 #include <fmt/format.h>

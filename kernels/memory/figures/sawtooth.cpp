@@ -1,3 +1,5 @@
+// When the device is busy: launches on an axis of time.
+
 #include <fmt/format.h>
 
 #include "kernels/core/table.h"

@@ -1,3 +1,5 @@
+// The memory at one boundary, and the gates of the chunk that follows it.
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Figures along the tokens: y, errors, the pulse and the levels.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,7 +166,7 @@ Figure pulse_figure(const Result& result, const View& view, const std::vector<in
 
 Figure level_figure(const Result& result, const View& view, const std::vector<int64_t>& chunks) {
     const DrawnLine y = drawn_line(*find(result.reference, "y"), result.parameters);
-    Figure figure = new_figure("levels", Place::outputs, "What levels read, " + y.words,
+    Figure figure = new_figure("levels", Place::outputs, y.title("What levels read"),
                                "Each level reads its memory at its last boundary; dashed what the sequential "
                                "memory there would give.",
                                place_axis("token", y.length), {.label = "level_y"});
