@@ -15,9 +15,9 @@ Family attention_like() {
     Family family;
     family.parameters = {chooser_of("drawn_batch", "sequence"), chooser_of("drawn_head", "head"),
                          chooser_of("drawn_channel", "channel")};
-    family.arrays = {{.name = "o", .dimensions = {"B", "H", "N", "D"}},
-                     {.name = "lse", .dimensions = {"B", "H", "N"}},
-                     {.name = "state", .dimensions = {"B", "D"}}};
+    family.arrays = {{.name = "o", .meaning = "", .dimensions = {"B", "H", "N", "D"}},
+                     {.name = "lse", .meaning = "", .dimensions = {"B", "H", "N"}},
+                     {.name = "state", .meaning = "", .dimensions = {"B", "D"}}};
     family.sequence_axis = "N";
     return family;
 }
