@@ -130,7 +130,7 @@ if [ -z "$tag" ]; then
 fi
 
 echo "slowest tests:"
-sort -rn "$times" | head -n 10 | sed 's/^/  /'
+sort -rn "$times" | sed -n '1,10s/^/  /p'
 line="$passed passed, $failed failed"
 [ "$skipped" = 0 ] || line+=", $skipped skipped"
 echo "$line"
