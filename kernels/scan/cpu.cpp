@@ -300,6 +300,7 @@ void add_three_phase(Plan& plan, const Job& job) {
     const int64_t blocks = ceil_divide(job.length, job.block_size);
     const int64_t block_states = job.batch * blocks * width;
     const bool in_place = planes_of(job.op) == 1 && job.y_precision == cpu::Precision::f32;
+    const bool stream = is_streamed(job);
     States local;
     if (in_place)
         local.plane[0] = static_cast<float*>(job.y);
@@ -328,7 +329,7 @@ void add_three_phase(Plan& plan, const Job& job) {
                    const int64_t first = block * job.block_size;
                    const int64_t steps = std::min(job.block_size, job.length - first);
                    const States total = totals.from((batch * blocks + block) * width + column);
-                   scan_tile_states(access, {batch, first, steps, column, columns}, total, local);
+                   scan_tile_states(access, {batch, first, steps, column, columns}, total, local, stream);
                    item.tally += {steps * columns, steps * columns, steps * columns};
                });
 
@@ -343,15 +344,11 @@ void add_three_phase(Plan& plan, const Job& job) {
                 .combines = static_cast<double>(block_states)},
                Split::contiguous, [=](const Item& item) {
                    const Access access(job);
-                   const States carry = scratch_states(0, width), next = scratch_states(1, width);
+                   const States carry = scratch_states(0, width);
                    access.start(item.index, 0, width, carry);
-                   for (int64_t block = 0; block < blocks; ++block) {
-                       const States total = totals.from((item.index * blocks + block) * width);
-                       combine(job.op, carry, total, next, width);
-                       copy_states(job.op, carry, total, width);
-                       copy_states(job.op, next, carry, width);
-                       item.tally += {width, width, width};
-                   }
+                   const States sums = totals.from(item.index * blocks * width);
+                   spread(job.op, sums, blocks, width, carry, sums);
+                   item.tally += {blocks * width, blocks * width, blocks * width};
                });
 
     add_launch(plan, job,
@@ -368,28 +365,17 @@ void add_three_phase(Plan& plan, const Job& job) {
                    const int64_t block = item.index % blocks, batch = item.index / blocks;
                    const int64_t first = block * job.block_size;
                    const int64_t steps = std::min(job.block_size, job.length - first);
-                   // The prefix, repeated so that rows of few channels are combined many at once.
-                   const int64_t rows = std::min(std::max<int64_t>(256 / width, 1), steps);
-                   const States prefix = scratch_states(0, rows * width),
-                                out = scratch_states(1, rows * width);
-                   for (int64_t row = 0; row < rows; ++row)
-                       copy_states(job.op, totals.from((batch * blocks + block) * width),
-                                   prefix.from(row * width), width);
-                   const auto put = [&](const float* values, int64_t at, int64_t count) {
-                       if (job.y_precision == cpu::Precision::f32)
-                           std::copy_n(values, count, static_cast<float*>(job.y) + at);
-                       else
-                           cpu::narrow(job.y_precision, values, static_cast<uint16_t*>(job.y) + at, count);
-                   };
                    const Tile tile{.batch = batch, .first = job.flipped ? first + steps - 1 : first};
                    const int64_t begin = access.offset(tile);  // the block's first position in memory
-                   for (int64_t row = 0; row < steps; row += rows) {
-                       const int64_t count = std::min(rows, steps - row) * width, at = begin + row * width;
-                       combine(job.op, prefix, local.from(at), out, count);
-                       finish(job.op, out, out.plane[0], count);
-                       put(out.plane[0], at, count);
-                       item.tally += {count, count, count};
-                   }
+                   const int64_t count = steps * width;
+                   const bool narrows = job.y_precision != cpu::Precision::f32;
+                   float* const out =
+                       narrows ? scratch_states(0, count).plane[0] : static_cast<float*>(job.y) + begin;
+                   const States prefix = totals.from(item.index * width);
+                   combine_rows(job.op, prefix, local.from(begin), out, steps, width);
+                   if (narrows)
+                       cpu::narrow(job.y_precision, out, static_cast<uint16_t*>(job.y) + begin, count);
+                   item.tally += {count, count, count};
                });
 }
 

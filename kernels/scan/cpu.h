@@ -4,9 +4,11 @@
 
 #include "kernels/core/plan.h"
 #include "kernels/cpu/half.h"
-#include "kernels/scan/rows.h"
+#include "kernels/cpu/row_scan.h"
 
 namespace sawtooth::scan {
+
+using cpu::Operator;
 
 // One scan along the middle axis of [batch, length, channels], channels fastest. A complex channel is two of
 // these. Step s of the scan is position s, or length - 1 - s where `flipped`.

@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include "kernels/cpu/row_scan.h"
 #include "kernels/cuda/plan_builder.h"
-#include "kernels/scan/rows.h"
 
 namespace sawtooth::scan {
+
+using cpu::Operator;
 
 // A scan along the middle axis of [batch, length, channels], channels fastest, all in device memory. A
 // complex channel is two of these. Step s of the scan is position s, or length - 1 - s where `flipped`.

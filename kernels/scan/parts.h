@@ -5,9 +5,11 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/family.h"
-#include "kernels/scan/rows.h"
+#include "kernels/cpu/row_scan.h"
 
 namespace sawtooth::scan {
+
+using cpu::Operator;
 
 // What family.cpp puts together; one file each.
 

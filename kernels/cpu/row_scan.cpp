@@ -1,17 +1,19 @@
-// The operators in vectors: a lane is a column, so no lane ever looks at its neighbour.
+// The operators in vectors. Where a row has many columns a lane is a column, and no lane looks at its
+// neighbour. A single column fills vectors with its rows and is scanned inside them.
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/scan/rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/row_scan.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <type_traits>
 
-#include "kernels/scan/rows.h"
+#include "kernels/cpu/row_scan.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sawtooth::scan::HWY_NAMESPACE {
+namespace sawtooth::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // A state of V: a vector of columns, or one column when D is the tag of a single lane.
@@ -72,8 +74,8 @@ struct Minimum : Whole<Minimum> {
     }
 };
 
-// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded apart, so that every processor
-// gives the same bits.
+// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded apart, as everywhere in this
+// family: a column of many gets the same bits on every processor.
 struct Linear {
     template <class V, class D>
     static State<V> lift(D d, const float* const* plane, int64_t at) {
@@ -121,10 +123,14 @@ State<hn::Vec<D>> load(D d, const float* const* plane, int64_t at, int planes) {
     return {hn::LoadU(d, plane[0] + at), planes == 2 ? hn::LoadU(d, plane[1] + at) : hn::Zero(d)};
 }
 
-template <class D, class V>
-void store(D d, State<V> state, float* const* plane, int64_t at, int planes) {
-    hn::StoreU(state.first, d, plane[0] + at);
-    if (planes == 2) hn::StoreU(state.second, d, plane[1] + at);
+template <class D>
+State<hn::Vec<D>> broadcast(D d, const float* const* plane, int planes) {
+    return {hn::Set(d, *plane[0]), planes == 2 ? hn::Set(d, *plane[1]) : hn::Zero(d)};
+}
+
+template <class One, class V>
+State<hn::Vec<One>> lowest(One one, State<V> state) {
+    return {hn::Set(one, hn::GetLane(state.first)), hn::Set(one, hn::GetLane(state.second))};
 }
 
 template <class D, class V>
@@ -133,6 +139,12 @@ void put(D d, V value, float* to, bool stream) {
         hn::Stream(value, d, to);
     else
         hn::StoreU(value, d, to);
+}
+
+template <class D, class V>
+void store(D d, State<V> state, float* const* plane, int64_t at, int planes, bool stream = false) {
+    put(d, state.first, plane[0] + at, stream);
+    if (planes == 2) put(d, state.second, plane[1] + at, stream);
 }
 
 enum class Mode { fold, scan, scan_and_fold, scan_states };
@@ -160,7 +172,7 @@ HWY_INLINE void walk_columns(D d, const Walk& walk, int64_t c) {
                 put(d, Op::finish(carry[k]), walk.out + row * walk.out_stride + c + k * lanes, walk.stream);
             if constexpr (mode == Mode::scan_states)
                 store(d, carry[k], walk.states_out.plane, row * walk.states_out.stride + c + k * lanes,
-                      planes);
+                      planes, walk.stream);
         }
     }
     for (int k = 0; k < width; ++k) {
@@ -187,6 +199,149 @@ void walk_tile(const Walk& walk) {
     if (walk.stream) hwy::FlushStream();
 }
 
+// The order of a vector's lanes as rows: up, or down where a column runs backwards in memory.
+template <class D>
+class Lanes {
+  public:
+    using V = hn::Vec<D>;
+    static constexpr auto count = static_cast<int64_t>(hn::MaxLanes(D()));
+
+    explicit Lanes(bool backwards) : backwards_(backwards) {
+        const Words words;
+        const auto lane = hn::Iota(words, 0), ends = hn::Set(words, count - 1);
+        const auto row = backwards ? hn::Sub(ends, lane) : lane;
+        for (int step = 0; step < steps; ++step) {
+            const auto delta = hn::Set(words, 1 << step);
+            const auto from = backwards ? hn::Add(lane, delta) : hn::Sub(lane, delta);
+            before_[step] = hn::IndicesFromVec(D(), hn::And(from, ends));
+            alone_[step] = hn::RebindMask(D(), hn::Lt(row, delta));
+        }
+        last_ = of_row(count - 1);
+    }
+
+    // Where the vector of rows `row`, row + 1, … begins, relative to row 0.
+    int64_t begin(int64_t row) const { return backwards_ ? 1 - row - count : row; }
+
+    using Index = decltype(hn::IndicesFromVec(D(), hn::Iota(hn::RebindToSigned<D>(), 0)));
+    Index last() const { return last_; }
+    Index of_row(int64_t row) const {
+        return hn::IndicesFromVec(
+            D(), hn::Set(Words(), static_cast<int32_t>(begin(0) < 0 ? count - 1 - row : row)));
+    }
+
+    // Every row gets the states of the vector's rows up to it, combined. Rows without one so far before them
+    // stay as they are: joining the identity would make NaN of an infinite gate.
+    template <class Op, int planes>
+    HWY_INLINE State<V> scan(State<V> state) const {
+        const D d;
+        HWY_UNROLL(4)
+        for (int step = 0; step < steps; ++step) {
+            const State<V> joined = Op::join(d, pick<planes>(state, before_[step]), state);
+            state.first = hn::IfThenElse(alone_[step], state.first, joined.first);
+            if (planes == 2) state.second = hn::IfThenElse(alone_[step], state.second, joined.second);
+        }
+        return state;
+    }
+
+    // The state of one row in every lane.
+    template <int planes>
+    static HWY_INLINE State<V> pick(State<V> state, Index index) {
+        return {hn::TableLookupLanes(state.first, index),
+                planes == 2 ? hn::TableLookupLanes(state.second, index) : state.second};
+    }
+
+  private:
+    using Words = hn::RebindToSigned<D>;
+    static constexpr int steps = hwy::CeilLog2(static_cast<uint32_t>(count));
+
+    bool backwards_;
+    Index before_[steps], last_;  // lanes of the rows 1, 2, 4, … before; lane of the last row
+    hn::Mask<D> alone_[steps];    // rows that have none so far before them
+};
+
+// Rows of one column in `width` vectors; carry and total lie in every lane. Each vector is scanned for
+// itself, then joined to the vectors before it in the block, then to the carry: from block to block one join
+// is waited for.
+template <class Op, Mode mode, int planes, int width, class D, class V>
+HWY_INLINE void walk_block(const Lanes<D>& lanes, const Walk& walk, int64_t row,
+                           typename Lanes<D>::Index last, State<V>& carry, State<V>& total) {
+    const D d;
+    State<V> local[width];
+    HWY_UNROLL(4)
+    for (int k = 0; k < width; ++k)
+        local[k] = lanes.template scan<Op, planes>(
+            Op::template lift<V>(d, walk.in.plane, lanes.begin(row + k * lanes.count)));
+    HWY_UNROLL(4)
+    for (int k = 1; k < width; ++k)
+        local[k] = Op::join(d, lanes.template pick<planes>(local[k - 1], lanes.last()), local[k]);
+    const State<V> sum = lanes.template pick<planes>(local[width - 1], last);
+    HWY_UNROLL(4)
+    for (int k = 0; k < width; ++k) {
+        const int64_t at = lanes.begin(row + k * lanes.count);
+        if constexpr (mode == Mode::scan || mode == Mode::scan_and_fold)
+            put(d, Op::finish(Op::advance(d, carry, local[k])), walk.out + at, walk.stream);
+        if constexpr (mode == Mode::scan_states)
+            store(d, Op::join(d, carry, local[k]), walk.states_out.plane, at, planes, walk.stream);
+    }
+    if constexpr (mode == Mode::scan_states) carry = Op::join(d, carry, sum);
+    if constexpr (mode == Mode::scan || mode == Mode::scan_and_fold) carry = Op::advance(d, carry, sum);
+    if constexpr (mode == Mode::fold || mode == Mode::scan_and_fold) total = Op::join(d, total, sum);
+}
+
+// The last rows, fewer than a vector has, by way of local vectors. What lies past them reaches no row before
+// it.
+template <class Op, Mode mode, int planes, class D, class V>
+void walk_last_rows(const Lanes<D>& lanes, const Walk& walk, int64_t row, State<V>& carry, State<V>& total) {
+    const int64_t stride = walk.in.stride, count = walk.rows - row;
+    const auto copy = [&](const float* from, float* to) {
+        for (int64_t k = 0; k < count; ++k) to[k * stride] = from[k * stride];
+    };
+    const int64_t base = -lanes.begin(0);  // of their first row in the local vectors
+    float in[2][Lanes<D>::count] = {}, out[2][Lanes<D>::count];
+    Walk tail = walk;
+    tail.stream = false;
+    tail.out = out[0] + base;
+    for (int p = 0; p < 2; ++p) {
+        if (walk.in.plane[p]) copy(walk.in.plane[p] + row * stride, in[p] + base);
+        tail.in.plane[p] = in[p] + base;
+        tail.states_out.plane[p] = out[p] + base;
+    }
+    walk_block<Op, mode, planes, 1>(lanes, tail, 0, lanes.of_row(count - 1), carry, total);
+    if (mode == Mode::scan || mode == Mode::scan_and_fold) copy(tail.out, walk.out + row * stride);
+    if (mode == Mode::scan_states)
+        for (int p = 0; p < planes; ++p)
+            copy(tail.states_out.plane[p], walk.states_out.plane[p] + row * stride);
+}
+
+// One column whose rows are neighbours in memory.
+template <class Op, Mode mode, int planes>
+void walk_line(const Walk& given) {
+    const Walk walk = given;  // a copy: stores of floats cannot change it
+    const hn::ScalableTag<float> d;
+    const hn::CappedTag<float, 1> one;
+    const Lanes<decltype(d)> lanes(walk.in.stride < 0);
+    constexpr bool folds = mode == Mode::fold || mode == Mode::scan_and_fold;
+    State<hn::Vec<decltype(d)>> carry = {hn::Zero(d), hn::Zero(d)}, total = carry;
+    if constexpr (mode != Mode::fold) carry = broadcast(d, walk.carry.plane, planes);
+    if constexpr (folds) total = broadcast(d, walk.total.plane, planes);
+    constexpr int width = 4;
+    int64_t row = 0;
+    for (; row + width * lanes.count <= walk.rows; row += width * lanes.count)
+        walk_block<Op, mode, planes, width>(lanes, walk, row, lanes.last(), carry, total);
+    for (; row + lanes.count <= walk.rows; row += lanes.count)
+        walk_block<Op, mode, planes, 1>(lanes, walk, row, lanes.last(), carry, total);
+    if (row < walk.rows) walk_last_rows<Op, mode, planes>(lanes, walk, row, carry, total);
+    if constexpr (mode != Mode::fold) store(one, lowest(one, carry), walk.carry.plane, 0, planes);
+    if constexpr (folds) store(one, lowest(one, total), walk.total.plane, 0, planes);
+    if (walk.stream) hwy::FlushStream();
+}
+
+bool is_line(const Walk& walk) {
+    const int64_t stride = walk.in.stride;
+    return walk.columns == 1 && (stride == 1 || stride == -1) && (!walk.out || walk.out_stride == stride) &&
+           (!walk.states_out.plane[0] || walk.states_out.stride == stride);
+}
+
 // Calls visit(Op, number of planes) for the operator.
 template <class Visit>
 void with_operator(Operator op, Visit&& visit) {
@@ -211,7 +366,10 @@ void with_operator(Operator op, Visit&& visit) {
 template <Mode mode>
 void walk_operator(const Walk& walk) {
     with_operator(walk.op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
-        walk_tile<Op, mode, planes>(walk);
+        if (is_line(walk))
+            walk_line<Op, mode, planes>(walk);
+        else
+            walk_tile<Op, mode, planes>(walk);
     });
 }
 
@@ -219,6 +377,11 @@ void fold_rows(const Walk& walk) { walk_operator<Mode::fold>(walk); }
 void scan_rows(const Walk& walk) { walk_operator<Mode::scan>(walk); }
 void scan_and_fold_rows(const Walk& walk) { walk_operator<Mode::scan_and_fold>(walk); }
 void scan_states(const Walk& walk) { walk_operator<Mode::scan_states>(walk); }
+void chain_rows(const Walk& walk) {
+    with_operator(walk.op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        walk_tile<Op, Mode::scan, planes>(walk);
+    });
+}
 
 template <class Op, int planes, class D>
 HWY_INLINE void combine_at(D d, const States& left, const States& right, const States& out, int64_t left_at,
@@ -238,6 +401,45 @@ void combine(Operator op, const States& left, const States& right, const States&
     });
 }
 
+// out[i] = left[i] o right[i], finished.
+template <class Op, int planes>
+void combine_finished(const States& left, const States& right, float* out, int64_t count) {
+    const hn::ScalableTag<float> d;
+    const hn::CappedTag<float, 1> one;
+    const auto combine_at = [&](auto tag, int64_t i) {
+        const auto state =
+            Op::advance(tag, load(tag, left.plane, i, planes), load(tag, right.plane, i, planes));
+        hn::StoreU(Op::finish(state), tag, out + i);
+    };
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) combine_at(d, i);
+    for (; i < count; ++i) combine_at(one, i);
+}
+
+void combine_rows(Operator op, const States& before, const States& states, float* out, int64_t rows,
+                  int64_t columns) {
+    // Few columns are repeated, so that many rows are combined at once.
+    constexpr int64_t room = 256;
+    float repeated[2][room];
+    States left = before;
+    int64_t width = columns;
+    if (2 * columns <= room && rows > 1) {
+        width = std::min(room / columns, rows) * columns;
+        for (int p = 0; p < planes_of(op); ++p) {
+            left.plane[p] = repeated[p];
+            std::copy_n(before.plane[p], columns, repeated[p]);
+            for (int64_t filled = columns; filled < width; filled *= 2)
+                std::copy_n(repeated[p], std::min(filled, width - filled), repeated[p] + filled);
+        }
+    }
+    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        for (int64_t at = 0; at < rows * columns; at += width)
+            combine_finished<Op, planes>(left, states.from(at), out + at,
+                                         std::min(width, rows * columns - at));
+    });
+}
+
 void spread(Operator op, const States& totals, int64_t groups, int64_t columns, const States& carry,
             const States& before) {
     with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
@@ -245,8 +447,9 @@ void spread(Operator op, const States& totals, int64_t groups, int64_t columns, 
         for (int64_t c = 0; c < columns; ++c) {
             auto state = load(one, carry.plane, c, planes);
             for (int64_t at = c; at < groups * columns; at += columns) {
+                const auto total = load(one, totals.plane, at, planes);
                 store(one, state, before.plane, at, planes);
-                state = Op::join(one, state, load(one, totals.plane, at, planes));
+                state = Op::join(one, state, total);
             }
             store(one, state, carry.plane, c, planes);
         }
@@ -255,28 +458,37 @@ void spread(Operator op, const States& totals, int64_t groups, int64_t columns, 
 
 int64_t vector_bytes() { return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())) * 4; }
 
-}  // namespace sawtooth::scan::HWY_NAMESPACE
+}  // namespace sawtooth::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <algorithm>
 #include <limits>
 
-namespace sawtooth::scan {
+namespace sawtooth::cpu {
 namespace {
 
 HWY_EXPORT(fold_rows);
 HWY_EXPORT(scan_rows);
 HWY_EXPORT(scan_and_fold_rows);
 HWY_EXPORT(scan_states);
+HWY_EXPORT(chain_rows);
 HWY_EXPORT(combine);
+HWY_EXPORT(combine_rows);
 HWY_EXPORT(spread);
 HWY_EXPORT(vector_bytes);
 
+// Whether every vector of rows that begin at `plane` is aligned; those of a backward column end there.
+bool is_aligned(const float* plane, int64_t stride, int64_t bytes) {
+    if (!plane) return true;
+    const auto begin = reinterpret_cast<intptr_t>(stride == -1 ? plane + 1 : plane);
+    return begin % bytes == 0 && (stride == 1 || stride == -1 || stride * 4 % bytes == 0);
+}
+
 Walk streaming_where_aligned(Walk walk) {
     const int64_t bytes = HWY_DYNAMIC_DISPATCH(vector_bytes)();
-    walk.stream =
-        walk.stream && reinterpret_cast<intptr_t>(walk.out) % bytes == 0 && walk.out_stride * 4 % bytes == 0;
+    walk.stream = walk.stream && is_aligned(walk.out, walk.out_stride, bytes);
+    for (const float* plane : walk.states_out.plane)
+        walk.stream = walk.stream && is_aligned(plane, walk.states_out.stride, bytes);
     return walk;
 }
 
@@ -287,10 +499,15 @@ void scan_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_rows)(streaming_whe
 void scan_and_fold_rows(const Walk& walk) {
     HWY_DYNAMIC_DISPATCH(scan_and_fold_rows)(streaming_where_aligned(walk));
 }
-void scan_states(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_states)(walk); }
+void scan_states(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_states)(streaming_where_aligned(walk)); }
+void chain_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(chain_rows)(streaming_where_aligned(walk)); }
 
 void combine(Operator op, States left, States right, States out, int64_t count) {
     HWY_DYNAMIC_DISPATCH(combine)(op, left, right, out, count);
+}
+
+void combine_rows(Operator op, States before, States states, float* out, int64_t rows, int64_t columns) {
+    HWY_DYNAMIC_DISPATCH(combine_rows)(op, before, states, out, rows, columns);
 }
 
 void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before) {
@@ -330,5 +547,5 @@ float identity(Operator op, int plane) {
     }
 }
 
-}  // namespace sawtooth::scan
+}  // namespace sawtooth::cpu
 #endif

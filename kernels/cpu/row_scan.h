@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace sawtooth::scan {
+namespace sawtooth::cpu {
 
 // The associative operator. A state has one plane of f32, or two: linear (a, b) and compensated_sum (s, e).
 enum class Operator { sum, product, maximum, minimum, linear, compensated_sum };
@@ -33,27 +33,36 @@ struct States {
     }
 };
 
-// The rows of a tile, combined one after another, every column for itself (vectors across columns). These
-// functions count nothing and check nothing: callers do.
+// The rows of a tile, combined one after another, every column for itself. These functions count nothing and
+// check nothing: callers do.
 struct Walk {
     Operator op = Operator::sum;
     Rows in = {};
     int64_t rows = 0, columns = 0;
-    States carry = {}, total = {};  // read and written
-    float* out = nullptr;           // finished values: y = s + e for compensated_sum, b for linear
+    States carry = {}, total = {};  // [columns], read and written
+    float* out = nullptr;  // [rows, columns], finished values: y = s + e for compensated_sum, b for linear
     int64_t out_stride = 0;
-    MutableRows states_out = {};  // whole states, not finished
-    bool stream = false;          // store `out` past the caches where it is aligned
+    MutableRows states_out = {};  // [rows, columns], whole states, not finished
+    bool stream = false;          // store rows past the caches where they are aligned
 };
 
+// Vectors lie across columns. A single column whose rows are neighbours in memory (stride 1 or -1, the same
+// for input and output) is scanned inside vectors instead: blocks of four vectors, each block's states from
+// the identity, then the carry before all of them. The order of combination depends on the number of rows and
+// the width of the processor's vectors alone, and all three functions give the same total and the same carry.
 void fold_rows(const Walk& walk);           // total = total o row 0 o row 1 …
 void scan_rows(const Walk& walk);           // carry = carry o row r; out row r = carry, finished
 void scan_and_fold_rows(const Walk& walk);  // both in one pass
 void scan_states(const Walk& walk);         // carry = carry o row r; states_out row r = carry
+// The same as scan_rows, but strictly one row after another, a single column too.
+void chain_rows(const Walk& walk);
 
 // out[i] = left[i] o right[i] on `count` states; out may be left or right.
 void combine(Operator op, States left, States right, States out, int64_t count);
-// Groups of `columns` states one after another: before[g] = carry, then carry = carry o totals[g].
+// out row r = before o states row r, finished, on [rows, columns] without gaps; out may be plane 0 of states.
+void combine_rows(Operator op, States before, States states, float* out, int64_t rows, int64_t columns);
+// Groups of `columns` states one after another: before[g] = carry, then carry = carry o totals[g]; before may
+// be totals.
 void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before);
 // out[i] = what y is of a state: s + e of compensated_sum, b of linear, else the state itself; out may be
 // plane 0.
@@ -64,4 +73,4 @@ void fill_identity(Operator op, States states, int64_t count);
 // The state that changes nothing: 0, 1, -inf, +inf, (1, 0), (0, 0).
 float identity(Operator op, int plane);
 
-}  // namespace sawtooth::scan
+}  // namespace sawtooth::cpu
