@@ -229,8 +229,8 @@ class Lanes {
             D(), hn::Set(Words(), static_cast<int32_t>(begin(0) < 0 ? count - 1 - row : row)));
     }
 
-    // Every row gets the states of the vector's rows up to it, combined. Rows without one so far before them
-    // stay as they are: joining the identity would make NaN of an infinite gate.
+    // Every row gets the states of the vector's rows up to it, combined: with the row 1 before it, then 2, 4,
+    // … before it, where there is one (Hillis, Steele 1986).
     template <class Op, int planes>
     HWY_INLINE State<V> scan(State<V> state) const {
         const D d;
