@@ -7,6 +7,7 @@
 
 #include "kernels/core/random.h"
 #include "tests/catch.h"
+#include "tests/vector_targets.h"
 
 namespace sawtooth::cpu {
 namespace {
@@ -153,71 +154,80 @@ void check_finished(const Data& data, const Data& before) {
     CHECK(touched == 0);
 }
 
+void check_states(const Data& data, const Data& before) {
+    int64_t wrong = 0;
+    for (int64_t column = 0; column < data.columns; ++column) {
+        const Expected expected(before, column);
+        for (int64_t row = 0; row < data.rows; ++row) {
+            const Wide want = expected.states[static_cast<size_t>(row)];
+            const Wide slack = expected.slack[static_cast<size_t>(row)];
+            const double first = data.states[0][data.at(row, column)];
+            const double second = data.states[1][data.at(row, column)];
+            if (data.op == Operator::compensated_sum)  // the error of the sum is in the state
+                wrong += !(std::abs(first + second - want.first) <= slack.first * 0x1p-20);
+            else
+                wrong += !(std::abs(first - want.first) <= slack.first);
+            if (data.op == Operator::linear) wrong += !(std::abs(second - want.second) <= slack.second);
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+void check_scans(const Data& before) {
+    for (auto* scan : {scan_rows, scan_and_fold_rows, chain_rows}) {
+        Data data = before;
+        scan(data.scan());
+        check_finished(data, before);
+    }
+    Data data = before;
+    scan_states(data.scan_whole_states());
+    check_states(data, before);
+}
+
 TEST_CASE("row scans agree with a plain loop in double", "[row_scan][cpu]") {
     const int64_t columns = GENERATE(1, 2, 20, 37);
     const bool backwards = GENERATE(false, true);
-    for (const Operator op : every_operator) {
-        for (const int64_t rows : every_length) {
-            INFO("operator " << static_cast<int>(op) << ", " << rows << " rows of " << columns
-                             << (backwards ? " backwards" : ""));
-            const Data before(op, rows, columns, backwards);
-            for (auto* scan : {scan_rows, scan_and_fold_rows, chain_rows}) {
-                Data data = before;
-                scan(data.scan());
-                check_finished(data, before);
+    for_each_vector_target([&] {
+        for (const Operator op : every_operator) {
+            for (const int64_t rows : every_length) {
+                INFO("operator " << static_cast<int>(op) << ", " << rows << " rows of " << columns
+                                 << (backwards ? " backwards" : ""));
+                check_scans(Data(op, rows, columns, backwards));
             }
-            Data data = before;
-            scan_states(data.scan_whole_states());
-            int64_t wrong = 0;
-            for (int64_t column = 0; column < columns; ++column) {
-                const Expected expected(before, column);
-                for (size_t row = 0; row < expected.states.size(); ++row) {
-                    const size_t at = data.at(static_cast<int64_t>(row), column);
-                    const double slack = expected.slack[row].first;
-                    if (op == Operator::compensated_sum) {
-                        const double sum = static_cast<double>(data.states[0][at]) + data.states[1][at];
-                        wrong += !(std::abs(sum - expected.states[row].first) <= slack * 0x1p-20);
-                        continue;
-                    }
-                    wrong += !(std::abs(data.states[0][at] - expected.states[row].first) <= slack);
-                    if (op == Operator::linear)
-                        wrong += !(std::abs(data.states[1][at] - expected.states[row].second) <=
-                                   expected.slack[row].second);
-                }
-            }
-            CHECK(wrong == 0);
         }
-    }
+    });
 }
 
 TEST_CASE("fold, scan and scan-and-fold make the same carry, total and rows", "[row_scan][cpu]") {
     const int64_t columns = GENERATE(1, 20);
     const bool backwards = GENERATE(false, true);
-    for (const Operator op : every_operator) {
-        for (const int64_t rows : every_length) {
-            INFO("operator " << static_cast<int>(op) << ", " << rows << " rows of " << columns);
-            const Data before(op, rows, columns, backwards);
-            Data folded = before, scanned = before, both = before, streamed = before;
-            fold_rows(folded.walk());
-            scan_rows(scanned.scan());
-            scan_and_fold_rows(both.scan());
-            Walk stream = streamed.scan();
-            stream.stream = true;
-            scan_rows(stream);
-            CHECK(same_bits(both.out, scanned.out));
-            CHECK(same_bits(streamed.out, scanned.out));
-            for (int p = 0; p < planes_of(op); ++p) {
-                CHECK(same_bits(folded.total[p], both.total[p]));
-                CHECK(same_bits(both.carry[p], scanned.carry[p]));
-                CHECK(same_bits(folded.carry[p], before.carry[p]));
+    for_each_vector_target([&] {
+        for (const Operator op : every_operator) {
+            for (const int64_t rows : every_length) {
+                INFO("operator " << static_cast<int>(op) << ", " << rows << " rows of " << columns);
+                const Data before(op, rows, columns, backwards);
+                Data folded = before, scanned = before, both = before, streamed = before;
+                fold_rows(folded.walk());
+                scan_rows(scanned.scan());
+                scan_and_fold_rows(both.scan());
+                Walk stream = streamed.scan();
+                stream.stream = true;
+                scan_rows(stream);
+                CHECK(same_bits(both.out, scanned.out));
+                CHECK(same_bits(streamed.out, scanned.out));
+                for (int p = 0; p < planes_of(op); ++p) {
+                    CHECK(same_bits(folded.total[p], both.total[p]));
+                    CHECK(same_bits(both.carry[p], scanned.carry[p]));
+                    CHECK(same_bits(folded.carry[p], before.carry[p]));
+                }
+                // The last row is the carry, finished.
+                if (rows > 0)
+                    for (int64_t column = 0; column < columns; ++column)
+                        CHECK(both.out[both.at(rows - 1, column)] ==
+                              static_cast<float>(finished(op, both.carried(column))));
             }
-            // The last row is the carry, finished.
-            if (rows > 0)
-                for (int64_t column = 0; column < columns; ++column)
-                    CHECK(both.out[both.at(rows - 1, column)] ==
-                          static_cast<float>(finished(op, both.carried(column))));
         }
-    }
+    });
 }
 
 TEST_CASE("a chain of rows combines strictly one after another", "[row_scan][cpu]") {

@@ -1,5 +1,5 @@
-// The operators in vectors. Where a row has many columns a lane is a column, and no lane looks at its
-// neighbour. A single column fills vectors with its rows and is scanned inside them.
+// Rows in vectors. Where a row has many columns a lane is a column, and no lane looks at its neighbour. A
+// single column fills vectors with its rows and is scanned inside them.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/row_scan.cpp"
@@ -7,145 +7,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <algorithm>
-#include <type_traits>
-
+#include "kernels/cpu/operators-inl.h"
 #include "kernels/cpu/row_scan.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sawtooth::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-// A state of V: a vector of columns, or one column when D is the tag of a single lane.
-template <class V>
-struct State {
-    V first, second;
-};
-
-// `lift` makes a state of a row's input, `join` combines two states (the earlier one on the left), `finish`
-// gives y. `advance` is `join` where only what `finish` needs of the result is wanted.
-struct OneInput {
-    template <class V, class D>
-    static State<V> lift(D d, const float* const* plane, int64_t at) {
-        return {hn::LoadU(d, plane[0] + at), hn::Zero(d)};
-    }
-    template <class V>
-    static V finish(State<V> state) {
-        return state.first;
-    }
-};
-
-template <class Op>
-struct Whole : OneInput {
-    template <class D, class V>
-    static State<V> advance(D d, State<V> left, State<V> right) {
-        return Op::join(d, left, right);
-    }
-};
-
-struct Sum : Whole<Sum> {
-    template <class D, class V>
-    static State<V> join(D, State<V> left, State<V> right) {
-        return {hn::Add(left.first, right.first), left.second};
-    }
-};
-
-struct Product : Whole<Product> {
-    template <class D, class V>
-    static State<V> join(D, State<V> left, State<V> right) {
-        return {hn::Mul(left.first, right.first), left.second};
-    }
-};
-
-// A NaN on either side wins, as in numpy.maximum.
-struct Maximum : Whole<Maximum> {
-    template <class D, class V>
-    static State<V> join(D, State<V> left, State<V> right) {
-        const auto keep = hn::Or(hn::Gt(left.first, right.first), hn::IsNaN(left.first));
-        return {hn::IfThenElse(keep, left.first, right.first), left.second};
-    }
-};
-
-struct Minimum : Whole<Minimum> {
-    template <class D, class V>
-    static State<V> join(D, State<V> left, State<V> right) {
-        const auto keep = hn::Or(hn::Lt(left.first, right.first), hn::IsNaN(left.first));
-        return {hn::IfThenElse(keep, left.first, right.first), left.second};
-    }
-};
-
-// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded apart, as everywhere in this
-// family: a column of many gets the same bits on every processor.
-struct Linear {
-    template <class V, class D>
-    static State<V> lift(D d, const float* const* plane, int64_t at) {
-        return {hn::LoadU(d, plane[0] + at), hn::LoadU(d, plane[1] + at)};
-    }
-    template <class D, class V>
-    static State<V> join(D d, State<V> left, State<V> right) {
-        const V product = hn::Mul(left.first, right.first);
-        // A decay below the smallest normal number is 0: subnormal operands would slow down every further
-        // product.
-        const auto normal = hn::Ge(hn::Abs(product), hn::Set(d, 0x1p-126f));
-        const auto kept = hn::IfThenElseZero(hn::Or(normal, hn::IsNaN(product)), product);
-        return {kept, hn::Add(hn::Mul(right.first, left.second), right.second)};
-    }
-    template <class D, class V>
-    static State<V> advance(D, State<V> left, State<V> right) {
-        return {left.first, hn::Add(hn::Mul(right.first, left.second), right.second)};
-    }
-    template <class V>
-    static V finish(State<V> state) {
-        return state.second;
-    }
-};
-
-// Two-sum (Knuth): s = fl(a + b) and what the rounding lost, exactly.
-struct CompensatedSum : Whole<CompensatedSum> {
-    template <class D, class V>
-    static State<V> join(D, State<V> left, State<V> right) {
-        const V sum = hn::Add(left.first, right.first);
-        const V of_right = hn::Sub(sum, left.first);
-        const V of_left = hn::Sub(sum, of_right);
-        const V lost = hn::Add(hn::Sub(left.first, of_left), hn::Sub(right.first, of_right));
-        const V error = hn::Add(hn::Add(left.second, right.second), lost);
-        // An infinite or NaN sum would leave a NaN as its error, and inf + NaN is no longer inf.
-        return {sum, hn::IfThenElseZero(hn::IsFinite(sum), error)};
-    }
-    template <class V>
-    static V finish(State<V> state) {
-        return hn::Add(state.first, state.second);
-    }
-};
-
-template <class D>
-State<hn::Vec<D>> load(D d, const float* const* plane, int64_t at, int planes) {
-    return {hn::LoadU(d, plane[0] + at), planes == 2 ? hn::LoadU(d, plane[1] + at) : hn::Zero(d)};
-}
-
-template <class D>
-State<hn::Vec<D>> broadcast(D d, const float* const* plane, int planes) {
-    return {hn::Set(d, *plane[0]), planes == 2 ? hn::Set(d, *plane[1]) : hn::Zero(d)};
-}
-
-template <class One, class V>
-State<hn::Vec<One>> lowest(One one, State<V> state) {
-    return {hn::Set(one, hn::GetLane(state.first)), hn::Set(one, hn::GetLane(state.second))};
-}
-
-template <class D, class V>
-void put(D d, V value, float* to, bool stream) {
-    if (stream)
-        hn::Stream(value, d, to);
-    else
-        hn::StoreU(value, d, to);
-}
-
-template <class D, class V>
-void store(D d, State<V> state, float* const* plane, int64_t at, int planes, bool stream = false) {
-    put(d, state.first, plane[0] + at, stream);
-    if (planes == 2) put(d, state.second, plane[1] + at, stream);
-}
 
 enum class Mode { fold, scan, scan_and_fold, scan_states };
 
@@ -342,27 +208,6 @@ bool is_line(const Walk& walk) {
            (!walk.states_out.plane[0] || walk.states_out.stride == stride);
 }
 
-// Calls visit(Op, number of planes) for the operator.
-template <class Visit>
-void with_operator(Operator op, Visit&& visit) {
-    constexpr std::integral_constant<int, 1> one_plane;
-    constexpr std::integral_constant<int, 2> two_planes;
-    switch (op) {
-        case Operator::sum:
-            return visit(Sum(), one_plane);
-        case Operator::product:
-            return visit(Product(), one_plane);
-        case Operator::maximum:
-            return visit(Maximum(), one_plane);
-        case Operator::minimum:
-            return visit(Minimum(), one_plane);
-        case Operator::linear:
-            return visit(Linear(), two_planes);
-        case Operator::compensated_sum:
-            return visit(CompensatedSum(), two_planes);
-    }
-}
-
 template <Mode mode>
 void walk_operator(const Walk& walk) {
     with_operator(walk.op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
@@ -383,87 +228,12 @@ void chain_rows(const Walk& walk) {
     });
 }
 
-template <class Op, int planes, class D>
-HWY_INLINE void combine_at(D d, const States& left, const States& right, const States& out, int64_t left_at,
-                           int64_t right_at, int64_t out_at) {
-    store(d, Op::join(d, load(d, left.plane, left_at, planes), load(d, right.plane, right_at, planes)),
-          out.plane, out_at, planes);
-}
-
-void combine(Operator op, const States& left, const States& right, const States& out, int64_t count) {
-    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
-        const hn::ScalableTag<float> d;
-        const hn::CappedTag<float, 1> one;
-        const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-        int64_t i = 0;
-        for (; i + lanes <= count; i += lanes) combine_at<Op, planes>(d, left, right, out, i, i, i);
-        for (; i < count; ++i) combine_at<Op, planes>(one, left, right, out, i, i, i);
-    });
-}
-
-// out[i] = left[i] o right[i], finished.
-template <class Op, int planes>
-void combine_finished(const States& left, const States& right, float* out, int64_t count) {
-    const hn::ScalableTag<float> d;
-    const hn::CappedTag<float, 1> one;
-    const auto combine_at = [&](auto tag, int64_t i) {
-        const auto state =
-            Op::advance(tag, load(tag, left.plane, i, planes), load(tag, right.plane, i, planes));
-        hn::StoreU(Op::finish(state), tag, out + i);
-    };
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) combine_at(d, i);
-    for (; i < count; ++i) combine_at(one, i);
-}
-
-void combine_rows(Operator op, const States& before, const States& states, float* out, int64_t rows,
-                  int64_t columns) {
-    // Few columns are repeated, so that many rows are combined at once.
-    constexpr int64_t room = 256;
-    float repeated[2][room];
-    States left = before;
-    int64_t width = columns;
-    if (2 * columns <= room && rows > 1) {
-        width = std::min(room / columns, rows) * columns;
-        for (int p = 0; p < planes_of(op); ++p) {
-            left.plane[p] = repeated[p];
-            std::copy_n(before.plane[p], columns, repeated[p]);
-            for (int64_t filled = columns; filled < width; filled *= 2)
-                std::copy_n(repeated[p], std::min(filled, width - filled), repeated[p] + filled);
-        }
-    }
-    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
-        for (int64_t at = 0; at < rows * columns; at += width)
-            combine_finished<Op, planes>(left, states.from(at), out + at,
-                                         std::min(width, rows * columns - at));
-    });
-}
-
-void spread(Operator op, const States& totals, int64_t groups, int64_t columns, const States& carry,
-            const States& before) {
-    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
-        const hn::CappedTag<float, 1> one;
-        for (int64_t c = 0; c < columns; ++c) {
-            auto state = load(one, carry.plane, c, planes);
-            for (int64_t at = c; at < groups * columns; at += columns) {
-                const auto total = load(one, totals.plane, at, planes);
-                store(one, state, before.plane, at, planes);
-                state = Op::join(one, state, total);
-            }
-            store(one, state, carry.plane, c, planes);
-        }
-    });
-}
-
 int64_t vector_bytes() { return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())) * 4; }
 
 }  // namespace sawtooth::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <limits>
-
 namespace sawtooth::cpu {
 namespace {
 
@@ -472,9 +242,6 @@ HWY_EXPORT(scan_rows);
 HWY_EXPORT(scan_and_fold_rows);
 HWY_EXPORT(scan_states);
 HWY_EXPORT(chain_rows);
-HWY_EXPORT(combine);
-HWY_EXPORT(combine_rows);
-HWY_EXPORT(spread);
 HWY_EXPORT(vector_bytes);
 
 // Whether every vector of rows that begin at `plane` is aligned; those of a backward column end there.
@@ -501,51 +268,6 @@ void scan_and_fold_rows(const Walk& walk) {
 }
 void scan_states(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_states)(streaming_where_aligned(walk)); }
 void chain_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(chain_rows)(streaming_where_aligned(walk)); }
-
-void combine(Operator op, States left, States right, States out, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(combine)(op, left, right, out, count);
-}
-
-void combine_rows(Operator op, States before, States states, float* out, int64_t rows, int64_t columns) {
-    HWY_DYNAMIC_DISPATCH(combine_rows)(op, before, states, out, rows, columns);
-}
-
-void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before) {
-    HWY_DYNAMIC_DISPATCH(spread)(op, totals, groups, columns, carry, before);
-}
-
-void finish(Operator op, States states, float* out, int64_t count) {
-    if (op == Operator::compensated_sum) {
-        for (int64_t i = 0; i < count; ++i) out[i] = states.plane[0][i] + states.plane[1][i];
-        return;
-    }
-    const float* const values = states.plane[planes_of(op) - 1];
-    if (out != values) std::copy_n(values, count, out);
-}
-
-void copy_states(Operator op, States from, States to, int64_t count) {
-    for (int p = 0; p < planes_of(op); ++p) std::copy_n(from.plane[p], count, to.plane[p]);
-}
-
-void fill_identity(Operator op, States states, int64_t count) {
-    for (int p = 0; p < planes_of(op); ++p) std::fill_n(states.plane[p], count, identity(op, p));
-}
-
-float identity(Operator op, int plane) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    switch (op) {
-        case Operator::product:
-            return 1;
-        case Operator::maximum:
-            return -infinity;
-        case Operator::minimum:
-            return infinity;
-        case Operator::linear:
-            return plane == 0 ? 1 : 0;
-        default:
-            return 0;
-    }
-}
 
 }  // namespace sawtooth::cpu
 #endif
