@@ -10,12 +10,12 @@
 #include "kernels/cuda/plan_builder.h"
 #include "tests/catch.h"
 #include "tests/child_process.h"
+#include "tests/plan_family.h"
 #include "tests/workshop.h"
 
 namespace {
 
 using namespace sawtooth;
-using cuda::Storage;
 
 // The GPU, or null where there is none, which is said.
 std::unique_ptr<cuda::Device> open_gpu(const cuda::CompilerOptions& options = {}) {
@@ -111,12 +111,11 @@ TEST_CASE("memory is given back with its last owner, also after its device", "[c
 
 // Stored and fetched again on the device, against the CPU's rounding; a NaN only has to stay one.
 void check_rounding(cuda::Device& device, Storage storage, const Array& values) {
-    const cpu::Precision precision = storage == Storage::f16 ? cpu::Precision::f16 : cpu::Precision::bf16;
     const int64_t count = values.count();
     std::vector<uint16_t> wanted(static_cast<size_t>(count)), stored(wanted.size());
-    cpu::narrow(precision, values.as<float>().data(), wanted.data(), count);
+    cpu::narrow(storage, values.as<float>().data(), wanted.data(), count);
     std::vector<float> wide(wanted.size());
-    cpu::widen(precision, wanted.data(), wide.data(), count);
+    cpu::widen(storage, wanted.data(), wide.data(), count);
 
     const auto memory = device.allocate(2 * count);
     REQUIRE(memory);
@@ -141,12 +140,11 @@ TEST_CASE("the GPU narrows and widens as the CPU does", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     for (Storage storage : {Storage::f16, Storage::bf16}) {
-        const auto precision = storage == Storage::f16 ? cpu::Precision::f16 : cpu::Precision::bf16;
         // Every pattern of 16 bits, then random patterns of 32: numbers of every size, infinities, NaNs.
         std::vector<uint16_t> patterns(65536);
         for (size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<uint16_t>(i);
         std::vector<float> all(patterns.size());
-        cpu::widen(precision, patterns.data(), all.data(), 65536);
+        cpu::widen(storage, patterns.data(), all.data(), 65536);
         check_rounding(*device, storage, floats(all));
         std::mt19937 random(1);
         std::vector<float> some(1 << 20);
@@ -168,26 +166,38 @@ TEST_CASE("an array larger than the piece that is converted at once is converted
 }
 
 const char* const add =
-    "extern \"C\" __global__ void add(const float* x, float* y, long count, float shift) {\n"
+    "struct Arguments { const float* x; float* y; long count; float shift; };\n"
+    "extern \"C\" __global__ void add(Arguments given) {\n"
     "    extern __shared__ float tile[];\n"
     "    const long i = blockIdx.x * 256l + threadIdx.x;\n"
-    "    tile[LAST - threadIdx.x] = i < count ? x[i] : 0;\n"
+    "    tile[LAST - threadIdx.x] = i < given.count ? given.x[i] : 0;\n"
     "    __syncthreads();\n"
-    "    if (i < count) y[i] = tile[LAST - threadIdx.x] + shift;\n"
+    "    if (i < given.count) given.y[i] = tile[LAST - threadIdx.x] + given.shift;\n"
     "}\n";
+
+struct Arguments {
+    const float* x;
+    float* y;
+    int64_t count;
+    float shift;
+};
 
 // y = x + 1 over 1000 elements with this much dynamic shared memory.
 Outcome<Plan> plan_of(cuda::Device& device, const Arrays& inputs, int64_t shared_bytes, Storage storage) {
     const Parameters parameters;
-    const PlanRequest request{parameters, inputs, false, &device};
+    const PlanRequest request{.family = plan_family(),
+                              .variant = plan_family().variants[0],
+                              .parameters = parameters,
+                              .inputs = inputs,
+                              .device = &device,
+                              .stores_extras = true};
     cuda::PlanBuilder builder(request);
-    const void* const x = builder.input(inputs[0]);
-    auto* const y = static_cast<float*>(builder.output("y", Dtype::f32, {1000}));
-    builder.output("untouched", Dtype::f32, {10}, storage);
-    const int64_t last = shared_bytes / 4 - 1;
-    const cuda::Kernel kernel = builder.kernel({"kernels/add.cu", {{"LAST", std::to_string(last)}}}, "add");
-    builder.launch({"add", "Adds."}, kernel, {4, 1, 1}, {256, 1, 1}, shared_bytes,
-                   static_cast<const float*>(x), y, int64_t{1000}, 1.0f);
+    const float* const x = builder.input("x");
+    auto* const y = builder.output("y");
+    builder.output("more", storage);
+    builder.launch({"add", "Adds."}, {{4, "4"}},
+                   {"kernels/add.cu", "add", {{"LAST", shared_bytes / 4 - 1}}, 256, shared_bytes},
+                   Arguments{x, y, 1000, 1.0f});
     return builder.finish();
 }
 
@@ -227,11 +237,8 @@ TEST_CASE("a launch that the driver refuses is named with its grid and block", "
     REQUIRE(kernel);
     Queue queue;
     queue.stream = device->stream();
-    const void* x = nullptr;
-    void* y = nullptr;
-    int64_t count = 0;
-    float shift = 0;
-    void* arguments[] = {&x, &y, &count, &shift};
+    Arguments given = {};
+    void* arguments[] = {&given};
     cuda::launch(queue, *kernel, {1, 1, 1}, {2048, 1, 1}, 1024, arguments);
     INFO(queue.error);
     CHECK(queue.error.starts_with("add: cuLaunchKernel: CUDA_ERROR_INVALID_VALUE: "));

@@ -7,7 +7,9 @@
 #include "kernels/core/plan.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/occupancy.h"
+#include "profiling/gpu_timer.h"
 #include "tests/catch.h"
+#include "tests/run_family.h"
 
 // The devices of the tests of kernels: one of each chip in theory, and the GPU, for all test cases.
 namespace sawtooth {
@@ -36,6 +38,38 @@ inline cuda::Device* gpu() {
     if (device) return device->get();
     say_skipped(device.error().text);
     return nullptr;
+}
+
+inline Plan plan_on_device(cuda::Device& device, const Family& family, const std::string& variant,
+                           const Parameters& parameters, const Arrays& inputs, bool dry = false) {
+    auto plan = make_plan({.family = family,
+                           .variant = *family.variant(variant),
+                           .parameters = parameters,
+                           .inputs = inputs,
+                           .dry = dry,
+                           .device = &device,
+                           .stores_extras = true});
+    if (!plan) FAIL(variant << ": " << plan.error().text);
+    return std::move(*plan);
+}
+
+// Twice over the same plan, so that what a run leaves behind cannot help the next, in the way in which the
+// plan's launches follow one another.
+inline Arrays run_on_device(cuda::Device& device, const Family& family, const std::string& variant,
+                            const Parameters& parameters, const Arrays& inputs, int repeats = 2) {
+    const Plan plan = plan_on_device(device, family, variant, parameters, inputs);
+    GpuTimer timer(device);
+    Arrays first;
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+        if (const auto error = timer.run(plan)) FAIL(variant << ": " << error->text);
+        auto outputs = plan.outputs();
+        if (!outputs) FAIL(variant << ": " << outputs.error().text);
+        if (repeat == 0)
+            first = std::move(*outputs);
+        else
+            CHECK(same_bits(first, *outputs));
+    }
+    return first;
 }
 
 // What every compiled launch must say of itself.

@@ -1,20 +1,30 @@
 #include "kernels/cuda/occupancy.h"
 #include "kernels/cuda/plan_builder.h"
 #include "tests/catch.h"
+#include "tests/plan_family.h"
 #include "tests/workshop.h"
 
 namespace {
 
 using namespace sawtooth;
-using cuda::Storage;
 
 const char* const kernels =
-    "extern \"C\" __global__ void add(const float* x, float* y, long count, int shift) {\n"
+    "struct Arguments { const float* x; float* y; long count; int shift; };\n"
+    "extern \"C\" __global__ void __launch_bounds__(THREADS) add(Arguments given) {\n"
+    "    extern __shared__ float dynamic[];\n"
     "    __shared__ float tile[256];\n"
-    "    tile[threadIdx.x] = x[threadIdx.x];\n"
+    "    tile[threadIdx.x] = given.x[threadIdx.x];\n"
+    "    if (threadIdx.x < SHARED_BYTES / 4) dynamic[threadIdx.x] = 0;\n"
     "    __syncthreads();\n"
-    "    if (threadIdx.x < count) y[threadIdx.x] = tile[255 - threadIdx.x] + shift;\n"
+    "    if (threadIdx.x < given.count) given.y[threadIdx.x] = tile[255 - threadIdx.x] + given.shift;\n"
     "}\n";
+
+struct Arguments {
+    const float* x;
+    float* y;
+    int64_t count;
+    int shift;
+};
 
 // A plan of one launch over an input of [100, 10] f32.
 struct Built {
@@ -30,35 +40,37 @@ struct Built {
         device->on_compiling([this](const std::string&) { ++compilations; });
         inputs.push_back({"x", Dtype::f32, {100, 10}, nullptr});
     }
-    Outcome<Plan> plan(bool dry, Storage storage, Extent grid = {4, 1, 1}, Extent block = {256, 1, 1},
+    PlanRequest request(bool dry) const {
+        return {plan_family(), plan_family().variants[0], parameters, inputs, dry, device.get()};
+    }
+    Outcome<Plan> plan(bool dry, Storage storage, Extent grid = {4, 1, 1}, int64_t threads = 256,
                        int64_t shared_bytes = 512) {
-        const PlanRequest request{parameters, inputs, dry, device.get()};
-        cuda::PlanBuilder builder(request);
-        const auto* const x = static_cast<const float*>(builder.input(inputs[0], storage));
-        auto* const y = static_cast<float*>(builder.output("y", Dtype::f32, {100, 10}, storage));
+        const PlanRequest of = request(dry);
+        cuda::PlanBuilder builder(of);
+        const auto* const x = static_cast<const float*>(builder.input("x", storage));
+        auto* const y = static_cast<float*>(builder.output("y", storage));
         builder.take<double>(7);
         builder.take_zeroed<uint32_t>(3);
-        const cuda::Kernel add = builder.kernel({"kernels/add.cu", {}}, "add");
-        builder.launch({"add", "Adds.", {}, "4"}, add, grid, block, shared_bytes, x, y, int64_t{5}, 3);
+        builder.launch({"add", "Adds."}, {{grid.x, "4"}, {grid.y}, {grid.z}},
+                       {"kernels/add.cu", "add", {}, threads, shared_bytes}, Arguments{x, y, 5, 3});
         return builder.finish();
     }
 };
 
 TEST_CASE("storage has the size of its dtype", "[cuda]") {
-    CHECK(cuda::storage_named("f32") == Storage::as_is);
-    CHECK(cuda::bytes_of(cuda::storage_named("f16"), Dtype::f32) == 2);
-    CHECK(cuda::bytes_of(cuda::storage_named("bf16"), Dtype::f32) == 2);
-    CHECK(cuda::bytes_of(Storage::as_is, Dtype::complex64) == 8);
-    CHECK(cuda::bytes_of(Storage::as_is, Dtype::int32) == 4);
+    CHECK(storage_named("f32") == Storage::f32);
+    CHECK(bytes_of(storage_named("f16"), Dtype::f32) == 2);
+    CHECK(bytes_of(storage_named("bf16")) == 2);
+    CHECK(bytes_of(Storage::f32, Dtype::complex64) == 8);
+    CHECK(bytes_of(Storage::f32, Dtype::int32) == 4);
 }
 
 TEST_CASE("a dry plan counts memory and compiles nothing", "[cuda]") {
     Built built;
-    const auto plan = built.plan(true, Storage::as_is);
+    const auto plan = built.plan(true, Storage::f32);
     REQUIRE(plan);
     CHECK(plan->dry);
     CHECK(plan->memory_bytes == 4000 + 4000 + 56 + 12);
-    CHECK(plan->memory.empty());
     REQUIRE(plan->launches.size() == 1);
     CHECK_FALSE(plan->launches[0].info->resources);
     CHECK(built.compilations == 0);
@@ -95,33 +107,31 @@ TEST_CASE("a plan without a GPU counts memory and has the resources of its launc
 TEST_CASE("an edited kernel is compiled anew by the same device", "[cuda]") {
     if (without_compiler()) return;
     Built built;
-    CHECK(built.plan(false, Storage::as_is));
+    CHECK(built.plan(false, Storage::f32));
     built.workshop.write("kernels/add.cu", std::string(kernels) + "// edited\n");
-    CHECK(built.plan(false, Storage::as_is));
+    CHECK(built.plan(false, Storage::f32));
     CHECK(built.compilations == 2);
 }
 
 TEST_CASE("what a device would refuse is an error of the plan", "[cuda]") {
     Built built("sm_89");
-    const auto error_of = [&](Extent grid, Extent block, int64_t shared_bytes) {
-        const auto plan = built.plan(true, Storage::as_is, grid, block, shared_bytes);
+    const auto error_of = [&](Extent grid, int64_t threads, int64_t shared_bytes) {
+        const auto plan = built.plan(true, Storage::f32, grid, threads, shared_bytes);
         REQUIRE_FALSE(plan);
         return plan.error().text;
     };
     const int64_t most = 2147483647;
-    CHECK(built.plan(true, Storage::as_is, {most, 65535, 65535}, {1024, 1, 1}, 99 * 1024));
-    CHECK(built.plan(true, Storage::as_is, {1, 1, 1}, {1, 16, 64}, 0));
-    CHECK(error_of({most + 1, 1, 1}, {32, 1, 1}, 0) ==
+    CHECK(built.plan(true, Storage::f32, {most, 65535, 65535}, 1024, 99 * 1024));
+    CHECK(error_of({most + 1, 1, 1}, 32, 0) ==
           "add: a grid of 2147483648 x 1 x 1 thread blocks, where 1 x 1 x 1 to 2147483647 x 65535 x 65535 "
           "can be "
           "started; choose another shape or tile size");
-    CHECK(contains(error_of({1, 65536, 1}, {32, 1, 1}, 0), "a grid of 1 x 65536 x 1 thread blocks"));
-    CHECK(contains(error_of({0, 1, 1}, {32, 1, 1}, 0), "a grid of 0 x 1 x 1"));
-    CHECK(error_of({1, 1, 1}, {64, 32, 1}, 0) ==
-          "add: 64 x 32 x 1 threads a block, where at most 1024 in all and 1024 x 1024 x 64 can be started; "
-          "choose a smaller tile");
-    CHECK(contains(error_of({1, 1, 1}, {1, 1, 65}, 0), "1 x 1 x 65 threads a block"));
-    CHECK(error_of({1, 1, 1}, {32, 1, 1}, 100 * 1024) ==
+    CHECK(contains(error_of({1, 65536, 1}, 32, 0), "a grid of 1 x 65536 x 1 thread blocks"));
+    CHECK(contains(error_of({0, 1, 1}, 32, 0), "a grid of 0 x 1 x 1"));
+    CHECK(error_of({1, 1, 1}, 1056, 0) ==
+          "add: 1056 threads a block, where 1 to 1024 can be started; choose a smaller tile");
+    CHECK(contains(error_of({1, 1, 1}, 0, 0), "0 threads a block"));
+    CHECK(error_of({1, 1, 1}, 32, 100 * 1024) ==
           "add: 100 KiB of shared memory a block, where NVIDIA GeForce RTX 4090 has 99 KiB; choose a smaller "
           "tile");
 }
@@ -129,11 +139,10 @@ TEST_CASE("what a device would refuse is an error of the plan", "[cuda]") {
 TEST_CASE("the first failure of a plan is what it returns", "[cuda]") {
     if (without_compiler()) return;
     Built built;
-    const PlanRequest request{built.parameters, built.inputs, false, built.device.get()};
+    const PlanRequest request = built.request(false);
     cuda::PlanBuilder builder(request);
-    const cuda::Kernel absent = builder.kernel({"kernels/add.cu", {}}, "subtract");
-    builder.kernel({"kernels/none.cu", {}}, "none");
-    builder.launch({"subtract", "Subtracts."}, absent, {0, 0, 0}, {1, 1, 1}, 0);
+    builder.launch({"subtract", "Subtracts."}, {}, {"kernels/add.cu", "subtract", {}, 32}, Arguments{});
+    builder.launch({"none", "Is not there."}, {}, {"kernels/none.cu", "none", {}, 32}, Arguments{});
     const auto plan = builder.finish();
     REQUIRE_FALSE(plan);
     CHECK(plan.error().text == "kernels/add.cu has no kernel subtract (extern \"C\" __global__)");

@@ -87,22 +87,22 @@ TEST_CASE("a stop leaves the items that have not started", "[pool][cpu]") {
 }
 
 TEST_CASE("f16 and bf16 are rounded to nearest, ties to even", "[half][cpu]") {
-    const auto rounded = [](Precision precision, float value) {
-        round_to(precision, &value, 1);
+    const auto rounded = [](Storage storage, float value) {
+        round_to(storage, &value, 1);
         return value;
     };
-    CHECK(rounded(Precision::f16, 1 + 0x1p-11f) == 1.0f);             // a tie, to the even 1
-    CHECK(rounded(Precision::f16, 1 + 3 * 0x1p-11f) == 1 + 0x1p-9f);  // a tie, to the even one above
-    CHECK(rounded(Precision::f16, 65519) == 65504);                   // the largest f16
-    CHECK(std::isinf(rounded(Precision::f16, 65520)));                // a tie with what would be 65536
-    CHECK(rounded(Precision::f16, 0x1p-24f) == 0x1p-24f);             // the smallest subnormal
-    CHECK(rounded(Precision::f16, 0x1p-25f) == 0);                    // a tie with 0
-    CHECK(rounded(Precision::bf16, 1 + 0x1p-8f) == 1.0f);             // a tie, to the even 1
-    CHECK(rounded(Precision::bf16, 1 + 3 * 0x1p-8f) == 1 + 0x1p-6f);  // a tie, to the even one above
-    for (Precision precision : {Precision::f16, Precision::bf16}) {
-        CHECK(std::isnan(rounded(precision, NAN)));
-        CHECK(rounded(precision, -INFINITY) == -INFINITY);
-        CHECK(std::signbit(rounded(precision, -0.0f)));
+    CHECK(rounded(Storage::f16, 1 + 0x1p-11f) == 1.0f);             // a tie, to the even 1
+    CHECK(rounded(Storage::f16, 1 + 3 * 0x1p-11f) == 1 + 0x1p-9f);  // a tie, to the even one above
+    CHECK(rounded(Storage::f16, 65519) == 65504);                   // the largest f16
+    CHECK(std::isinf(rounded(Storage::f16, 65520)));                // a tie with what would be 65536
+    CHECK(rounded(Storage::f16, 0x1p-24f) == 0x1p-24f);             // the smallest subnormal
+    CHECK(rounded(Storage::f16, 0x1p-25f) == 0);                    // a tie with 0
+    CHECK(rounded(Storage::bf16, 1 + 0x1p-8f) == 1.0f);             // a tie, to the even 1
+    CHECK(rounded(Storage::bf16, 1 + 3 * 0x1p-8f) == 1 + 0x1p-6f);  // a tie, to the even one above
+    for (Storage storage : {Storage::f16, Storage::bf16}) {
+        CHECK(std::isnan(rounded(storage, NAN)));
+        CHECK(rounded(storage, -INFINITY) == -INFINITY);
+        CHECK(std::signbit(rounded(storage, -0.0f)));
     }
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("f16 agrees with the compiler's own on values of every size", "[half][
         std::memcpy(&value, &word, 4);
         if (std::isnan(value)) continue;
         const auto expected = static_cast<float>(static_cast<_Float16>(value));
-        round_to(Precision::f16, &value, 1);
+        round_to(Storage::f16, &value, 1);
         differing += value != expected;
     }
     CHECK(differing == 0);

@@ -12,6 +12,7 @@
 #include "profiling/gpu_timer.h"
 #include "tests/catch.h"
 #include "tests/child_process.h"
+#include "tests/cuda_devices.h"
 #include "tests/run_scan.h"
 #include "tests/workshop.h"
 
@@ -42,9 +43,7 @@ struct Bench {
         return bench;
     }
     Plan plan(const std::string& variant) const {
-        auto plan = scan_family().variant(variant)->plan_cuda({parameters, inputs, false, device.get()});
-        if (!plan) FAIL(plan.error().text);
-        return std::move(*plan);
+        return plan_on_device(*device, scan_family(), variant, parameters, inputs);
     }
 };
 

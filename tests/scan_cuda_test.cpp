@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "kernels/cuda/chips.h"
-#include "kernels/scan/cpu.h"
-#include "kernels/scan/cuda.h"
+#include "kernels/scan/tiles_cuda.h"
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"
 #include "tests/run_scan.h"
@@ -14,24 +13,10 @@
 namespace sawtooth {
 namespace {
 
-// Inputs with shapes and no data: what a theory needs.
-Arrays input_shapes(const Parameters& parameters, bool with_initial) {
-    Arrays inputs;
-    for (const ArraySpec& spec : scan_family().arrays) {
-        if (spec.role == Role::output || !spec.is_used(parameters)) continue;
-        if (spec.role == Role::optional && !with_initial) continue;
-        const Dtype dtype = spec.dtype_for ? spec.dtype_for(parameters) : spec.dtype;
-        inputs.push_back({spec.name, dtype, spec.shape_for(parameters, inputs), nullptr});
-    }
-    return inputs;
-}
-
 Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
                     bool with_initial = false, bool dry = false) {
-    const Arrays inputs = input_shapes(parameters, with_initial);
-    auto plan = scan_family().variant(variant)->plan_cuda({parameters, inputs, dry, &device});
-    if (!plan) FAIL(variant << ": " << plan.error().text);
-    return std::move(*plan);
+    const Arrays inputs = input_shapes(scan_family(), parameters, with_initial);
+    return plan_on_device(device, scan_family(), variant, parameters, inputs, dry);
 }
 
 // Every value of every tiling parameter, and every operator, dtype and direction, at least once.
@@ -134,7 +119,7 @@ TEST_CASE("the block size is the length of a tile on CUDA", "[scan][cuda]") {
 
 TEST_CASE("rows enough to keep every multiprocessor busy need no look-back", "[scan][cuda]") {
     const Chip chip = *cuda::chip_of("sm_90a");
-    scan::DeviceJob job;
+    scan::Job job;
     job.length = 8192;
     job.channels = 1;
     job.block_size = 1024;
@@ -148,11 +133,11 @@ TEST_CASE("rows enough to keep every multiprocessor busy need no look-back", "[s
 }
 
 TEST_CASE("a tile of columns fits the registers and the shared memory of every chip", "[scan][cuda]") {
-    scan::DeviceJob job;
+    scan::Job job;
     job.length = 8192;
     for (const Chip& chip : cuda::known_chips())
         for (const scan::Operator op : {scan::Operator::sum, scan::Operator::linear})
-            for (const cuda::Storage storage : {cuda::Storage::as_is, cuda::Storage::bf16})
+            for (const Storage storage : {Storage::f32, Storage::bf16})
                 for (const int64_t block_size : {128, 256, 512, 1024})
                     for (const int64_t channels : {2, 3, 4, 5, 6, 16, 17, 33, 64, 70, 512}) {
                         job.op = op;
@@ -169,7 +154,7 @@ TEST_CASE("a tile of columns fits the registers and the shared memory of every c
                         CHECK(tile.width() <= 32 * tile.warps);  // a looking lane for every channel
                         CHECK(tile.shared_rows < rows);
                         CHECK(tile.shared_bytes < chip.shared_bytes_per_block);
-                        const int64_t words = tile.vector * (storage == cuda::Storage::bf16 ? 2 : 4);
+                        const int64_t words = tile.vector * (storage == Storage::bf16 ? 2 : 4);
                         CHECK((tile.shared_rows == 0 || words >= 4));
                         const int64_t planes = op == scan::Operator::linear ? 2 : 1;
                         CHECK((rows - tile.shared_rows) * planes * std::max<int64_t>(words / 4, 1) <= 64);
@@ -197,31 +182,6 @@ TEST_CASE("the largest shapes make grids that a GPU takes", "[scan][cuda]") {
             plan_in_theory(*device, variant, scan_parameters(settings), false, true).launches.empty());
 }
 
-// One variant, run as often as asked over the same plan, so that what a run leaves behind cannot help the
-// next.
-Arrays run_on(cuda::Device& device, const std::string& variant, const Parameters& parameters,
-              const Arrays& inputs, int repeats = 2) {
-    const auto plan = scan_family().variant(variant)->plan_cuda({parameters, inputs, false, &device});
-    if (!plan) FAIL(variant << ": " << plan.error().text);
-    Queue queue{.stream = device.stream()};
-    for (int repeat = 0; repeat < repeats; ++repeat)
-        for (const Launch& launch : plan->launches) launch.start(queue);
-    if (!queue.error.empty()) FAIL(variant << ": " << queue.error);
-    if (const auto error = device.wait()) FAIL(variant << ": " << error->text);
-    auto outputs = plan->outputs();
-    if (!outputs) FAIL(variant << ": " << outputs.error().text);
-    return *outputs;
-}
-
-double relative_error(const Array& output, const Array& reference) {
-    double distance = 0, size = 0;
-    for (int64_t i = 0; i < output.count(); ++i) {
-        distance += std::norm(output.value(i) - reference.value(i));
-        size += std::norm(reference.value(i));
-    }
-    return size > 0 ? std::sqrt(distance / size) : std::sqrt(distance);
-}
-
 // Every output of every variant against the reference; returns how many were compared.
 int check_variants(cuda::Device& device, const Settings& settings, double tolerance, bool with_initial,
                    std::vector<std::string> variants = variant_names()) {
@@ -231,11 +191,11 @@ int check_variants(cuda::Device& device, const Settings& settings, double tolera
     REQUIRE(reference);
     int compared = 0;
     for (const std::string& variant : variants) {
-        const Arrays outputs = run_on(device, variant, parameters, inputs);
+        const Arrays outputs = run_on_device(device, scan_family(), variant, parameters, inputs);
         REQUIRE(outputs.size() == reference->size());
         for (const Array& output : outputs) {
             INFO(variant << " " << output.name << " " << to_text(output.shape));
-            CHECK(relative_error(output, *find(*reference, output.name)) < tolerance);
+            CHECK(distance(output, *find(*reference, output.name)) < tolerance);
             ++compared;
         }
     }
@@ -351,7 +311,7 @@ TEST_CASE("compensated CUDA sums keep what cancels", "[scan][cuda][gpu]") {
                   {{"op", op}, {"distribution", "badly_conditioned"}, {"compensated", compensated}}));
         const Arrays inputs = scan_inputs(parameters);
         const auto reference = scan_family().reference(parameters, inputs, {});
-        const Arrays outputs = run_on(*device, variant, parameters, inputs);
+        const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
         double largest = 0;
         for (int64_t i = 0; i < outputs[0].count(); ++i)
             largest = std::max(largest, std::abs(outputs[0].value(i) - (*reference)[0].value(i)));
@@ -380,7 +340,7 @@ TEST_CASE("NaN and infinities stay in their column on CUDA and do not reach back
         find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
         const auto reference = scan_family().reference(parameters, inputs, {});
         for (const std::string& variant : variant_names()) {
-            const Arrays outputs = run_on(*device, variant, parameters, inputs);
+            const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
             INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
             CHECK(differing_in_kind(outputs[0], (*reference)[0]) == 0);
         }
@@ -396,20 +356,7 @@ TEST_CASE("a hundred runs of look-back give the same bits", "[scan][cuda][gpu]")
     const auto parameters =
         scan_parameters(sized(batch, length, channels, {{"op", op}, {"block_size", int64_t{128}}}));
     const Arrays inputs = scan_inputs(parameters);
-    const auto plan = scan_family().variant("lookback")->plan_cuda({parameters, inputs, false, device});
-    REQUIRE(plan);
-    Array first;
-    int differing = 0;
-    for (int repeat = 0; repeat < 100; ++repeat) {
-        Queue queue{.stream = device->stream()};
-        for (const Launch& launch : plan->launches) launch.start(queue);
-        REQUIRE_FALSE(device->wait());
-        const Arrays outputs = *plan->outputs();
-        if (repeat == 0) first = outputs[0];
-        differing +=
-            std::memcmp(first.data.get(), outputs[0].data.get(), static_cast<size_t>(first.bytes())) != 0;
-    }
-    CHECK(differing == 0);
+    run_on_device(*device, scan_family(), "lookback", parameters, inputs, 100);
 }
 
 TEST_CASE("an example small enough to check by eye, on CUDA", "[scan][cuda][gpu]") {
@@ -426,7 +373,7 @@ TEST_CASE("an example small enough to check by eye, on CUDA", "[scan][cuda][gpu]
                            filled("initial", {1, 1}, {8})};
     const std::vector<float> expected = {5, 12, 3, 7};
     for (const std::string& variant : variant_names()) {
-        const Arrays outputs = run_on(*device, variant, parameters, inputs);
+        const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
         INFO(variant);
         CHECK(std::equal(expected.begin(), expected.end(), outputs[0].as<float>().begin()));
     }

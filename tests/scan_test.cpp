@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/scan/cpu.h"
+#include "kernels/scan/job.h"
 #include "tests/catch.h"
 #include "tests/run_scan.h"
 #include "tests/vector_targets.h"
@@ -15,15 +15,6 @@ cpu::Pool& pool() {
     return two;
 }
 
-double relative_error(const Array& output, const Array& reference) {
-    double distance = 0, size = 0;
-    for (int64_t i = 0; i < output.count(); ++i) {
-        distance += std::norm(output.value(i) - reference.value(i));
-        size += std::norm(reference.value(i));
-    }
-    return size > 0 ? std::sqrt(distance / size) : std::sqrt(distance);
-}
-
 // Every output of every variant against the reference; returns how many were compared.
 int check_variants(const Parameters& parameters, double tolerance, bool with_initial, uint64_t seed = 1) {
     const Arrays inputs = scan_inputs(parameters, with_initial, seed);
@@ -31,20 +22,15 @@ int check_variants(const Parameters& parameters, double tolerance, bool with_ini
     REQUIRE(reference);
     int compared = 0;
     for (const std::string& variant : variant_names()) {
-        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        const Ran run = run_scan(variant, parameters, inputs, pool());
         REQUIRE(run.outputs.size() == reference->size());
         for (const Array& output : run.outputs) {
             INFO(variant << " " << output.name << " " << to_text(output.shape));
-            CHECK(relative_error(output, *find(*reference, output.name)) < tolerance);
+            CHECK(distance(output, *find(*reference, output.name)) < tolerance);
             ++compared;
         }
     }
     return compared;
-}
-
-bool same_bits(const Array& left, const Array& right) {
-    return left.shape == right.shape &&
-           std::memcmp(left.data.get(), right.data.get(), static_cast<size_t>(left.bytes())) == 0;
 }
 
 Array filled(std::string name, Shape shape, std::vector<float> values) {
@@ -160,10 +146,10 @@ TEST_CASE("random shapes and settings agree with the reference, values times 100
     for (float& value : x.as<float>()) value *= scale;
     const auto reference = scan_family().reference(parameters, inputs, {});
     for (const std::string& variant : variant_names()) {
-        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        const Ran run = run_scan(variant, parameters, inputs, pool());
         for (const Array& output : run.outputs) {
             INFO(variant << " " << output.name << " " << op << " " << to_text(output.shape));
-            CHECK(relative_error(output, *find(*reference, output.name)) < 1e-5);
+            CHECK(distance(output, *find(*reference, output.name)) < 1e-5);
         }
     }
 }
@@ -187,7 +173,7 @@ TEST_CASE("compensated sums keep what cancels, where plain ones and Kahan's loop
     const auto largest_error = [](const Parameters& parameters, const std::string& variant) {
         const Arrays inputs = scan_inputs(parameters);
         const auto reference = scan_family().reference(parameters, inputs, {});
-        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        const Ran run = run_scan(variant, parameters, inputs, pool());
         double largest = 0;
         for (int64_t i = 0; i < run.outputs[0].count(); ++i)
             largest = std::max(largest, std::abs(run.outputs[0].value(i) - (*reference)[0].value(i)));
@@ -226,9 +212,9 @@ TEST_CASE("one channel of any length agrees with the reference", "[scan][cpu]") 
 // On one vector target: a single channel is scanned inside vectors, so that their width decides the order.
 TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "compensated", "product", "max", "min", "linear");
-    const int64_t channels = GENERATE(1, 5, 100);
+    const int64_t channels = GENERATE(1, 100);
     const bool has_gradient = op == "sum" || op == "linear";
-    const auto parameters = scan_parameters({{"length", int64_t{3001}},
+    const auto parameters = scan_parameters({{"length", int64_t{channels == 1 ? 9001 : 1501}},
                                              {"channels", channels},
                                              {"op", op == "compensated" ? "sum" : op},
                                              {"compensated", op == "compensated"},
@@ -236,12 +222,12 @@ TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
                                              {"block_size", int64_t{128}},
                                              {"backward", has_gradient}});
     const Arrays inputs = scan_inputs(parameters, true);
-    cpu::Pool one(1), two(2), four(4), seven(7);
+    cpu::Pool one(1), two(2), four(4);
     for_each_vector_target([&] {
         for (const std::string& variant : variant_names()) {
-            const ScanRun expected = run_scan(variant, parameters, inputs, one);
-            for (cpu::Pool* pool : {&two, &four, &seven}) {
-                const ScanRun run = run_scan(variant, parameters, inputs, *pool);
+            const Ran expected = run_scan(variant, parameters, inputs, one);
+            for (cpu::Pool* pool : {&two, &four}) {
+                const Ran run = run_scan(variant, parameters, inputs, *pool);
                 for (size_t i = 0; i < run.outputs.size(); ++i) {
                     INFO(variant << " with " << pool->threads() << " threads, " << run.outputs[i].name);
                     CHECK(same_bits(run.outputs[i], expected.outputs[i]));
@@ -269,7 +255,7 @@ TEST_CASE("NaN and infinities stay in their column and do not reach back", "[sca
     find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
     const auto reference = scan_family().reference(parameters, inputs, {});
     for (const std::string& variant : variant_names()) {
-        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        const Ran run = run_scan(variant, parameters, inputs, pool());
         INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
         CHECK(differing_in_kind(run.outputs[0], (*reference)[0]) == 0);
     }
@@ -286,7 +272,7 @@ TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum",
     for (float& value : find(inputs, "a")->as<float>()) value = gate;
     const Array& x = *find(inputs, "x");
     for (const std::string& variant : variant_names()) {
-        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        const Ran run = run_scan(variant, parameters, inputs, pool());
         double sum = 0;
         for (int64_t t = 0; t < 300; ++t) {
             sum = gate == 0 ? x.value(t * 4).real() : sum + x.value(t * 4).real();
@@ -307,12 +293,12 @@ TEST_CASE("a variant is the algorithm whose name it bears", "[scan][cpu]") {
     const auto run = [&](const char* variant) { return run_scan(variant, parameters, inputs, pool()); };
 
     SECTION("sequential: one launch, one combine an element") {
-        const ScanRun done = run("sequential");
+        const Ran done = run("sequential");
         CHECK(done.launches.size() == 1);
         CHECK(done.tally().combines == elements);
     }
     SECTION("hillis_steele: ceil(log2 L) steps, step k combines all but the first 2^k positions") {
-        const ScanRun done = run("hillis_steele");
+        const Ran done = run("hillis_steele");
         CHECK(done.launches.size() == static_cast<size_t>(std::max<int64_t>(levels, 1)));
         int64_t combines = 0;
         for (int64_t step = 0; step < levels; ++step) combines += (length - (int64_t{1} << step)) * columns;
@@ -321,7 +307,7 @@ TEST_CASE("a variant is the algorithm whose name it bears", "[scan][cpu]") {
             CHECK(done.launches[step].tally.written == elements);
     }
     SECTION("blelloch: up and down a tree of ceil(log2 L) levels, at most 3 combines an element") {
-        const ScanRun done = run("blelloch");
+        const Ran done = run("blelloch");
         CHECK(done.launches.size() == static_cast<size_t>(std::max<int64_t>(2 * levels - 1, 1)));
         CHECK(done.tally().combines >= elements);
         CHECK(done.tally().combines <= 3 * elements);
@@ -330,14 +316,14 @@ TEST_CASE("a variant is the algorithm whose name it bears", "[scan][cpu]") {
         CHECK(ups == std::max<int64_t>(levels - 1, 0));
     }
     SECTION("three_phase: three launches, the second one a combine a block") {
-        const ScanRun done = run("three_phase");
+        const Ran done = run("three_phase");
         REQUIRE(done.launches.size() == 3);
         CHECK(done.launches[0].tally.written == elements);
         CHECK(done.launches[1].tally.combines == blocks * columns);
         CHECK(done.launches[2].tally.combines == elements);
     }
     SECTION("lookback: one launch that reads and writes every element once") {
-        const ScanRun done = run("lookback");
+        const Ran done = run("lookback");
         CHECK(done.launches.size() == 1);
         CHECK(done.tally().read == elements);
         CHECK(done.tally().written == elements);
@@ -352,7 +338,7 @@ TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
                            filled("initial", {1, 1}, {8})};
     const std::vector<float> expected = {5, 12, 3, 7};
     for (const std::string& variant : variant_names()) {
-        const ScanRun run = run_scan(variant, parameters, inputs, pool());
+        const Ran run = run_scan(variant, parameters, inputs, pool());
         INFO(variant);
         CHECK(std::equal(expected.begin(), expected.end(), run.outputs[0].as<float>().begin()));
     }
@@ -367,11 +353,10 @@ TEST_CASE("a dry plan asks for exactly the memory that the plan takes", "[scan][
                                              {"backward", true},
                                              {"block_size", int64_t{128}}});
     const Arrays inputs = scan_inputs(parameters);
-    Arrays shapes = inputs;
-    for (Array& array : shapes) array.data.reset();
-    for (const Variant& variant : scan_family().variants)
-        CHECK(variant.plan_cpu({parameters, shapes, true}).memory_bytes ==
-              variant.plan_cpu({parameters, inputs}).memory_bytes);
+    const Arrays shapes = input_shapes(scan_family(), parameters);
+    for (const std::string& variant : variant_names())
+        CHECK(plan_on_cpu(scan_family(), variant, parameters, shapes, true).memory_bytes ==
+              plan_on_cpu(scan_family(), variant, parameters, inputs).memory_bytes);
 }
 
 TEST_CASE("what no scan could ever do is refused in words", "[scan]") {

@@ -7,6 +7,7 @@
 #include "kernels/families.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
+#include "tests/run_family.h"
 
 namespace sawtooth::schema_facts {
 
@@ -16,26 +17,16 @@ inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t
 inline const Chip h200{Backend::cuda, "NVIDIA H200", "sm_90a", 132, 232448, int64_t{141} << 30};
 inline const Chip rtx4090{Backend::cuda, "NVIDIA GeForce RTX 4090", "sm_89", 128, 101376, int64_t{24} << 30};
 
-using Settings = std::vector<std::pair<std::string, Value>>;
-
 inline const Family& family_named(std::string_view name) {
     const Family* family = find_family(name);
     REQUIRE(family);
     return *family;
 }
 
-// Defaults, then settings, then what settles itself, in the engine's order.
-inline Parameters settled(const Family& family, const Settings& settings = {}, const Arrays& given = {},
-                          Backend backend = Backend::cpu) {
-    Parameters parameters = family.defaults();
-    for (const auto& [name, value] : settings) parameters.set(name, value);
-    if (family.settle) family.settle(parameters, given, backend);
-    return parameters;
-}
-
+using sawtooth::settled;
 inline Parameters settled(std::string_view family, const Settings& settings = {}, const Arrays& given = {},
                           Backend backend = Backend::cpu) {
-    return settled(family_named(family), settings, given, backend);
+    return sawtooth::settled(family_named(family), settings, given, backend);
 }
 
 inline Shape shape_of(std::string_view family, std::string_view array, const Settings& settings,
@@ -88,8 +79,7 @@ inline std::string variant_refusal(std::string_view family, std::string_view var
                                    const Settings& settings, const Chip& chip) {
     const Variant* row = family_named(family).variant(variant);
     REQUIRE(row);
-    if (!row->check) return "";
-    return row->check(settled(family, settings, {}, chip.backend), chip).value_or("");
+    return row->refusal(settled(family, settings, {}, chip.backend), chip).value_or("");
 }
 
 }  // namespace sawtooth::schema_facts

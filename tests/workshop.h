@@ -36,8 +36,7 @@ struct Workshop {
     }
     cuda::CompilerOptions options() const { return {folder.file("cache"), folder.path()}; }
     // By a compiler that knows nothing but what the folder keeps.
-    Outcome<cuda::Compiled> compile(const std::string& name,
-                                    std::vector<std::pair<std::string, std::string>> defines = {}) {
+    Outcome<cuda::Compiled> compile(const std::string& name, cuda::Defines defines = {}) {
         return cuda::Compiler(options()).compile({name, std::move(defines)}, "sm_90a",
                                                  [&](const std::string&) { ++compilations; });
     }

@@ -13,7 +13,11 @@ namespace sawtooth {
 namespace {
 
 float* filled(Plan& plan, int64_t count) {
-    float* const values = plan.take<float>(count);
+    const int64_t bytes = count * static_cast<int64_t>(sizeof(float));
+    const std::shared_ptr<std::byte[]> memory = allocate(bytes);
+    plan.memory.push_back(memory);
+    plan.buffers.emplace_back(memory.get(), static_cast<size_t>(bytes));
+    auto* const values = reinterpret_cast<float*>(memory.get());
     std::fill_n(values, count, 1.0f);
     return values;
 }

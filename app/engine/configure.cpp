@@ -25,10 +25,6 @@ std::string parameter_names(const Family& family) {
 
 bool is_input(const ArraySpec& spec) { return spec.role != Role::output; }
 
-Dtype dtype_of(const ArraySpec& spec, const Parameters& parameters) {
-    return spec.dtype_for ? spec.dtype_for(parameters) : spec.dtype;
-}
-
 // Sizes that arrays fix, and which array said so.
 struct Fixed {
     int64_t size = 0;
@@ -90,7 +86,7 @@ std::optional<Error> check_names(const Family& family, const Request& request, c
 // The array in the dtype of the schema, or why it cannot be.
 Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parameters& parameters,
                          const Request& request) {
-    const Dtype wanted = dtype_of(spec, parameters);
+    const Dtype wanted = spec.dtype_with(parameters);
     if (array.dtype == wanted) return array;
     Array result = Array::uninitialised(array.name, wanted, array.shape);
     if (array.dtype == Dtype::f32 && wanted == Dtype::complex64) {
@@ -230,9 +226,9 @@ Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::
 
 Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, std::stop_token stop) {
     const Family& family = *configuration.family;
-    const cpu::Precision precision = configuration.parameters.has("dtype")
-                                         ? cpu::precision_named(configuration.parameters.text("dtype"))
-                                         : cpu::Precision::f32;
+    const Storage storage = configuration.parameters.has("dtype")
+                                ? storage_named(configuration.parameters.text("dtype"))
+                                : Storage::f32;
     Arrays inputs;
     for (const ArraySpec& spec : family.arrays) {
         if (!is_input(spec) || !spec.is_used(configuration.parameters)) continue;
@@ -242,10 +238,10 @@ Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, s
             given ? *given
                   : family.generate(spec, configuration.parameters, inputs, Random(seed, spec.name), stop);
         if (stop.stop_requested()) return Error::cancelled();
-        if (spec.rounded && array.dtype == Dtype::f32 && precision != cpu::Precision::f32) {
+        if (spec.rounded && array.dtype == Dtype::f32 && storage != Storage::f32) {
             Array rounded = Array::uninitialised(array.name, array.dtype, array.shape);
             std::ranges::copy(array.as<float>(), rounded.as<float>().begin());
-            cpu::round_to(precision, rounded.as<float>().data(), rounded.count());
+            cpu::round_to(storage, rounded.as<float>().data(), rounded.count());
             array = std::move(rounded);
         }
         inputs.push_back(std::move(array));

@@ -11,11 +11,6 @@ void Machine::set_stop(std::stop_token stop) const {
         pool->set_stop(std::move(stop));
 }
 
-Outcome<Plan> plan_on(const Machine& machine, const Variant& variant, PlanRequest request) {
-    request.device = machine.device();
-    return request.device ? variant.plan_cuda(request) : Outcome<Plan>(variant.plan_cpu(request));
-}
-
 Outcome<GpuTimer*> Gpus::open(int index, const std::string& kernels_directory) {
     if (opened_ && opened_->index == index && opened_->kernels_directory == kernels_directory)
         return opened_->timer.get();

@@ -27,9 +27,6 @@ struct Machine {
     void set_stop(std::stop_token stop) const;
 };
 
-// The variant's plan for that machine, whose device the request is given.
-Outcome<Plan> plan_on(const Machine& machine, const Variant& variant, PlanRequest request);
-
 // The GPUs that this process uses, opened when they are first needed: at most one at a time, and one chip
 // that is only compiled for.
 class Gpus {

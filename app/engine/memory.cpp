@@ -30,14 +30,11 @@ struct Shapes {
             if (spec.role == Role::output || absent || !spec.is_used(of.parameters)) continue;
             Array array;
             array.name = spec.name;
-            array.dtype = dtype_of(spec);
+            array.dtype = spec.dtype_with(of.parameters);
             array.shape = given ? given->shape : spec.shape_for(of.parameters, inputs);
             input_bytes += array.bytes();
             inputs.push_back(std::move(array));
         }
-    }
-    Dtype dtype_of(const ArraySpec& spec) const {
-        return spec.dtype_for ? spec.dtype_for(configuration.parameters) : spec.dtype;
     }
     // As that variant gives them; null: the reference.
     int64_t output_bytes(const Variant* variant, bool with_extras) const {
@@ -46,9 +43,9 @@ struct Shapes {
         for (const ArraySpec& spec : configuration.family->arrays) {
             if (spec.role != Role::output || !spec.is_used(parameters)) continue;
             if (spec.extra && !with_extras) continue;
-            const Shape shape = variant && variant->shape ? variant->shape(spec, parameters, inputs)
-                                                          : spec.shape_for(parameters, inputs);
-            bytes += count_of(shape) * bytes_of(dtype_of(spec));
+            const Shape shape =
+                variant ? variant->shape_of(spec, parameters, inputs) : spec.shape_for(parameters, inputs);
+            bytes += count_of(shape) * bytes_of(spec.dtype_with(parameters));
         }
         return bytes;
     }
@@ -77,12 +74,14 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
     need.host = shapes.input_bytes + 2 * shapes.output_bytes(nullptr, stores_extras);  // of the reference f64
     int64_t largest = 0, together = 0;
     for (const Variant* variant : configuration.variants) {
-        if (variant->check && variant->check(configuration.parameters, machine.chip)) continue;
-        const auto plan = plan_on(machine, *variant,
-                                  {.parameters = configuration.parameters,
-                                   .inputs = shapes.inputs,
-                                   .dry = true,
-                                   .stores_extras = stores_extras});
+        if (variant->refusal(configuration.parameters, machine.chip)) continue;
+        const auto plan = make_plan({.family = *configuration.family,
+                                     .variant = *variant,
+                                     .parameters = configuration.parameters,
+                                     .inputs = shapes.inputs,
+                                     .dry = true,
+                                     .device = machine.device(),
+                                     .stores_extras = stores_extras});
         if (!plan) continue;  // it will not run, and says why when it is its turn
         need.host += shapes.output_bytes(variant, stores_extras);
         largest = std::max(largest, plan->memory_bytes);

@@ -115,7 +115,7 @@ std::optional<std::string> convert_to(Array& array, const Format& format, const 
     if (format.native)
         std::memcpy(array.data.get(), from, static_cast<size_t>(array.bytes()));
     else if (format.name == "<f2")
-        cpu::widen(cpu::Precision::f16, reinterpret_cast<const uint16_t*>(from), array.as<float>().data(),
+        cpu::widen(Storage::f16, reinterpret_cast<const uint16_t*>(from), array.as<float>().data(),
                    array.count());
     else if (format.name == "<f8")
         convert<double>(from, array.as<float>());

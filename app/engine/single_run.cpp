@@ -140,10 +140,12 @@ void SingleRun::note_once(const std::string& note) {
 
 std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
     if (plans_[v]) return {};
-    auto plan = plan_on(prepared_.machine, variant(v),
-                        {.parameters = prepared_.configuration.parameters,
-                         .inputs = prepared_.inputs,
-                         .stores_extras = stores_extras});
+    auto plan = make_plan({.family = *prepared_.configuration.family,
+                           .variant = variant(v),
+                           .parameters = prepared_.configuration.parameters,
+                           .inputs = prepared_.inputs,
+                           .device = prepared_.machine.device(),
+                           .stores_extras = stores_extras});
     if (!plan) return plan.error();
     plans_[v] = std::move(*plan);
     return {};
@@ -203,9 +205,7 @@ std::optional<Error> SingleRun::compute_outputs() {
             row(v).refused = reason;
             result_.notes.push_back(variant(v).name + " is left out: " + reason);
         };
-        const auto check = variant(v).check;
-        const auto refusal =
-            check ? check(prepared_.configuration.parameters, prepared_.machine.chip) : std::nullopt;
+        const auto refusal = variant(v).refusal(prepared_.configuration.parameters, prepared_.machine.chip);
         if (refusal) {
             leave_out(*refusal);
             continue;

@@ -53,12 +53,16 @@ void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Devic
         const auto leave_out = [&](const std::string& reason) {
             result.notes.push_back(variant->name + " has no theory for " + chip.architecture + ": " + reason);
         };
-        const auto refusal = variant->check ? variant->check(for_cuda.parameters, chip) : std::nullopt;
+        const auto refusal = variant->refusal(for_cuda.parameters, chip);
         if (refusal) {
             leave_out(*refusal);
             continue;
         }
-        const auto plan = variant->plan_cuda({for_cuda.parameters, inputs, false, &device});
+        const auto plan = make_plan({.family = *for_cuda.family,
+                                     .variant = *variant,
+                                     .parameters = for_cuda.parameters,
+                                     .inputs = inputs,
+                                     .device = &device});
         if (plan)
             row.compiled = compiled_launches(*plan, chip);
         else

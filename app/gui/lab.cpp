@@ -408,8 +408,7 @@ std::string reason_refused(const LabState& lab, const Variant& variant) {
     if (!variant.runs_on(backend))
         return fmt::format("It has no form for {}.", backend == Backend::cpu ? "the CPU" : "CUDA");
     const auto chip = chip_in_force(lab);
-    if (!variant.check || !chip) return "";
-    return variant.check(lab.parameters, *chip).value_or("");
+    return chip ? variant.refusal(lab.parameters, *chip).value_or("") : "";
 }
 
 std::string why_outdated(const LabState& lab) {

@@ -21,6 +21,10 @@ Shape ArraySpec::shape_for(const Parameters& parameters, const Arrays& inputs) c
     return extents;
 }
 
+Outcome<Plan> make_plan(const PlanRequest& request) {
+    return request.device ? request.variant.plan_cuda(request) : request.variant.plan_cpu(request);
+}
+
 bool Family::has_kernels() const {
     return std::any_of(variants.begin(), variants.end(),
                        [](const Variant& variant) { return variant.plan_cpu || variant.plan_cuda; });

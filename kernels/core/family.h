@@ -33,7 +33,7 @@ struct ArraySpec {
     Dtype dtype = Dtype::f32;
     // One word a dimension. A parameter's name: the array fixes that parameter. Anything else ("2^C", "chunks
     // + 1") is for people, and `shape` says its size.
-    std::vector<std::string> dimensions;
+    std::vector<std::string> dimensions = {};
     Shape (*shape)(const Parameters&,
                    const Arrays& inputs) = nullptr;   // null: every dimension names a parameter
     bool (*used)(const Parameters&) = nullptr;        // null: always
@@ -42,6 +42,7 @@ struct ArraySpec {
     bool extra = false;  // an output that is stored only where it is asked for, never in timed runs
 
     bool is_used(const Parameters& parameters) const { return !used || used(parameters); }
+    Dtype dtype_with(const Parameters& parameters) const { return dtype_for ? dtype_for(parameters) : dtype; }
     Shape shape_for(const Parameters& parameters, const Arrays& inputs) const;
 };
 
@@ -50,34 +51,52 @@ struct Preset {
     std::vector<std::pair<std::string, Value>> values;
 };
 
+struct Family;
+struct Variant;
+
 // What a variant's plan is made of. Inputs hold every used array, rounded to the parameter `dtype`. A dry
 // plan is made to know its memory before any is taken: its inputs have shapes and no data.
 struct PlanRequest {
+    const Family& family;
+    const Variant& variant;
     const Parameters& parameters;
     const Arrays& inputs;
     bool dry = false;
-    cuda::Device* device = nullptr;  // of the CUDA backend: compiles, takes memory
+    cuda::Device* device = nullptr;  // of the CUDA backend: compiles, takes memory; null: the CPU
     bool stores_extras = false;      // outputs whose row is `extra`
 };
 
-// One way to compute it.
+// One way to compute it. Its functions are given the variant itself, so that several rows can share them.
 struct Variant {
     std::string name;
     std::string idea;  // one sentence
-    std::vector<Backend> backends;
-    std::vector<std::string> outputs;
+    std::vector<Backend> backends = {};
+    std::vector<std::string> outputs = {};
+    size_t row = 0;  // of the family's own table of facts about its variants, where it has one
     // Why it cannot do this on that chip; null: it always can.
-    std::optional<std::string> (*check)(const Parameters&, const Chip&) = nullptr;
-    // How it is done there; null: not built.
-    Plan (*plan_cpu)(const PlanRequest&) = nullptr;
-    Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;  // fails where a kernel does not compile
+    std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
+    // Does it give what the reference gives, but for rounding? Null: it does.
+    bool (*exact)(const Variant&, const Parameters&) = nullptr;
+    // How it is done there; null: not built. Fails where memory or a kernel cannot be had.
+    Outcome<Plan> (*plan_cpu)(const PlanRequest&) = nullptr;
+    Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;
     // An output's shape where this variant gives it another than its row says; null: it never does.
-    Shape (*shape)(const ArraySpec&, const Parameters&, const Arrays& inputs) = nullptr;
+    Shape (*shape)(const Variant&, const ArraySpec&, const Parameters&, const Arrays& inputs) = nullptr;
 
     bool runs_on(Backend backend) const {
         return backend == Backend::cpu ? plan_cpu != nullptr : plan_cuda != nullptr;
     }
+    std::optional<std::string> refusal(const Parameters& parameters, const Chip& chip) const {
+        return check ? check(*this, parameters, chip) : std::nullopt;
+    }
+    bool is_exact(const Parameters& parameters) const { return !exact || exact(*this, parameters); }
+    Shape shape_of(const ArraySpec& output, const Parameters& parameters, const Arrays& inputs) const {
+        return shape ? shape(*this, output, parameters, inputs) : output.shape_for(parameters, inputs);
+    }
 };
+
+// The plan of the request's variant, on its device or on the CPU.
+Outcome<Plan> make_plan(const PlanRequest& request);
 
 // A sweep that figures of the family need; the engine runs it in the background.
 struct FigureSweep {
@@ -127,8 +146,10 @@ struct Family {
     Outcome<Arrays> (*kernel_reference)(const Parameters&, const Arrays& inputs, bool extras,
                                         std::stop_token) = nullptr;
     Work (*work)(const Parameters&) = nullptr;
-    std::string
-        sequence_axis;  // the dimension along which errors are reported by position, "" where there is none
+    // The dimension along which errors are reported by position, "" where there is none.
+    std::string sequence_axis;
+    // Does no output depend on what comes later along that axis? Null: never.
+    bool (*causal)(const Parameters&) = nullptr;
     std::vector<BenchCase> (*bench_cases)(Backend) = nullptr;
     std::vector<FigureSweep> (*sweeps)(const Parameters&) = nullptr;
     std::vector<Figure> (*figures)(const Result&, const View&) = nullptr;

@@ -20,8 +20,7 @@ enum class Follow {
 
 // What a variant makes of a Request: memory taken, launches in order. Variants never time themselves.
 struct Plan {
-    bool dry =
-        false;  // only counts bytes: nothing is allocated, pointers are null, launches are never started
+    bool dry = false;  // only counts bytes: nothing is allocated, launches are never started
     std::vector<std::shared_ptr<const void>> memory;  // keeps alive what the launches use
     std::vector<std::span<std::byte>> buffers;        // the same in host memory, to flush from the caches
     int64_t memory_bytes = 0;                         // on the backend where the launches run
@@ -30,30 +29,6 @@ struct Plan {
     std::vector<Launch> launches;
     Follow follow = Follow::stream;
     std::function<Outcome<Arrays>()> outputs;  // of the last run, as f32, complex64 or int32
-
-    // Host memory of the plan, uninitialised; null in a dry plan.
-    std::shared_ptr<std::byte[]> take_shared(int64_t bytes) {
-        memory_bytes += bytes;
-        if (dry) return nullptr;
-        std::shared_ptr<std::byte[]> taken = allocate(bytes);
-        memory.push_back(taken);
-        buffers.emplace_back(taken.get(), static_cast<size_t>(bytes));
-        return taken;
-    }
-    template <class T>
-    T* take(int64_t count) {
-        return reinterpret_cast<T*>(take_shared(count * static_cast<int64_t>(sizeof(T))).get());
-    }
-
-    // An input that the launches read in place.
-    template <class T>
-    const T* share(const Array& array) {
-        memory_bytes += array.bytes();
-        if (dry) return nullptr;
-        memory.push_back(array.data);
-        buffers.emplace_back(array.data.get(), static_cast<size_t>(array.bytes()));
-        return array.as<T>().data();
-    }
 };
 
 }  // namespace sawtooth

@@ -93,33 +93,27 @@ float f32_from(uint16_t half) {
 
 }  // namespace
 
-Precision precision_named(std::string_view dtype) {
-    return dtype == "f16" ? Precision::f16 : dtype == "bf16" ? Precision::bf16 : Precision::f32;
-}
-
-int64_t bytes_of(Precision precision) { return precision == Precision::f32 ? 4 : 2; }
-
-void narrow(Precision precision, const float* from, uint16_t* to, int64_t count) {
-    if (precision == Precision::bf16)
+void narrow(Storage storage, const float* from, uint16_t* to, int64_t count) {
+    if (storage == Storage::bf16)
         HWY_DYNAMIC_DISPATCH(narrow_bf16)(from, to, count);
     else
         for (int64_t i = 0; i < count; ++i) to[i] = f16_from(from[i]);
 }
 
-void widen(Precision precision, const uint16_t* from, float* to, int64_t count) {
-    if (precision == Precision::bf16)
+void widen(Storage storage, const uint16_t* from, float* to, int64_t count) {
+    if (storage == Storage::bf16)
         HWY_DYNAMIC_DISPATCH(widen_bf16)(from, to, count);
     else
         for (int64_t i = 0; i < count; ++i) to[i] = f32_from(from[i]);
 }
 
-void round_to(Precision precision, float* values, int64_t count) {
-    if (precision == Precision::f32) return;
+void round_to(Storage storage, float* values, int64_t count) {
+    if (storage == Storage::f32) return;
     uint16_t block[256];
     for (int64_t i = 0; i < count; i += 256) {
         const int64_t size = count - i < 256 ? count - i : 256;
-        narrow(precision, values + i, block, size);
-        widen(precision, block, values + i, size);
+        narrow(storage, values + i, block, size);
+        widen(storage, block, values + i, size);
     }
 }
 

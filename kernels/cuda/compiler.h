@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <string>
@@ -12,10 +13,25 @@
 
 namespace sawtooth::cuda {
 
+// A macro: {"BLOCK_SIZE", 256}, {"FLIPPED", false}, {"OP", "sum"}.
+struct Define {
+    std::string name, value;
+
+    Define(std::string of_name, std::string of_value)
+        : name(std::move(of_name)), value(std::move(of_value)) {}
+    Define(std::string of_name, const char* of_value) : name(std::move(of_name)), value(of_value) {}
+    Define(std::string of_name, bool flag) : name(std::move(of_name)), value(flag ? "true" : "false") {}
+    template <std::integral Integer>
+    Define(std::string of_name, Integer number) : name(std::move(of_name)), value(std::to_string(number)) {}
+
+    bool operator==(const Define&) const = default;
+};
+using Defines = std::vector<Define>;
+
 // A .cu file and the macros that it is compiled with: tile sizes are compile-time constants.
 struct Source {
-    std::string file;                                          // "kernels/scan/lookback.cu"
-    std::vector<std::pair<std::string, std::string>> defines;  // {"BLOCK_SIZE", "256"}
+    std::string file;  // "kernels/scan/lookback.cu"
+    Defines defines;
 
     bool operator==(const Source&) const = default;
 };

@@ -1,95 +1,88 @@
 #pragma once
 
+#include <functional>
 #include <string>
-#include <tuple>
-#include <vector>
+#include <type_traits>
 
-#include "kernels/core/family.h"
+#include "kernels/core/grid.h"
+#include "kernels/core/plan_builder.h"
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/storage.h"
 
 namespace sawtooth::cuda {
 
-// Makes the Plan of a CUDA variant. The first failure is kept, all calls after it do nothing, and `finish`
-// returns it, so that a variant reads as a list of what it takes and starts. Without a GPU memory is only
-// counted; in a dry plan kernels are not compiled either. The plan uses the device for as long as it lives.
-class PlanBuilder {
+// A kernel of a .cu file and how its thread blocks are. `threads` and `shared_bytes` (dynamic shared memory)
+// reach the device text as the macros THREADS and SHARED_BYTES, which it holds against its own structs by
+// static_assert.
+struct KernelSource {
+    std::string file;   // "kernels/scan/blelloch.cu"
+    std::string entry;  // "up_sweep"
+    Defines defines = {};
+    int64_t threads = 0;
+    int64_t shared_bytes = 0;
+};
+
+// Makes the Plan of a variant on a GPU. Without a GPU memory is only counted; in a dry plan kernels are not
+// compiled either. The plan uses the device for as long as it lives.
+class PlanBuilder : public sawtooth::PlanBuilder {
   public:
     explicit PlanBuilder(const PlanRequest& request);
 
-    const Chip& chip() const;
+    const Chip& chip() const { return device_.chip(); }
 
-    template <class T>
-    T* take(int64_t count) {  // device memory, uninitialised
-        return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T))));
-    }
-    // Device memory that is zero when the plan is made and never after: for flags that carry an epoch.
-    template <class T>
-    T* take_zeroed(int64_t count) {
-        return static_cast<T*>(take_zeroed_bytes(count * static_cast<int64_t>(sizeof(T))));
-    }
-    // An input, copied to the device and narrowed there.
-    const void* input(const Array& array, Storage storage = Storage::as_is);
-    // An output; widened to the array's dtype when it is handed over.
-    void* output(std::string name, Dtype dtype, Shape shape, Storage storage = Storage::as_is);
-
-    // An entry of a .cu file with the macros of its tiling; an empty Kernel after a failure.
-    Kernel kernel(const Source& source, const std::string& entry);
-
-    // Adds a launch. The arguments are copied and must be of the very types that the kernel declares. Grid,
-    // block and resources of `info` are filled in; `shared_bytes` is the dynamic shared memory. What the
-    // device would refuse is a failure: no or too many thread blocks or threads, too much shared memory.
-    template <class... Arguments>
-    void launch(LaunchInfo info, const Kernel& kernel, Extent grid, Extent block, int64_t shared_bytes,
-                Arguments... arguments) {
-        add(std::move(info), kernel, grid, block, shared_bytes,
-            starter(kernel, grid, block, shared_bytes, arguments...));
-    }
-
-    // The last launch once more, with other arguments: both share one info, as a launch a token makes
-    // thousands of them.
-    template <class... Arguments>
-    void launch_again(const Kernel& kernel, int64_t shared_bytes, Arguments... arguments) {
-        if (error_) return;
-        const std::shared_ptr<const LaunchInfo> info = plan_.launches.back().info;
+    // Adds a launch. The kernel takes one plain struct, `arguments`, which is copied. Grid, block and
+    // resources of `info` are filled in. What the device would refuse is a failure: no or too many thread
+    // blocks or threads, too much shared memory.
+    template <class Arguments>
+    void launch(LaunchInfo info, const Grid& grid, const KernelSource& source, const Arguments& arguments) {
+        static_assert(std::is_trivially_copyable_v<Arguments>, "kernel arguments are one plain struct");
+        const Ready* const ready = prepare(std::move(info), grid, source);
+        if (!ready) return;
         plan_.launches.push_back(
-            {info, starter(kernel, info->grid, info->block, shared_bytes, arguments...)});
+            {ready->info, [ready, arguments](Queue& queue) { ready->start(queue, &arguments); }});
     }
-    // How the plan's launches follow one another.
-    void follow(Follow how) { plan_.follow = how; }
 
-    Outcome<Plan> finish();
+    // `count` launches that share one description; step s is given arguments_of(s), made when it starts. A
+    // launch a token makes thousands of them; a dry plan has one.
+    template <class ArgumentsOf>
+    void launch_steps(LaunchInfo info, const Grid& grid, const KernelSource& source, int64_t count,
+                      ArgumentsOf arguments_of) {
+        static_assert(std::is_trivially_copyable_v<std::invoke_result_t<ArgumentsOf, int64_t>>,
+                      "kernel arguments are one plain struct");
+        const Ready* const ready = prepare(std::move(info), grid, source);
+        if (!ready) return;
+        if (!compiles_) count = 1;
+        plan_.launches.reserve(plan_.launches.size() + static_cast<size_t>(count));
+        const auto& steps = keep(Steps<ArgumentsOf>{*ready, std::move(arguments_of)});
+        for (int64_t step = 0; step < count; ++step)
+            plan_.launches.push_back({ready->info, [&steps, step](Queue& queue) {
+                                          const auto arguments = steps.arguments_of(step);
+                                          steps.ready.start(queue, &arguments);
+                                      }});
+    }
 
   private:
-    template <class... Arguments>
-    static std::function<void(Queue&)> starter(const Kernel& kernel, Extent grid, Extent block,
-                                               int64_t shared_bytes, Arguments... arguments) {
-        return
-            [kernel, grid, block, shared_bytes, held = std::tuple<Arguments...>(arguments...)](Queue& queue) {
-                std::apply(
-                    [&](auto... values) {
-                        void* pointers[] = {static_cast<void*>(&values)..., nullptr};  // never empty
-                        cuda::launch(queue, kernel, grid, block, shared_bytes, pointers);
-                    },
-                    held);
-            };
-    }
+    // A kernel with all that a launch of it needs but the arguments.
+    struct Ready {
+        std::shared_ptr<const LaunchInfo> info;
+        Kernel kernel;
+        int64_t shared_bytes;  // dynamic
 
-    struct Output {
-        Array array;  // without data
-        Storage storage;
-        const void* memory;
+        void start(Queue& queue, const void* arguments) const;
     };
-    void* take_bytes(int64_t bytes);
-    void* take_zeroed_bytes(int64_t bytes);
-    void add(LaunchInfo info, const Kernel& kernel, Extent grid, Extent block, int64_t shared_bytes,
-             std::function<void(Queue&)> start);
+    template <class ArgumentsOf>
+    struct Steps {
+        Ready ready;
+        ArgumentsOf arguments_of;
+    };
+    // Compiles the kernel; null after a failure. What it returns lives as long as the plan.
+    const Ready* prepare(LaunchInfo info, const Grid& grid, const KernelSource& source);
+
+    std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;
+    const void* load(const Array& array, Storage storage) override;
+    Fetch fetch() override;
 
     Device& device_;
     bool compiles_;  // not in a dry plan, which must be quick
-    Plan plan_;      // dry without a GPU too
-    std::vector<Output> outputs_;
-    std::optional<Error> error_;
 };
 
 }  // namespace sawtooth::cuda

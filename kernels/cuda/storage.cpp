@@ -35,16 +35,8 @@ std::optional<Error> in_pieces(Device& device, int64_t count, Each&& each) {
 
 }  // namespace
 
-Storage storage_named(std::string_view dtype) {
-    return dtype == "f16" ? Storage::f16 : dtype == "bf16" ? Storage::bf16 : Storage::as_is;
-}
-
-int64_t bytes_of(Storage storage, Dtype dtype) {
-    return storage == Storage::as_is ? sawtooth::bytes_of(dtype) : 2;
-}
-
 std::optional<Error> store(Device& device, Storage storage, const Array& from, void* to) {
-    if (storage == Storage::as_is) return device.upload(to, from.data.get(), from.bytes());
+    if (storage == Storage::f32) return device.upload(to, from.data.get(), from.bytes());
     const float* const values = from.as<float>().data();
     return in_pieces(device, from.count(), [&](void* staging, int64_t at, int64_t count) {
         if (auto error = device.upload(staging, values + at, count * static_cast<int64_t>(sizeof(float))))
@@ -55,7 +47,7 @@ std::optional<Error> store(Device& device, Storage storage, const Array& from, v
 }
 
 std::optional<Error> fetch(Device& device, Storage storage, const void* from, Array& to) {
-    if (storage == Storage::as_is) return device.download(to.data.get(), from, to.bytes());
+    if (storage == Storage::f32) return device.download(to.data.get(), from, to.bytes());
     float* const values = to.as<float>().data();
     return in_pieces(device, to.count(), [&](void* staging, int64_t at, int64_t count) {
         if (auto error = convert(device, std::string("widen") + suffix(storage),

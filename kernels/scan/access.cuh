@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/cuda/device/words.cuh"
+#include "kernels/scan/arguments.cuh"
 #include "kernels/scan/operators.cuh"
 
 namespace sawtooth::scan {
@@ -22,26 +23,30 @@ struct Geometry {
 
 // `vector` neighbours of each plane, in one access a plane.
 template <class Storage, int count, int vector>
-__device__ void load_planes(const void* plane_0, const void* plane_1, int64_t at,
-                            Floats<count> (&values)[vector]) {
+__device__ void load_planes(const device_side::Inputs& from, int64_t at, Floats<count> (&values)[vector]) {
     float plane[vector];
 #pragma unroll
     for (int p = 0; p < count; ++p) {
-        device::load<Storage>(p == 0 ? plane_0 : plane_1, at, plane);
+        device::load<Storage>(from.plane[p], at, plane);
 #pragma unroll
         for (int v = 0; v < vector; ++v) values[v].at[p] = plane[v];
     }
 }
 
 template <int count, int vector>
-__device__ void store_planes(float* plane_0, float* plane_1, int64_t at,
+__device__ void load_states(const device_side::States& from, int64_t at, Floats<count> (&values)[vector]) {
+    load_planes<device::f32>({from.plane[0], from.plane[1]}, at, values);
+}
+
+template <int count, int vector>
+__device__ void store_states(const device_side::States& to, int64_t at,
                              const Floats<count> (&values)[vector]) {
     float plane[vector];
 #pragma unroll
     for (int p = 0; p < count; ++p) {
 #pragma unroll
         for (int v = 0; v < vector; ++v) plane[v] = values[v].at[p];
-        device::store<device::f32>(p == 0 ? plane_0 : plane_1, at, plane);
+        device::store<device::f32>(to.plane[p], at, plane);
     }
 }
 

@@ -10,7 +10,7 @@
 // turns into what stands before the node. The leaves are the inputs; the root is not stored. A thread block
 // does BLOCK_SIZE parents of LANES channels (strips.cuh).
 //
-// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, LANES, FLIPPED.
+// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, LANES, FLIPPED, THREADS.
 
 #include "kernels/scan/access.cuh"
 #include "kernels/scan/strips.cuh"
@@ -21,19 +21,23 @@ using namespace sawtooth::scan;
 using State = OP::State;
 
 struct Leaves {
-    const void *input_0, *input_1;
-    Geometry<FLIPPED> geometry;
+    const device_side::Sweep& given;
 
-    __device__ int64_t count() const { return geometry.length; }
+    __device__ Geometry<FLIPPED> geometry() const { return {given.length, given.channels}; }
+    __device__ int64_t count() const { return given.length; }
     __device__ State get(int64_t batch, int64_t node, int64_t column) const {
         OP::Input in[1];
-        load_planes<device::X>(input_0, input_1, geometry.at(batch, node, column), in);
+        load_planes<device::X>(given.in, geometry().at(batch, node, column), in);
         return OP::lift(in[0]);
+    }
+    __device__ void finish(int64_t batch, int64_t node, int64_t column, State state) const {
+        device::store<device::Y>(given.y, geometry().at(batch, node, column), {OP::finish(state)});
     }
 };
 
+// A height of the tree, [batch, nodes, channels].
 struct Nodes {
-    float *plane_0, *plane_1;
+    const device_side::States& states;
     int64_t nodes, channels;
 
     __device__ int64_t count() const { return nodes; }
@@ -42,16 +46,22 @@ struct Nodes {
     }
     __device__ State get(int64_t batch, int64_t node, int64_t column) const {
         State state[1];
-        load_planes<device::f32>(plane_0, plane_1, at(batch, node, column), state);
+        load_states(states, at(batch, node, column), state);
         return state[0];
     }
     __device__ void put(int64_t batch, int64_t node, int64_t column, State state) const {
-        store_planes(plane_0, plane_1, at(batch, node, column), {state});
+        store_states(states, at(batch, node, column), {state});
     }
 };
+__device__ Nodes parents_of(const device_side::Sweep& given) {
+    return {given.parents, given.parent_count, given.channels};
+}
+__device__ Nodes children_of(const device_side::Sweep& given) {
+    return {given.children, given.child_count, given.channels};
+}
 
 template <class Children>
-__device__ void up(Children children, Nodes parents) {
+__device__ void up(const Children& children, const Nodes& parents) {
     for_each_position<BLOCK_SIZE, LANES>(
         parents.nodes, parents.channels,
         [&](int64_t batch, int64_t node, int64_t column) {
@@ -64,23 +74,18 @@ __device__ void up(Children children, Nodes parents) {
         });
 }
 
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    up_sweep_leaves(const void* input_0, const void* input_1, float* parents_0, float* parents_1,
-                    int64_t length, int64_t parents, int64_t channels) {
-    up(Leaves{input_0, input_1, {length, channels}}, {parents_0, parents_1, parents, channels});
+extern "C" __global__ void __launch_bounds__(THREADS) up_sweep_leaves(device_side::Sweep given) {
+    up(Leaves{given}, parents_of(given));
 }
 
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    up_sweep(float* children_0, float* children_1, float* parents_0, float* parents_1, int64_t children,
-             int64_t parents, int64_t channels) {
-    up(Nodes{children_0, children_1, children, channels}, {parents_0, parents_1, parents, channels});
+extern "C" __global__ void __launch_bounds__(THREADS) up_sweep(device_side::Sweep given) {
+    up(children_of(given), parents_of(given));
 }
 
-// What stands before a parent; the root (plane_0 == nullptr) starts the sequence.
-__device__ State before_parent(Nodes parents, const float* initial, int64_t batch, int64_t node,
-                               int64_t column) {
-    return parents.plane_0 ? parents.get(batch, node, column)
-                           : start_state<OP>(initial, batch * parents.channels + column);
+// What stands before a parent; the root, which has no states, starts the sequence.
+__device__ State before_parent(const device_side::Sweep& given, int64_t batch, int64_t node, int64_t column) {
+    return given.parents.plane[0] ? parents_of(given).get(batch, node, column)
+                                  : start_state<OP>(given.initial, batch * given.channels + column);
 }
 
 // Two neighbours of one height.
@@ -88,43 +93,33 @@ struct Pair {
     State left, right;
 };
 
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    down_sweep(float* parents_0, float* parents_1, float* children_0, float* children_1, const float* initial,
-               int64_t children_count, int64_t parents_count, int64_t channels) {
-    const Nodes parents{parents_0, parents_1, parents_count, channels};
-    const Nodes children{children_0, children_1, children_count, channels};
+extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(device_side::Sweep given) {
+    const Nodes children = children_of(given);
     for_each_position<BLOCK_SIZE, LANES>(
-        parents_count, channels,
+        given.parent_count, given.channels,
         [&](int64_t batch, int64_t node, int64_t column) -> Pair {
-            const State before = before_parent(parents, initial, batch, node, column);
+            const State before = before_parent(given, batch, node, column);
             return {before, OP::join(before, children.get(batch, 2 * node, column))};
         },
         [&](int64_t batch, int64_t node, int64_t column, Pair before) {
             children.put(batch, 2 * node, column, before.left);
-            if (2 * node + 1 < children_count) children.put(batch, 2 * node + 1, column, before.right);
+            if (2 * node + 1 < children.count()) children.put(batch, 2 * node + 1, column, before.right);
         });
 }
 
-// The last level writes y: that of a left leaf is also what stands before its right neighbour.
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    down_sweep_leaves(float* parents_0, float* parents_1, const void* input_0, const void* input_1, void* y,
-                      const float* initial, int64_t length, int64_t parents_count, int64_t channels) {
-    const Nodes parents{parents_0, parents_1, parents_count, channels};
-    const Geometry<FLIPPED> geometry{length, channels};
-    const Leaves leaves{input_0, input_1, geometry};
+// The last sweep writes y: that of a left leaf is also what stands before its right neighbour.
+extern "C" __global__ void __launch_bounds__(THREADS) down_sweep_leaves(device_side::Sweep given) {
+    const Leaves leaves{given};
     for_each_position<BLOCK_SIZE, LANES>(
-        parents_count, channels,
+        given.parent_count, given.channels,
         [&](int64_t batch, int64_t node, int64_t column) -> Pair {
-            const State left = OP::join(before_parent(parents, initial, batch, node, column),
-                                        leaves.get(batch, 2 * node, column));
-            if (2 * node + 1 == length) return {left, left};
+            const State left =
+                OP::join(before_parent(given, batch, node, column), leaves.get(batch, 2 * node, column));
+            if (2 * node + 1 == leaves.count()) return {left, left};
             return {left, OP::join(left, leaves.get(batch, 2 * node + 1, column))};
         },
         [&](int64_t batch, int64_t node, int64_t column, Pair states) {
-            const auto put = [&](int64_t step, State state) {
-                device::store<device::Y>(y, geometry.at(batch, step, column), {OP::finish(state)});
-            };
-            put(2 * node, states.left);
-            if (2 * node + 1 < length) put(2 * node + 1, states.right);
+            leaves.finish(batch, 2 * node, column, states.left);
+            if (2 * node + 1 < leaves.count()) leaves.finish(batch, 2 * node + 1, column, states.right);
         });
 }

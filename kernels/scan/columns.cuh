@@ -36,6 +36,8 @@ struct Columns {
     using State = typename Op::State;
     using Words = device::Words<Storage, vector>;
     static constexpr int planes_in = inputs<Op>;
+    // Dynamic shared memory of a block: its threads' rows past their own.
+    static constexpr int64_t shared_row_bytes = int64_t{sizeof(Words)} * shared_rows * planes_in * 32 * warps;
 
     // The states of a thread's channels.
     struct States {
@@ -90,11 +92,10 @@ struct Columns {
     }
 
     template <bool flipped>
-    static __device__ void load(const void* input_0, const void* input_1, Geometry<flipped> geometry,
-                                int64_t batch, int64_t first, int64_t column, Kept& kept) {
+    static __device__ void load(const device_side::Inputs& from, Geometry<flipped> geometry, int64_t batch,
+                                int64_t first, int64_t column, Kept& kept) {
         const int here = rows_there(geometry, first, column);
         const int64_t start = geometry.at(batch, first + first_row(), column), stride = geometry.stride();
-        const void* const planes[2] = {input_0, input_1};
         if constexpr (shared_rows > 0) {
 #pragma unroll
             for (int r = own_rows; r < rows; ++r)
@@ -102,7 +103,8 @@ struct Columns {
                 for (int p = 0; p < planes_in; ++p)
                     device::copy_async(
                         Kept::shared(r, p),
-                        static_cast<const typename Storage::Word*>(planes[p]) + start + r * stride, r < here);
+                        static_cast<const typename Storage::Word*>(from.plane[p]) + start + r * stride,
+                        r < here);
         }
 #pragma unroll
         for (int r = 0; r < own_rows; ++r)
@@ -110,7 +112,7 @@ struct Columns {
             for (int p = 0; p < planes_in; ++p) {
                 kept.own[r][p] = {};
                 if (r < here)
-                    kept.own[r][p] = device::load_words<Storage, vector>(planes[p], start + r * stride);
+                    kept.own[r][p] = device::load_words<Storage, vector>(from.plane[p], start + r * stride);
             }
         if constexpr (shared_rows > 0) device::wait_for_copies();
     }

@@ -6,16 +6,15 @@
 //   three_phase    scan in blocks, scan of the blocks' totals, add
 //   lookback       one pass: a tile publishes its total and looks back for the prefix before it (Merrill,
 //   Garland 2016)
-
-#include "kernels/scan/cpu.h"
+// Each variant is a function of one item of a launch, and a function that adds the launches.
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bit>
-#include <thread>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/cpu/half.h"
+#include "kernels/cpu/lookback.h"
+#include "kernels/cpu/plan_builder.h"
+#include "kernels/scan/steps.h"
 #include "kernels/scan/tiles.h"
 
 namespace sawtooth::scan {
@@ -27,65 +26,7 @@ using cpu::Split;
 // Outputs larger than this are stored past the caches: they would be evicted before anybody reads them.
 constexpr int64_t streamed_bytes = 16 << 20;
 
-int64_t elements_of(const Job& job) { return job.batch * job.length * job.channels; }
-
-bool is_streamed(const Job& job) {
-    return elements_of(job) * cpu::bytes_of(job.y_precision) > streamed_bytes;
-}
-
-Shape shape_of(const Job& job) { return {job.batch, job.length, job.channels}; }
-
-std::vector<ArrayUse> inputs_of(const Job& job) {
-    std::vector<ArrayUse> uses;
-    if (job.op == Operator::linear) uses.push_back({job.a_name, shape_of(job)});
-    uses.push_back({job.x_name, shape_of(job)});
-    if (job.initial) uses.push_back({"initial", {job.batch, job.channels}});
-    return uses;
-}
-
-double operations_a_combine(Operator op) {
-    return op == Operator::linear ? 3 : op == Operator::compensated_sum ? 8 : 1;
-}
-
-double input_bytes(const Job& job) {
-    return static_cast<double>(elements_of(job) * cpu::bytes_of(job.precision) * input_planes_of(job.op));
-}
-double output_bytes(const Job& job) {
-    return static_cast<double>(elements_of(job) * cpu::bytes_of(job.y_precision));
-}
-
-struct Described {
-    std::string name, meaning, formula;
-    int64_t items;
-    std::vector<ArrayUse> reads, writes;
-    double bytes, combines;
-};
-
-void add_launch(Plan& plan, const Job& job, Described described, Split split,
-                std::function<void(const Item&)> work) {
-    auto info = std::make_shared<LaunchInfo>();
-    info->name = job.prefix + described.name;
-    info->meaning = std::move(described.meaning);
-    info->grid = {described.items, 1, 1};
-    info->grid_formula = std::move(described.formula);
-    info->reads = std::move(described.reads);
-    info->writes = std::move(described.writes);
-    info->work = {described.bytes, described.combines * operations_a_combine(job.op)};
-    plan.launches.push_back(
-        {std::move(info), [items = described.items, split, work = std::move(work)](Queue& queue) {
-             queue.pool->dispatch(items, split, work);
-         }});
-}
-
-int64_t ceil_divide(int64_t count, int64_t by) { return (count + by - 1) / by; }
-
-States take_states(Plan& plan, Operator op, int64_t count) {
-    States states;
-    for (int p = 0; p < planes_of(op); ++p) states.plane[p] = plan.take<float>(count);
-    return states;
-}
-
-double plane_bytes(Operator op, int64_t states) { return static_cast<double>(states * 4 * planes_of(op)); }
+bool is_streamed(const Job& job) { return job.elements() * bytes_of(job.y_storage) > streamed_bytes; }
 
 // Scratch states of one thread, told apart by `slot`.
 States scratch_states(size_t slot, int64_t count) {
@@ -99,380 +40,376 @@ States scratch_states(size_t slot, int64_t count) {
     return states;
 }
 
+// Of [batch, rows, channels] in blocks of `block_size` rows: which rows an item stands for.
+struct Block {
+    int64_t batch, first, count;
+
+    Block(int64_t index, int64_t rows, int64_t block_size) {
+        const int64_t blocks = ceil_divide(rows, block_size);
+        batch = index / blocks;
+        first = index % blocks * block_size;
+        count = std::min(block_size, rows - first);
+    }
+};
+Side blocks_of(const Job& job, const std::string& name, int64_t rows) {
+    return side("B", job.batch) * pieces(name, rows, "block_size", job.block_size);
+}
+Side strips_side(const Strips& strips) { return {strips.count, "ceil(D / columns a strip)"}; }
+
 }  // namespace
 
-int64_t automatic_block_size(int64_t length) { return length <= 256 ? 256 : length <= 512 ? 512 : 1024; }
+// sequential: an item walks one strip of columns of one sequence.
 
-int64_t levels_of(int64_t length) { return std::bit_width(static_cast<uint64_t>(length - 1)); }
-
-void add_sequential(Plan& plan, const Job& job) {
-    constexpr int64_t steps_a_tile = 256;  // widened at once where the precision is not f32
+void add_sequential(cpu::PlanBuilder& builder, const Job& job) {
+    constexpr int64_t steps_a_tile = 256;  // widened at once where they are stored in less than f32
     const Strips strips = strips_of(job, steps_a_tile);
-    Described described{
-        .name = "sequential",
-        .meaning = "Walks every column from the first step to the last, one combine after another.",
-        .formula = "B * ceil(D / columns a strip)",
-        .items = job.batch * strips.count,
-        .reads = inputs_of(job),
-        .writes = {{job.y_name, shape_of(job)}},
-        .bytes = input_bytes(job) + output_bytes(job),
-        .combines = static_cast<double>(elements_of(job))};
-    add_launch(plan, job, std::move(described), Split::contiguous, [=](const Item& item) {
-        const Access access(job);
-        const int64_t batch = item.index / strips.count;
-        const int64_t column = item.index % strips.count * strips.width;
-        const int64_t columns = std::min(strips.width, job.channels - column);
-        const States carry = scratch_states(0, columns);
-        access.start(batch, column, columns, carry);
-        for (int64_t first = 0; first < job.length && !item.stop.stop_requested(); first += steps_a_tile) {
-            const int64_t steps = std::min(steps_a_tile, job.length - first);
-            chain_tile(access, {batch, first, steps, column, columns}, carry, is_streamed(job));
-            item.tally += {steps * columns, steps * columns, steps * columns};
-        }
-    });
-}
-
-void add_hillis_steele(Plan& plan, const Job& job) {
-    const int64_t steps = std::max<int64_t>(levels_of(job.length), 1);
-    const int64_t blocks = ceil_divide(job.length, job.block_size);
-    const int64_t states = elements_of(job);
-    States buffers[2];
-    for (int b = 0; b < 2; ++b)
-        if (steps > b + 1) buffers[b] = take_states(plan, job.op, states);
-    for (int64_t step = 0; step < steps; ++step) {
-        const bool is_first = step == 0, is_last = step == steps - 1;
-        const int64_t reach = int64_t{1} << step;
-        const States from = buffers[(step + 1) % 2], to = buffers[step % 2];
-        const int64_t combines = std::max<int64_t>(job.length - reach, 0) * job.channels * job.batch;
-        Described described{
-            .name = "double_" + std::to_string(reach),
-            .meaning = "Combines every position with the one " + std::to_string(reach) + " before it.",
-            .formula = "B * ceil(L / block_size)",
-            .items = job.batch * blocks,
-            .reads = is_first ? inputs_of(job) : std::vector<ArrayUse>{{"partial", shape_of(job)}},
-            .writes = {{is_last ? job.y_name : "partial", shape_of(job)}},
-            .bytes = (is_first ? input_bytes(job) : plane_bytes(job.op, states)) +
-                     (is_last ? output_bytes(job) : plane_bytes(job.op, states)),
-            .combines = static_cast<double>(combines)};
-        add_launch(plan, job, std::move(described), Split::contiguous, [=](const Item& item) {
+    builder.launch(
+        describe_sequential(job), side("B", job.batch) * strips_side(strips), [=](const Item& item) {
             const Access access(job);
-            const int64_t batch = item.index / blocks;
-            const int64_t first = item.index % blocks * job.block_size;
-            const int64_t count = std::min(job.block_size, job.length - first);
-            const int64_t alone = std::clamp<int64_t>(reach - first, 0, count);  // nothing lies that far back
-            const int64_t width = job.channels;
-            const int64_t begin = (batch * job.length + first) * width;
-            States here = is_first ? States{} : from.from(begin);
-            if (is_first) {
-                // One position before the block too: what the block's first one is combined with.
-                const int64_t before = std::min<int64_t>(first, 1);
-                const States lifted = scratch_states(0, (count + before) * width);
-                access.lift(batch, first - before, 1, count + before, lifted, true);
-                here = lifted.from(before * width);
+            const int64_t batch = item.index / strips.count;
+            const int64_t column = item.index % strips.count * strips.width;
+            const int64_t columns = std::min(strips.width, job.channels - column);
+            const States carry = scratch_states(0, columns);
+            access.start(batch, column, columns, carry);
+            for (int64_t first = 0; first < job.length && !item.stop.stop_requested();
+                 first += steps_a_tile) {
+                const int64_t steps = std::min(steps_a_tile, job.length - first);
+                chain_tile(access, {batch, first, steps, column, columns}, carry, is_streamed(job));
+                item.tally += {steps * columns, steps * columns, steps * columns};
             }
-            const States out = is_last ? scratch_states(1, count * width) : to.from(begin);
-            const int64_t kept = alone * width, joined = (count - alone) * width;
-            copy_states(job.op, here, out, kept);
-            combine(job.op, here.from(kept - reach * width), here.from(kept), out.from(kept), joined);
-            if (is_last) {
-                finish(job.op, out, out.plane[0], count * width);
-                access.drop(batch, first, 1, count, out.plane[0]);
-            }
-            item.tally += {joined, (count + std::min(first, reach)) * width, count * width};
         });
-    }
 }
 
-void add_blelloch(Plan& plan, const Job& job) {
-    const int64_t width = job.channels;
-    const int64_t levels = std::max<int64_t>(levels_of(job.length), 1);
-    // nodes[h] at height h stand for 2^h positions each; the leaves are the input itself.
-    std::vector<int64_t> nodes;
-    for (int64_t count = job.length; static_cast<int64_t>(nodes.size()) < levels;
-         count = ceil_divide(count, 2))
-        nodes.push_back(count);
-    nodes.push_back(1);
-    std::vector<States> tree(
-        static_cast<size_t>(levels));  // totals, then prefixes, of heights 1 … levels - 1
-    for (int64_t h = 1; h < levels; ++h)
-        tree[static_cast<size_t>(h)] =
-            take_states(plan, job.op, job.batch * nodes[static_cast<size_t>(h)] * width);
-
-    // Children first, first + 2, … of height h, gathered side by side.
-    const auto gather = [job, width, nodes, tree](int64_t h, int64_t batch, int64_t first, int64_t count,
-                                                  States to) {
-        if (h == 0) return Access(job).lift(batch, first, 2, count, to, false);
-        const auto level = static_cast<size_t>(h);
-        for (int p = 0; p < planes_of(job.op); ++p)
-            for (int64_t k = 0; k < count; ++k)
-                std::copy_n(tree[level].plane[p] + (batch * nodes[level] + first + 2 * k) * width, width,
-                            to.plane[p] + k * width);
-    };
-    const int64_t block = job.block_size;
-
-    for (int64_t h = 1; h < levels; ++h) {
-        const auto level = static_cast<size_t>(h);
-        const int64_t parents = nodes[level], children = nodes[level - 1];
-        const int64_t blocks = ceil_divide(parents, block);
-        Described described{
-            .name = "up_sweep_" + std::to_string(h),
-            .meaning = "Every node of height " + std::to_string(h) + " takes the total of its two children.",
-            .formula = "B * ceil(ceil(L / 2^" + std::to_string(h) + ") / block_size)",
-            .items = job.batch * blocks,
-            .reads =
-                h == 1 ? inputs_of(job) : std::vector<ArrayUse>{{"totals", {job.batch, children, width}}},
-            .writes = {{"totals", {job.batch, parents, width}}},
-            .bytes = (h == 1 ? input_bytes(job) : plane_bytes(job.op, job.batch * children * width)) +
-                     plane_bytes(job.op, job.batch * parents * width),
-            .combines = static_cast<double>(job.batch * (children / 2) * width)};
-        add_launch(plan, job, std::move(described), Split::contiguous, [=](const Item& item) {
-            const int64_t batch = item.index / blocks, first = item.index % blocks * block;
-            const int64_t count = std::min(block, parents - first);
-            const int64_t pairs = std::min(count, children / 2 - first);  // the last child may be alone
-            const States left = scratch_states(0, count * width), right = scratch_states(1, count * width);
-            gather(h - 1, batch, 2 * first, count, left);
-            gather(h - 1, batch, 2 * first + 1, pairs, right);
-            const States out = tree[level].from((batch * parents + first) * width);
-            combine(job.op, left, right, out, pairs * width);
-            copy_states(job.op, left.from(pairs * width), out.from(pairs * width), (count - pairs) * width);
-            item.tally += {pairs * width, (count + pairs) * width, count * width};
-        });
-    }
-
-    for (int64_t h = levels; h >= 1; --h) {
-        const auto level = static_cast<size_t>(h);
-        const int64_t parents = h == levels ? 1 : nodes[level], children = nodes[level - 1];
-        const int64_t blocks = ceil_divide(parents, block);
-        const bool is_last = h == 1;
-        Described described{
-            .name = "down_sweep_" + std::to_string(h),
-            .meaning =
-                is_last ? "Every leaf combines the prefix before it with its own value."
-                        : "Left children take their parent's prefix, right ones join the left total to it.",
-            .formula = "B * ceil(ceil(L / 2^" + std::to_string(h) + ") / block_size)",
-            .items = job.batch * blocks,
-            .reads =
-                is_last ? inputs_of(job) : std::vector<ArrayUse>{{"totals", {job.batch, children, width}}},
-            .writes = {{is_last ? job.y_name : "prefixes", {job.batch, children, width}}},
-            .bytes = plane_bytes(job.op, h == levels ? 0 : job.batch * parents * width) +
-                     (is_last ? input_bytes(job) + output_bytes(job)
-                              : 2 * plane_bytes(job.op, job.batch * children * width)),
-            .combines = static_cast<double>(job.batch * (is_last ? children : children / 2) * width)};
-        add_launch(plan, job, std::move(described), Split::contiguous, [=](const Item& item) {
-            const Access access(job);
-            const int64_t batch = item.index / blocks, first = item.index % blocks * block;
-            const int64_t count = std::min(block, parents - first);
-            const int64_t pairs = std::min(count, children / 2 - first);
-            const bool is_root = h == levels;
-            const States prefix =
-                is_root ? scratch_states(2, width) : tree[level].from((batch * parents + first) * width);
-            if (is_root) access.start(batch, 0, width, prefix);
-            const States left = scratch_states(0, count * width), right = scratch_states(1, count * width);
-            gather(h - 1, batch, 2 * first, count, left);
-            if (is_last) {
-                // y of a left leaf is also the prefix of its right neighbour.
-                gather(0, batch, 2 * first + 1, pairs, right);
-                combine(job.op, prefix, left, left, count * width);
-                combine(job.op, left, right, right, pairs * width);
-                finish(job.op, left, left.plane[0], count * width);
-                finish(job.op, right, right.plane[0], pairs * width);
-                access.drop(batch, 2 * first, 2, count, left.plane[0]);
-                access.drop(batch, 2 * first + 1, 2, pairs, right.plane[0]);
-                item.tally += {(count + pairs) * width, (2 * count + pairs) * width, (count + pairs) * width};
-                return;
-            }
-            combine(job.op, prefix, left, right, pairs * width);
-            for (int p = 0; p < planes_of(job.op); ++p) {
-                float* const to = tree[level - 1].plane[p] + (batch * children + 2 * first) * width;
-                for (int64_t k = 0; k < count; ++k)
-                    std::copy_n(prefix.plane[p] + k * width, width, to + 2 * k * width);
-                for (int64_t k = 0; k < pairs; ++k)
-                    std::copy_n(right.plane[p] + k * width, width, to + (2 * k + 1) * width);
-            }
-            item.tally += {pairs * width, (count + pairs) * width, (count + pairs) * width};
-        });
-    }
-}
-
-void add_three_phase(Plan& plan, const Job& job) {
-    const int64_t width = job.channels;
-    const Strips strips = strips_of(job, job.block_size);
-    const int64_t blocks = ceil_divide(job.length, job.block_size);
-    const int64_t block_states = job.batch * blocks * width;
-    const bool in_place = planes_of(job.op) == 1 && job.y_precision == cpu::Precision::f32;
-    const bool stream = is_streamed(job);
-    States local;
-    if (in_place)
-        local.plane[0] = static_cast<float*>(job.y);
-    else
-        local = take_states(plan, job.op, elements_of(job));
-    const States totals = take_states(plan, job.op, block_states);
-    const std::string local_name = in_place ? job.y_name : "local";
-    const double local_bytes = plane_bytes(job.op, elements_of(job));
-    const ArrayUse totals_use{"totals", {job.batch, blocks, width}};
-
-    add_launch(plan, job,
-               {.name = "block_scan",
-                .meaning = "Scans every block for itself and keeps its total.",
-                .formula = "B * ceil(L / block_size) * ceil(D / columns a strip)",
-                .items = job.batch * blocks * strips.count,
-                .reads = inputs_of(job),
-                .writes = {{local_name, shape_of(job)}, totals_use},
-                .bytes = input_bytes(job) + local_bytes + plane_bytes(job.op, block_states),
-                .combines = static_cast<double>(elements_of(job))},
-               Split::contiguous, [=](const Item& item) {
-                   const Access access(job);
-                   const int64_t column = item.index % strips.count * strips.width;
-                   const int64_t block = item.index / strips.count % blocks;
-                   const int64_t batch = item.index / strips.count / blocks;
-                   const int64_t columns = std::min(strips.width, width - column);
-                   const int64_t first = block * job.block_size;
-                   const int64_t steps = std::min(job.block_size, job.length - first);
-                   const States total = totals.from((batch * blocks + block) * width + column);
-                   scan_tile_states(access, {batch, first, steps, column, columns}, total, local, stream);
-                   item.tally += {steps * columns, steps * columns, steps * columns};
-               });
-
-    add_launch(plan, job,
-               {.name = "scan_of_block_sums",
-                .meaning = "Turns the blocks' totals into the prefix before every block.",
-                .formula = "B",
-                .items = job.batch,
-                .reads = {totals_use},
-                .writes = {totals_use},
-                .bytes = 2 * plane_bytes(job.op, block_states),
-                .combines = static_cast<double>(block_states)},
-               Split::contiguous, [=](const Item& item) {
-                   const Access access(job);
-                   const States carry = scratch_states(0, width);
-                   access.start(item.index, 0, width, carry);
-                   const States sums = totals.from(item.index * blocks * width);
-                   spread(job.op, sums, blocks, width, carry, sums);
-                   item.tally += {blocks * width, blocks * width, blocks * width};
-               });
-
-    add_launch(plan, job,
-               {.name = "add_block_prefixes",
-                .meaning = "Combines the prefix before every block with its positions.",
-                .formula = "B * ceil(L / block_size)",
-                .items = job.batch * blocks,
-                .reads = {{local_name, shape_of(job)}, totals_use},
-                .writes = {{job.y_name, shape_of(job)}},
-                .bytes = local_bytes + output_bytes(job) + plane_bytes(job.op, block_states),
-                .combines = static_cast<double>(elements_of(job))},
-               Split::contiguous, [=](const Item& item) {
-                   const Access access(job);
-                   const int64_t block = item.index % blocks, batch = item.index / blocks;
-                   const int64_t first = block * job.block_size;
-                   const int64_t steps = std::min(job.block_size, job.length - first);
-                   const Tile tile{.batch = batch, .first = job.flipped ? first + steps - 1 : first};
-                   const int64_t begin = access.offset(tile);  // the block's first position in memory
-                   const int64_t count = steps * width;
-                   const bool narrows = job.y_precision != cpu::Precision::f32;
-                   float* const out =
-                       narrows ? scratch_states(0, count).plane[0] : static_cast<float*>(job.y) + begin;
-                   const States prefix = totals.from(item.index * width);
-                   combine_rows(job.op, prefix, local.from(begin), out, steps, width);
-                   if (narrows)
-                       cpu::narrow(job.y_precision, out, static_cast<uint16_t*>(job.y) + begin, count);
-                   item.tally += {count, count, count};
-               });
-}
+// hillis_steele: an item does one step for one block of positions.
 
 namespace {
 
-// What tiles publish. A flag holds 2 * run + 1 when the total can be read, 2 * run + 2 when the prefix can: a
-// new run needs no clearing.
-struct LookbackBoard {
-    std::vector<std::atomic<uint64_t>> flags;
-    States totals, prefixes;
-    uint64_t run = 0;
+// The block's states before the step; what lies before the block is read too where it is an input.
+States states_before(const Job& job, const Access& access, const Doubling& step, const Block& block) {
+    const int64_t width = job.channels;
+    if (!step.is_first) return step.from.from((block.batch * job.length + block.first) * width);
+    const int64_t before = std::min<int64_t>(block.first, 1);
+    const States lifted = scratch_states(0, (block.count + before) * width);
+    access.lift(block.batch, block.first - before, 1, block.count + before, lifted, true);
+    return lifted.from(before * width);
+}
 
-    explicit LookbackBoard(size_t tiles) : flags(tiles) {}
-    uint64_t total_ready() const { return 2 * run + 1; }
-    uint64_t prefix_ready() const { return 2 * run + 2; }
-};
-
-// Waits until tile `index` has published its total; false when the dispatch was stopped meanwhile.
-bool wait_for_total(const LookbackBoard& board, size_t index, const Item& item) {
-    for (int spin = 0; board.flags[index].load(std::memory_order_acquire) < board.total_ready(); ++spin) {
-        if (item.stop.stop_requested()) return false;
-        if (spin > 200) std::this_thread::yield();
+void double_block(const Job& job, const Doubling& step, const Item& item) {
+    const Access access(job);
+    const Block block(item.index, job.length, job.block_size);
+    const int64_t width = job.channels;
+    const States here = states_before(job, access, step, block);
+    const States out = step.is_last ? scratch_states(1, block.count * width)
+                                    : step.to.from((block.batch * job.length + block.first) * width);
+    const int64_t alone =
+        std::clamp<int64_t>(step.reach - block.first, 0, block.count);  // nothing is so far back
+    const int64_t kept = alone * width, joined = (block.count - alone) * width;
+    copy_states(job.op, here, out, kept);
+    combine(job.op, here.from(kept - step.reach * width), here.from(kept), out.from(kept), joined);
+    if (step.is_last) {
+        finish(job.op, out, out.plane[0], block.count * width);
+        access.drop(block.batch, block.first, 1, block.count, out.plane[0]);
     }
-    return true;
+    item.tally += {joined, (block.count + std::min(block.first, step.reach)) * width, block.count * width};
 }
 
 }  // namespace
 
-void add_lookback(Plan& plan, const Job& job) {
+void add_hillis_steele(cpu::PlanBuilder& builder, const Job& job) {
+    for (Doubling& step : doubling_steps(builder, job)) {
+        const LaunchInfo info = std::move(step.info);
+        builder.launch(info, blocks_of(job, "L", job.length),
+                       [job, step](const Item& item) { double_block(job, step, item); });
+    }
+}
+
+// blelloch: an item does one sweep for one block of parents.
+
+namespace {
+
+// Children first, first + 2, … side by side: states of their height, or lifted inputs.
+void gather(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, int64_t count, States to) {
+    if (sweep.is_leaf) return Access(job).lift(batch, first, 2, count, to, false);
     const int64_t width = job.channels;
+    for (int p = 0; p < planes_of(job.op); ++p)
+        for (int64_t k = 0; k < count; ++k)
+            std::copy_n(sweep.of_children.plane[p] + (batch * sweep.children + first + 2 * k) * width, width,
+                        to.plane[p] + k * width);
+}
+
+// The reverse of `gather`, for states alone.
+void scatter(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, int64_t count, States from) {
+    const int64_t width = job.channels;
+    for (int p = 0; p < planes_of(job.op); ++p)
+        for (int64_t k = 0; k < count; ++k)
+            std::copy_n(from.plane[p] + k * width, width,
+                        sweep.of_children.plane[p] + (batch * sweep.children + first + 2 * k) * width);
+}
+
+// Parents of a block, and how many of them have a right child too.
+struct Parents : Block {
+    int64_t pairs;
+    Parents(const Job& job, const Sweep& sweep, int64_t index)
+        : Block(index, sweep.parents, job.block_size), pairs(std::min(count, sweep.children / 2 - first)) {}
+};
+
+void sweep_up(const Job& job, const Sweep& sweep, const Item& item) {
+    const Parents of(job, sweep, item.index);
+    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+    const States left = scratch_states(0, all), right = scratch_states(1, all);
+    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
+    gather(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
+    const States out = sweep.of_parents.from((of.batch * sweep.parents + of.first) * width);
+    combine(job.op, left, right, out, joined);
+    copy_states(job.op, left.from(joined), out.from(joined), all - joined);
+    item.tally += {joined, all + joined, all};
+}
+
+// What stands before the parents of a block; before the root, the start of the sequence.
+States prefixes_of(const Job& job, const Sweep& sweep, const Parents& of) {
+    if (!sweep.is_root) return sweep.of_parents.from((of.batch * sweep.parents + of.first) * job.channels);
+    const States start = scratch_states(2, job.channels);
+    Access(job).start(of.batch, 0, job.channels, start);
+    return start;
+}
+
+void sweep_down(const Job& job, const Sweep& sweep, const Item& item) {
+    const Parents of(job, sweep, item.index);
+    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+    const States prefix = prefixes_of(job, sweep, of);
+    const States left = scratch_states(0, all), right = scratch_states(1, all);
+    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
+    combine(job.op, prefix, left, right, joined);
+    scatter(job, sweep, of.batch, 2 * of.first, of.count, prefix);
+    scatter(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
+    item.tally += {joined, all + joined, all + joined};
+}
+
+// The last sweep writes y: that of a left leaf is also what stands before its right neighbour.
+void sweep_down_leaves(const Job& job, const Sweep& sweep, const Item& item) {
+    const Access access(job);
+    const Parents of(job, sweep, item.index);
+    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+    const States prefix = prefixes_of(job, sweep, of);
+    const States left = scratch_states(0, all), right = scratch_states(1, all);
+    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
+    gather(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
+    combine(job.op, prefix, left, left, all);
+    combine(job.op, left, right, right, joined);
+    finish(job.op, left, left.plane[0], all);
+    finish(job.op, right, right.plane[0], joined);
+    access.drop(of.batch, 2 * of.first, 2, of.count, left.plane[0]);
+    access.drop(of.batch, 2 * of.first + 1, 2, of.pairs, right.plane[0]);
+    item.tally += {all + joined, 2 * all + joined, all + joined};
+}
+
+}  // namespace
+
+void add_blelloch(cpu::PlanBuilder& builder, const Job& job) {
+    for (Sweep& sweep : sweep_steps(builder, job)) {
+        const LaunchInfo info = std::move(sweep.info);
+        const auto act = sweep.is_up ? sweep_up : sweep.is_leaf ? sweep_down_leaves : sweep_down;
+        builder.launch(info,
+                       blocks_of(job, "ceil(L / 2^" + std::to_string(sweep.height) + ")", sweep.parents),
+                       [job, sweep, act](const Item& item) { act(job, sweep, item); });
+    }
+}
+
+// three_phase: an item scans one block of one strip, then the totals of one sequence, then adds to one block.
+
+namespace {
+
+void scan_block(const Job& job, const Phases& phases, const Strips& strips, const Item& item) {
+    const Access access(job);
+    const Block block(item.index / strips.count, job.length, job.block_size);
+    const int64_t column = item.index % strips.count * strips.width;
+    const int64_t columns = std::min(strips.width, job.channels - column);
+    const States total =
+        phases.totals.from(item.index / strips.count * job.channels + column);  // [batch, blocks, channels]
+    scan_tile_states(access, {block.batch, block.first, block.count, column, columns}, total, phases.local,
+                     is_streamed(job));
+    item.tally += {block.count * columns, block.count * columns, block.count * columns};
+}
+
+void scan_totals(const Job& job, const Phases& phases, const Item& item) {
+    const int64_t width = job.channels, blocks = job.blocks();
+    const States carry = scratch_states(0, width);
+    Access(job).start(item.index, 0, width, carry);
+    const States totals = phases.totals.from(item.index * blocks * width);
+    spread(job.op, totals, blocks, width, carry, totals);
+    item.tally += {blocks * width, blocks * width, blocks * width};
+}
+
+void add_prefix(const Job& job, const Phases& phases, const Item& item) {
+    const Block block(item.index, job.length, job.block_size);
+    const int64_t count = block.count * job.channels;
+    const int64_t lowest = job.flipped ? block.first + block.count - 1 : block.first;
+    const int64_t begin = Access(job).offset({.batch = block.batch, .first = lowest});
+    const bool narrows = job.y_storage != Storage::f32;
+    float* const out = narrows ? scratch_states(0, count).plane[0] : static_cast<float*>(job.y) + begin;
+    const States prefix = phases.totals.from(item.index * job.channels);
+    combine_rows(job.op, prefix, phases.local.from(begin), out, block.count, job.channels);
+    if (narrows) cpu::narrow(job.y_storage, out, static_cast<uint16_t*>(job.y) + begin, count);
+    item.tally += {count, count, count};
+}
+
+}  // namespace
+
+void add_three_phase(cpu::PlanBuilder& builder, const Job& job) {
     const Strips strips = strips_of(job, job.block_size);
-    const int64_t tiles = ceil_divide(job.length, job.block_size);
-    const int64_t sequences = job.batch * strips.count;
-    auto board = std::make_shared<LookbackBoard>(static_cast<size_t>(plan.dry ? 0 : tiles * sequences));
-    board->totals = take_states(plan, job.op, job.batch * tiles * width);
-    board->prefixes = take_states(plan, job.op, job.batch * tiles * width);
+    const Phases phases = three_phases(builder, job);
+    builder.launch(phases.block_scan, blocks_of(job, "L", job.length) * strips_side(strips),
+                   [=](const Item& item) { scan_block(job, phases, strips, item); });
+    builder.launch(phases.block_sums, side("B", job.batch),
+                   [=](const Item& item) { scan_totals(job, phases, item); });
+    builder.launch(phases.add_prefixes, blocks_of(job, "L", job.length),
+                   [=](const Item& item) { add_prefix(job, phases, item); });
+}
 
-    Described described{.name = "lookback",
-                        .meaning = "Scans every tile once, with the prefix that it finds by looking back.",
-                        .formula = "ceil(L / block_size) * B * ceil(D / columns a strip)",
-                        .items = tiles * sequences,
-                        .reads = inputs_of(job),
-                        .writes = {{job.y_name, shape_of(job)}},
-                        .bytes = input_bytes(job) + output_bytes(job),
-                        .combines = static_cast<double>(2 * elements_of(job))};
-    const auto work = [=](const Item& item) {
+// lookback: an item scans one tile of one strip. All sequences (strips of a batch item) advance together, and
+// an item waits for smaller ones alone.
+
+namespace {
+
+struct LookbackScan {
+    Job job;
+    Strips strips;
+    int64_t tiles, sequences;
+    cpu::Lookback board;
+    States totals, prefixes;  // [batch, tiles, channels]
+
+    LookbackScan(cpu::PlanBuilder& builder, const Job& of)
+        : job(of),
+          strips(strips_of(of, of.block_size)),
+          tiles(of.blocks()),
+          sequences(of.batch * strips.count),
+          board(builder, tiles, sequences) {
+        for (States* states : {&totals, &prefixes})
+            for (int p = 0; p < planes_of(job.op); ++p)
+                states->plane[p] = builder.take<float>(job.batch * tiles * job.channels);
+    }
+
+    void scan(const Item& item) const {
         const Access access(job);
-        // All sequences advance together, and an item waits for smaller ones alone.
-        const int64_t tile_index = item.index / sequences, sequence = item.index % sequences;
+        const int64_t index = item.index / sequences, sequence = item.index % sequences;
         const int64_t batch = sequence / strips.count, column = sequence % strips.count * strips.width;
-        const int64_t columns = std::min(strips.width, width - column);
-        const int64_t first = tile_index * job.block_size;
+        const int64_t columns = std::min(strips.width, job.channels - column);
+        const int64_t first = index * job.block_size;
         const Tile tile{batch, first, std::min(job.block_size, job.length - first), column, columns};
-        const auto flag = [&](int64_t index) { return static_cast<size_t>(index * sequences + sequence); };
-        const auto place = [&](int64_t index) { return (batch * tiles + index) * width + column; };
-        const auto prefix_is_ready = [&](int64_t index) {
-            return board->flags[flag(index)].load(std::memory_order_acquire) == board->prefix_ready();
-        };
-
+        const auto place = [&](int64_t of) { return (batch * tiles + of) * job.channels + column; };
         const States carry = scratch_states(0, columns);
-        const States total = board->totals.from(place(tile_index));
-        const States prefix = board->prefixes.from(place(tile_index));
+        const States total = totals.from(place(index)), prefix = prefixes.from(place(index));
         fill_identity(job.op, total, columns);
         item.tally += {2 * tile.steps * columns, tile.steps * columns, tile.steps * columns};
 
-        int64_t found = tile_index - 1;  // the nearest tile before this one whose prefix is there
-        const bool at_once = found < 0 || prefix_is_ready(found);
+        // Where the prefix is there already the tile is read once: folded and scanned in one pass.
+        const bool at_once = index == 0 || board.has_prefix(index - 1, sequence);
+        int64_t found = index - 1;
         if (!at_once) {
             fold_tile(access, tile, total);
-            board->flags[flag(tile_index)].store(board->total_ready(), std::memory_order_release);
-            while (found >= 0 && !prefix_is_ready(found)) {
-                if (!wait_for_total(*board, flag(found), item)) return;
-                if (!prefix_is_ready(found)) --found;
-            }
+            board.publish_total(index, sequence);
+            found = board.find_prefix(index, sequence, item);
+            if (found == cpu::Lookback::stopped) return;
         }
         // Forward from the prefix found, P_k o A_(k+1) o …: what a prefix is by definition, so that its bits
         // do not depend on how far this tile had to look.
-        if (found < 0)
+        if (found == cpu::Lookback::none)
             access.start(batch, column, columns, carry);
         else
-            copy_states(job.op, board->prefixes.from(place(found)), carry, columns);
-        for (int64_t index = found + 1; index < tile_index; ++index) {
-            combine(job.op, carry, board->totals.from(place(index)), carry, columns);
+            copy_states(job.op, prefixes.from(place(found)), carry, columns);
+        for (int64_t between = found + 1; between < index; ++between) {
+            combine(job.op, carry, totals.from(place(between)), carry, columns);
             item.tally.combines += columns;
         }
         copy_states(job.op, carry, prefix, columns);
         if (at_once) scan_and_fold_tile(access, tile, carry, total, is_streamed(job));
         combine(job.op, prefix, total, prefix, columns);
-        board->flags[flag(tile_index)].store(board->prefix_ready(), std::memory_order_release);
+        board.publish_prefix(index, sequence);
         item.tally.combines += columns;
         if (!at_once) scan_tile(access, tile, carry, is_streamed(job));
-    };
-    add_launch(plan, job, std::move(described), Split::cyclic, work);
-    plan.launches.back().start = [board, start = std::move(plan.launches.back().start)](Queue& queue) {
-        ++board->run;
-        start(queue);
-    };
+    }
+};
+
+}  // namespace
+
+void add_lookback(cpu::PlanBuilder& builder, const Job& job) {
+    const LookbackScan& scan = builder.keep(LookbackScan(builder, job));
+    const Side tiles = pieces("L", job.length, "block_size", job.block_size);
+    builder.launch(
+        describe_lookback(job), tiles * side("B", job.batch) * strips_side(scan.strips), Split::cyclic,
+        [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
+}
+
+// What the backward pass of linear does beside its scan: an item does a block of positions, row by row.
+
+namespace {
+
+constexpr int64_t positions_an_item = 256;
+
+template <class Row>
+void add_rows_launch(cpu::PlanBuilder& builder, const Job& job, LaunchInfo info, Row row) {
+    const Side blocks = pieces("L", job.length, positions_an_item);
+    builder.launch(std::move(info), side("B", job.batch) * blocks, [=](const Item& item) {
+        const Block block(item.index, job.length, positions_an_item);
+        for (int64_t step = block.first; step < block.first + block.count; ++step) row(block.batch, step);
+        const int64_t elements = block.count * job.channels;
+        item.tally += {0, elements, elements};
+    });
+}
+
+int64_t row_at(const Job& job, int64_t batch, int64_t step) {
+    return Access(job).offset({.batch = batch, .first = step});
+}
+
+// One row of values as f32, whatever they are stored in.
+const float* widened_row(const void* values, Storage storage, int64_t at, int64_t count,
+                         std::vector<float>& room) {
+    if (storage == Storage::f32) return static_cast<const float*>(values) + at;
+    room.resize(static_cast<size_t>(count));
+    cpu::widen(storage, static_cast<const uint16_t*>(values) + at, room.data(), count);
+    return room.data();
+}
+
+template <class Word>
+void shift_row(const Job& forward, void* shifted, int64_t batch, int64_t step) {
+    Word* const to = static_cast<Word*>(shifted) + row_at(forward, batch, step);
+    if (step + 1 == forward.length)
+        std::fill_n(to, forward.channels, Word{});
+    else
+        std::copy_n(static_cast<const Word*>(forward.a) + row_at(forward, batch, step + 1), forward.channels,
+                    to);
+}
+
+void gate_gradient_row(const Job& forward, const GateGradients& gradients, int64_t batch, int64_t step) {
+    thread_local std::vector<float> room, gate_room;
+    const int64_t here = row_at(forward, batch, step), width = forward.channels;
+    const float* const initial = forward.initial ? forward.initial + batch * width : nullptr;
+    const float* const before =
+        step > 0 ? widened_row(forward.y, forward.y_storage, row_at(forward, batch, step - 1), width, room)
+                 : initial;
+    for (int64_t c = 0; c < width; ++c)
+        gradients.da[here + c] = before ? gradients.g[here + c] * before[c] : 0;
+    if (step != 0 || !gradients.dinitial) return;
+    const float* const gate = widened_row(forward.a, forward.storage, here, width, gate_room);
+    for (int64_t c = 0; c < width; ++c)
+        gradients.dinitial[batch * width + c] = gate[c] * gradients.g[here + c];
+}
+
+}  // namespace
+
+void add_shift_gates(cpu::PlanBuilder& builder, const Job& forward, const GateGradients& gradients) {
+    const auto shift = forward.storage == Storage::f32 ? shift_row<float> : shift_row<uint16_t>;
+    add_rows_launch(builder, forward, describe_shift_gates(forward),
+                    [forward, shift, to = gradients.shifted](int64_t batch, int64_t step) {
+                        shift(forward, to, batch, step);
+                    });
+}
+
+void add_gate_gradient(cpu::PlanBuilder& builder, const Job& forward, const GateGradients& gradients) {
+    add_rows_launch(builder, forward, describe_gate_gradient(forward, gradients),
+                    [forward, gradients](int64_t batch, int64_t step) {
+                        gate_gradient_row(forward, gradients, batch, step);
+                    });
 }
 
 }  // namespace sawtooth::scan

@@ -2,15 +2,68 @@
 
 #include "kernels/scan/family.h"
 
-#include "kernels/scan/cpu.h"
+#include <algorithm>
+
+#include "kernels/core/common_parameters.h"
 #include "kernels/scan/parts.h"
+#include "kernels/scan/steps.h"
 
 namespace sawtooth {
 namespace scan {
+
+const std::vector<Op>& ops() {
+    static const std::vector<Op> all = {
+        {.name = "sum", .op = Operator::sum, .compensated = Operator::compensated_sum, .has_backward = true},
+        {.name = "product", .op = Operator::product},
+        {.name = "max", .op = Operator::maximum},
+        {.name = "min", .op = Operator::minimum},
+        {.name = "linear", .op = Operator::linear, .has_backward = true},
+        {.name = "complex_sum",
+         .op = Operator::sum,
+         .compensated = Operator::compensated_sum,
+         .is_complex = true},
+    };
+    return all;
+}
+
+const Op& op_of(const Parameters& parameters) {
+    const std::string& name = parameters.text("op");
+    return *std::find_if(ops().begin(), ops().end(), [&](const Op& op) { return op.name == name; });
+}
+
+const std::vector<Algorithm>& algorithms() {
+    static const std::vector<Algorithm> all = {
+        {"sequential",
+         "One chain of combines a column, as a framework's cumulative sum does on a middle axis.",
+         add_sequential, add_sequential, [](int64_t length, int64_t) { return length; }},
+        {"hillis_steele",
+         "Doubling: in step k every position joins the one 2^k before it; log2 L passes, N log2 N work.",
+         add_hillis_steele, add_hillis_steele, [](int64_t length, int64_t) { return levels_of(length); }},
+        {"blelloch", "Totals go up a binary tree, prefixes come down it; 2 log2 L steps, 2 N work.",
+         add_blelloch, add_blelloch,
+         [](int64_t length, int64_t) { return std::max<int64_t>(2 * levels_of(length) - 1, 1); }},
+        {"three_phase",
+         "Blocks are scanned, their totals are scanned, the prefixes are added; three launches.",
+         add_three_phase, add_three_phase,
+         [](int64_t length, int64_t block) {
+             return std::min(block, length) + ceil_divide(length, block) + 1;
+         }},
+        {"lookback",
+         "One pass: every tile publishes its total and looks back for the prefix before it; on a GPU many "
+         "rows of "
+         "one channel are walked by a warp each, which hands the prefix on itself.",
+         add_lookback, add_lookback,
+         [](int64_t length, int64_t block) { return std::min(block, length) + ceil_divide(length, block); }},
+    };
+    return all;
+}
+
 namespace {
 
 std::vector<Parameter> parameters() {
     constexpr auto inputs = Renews::inputs;
+    std::vector<Value> op_names;
+    for (const Op& op : ops()) op_names.emplace_back(op.name);
     std::vector<Parameter> rows = {
         integer_parameter("batch", "Independent sequences.", Group::shape, "sequences", 2, 1, 65536,
                           Step::powers_of_two, inputs),
@@ -19,7 +72,7 @@ std::vector<Parameter> parameters() {
         integer_parameter("channels", "Independent columns at every position, neighbours in memory.",
                           Group::shape, "channels", 16, 1, 65536, Step::powers_of_two, inputs),
         choice_parameter("op", "The associative operator that joins two neighbours.", Group::algorithm, "sum",
-                         {"sum", "product", "max", "min", "linear", "complex_sum"}, inputs),
+                         op_names, inputs),
         choice_parameter("direction", "Which way the scan runs: from the start, from the end, or both.",
                          Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
         choice_parameter("block_size", "Positions a tile: what one worker or thread block scans at once.",
@@ -44,98 +97,64 @@ std::vector<Parameter> parameters() {
     return rows;
 }
 
-bool is_linear(const Parameters& parameters) { return parameters.is("op", "linear"); }
+bool is_linear(const Parameters& parameters) { return op_of(parameters).op == Operator::linear; }
 bool has_gate_gradient(const Parameters& parameters) {
     return runs_backward(parameters) && is_linear(parameters);
 }
 bool runs_both(const Parameters& parameters) { return parameters.is("direction", "both"); }
 Dtype x_dtype(const Parameters& parameters) {
-    return parameters.is("op", "complex_sum") ? Dtype::complex64 : Dtype::f32;
+    return op_of(parameters).is_complex ? Dtype::complex64 : Dtype::f32;
 }
 
 std::vector<ArraySpec> arrays() {
     const std::vector<std::string> sequence = {"batch", "length", "channels"}, column = {"batch", "channels"};
-    return {
-        {.name = "x",
-         .meaning = "What is scanned along the middle axis.",
-         .dimensions = sequence,
-         .dtype_for = x_dtype},
-        {.name = "a", .meaning = "The gates of linear.", .dimensions = sequence, .used = is_linear},
-        {.name = "initial",
-         .meaning = "The state of linear before its first step; 0 where it is absent.",
-         .role = Role::optional,
-         .dimensions = column,
-         .used = is_linear},
-        {.name = "dy",
-         .meaning = "The gradient of y.",
-         .role = Role::output_gradient,
-         .dimensions = sequence,
-         .used = runs_backward},
-        {.name = "y",
-         .meaning = "The inclusive scan of x.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .dtype_for = x_dtype},
-        {.name = "y_reverse",
-         .meaning = "The inclusive scan from the end.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .used = runs_both,
-         .dtype_for = x_dtype},
-        {.name = "dx",
-         .meaning = "The gradient of x.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .used = runs_backward},
-        {.name = "da",
-         .meaning = "The gradient of a.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .used = has_gate_gradient},
-        {.name = "dinitial",
-         .meaning = "The gradient of initial, where that is given.",
-         .role = Role::output,
-         .dimensions = column,
-         .used = has_gate_gradient},
-    };
+    const ArraySpec x = {.name = "x",
+                         .meaning = "What is scanned along the middle axis.",
+                         .dimensions = sequence,
+                         .dtype_for = x_dtype};
+    const ArraySpec a = {
+        .name = "a", .meaning = "The gates of linear.", .dimensions = sequence, .used = is_linear};
+    const ArraySpec initial = {.name = "initial",
+                               .meaning = "The state of linear before its first step; 0 where it is absent.",
+                               .role = Role::optional,
+                               .dimensions = column,
+                               .used = is_linear};
+    const ArraySpec dy = {.name = "dy",
+                          .meaning = "The gradient of y.",
+                          .role = Role::output_gradient,
+                          .dimensions = sequence,
+                          .used = runs_backward};
+    const ArraySpec y = {.name = "y",
+                         .meaning = "The inclusive scan of x.",
+                         .role = Role::output,
+                         .dimensions = sequence,
+                         .dtype_for = x_dtype};
+    ArraySpec y_reverse = y;
+    y_reverse.name = "y_reverse";
+    y_reverse.meaning = "The inclusive scan from the end.";
+    y_reverse.used = runs_both;
+    return {x,
+            a,
+            initial,
+            dy,
+            y,
+            y_reverse,
+            gradient_of(x, runs_backward),
+            gradient_of(a, has_gate_gradient),
+            gradient_of(initial, has_gate_gradient)};
 }
 
 std::vector<Variant> variants() {
-    const std::vector<std::string> outputs = {"y", "y_reverse", "dx", "da", "dinitial"};
-    return {
-        {.name = "sequential",
-         .idea = "One chain of combines a column, as a framework's cumulative sum does on a middle axis.",
-         .backends = {Backend::cpu, Backend::cuda},
-         .outputs = outputs,
-         .plan_cpu = plan_sequential,
-         .plan_cuda = plan_sequential_cuda},
-        {.name = "hillis_steele",
-         .idea =
-             "Doubling: in step k every position joins the one 2^k before it; log2 L passes, N log2 N work.",
-         .backends = {Backend::cpu, Backend::cuda},
-         .outputs = outputs,
-         .plan_cpu = plan_hillis_steele,
-         .plan_cuda = plan_hillis_steele_cuda},
-        {.name = "blelloch",
-         .idea = "Totals go up a binary tree, prefixes come down it; 2 log2 L steps, 2 N work.",
-         .backends = {Backend::cpu, Backend::cuda},
-         .outputs = outputs,
-         .plan_cpu = plan_blelloch,
-         .plan_cuda = plan_blelloch_cuda},
-        {.name = "three_phase",
-         .idea = "Blocks are scanned, their totals are scanned, the prefixes are added; three launches.",
-         .backends = {Backend::cpu, Backend::cuda},
-         .outputs = outputs,
-         .plan_cpu = plan_three_phase,
-         .plan_cuda = plan_three_phase_cuda},
-        {.name = "lookback",
-         .idea = "One pass: every tile publishes its total and looks back for the prefix before it; on a GPU "
-                 "many rows of one channel are walked by a warp each, which hands the prefix on itself.",
-         .backends = {Backend::cpu, Backend::cuda},
-         .outputs = outputs,
-         .plan_cpu = plan_lookback,
-         .plan_cuda = plan_lookback_cuda},
-    };
+    std::vector<Variant> all;
+    for (const Algorithm& algorithm : algorithms())
+        all.push_back({.name = algorithm.name,
+                       .idea = algorithm.idea,
+                       .backends = {Backend::cpu, Backend::cuda},
+                       .outputs = {"y", "y_reverse", "dx", "da", "dinitial"},
+                       .row = all.size(),
+                       .plan_cpu = plan_cpu,
+                       .plan_cuda = plan_cuda});
+    return all;
 }
 
 void settle(Parameters& parameters, const Arrays& given, Backend) {
@@ -143,63 +162,30 @@ void settle(Parameters& parameters, const Arrays& given, Backend) {
 }
 
 std::optional<Refusal> check(const Parameters& parameters) {
-    const std::string& op = parameters.text("op");
-    if (parameters.flag("compensated") && op != "sum" && op != "complex_sum")
-        return Refusal{"compensated", "true", "accepted with op sum or complex_sum, not with " + op};
-    if (op == "complex_sum" && !parameters.is("dtype", "f32"))
+    const Op& op = op_of(parameters);
+    if (parameters.flag("compensated") && !op.compensated)
+        return Refusal{"compensated", "true", "accepted with op sum or complex_sum, not with " + op.name};
+    if (op.is_complex && !parameters.is("dtype", "f32"))
         return Refusal{"dtype", parameters.text("dtype"), "complex_sum takes f32 alone"};
     if (!runs_backward(parameters)) return {};
-    if (op != "sum" && op != "linear")
-        return Refusal{"backward", "true", "there is one for op sum and linear, not for " + op};
-    if (parameters.is("direction", "both"))
+    if (!op.has_backward)
+        return Refusal{"backward", "true", "there is one for op sum and linear, not for " + op.name};
+    if (runs_both(parameters))
         return Refusal{"backward", "true", "accepted with direction forward or reverse, not with both"};
     return {};
 }
 
-// Accumulates 1e4, 1e-4, -1e4, 1e-4, …: sums whose large parts cancel.
-constexpr float badly_conditioned[4] = {1e4f, 1e-4f, -1e4f, 1e-4f};
-
-// Calls next() for every value; looks at the token once in a while.
-template <class Next>
-void fill(std::span<float> values, const std::stop_token& stop, Next&& next) {
-    for (size_t i = 0; i < values.size(); ++i) {
-        if (i % (1 << 20) == 0 && stop.stop_requested()) return;
-        values[i] = static_cast<float>(next());
-    }
-}
-
-Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
-               std::stop_token stop) {
-    Array array = Array::uninitialised(spec.name, spec.dtype_for ? spec.dtype_for(parameters) : spec.dtype,
-                                       spec.shape_for(parameters, so_far));
-    const auto values = array.as<float>();  // real and imaginary parts in turn where it is complex
-    if (spec.name == "a") {
-        fill(values, stop, [&] { return random.uniform(0.5, 1); });
-        return array;
-    }
-    const std::string& distribution = parameters.text("distribution");
-    if (distribution == "normal" || spec.role == Role::output_gradient) {
-        fill(values, stop, [&] { return random.normal(); });
-    } else if (distribution == "uniform") {
-        fill(values, stop, [&] { return random.uniform(-1, 1); });
-    } else {
-        const int64_t length = parameters.integer("length");
-        const int64_t width = static_cast<int64_t>(values.size()) / length / parameters.integer("batch");
-        for (size_t i = 0; i < values.size(); ++i) {
-            const int64_t position = static_cast<int64_t>(i) / width % length;
-            values[i] = distribution == "impulse" ? (position == length / 4 ? 1.0f : 0.0f)
-                                                  : badly_conditioned[position % 4];
-        }
-    }
-    return array;
+bool is_causal(const Parameters& parameters) {
+    return parameters.is("direction", "forward") && !runs_backward(parameters);
 }
 
 Work work(const Parameters& parameters) {
-    const bool linear = is_linear(parameters), complex = parameters.is("op", "complex_sum");
+    const bool linear = is_linear(parameters), complex = op_of(parameters).is_complex;
     const double elements = static_cast<double>(parameters.integer("batch") * parameters.integer("length") *
                                                 parameters.integer("channels"));
-    const double element_bytes = complex ? 8 : parameters.is("dtype", "f32") ? 4 : 2;
-    const double passes = parameters.is("direction", "both") ? 2 : 1;
+    const auto element_bytes =
+        static_cast<double>(bytes_of(storage_named(parameters.text("dtype")), x_dtype(parameters)));
+    const double passes = runs_both(parameters) ? 2 : 1;
     Work total;
     total.bytes = elements * element_bytes * (passes + (linear ? 2 : 1));
     total.operations = elements * passes * (linear || complex ? 2 : 1);
@@ -209,37 +195,6 @@ Work work(const Parameters& parameters) {
         total.operations += elements * (linear ? 3 : 1);
     }
     return total;
-}
-
-std::vector<BenchCase> bench_cases(Backend backend) {
-    std::vector<BenchCase> cases;
-    const auto add = [&](int64_t batch, int64_t length, int64_t channels,
-                         std::vector<std::string> variants = {}) {
-        for (const char* op : {"sum", "linear"}) {
-            BenchCase row;
-            row.name = std::string(op) + " " + to_text(Shape{batch, length, channels});
-            row.values = {
-                {"batch", batch}, {"length", length}, {"channels", channels}, {"op", std::string(op)}};
-            row.limit = op == std::string("sum") ? BenchCase::Limit::copy : BenchCase::Limit::triad;
-            row.variants = variants;
-            cases.push_back(std::move(row));
-        }
-    };
-    for (int64_t length : {512, 1024, 2048, 4096, 8192}) add(4, length, 512);
-    add(1, 2048, 512);
-    add(16, 2048, 512);
-    add(4, 2048, 128);
-    add(4, 2048, 1024);
-    add(64, 65536, 1);  // many long rows
-    if (backend == Backend::cpu) {
-        add(1, 1 << 24, 1);  // one long row
-        return cases;
-    }
-    // What the other variants would take seconds or memory for: one thread a row, a state a position.
-    add(2048, 8192, 1, {"lookback"});
-    add(65536, 8192, 1, {"lookback"});
-    add(1, 1 << 28, 1, {"lookback"});
-    return cases;
 }
 
 Family make_family() {
@@ -259,6 +214,7 @@ Family make_family() {
     family.reference = reference;
     family.work = work;
     family.sequence_axis = "length";
+    family.causal = is_causal;
     family.bench_cases = bench_cases;
     family.sweeps = sweeps;
     family.figures = figures;
@@ -266,15 +222,6 @@ Family make_family() {
 }
 
 }  // namespace
-
-Operator operator_of(const Parameters& parameters) {
-    const std::string& op = parameters.text("op");
-    if (op == "product") return Operator::product;
-    if (op == "max") return Operator::maximum;
-    if (op == "min") return Operator::minimum;
-    if (op == "linear") return Operator::linear;
-    return parameters.flag("compensated") ? Operator::compensated_sum : Operator::sum;
-}
 
 int64_t block_size_of(const Parameters& parameters) {
     if (parameters.is("block_size", "auto")) return automatic_block_size(parameters.integer("length"));

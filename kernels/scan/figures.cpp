@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kernels/core/series.h"
-#include "kernels/scan/cpu.h"
+#include "kernels/scan/job.h"
 #include "kernels/scan/parts.h"
 
 namespace sawtooth::scan {
@@ -115,17 +115,6 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
     return figure;
 }
 
-// The longest chain of combines that the algorithm needs.
-int64_t depth_of(const std::string& variant, int64_t length, int64_t block_size) {
-    const int64_t levels = levels_of(length), blocks = (length + block_size - 1) / block_size;
-    const int64_t block = std::min(block_size, length);
-    if (variant == "hillis_steele") return levels;
-    if (variant == "blelloch") return std::max<int64_t>(2 * levels - 1, 1);
-    if (variant == "three_phase") return block + blocks + 1;
-    if (variant == "lookback") return block + blocks;
-    return length;
-}
-
 std::string with_digits(const char* format, double value) {
     char text[32];
     std::snprintf(text, sizeof text, format, value);
@@ -153,8 +142,8 @@ Figure work_figure(const Result& result) {
         numbers.push_back(
             {static_cast<double>(variant.launches.size()), static_cast<double>(tally.combines) / elements,
              static_cast<double>(tally.read) / elements, static_cast<double>(tally.written) / elements,
-             static_cast<double>(depth_of(variant.name, result.parameters.integer("length"),
-                                          block_size_of(result.parameters)))});
+             static_cast<double>(algorithms()[static_cast<size_t>(variant.index)].depth(
+                 result.parameters.integer("length"), block_size_of(result.parameters)))});
     }
     if (numbers.empty()) {
         figure.missing = "Counted work of every variant, once a run has been measured with profile timeline.";

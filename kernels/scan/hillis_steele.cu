@@ -10,7 +10,7 @@
 // The first step reads the inputs, the last one writes y. A thread block does BLOCK_SIZE positions of LANES
 // channels (strips.cuh).
 //
-// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, LANES, FLIPPED.
+// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, LANES, FLIPPED, THREADS.
 
 #include "kernels/scan/access.cuh"
 #include "kernels/scan/strips.cuh"
@@ -22,71 +22,69 @@ using State = OP::State;
 
 // Where a step reads its states: the inputs, whose first one takes the start in, or the last step's buffer.
 struct FromInputs {
-    const void *input_0, *input_1;
-    const float* initial;
+    const device_side::Doubling& given;
     Geometry<FLIPPED> geometry;
 
     __device__ State operator()(int64_t batch, int64_t step, int64_t column) const {
         OP::Input in[1];
-        load_planes<device::X>(input_0, input_1, geometry.at(batch, step, column), in);
+        load_planes<device::X>(given.in, geometry.at(batch, step, column), in);
         const State state = OP::lift(in[0]);
-        if (step > 0 || !initial) return state;
-        return OP::join(start_state<OP>(initial, batch * geometry.channels + column), state);
+        if (step > 0 || !given.initial) return state;
+        return OP::join(start_state<OP>(given.initial, batch * given.channels + column), state);
     }
 };
 struct FromStates {
-    const float *from_0, *from_1;
+    const device_side::Doubling& given;
     Geometry<FLIPPED> geometry;
 
     __device__ State operator()(int64_t batch, int64_t step, int64_t column) const {
         State state[1];
-        load_planes<device::f32>(from_0, from_1, geometry.at(batch, step, column), state);
+        load_states(given.from, geometry.at(batch, step, column), state);
         return state[0];
     }
 };
 
-template <class From, class Put>
-__device__ void double_reach(From from, Geometry<FLIPPED> geometry, int64_t reach, Put put) {
+// Where it writes them: the other buffer, or y.
+struct ToStates {
+    const device_side::Doubling& given;
+    __device__ void operator()(int64_t at, State state) const { store_states(given.to, at, {state}); }
+};
+struct ToY {
+    const device_side::Doubling& given;
+    __device__ void operator()(int64_t at, State state) const {
+        device::store<device::Y>(given.y, at, {OP::finish(state)});
+    }
+};
+
+template <class From, class To>
+__device__ void double_reach(const device_side::Doubling& given) {
+    const Geometry<FLIPPED> geometry{given.length, given.channels};
+    const From from{given, geometry};
+    const To to{given};
     for_each_position<BLOCK_SIZE, LANES>(
-        geometry.length, geometry.channels,
+        given.length, given.channels,
         [&](int64_t batch, int64_t step, int64_t column) {
             const State state = from(batch, step, column);
-            return step >= reach ? OP::join(from(batch, step - reach, column), state) : state;
+            return step >= given.reach ? OP::join(from(batch, step - given.reach, column), state) : state;
         },
         [&](int64_t batch, int64_t step, int64_t column, State state) {
-            put(geometry.at(batch, step, column), state);
+            to(geometry.at(batch, step, column), state);
         });
 }
 
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    double_first(const void* input_0, const void* input_1, const float* initial, float* to_0, float* to_1,
-                 int64_t length, int64_t channels) {
-    const Geometry<FLIPPED> geometry{length, channels};
-    double_reach(FromInputs{input_0, input_1, initial, geometry}, geometry, 1,
-                 [&](int64_t at, State state) { store_planes(to_0, to_1, at, {state}); });
+extern "C" __global__ void __launch_bounds__(THREADS) double_first(device_side::Doubling given) {
+    double_reach<FromInputs, ToStates>(given);
 }
 
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    double_middle(const float* from_0, const float* from_1, float* to_0, float* to_1, int64_t reach,
-                  int64_t length, int64_t channels) {
-    const Geometry<FLIPPED> geometry{length, channels};
-    double_reach(FromStates{from_0, from_1, geometry}, geometry, reach,
-                 [&](int64_t at, State state) { store_planes(to_0, to_1, at, {state}); });
+extern "C" __global__ void __launch_bounds__(THREADS) double_middle(device_side::Doubling given) {
+    double_reach<FromStates, ToStates>(given);
 }
 
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    double_last(const float* from_0, const float* from_1, void* y, int64_t reach, int64_t length,
-                int64_t channels) {
-    const Geometry<FLIPPED> geometry{length, channels};
-    double_reach(FromStates{from_0, from_1, geometry}, geometry, reach,
-                 [&](int64_t at, State state) { device::store<device::Y>(y, at, {OP::finish(state)}); });
+extern "C" __global__ void __launch_bounds__(THREADS) double_last(device_side::Doubling given) {
+    double_reach<FromStates, ToY>(given);
 }
 
 // Of a sequence of one or two positions, the first step is the last.
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    double_only(const void* input_0, const void* input_1, const float* initial, void* y, int64_t length,
-                int64_t channels) {
-    const Geometry<FLIPPED> geometry{length, channels};
-    double_reach(FromInputs{input_0, input_1, initial, geometry}, geometry, 1,
-                 [&](int64_t at, State state) { device::store<device::Y>(y, at, {OP::finish(state)}); });
+extern "C" __global__ void __launch_bounds__(THREADS) double_only(device_side::Doubling given) {
+    double_reach<FromInputs, ToY>(given);
 }

@@ -3,7 +3,7 @@
 // prefixes as in lookback_rows.cu, P_k = P_(k-1) o A_k, walked by one warp: nobody waits for anybody, and
 // there are rows enough to keep all multiprocessors loading.
 //
-// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED.
+// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
 #include "kernels/scan/rows.cuh"
 
@@ -12,18 +12,18 @@ using namespace sawtooth::scan;
 
 using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    lookback(const void* input_0, const void* input_1, const float* initial, void* y, int64_t length,
-             int64_t batches) {
+static_assert(THREADS == 32 * WARPS);
+
+extern "C" __global__ void __launch_bounds__(THREADS) lookback(device_side::Scan given) {
     const int64_t batch = int64_t{blockIdx.x} * WARPS + device::warp_of_thread();
-    if (batch >= batches) return;
-    const Geometry<FLIPPED> geometry{length, 1};
-    OP::State carry = start_state<OP>(initial, batch);
-    for (int64_t first = 0; first < length; first += BLOCK_SIZE) {
+    if (batch >= given.batches) return;
+    const Geometry<FLIPPED> geometry{given.length, 1};
+    OP::State carry = start_state<OP>(given.initial, batch);
+    for (int64_t first = 0; first < given.length; first += BLOCK_SIZE) {
         OP::Input in[Tile::passes][VECTOR];
         OP::State inclusive[Tile::passes];
-        Tile::load<device::X>(input_0, input_1, geometry, batch, first, in);
+        Tile::load<device::X>(given.in, geometry, batch, first, in);
         Tile::fold(in, inclusive);
-        carry = Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, y);
+        carry = Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, given.y);
     }
 }

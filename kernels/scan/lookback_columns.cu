@@ -7,7 +7,7 @@
 // a tile and the nearest prefix.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS,
-// MIN_BLOCKS, FLIPPED.
+// MIN_BLOCKS, FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
 
 #include "kernels/cuda/device/lookback.cuh"
 #include "kernels/scan/columns.cuh"
@@ -27,27 +27,28 @@ struct Turn {
     int tile, batch, strip;
 };
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS, MIN_BLOCKS)
-    lookback(const void* input_0, const void* input_1, const float* initial, void* y,
-             unsigned long long* counter, Board::Part* board, int64_t length, int64_t channels, int batches) {
+static_assert(THREADS == 32 * WARPS && SHARED_BYTES == Tile::shared_row_bytes);
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(device_side::Lookback given) {
     __shared__ Turn shared_turn;
     __shared__ Tile::Shared shared;
 
-    const auto strips = static_cast<int>((channels + Tile::width - 1) / Tile::width);
+    const auto strips = static_cast<int>((given.channels + Tile::width - 1) / Tile::width);
     if (threadIdx.x == 0) {
-        const device::Ticket ticket = device::draw_ticket(counter, gridDim.x);
-        const uint32_t sequence = ticket.number % (batches * strips);
-        shared_turn = {ticket.run, static_cast<int>(ticket.number / (batches * strips)),
+        const device::Ticket ticket = device::draw_ticket(given.counter, gridDim.x);
+        const auto sequences = static_cast<uint32_t>(given.batches * strips);
+        const uint32_t sequence = ticket.number % sequences;
+        shared_turn = {ticket.run, static_cast<int>(ticket.number / sequences),
                        static_cast<int>(sequence / strips), static_cast<int>(sequence % strips)};
     }
-    __syncthreads();
+    __syncthreads();  // the turn is there
     const Turn turn = shared_turn;
     const int64_t first = int64_t{turn.tile} * BLOCK_SIZE;
     const int64_t column = int64_t{turn.strip} * Tile::width + Tile::unit() * VECTOR;
-    const Geometry<FLIPPED> geometry{length, channels};
+    const Geometry<FLIPPED> geometry{given.length, given.channels};
 
     Tile::Kept kept;
-    Tile::load(input_0, input_1, geometry, turn.batch, first, column, kept);
+    Tile::load(given.in, geometry, turn.batch, first, column, kept);
     const Tile::States inclusive = Tile::fold(kept, shared);
     __syncthreads();  // the warps' totals are there
 
@@ -55,16 +56,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, MIN_BLOCKS)
     constexpr int looking_warps = Tile::width / lookers;
     static_assert(looking_warps <= WARPS);
     if (device::warp_of_thread() < looking_warps) {
-        const auto tiles = static_cast<int>((length + BLOCK_SIZE - 1) / BLOCK_SIZE);
+        const auto tiles = static_cast<int>((given.length + BLOCK_SIZE - 1) / BLOCK_SIZE);
         const int channel = (device::warp_of_thread() * 32 + device::lane_of_thread()) % Tile::width;
         const int64_t column = int64_t{turn.strip} * Tile::width + channel;
         const int64_t sequence = (int64_t{turn.batch} * strips + turn.strip) * looking_warps;
-        const Board entries(board, sequence + device::warp_of_thread(), tiles, turn.run);
+        const Board entries(static_cast<Board::Part*>(given.board), sequence + device::warp_of_thread(),
+                            tiles, turn.run);
         const State total = Tile::total_of_warps(shared, channel, WARPS);
         const bool is_last = turn.tile + 1 == tiles;  // nobody looks back at it
         if (turn.tile > 0 && !is_last) entries.publish_total(turn.tile, total);
-        const State start =
-            start_state<OP>(column < channels ? initial : nullptr, int64_t{turn.batch} * channels + column);
+        const State start = start_state<OP>(column < given.channels ? given.initial : nullptr,
+                                            int64_t{turn.batch} * given.channels + column);
         const State prefix = entries.prefix_before(turn.tile, start, OP::join);
         if (!is_last) entries.publish_prefix(turn.tile, OP::join(prefix, total));
         shared.before_tile[channel] = prefix;  // the same from every lane of the channel
@@ -80,6 +82,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, MIN_BLOCKS)
                                state.of[v] = OP::advance(state.of[v], in[v]);
                                out[v] = OP::finish(state.of[v]);
                            }
-                           device::store<device::Y>(y, at, out);
+                           device::store<device::Y>(given.y, at, out);
                        });
 }

@@ -5,7 +5,7 @@
 // block, over stretches of WARPS * BLOCK_SIZE steps. Tickets go through all rows before the next stretch of
 // any.
 //
-// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED.
+// Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
 #include "kernels/cuda/device/lookback.cuh"
 #include "kernels/scan/rows.cuh"
@@ -26,25 +26,26 @@ __device__ State total_of_warps(const State (&totals)[WARPS], int count) {
     return total;
 }
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    lookback(const void* input_0, const void* input_1, const float* initial, void* y,
-             unsigned long long* counter, Board::Part* board, int64_t length, int batches) {
+static_assert(THREADS == 32 * WARPS);
+
+extern "C" __global__ void __launch_bounds__(THREADS) lookback(device_side::Lookback given) {
     __shared__ device::Ticket shared_ticket;
     __shared__ State warp_total[WARPS];
     __shared__ State before_stretch;
 
-    if (threadIdx.x == 0) shared_ticket = device::draw_ticket(counter, gridDim.x);
-    __syncthreads();
+    if (threadIdx.x == 0) shared_ticket = device::draw_ticket(given.counter, gridDim.x);
+    __syncthreads();  // the ticket is there
+    const auto batches = static_cast<uint32_t>(given.batches);
     const device::Ticket ticket = shared_ticket;
     const auto batch = static_cast<int>(ticket.number % batches);
     const auto index = static_cast<int>(ticket.number / batches);
     const int warp = device::warp_of_thread();
     const int64_t first = index * stretch + warp * BLOCK_SIZE;
-    const Geometry<FLIPPED> geometry{length, 1};
+    const Geometry<FLIPPED> geometry{given.length, 1};
 
     OP::Input in[Tile::passes][VECTOR];
     State inclusive[Tile::passes];
-    Tile::load<device::X>(input_0, input_1, geometry, batch, first, in);
+    Tile::load<device::X>(given.in, geometry, batch, first, in);
     Tile::fold(in, inclusive);
     const State mine = Tile::total(inclusive);
     if (device::lane_of_thread() == 0) warp_total[warp] = mine;
@@ -54,16 +55,16 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     if (warp > 0) {
         before = total_of_warps(warp_total, warp);
     } else {
-        const auto stretches = static_cast<int>((length + stretch - 1) / stretch);
-        const Board entries(board, batch, stretches, ticket.run);
+        const auto stretches = static_cast<int>((given.length + stretch - 1) / stretch);
+        const Board entries(static_cast<Board::Part*>(given.board), batch, stretches, ticket.run);
         const State total = total_of_warps(warp_total, WARPS);
         const bool is_last = index + 1 == stretches;  // nobody looks back at it
         if (index > 0 && !is_last) entries.publish_total(index, total);
-        const State prefix = entries.prefix_before(index, start_state<OP>(initial, batch), OP::join);
+        const State prefix = entries.prefix_before(index, start_state<OP>(given.initial, batch), OP::join);
         if (!is_last) entries.publish_prefix(index, OP::join(prefix, total));
         if (device::lane_of_thread() == 0) before_stretch = prefix;
     }
     __syncthreads();  // what stands before the stretch is there
     const State carry = warp > 0 ? OP::join(before_stretch, before) : before_stretch;
-    Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, y);
+    Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, given.y);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/core/common_parameters.h"
 #include "kernels/scan/parts.h"
 
 namespace sawtooth::scan {

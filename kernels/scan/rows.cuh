@@ -37,16 +37,15 @@ struct Rows {
     }
 
     template <class Storage, bool flipped>
-    static __device__ void load(const void* input_0, const void* input_1, Geometry<flipped> geometry,
-                                int64_t batch, int64_t first, Input (&in)[passes][vector]) {
+    static __device__ void load(const device_side::Inputs& from, Geometry<flipped> geometry, int64_t batch,
+                                int64_t first, Input (&in)[passes][vector]) {
 #pragma unroll
         for (int pass = 0; pass < passes; ++pass) {
             const int64_t step = step_of_lane(first, pass);
             Input values[vector];
 #pragma unroll
             for (int v = 0; v < vector; ++v) values[v] = {};
-            if (step < geometry.length)
-                load_planes<Storage>(input_0, input_1, place(geometry, batch, step), values);
+            if (step < geometry.length) load_planes<Storage>(from, place(geometry, batch, step), values);
 #pragma unroll
             for (int v = 0; v < vector; ++v) in[pass][v] = values[index<flipped>(v)];
         }

@@ -1,14 +1,14 @@
 // Work on single positions, each for itself: a thread block goes through `block_size` neighbouring rows of
 // `lanes` neighbouring columns of [batch, rows, channels]; neighbouring threads stand on neighbouring
-// columns, then on neighbouring rows. Grid: batches * ceil(rows / block_size) by ceil(channels / lanes), of
-// 256 threads.
+// columns, then on neighbouring rows. Grid: batches * ceil(rows / block_size) by ceil(channels / lanes).
+//
+// Defines: THREADS, a multiple of `lanes`.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::scan {
 
-constexpr int strip_threads = 256;
 constexpr int reads_at_once = 4;
 
 // put(batch, row, column, get(batch, row, column)) for the thread's positions. Several are read before the
@@ -16,7 +16,7 @@ constexpr int reads_at_once = 4;
 // may read.
 template <int block_size, int lanes, class Get, class Put>
 __device__ void for_each_position(int64_t rows, int64_t channels, Get get, Put put) {
-    constexpr int apart = strip_threads / lanes;  // rows between two positions of a thread
+    constexpr int apart = THREADS / lanes;  // rows between two positions of a thread
     const auto blocks = static_cast<uint32_t>((rows + block_size - 1) / block_size);
     const int64_t batch = blockIdx.x / blocks;
     const int64_t first = int64_t{blockIdx.x % blocks} * block_size;

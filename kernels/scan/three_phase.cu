@@ -12,7 +12,7 @@
 // local: states [B, L, D] in the order of positions, a plane an array. totals: [B, blocks, D] in the order of
 // the scan.
 //
-// Defines: OP, Y (storage of y), BLOCK_SIZE, LANES (of phase 3), UNITS (of phase 2), FLIPPED.
+// Defines: OP, Y (storage of y), BLOCK_SIZE, LANES (of phase 3), UNITS (of phase 2), FLIPPED, THREADS.
 
 #include "kernels/scan/columns.cuh"
 #include "kernels/scan/strips.cuh"
@@ -21,32 +21,32 @@ using namespace sawtooth;
 using namespace sawtooth::scan;
 
 using State = OP::State;
-constexpr int total_warps = 16;
-constexpr int total_rows = 8;  // of a thread
+constexpr int total_warps = THREADS / 32;  // of phase 2
+constexpr int total_rows = 8;              // of a thread
 using Totals =
     Columns<OnStates<OP>, device::f32, total_rows * total_warps * 32 / UNITS, 1, UNITS, total_warps>;
 
 // One thread block a batch item and strip of UNITS channels walks the blocks, a tile of them at a time, and
 // replaces every total by what stands before it.
-extern "C" __global__ void __launch_bounds__(32 * total_warps)
-    scan_of_block_sums(float* totals_0, float* totals_1, const float* initial, int64_t blocks,
-                       int64_t channels) {
+extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(device_side::Phases given) {
     __shared__ Totals::Shared shared;
     constexpr int64_t tile = int64_t{total_rows} * total_warps * Totals::groups;
     const int64_t batch = blockIdx.x;
     const int64_t column = int64_t{blockIdx.y} * UNITS + Totals::unit();
-    const Geometry<false> geometry{blocks, channels};
-    State before_tile = start_state<OP>(column < channels ? initial : nullptr, batch * channels + column);
-    for (int64_t first = 0; first < blocks; first += tile) {
+    const Geometry<false> geometry{given.blocks, given.channels};
+    const device_side::Inputs totals = {given.totals.plane[0], given.totals.plane[1]};
+    State before_tile =
+        start_state<OP>(column < given.channels ? given.initial : nullptr, batch * given.channels + column);
+    for (int64_t first = 0; first < given.blocks; first += tile) {
         Totals::Kept kept;
-        Totals::load(totals_0, totals_1, geometry, batch, first, column, kept);
+        Totals::load(totals, geometry, batch, first, column, kept);
         const Totals::States inclusive = Totals::fold(kept, shared);
         __syncthreads();  // the warps' totals are there
         Totals::States state = Totals::before_in_tile(inclusive, shared);
         state.of[0] = Totals::is_first() ? before_tile : OP::join(before_tile, state.of[0]);
         Totals::for_each_row(kept, geometry, batch, first, column,
                              [&](int, int64_t at, const State(&total)[1]) {
-                                 store_planes(totals_0, totals_1, at, state.of);
+                                 store_states(given.totals, at, state.of);
                                  state.of[0] = OP::join(state.of[0], total[0]);
                              });
         before_tile = OP::join(before_tile, Totals::total_of_warps(shared, Totals::unit(), total_warps));
@@ -54,22 +54,18 @@ extern "C" __global__ void __launch_bounds__(32 * total_warps)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(strip_threads)
-    add_block_prefixes(const float* local_0, const float* local_1, const float* before_0,
-                       const float* before_1, void* y, int64_t length, int64_t channels) {
-    const Geometry<FLIPPED> geometry{length, channels};
-    const int64_t blocks = (length + BLOCK_SIZE - 1) / BLOCK_SIZE;
-    const int64_t block = blockIdx.x % static_cast<uint32_t>(blocks);
+extern "C" __global__ void __launch_bounds__(THREADS) add_block_prefixes(device_side::Phases given) {
+    const Geometry<FLIPPED> geometry{given.length, given.channels};
+    const int64_t block = blockIdx.x % static_cast<uint32_t>(given.blocks);
     for_each_position<BLOCK_SIZE, LANES>(
-        length, channels,
+        given.length, given.channels,
         [&](int64_t batch, int64_t step, int64_t column) {
             State before[1], local[1];
-            load_planes<device::f32>(before_0, before_1, (batch * blocks + block) * channels + column,
-                                     before);
-            load_planes<device::f32>(local_0, local_1, geometry.at(batch, step, column), local);
+            load_states(given.totals, (batch * given.blocks + block) * given.channels + column, before);
+            load_states(given.local, geometry.at(batch, step, column), local);
             return OP::finish(OP::join(before[0], local[0]));
         },
         [&](int64_t batch, int64_t step, int64_t column, float value) {
-            device::store<device::Y>(y, geometry.at(batch, step, column), {value});
+            device::store<device::Y>(given.y, geometry.at(batch, step, column), {value});
         });
 }

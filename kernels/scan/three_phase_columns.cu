@@ -4,7 +4,7 @@
 // local: states [B, L, D], a plane an array; for operators of one plane it may be y. totals: [B, blocks, D].
 //
 // Defines: OP, X (storage of the inputs), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS, MIN_BLOCKS,
-// FLIPPED.
+// FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
 
 #include "kernels/scan/columns.cuh"
 
@@ -13,25 +13,25 @@ using namespace sawtooth::scan;
 
 using Tile = Columns<OP, device::X, BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS>;
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS, MIN_BLOCKS)
-    block_scan(const void* input_0, const void* input_1, float* local_0, float* local_1, float* totals_0,
-               float* totals_1, int64_t length, int64_t channels) {
+static_assert(THREADS == 32 * WARPS && SHARED_BYTES == Tile::shared_row_bytes);
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) block_scan(device_side::Phases given) {
     __shared__ Tile::Shared shared;
-    const auto tiles = static_cast<uint32_t>((length + BLOCK_SIZE - 1) / BLOCK_SIZE);
+    const auto tiles = static_cast<uint32_t>(given.blocks);
     const int64_t batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
     const int64_t first = tile * BLOCK_SIZE;
     const int64_t strip_column = int64_t{blockIdx.y} * Tile::width;
     const int64_t column = strip_column + Tile::unit() * VECTOR;
-    const Geometry<FLIPPED> geometry{length, channels};
+    const Geometry<FLIPPED> geometry{given.length, given.channels};
 
     Tile::Kept kept;
-    Tile::load(input_0, input_1, geometry, batch, first, column, kept);
+    Tile::load(given.in, geometry, batch, first, column, kept);
     const Tile::States inclusive = Tile::fold(kept, shared);
     __syncthreads();  // the warps' totals are there
 
     const int channel = static_cast<int>(threadIdx.x);
-    if (channel < Tile::width && strip_column + channel < channels)
-        store_planes(totals_0, totals_1, (batch * tiles + tile) * channels + strip_column + channel,
+    if (channel < Tile::width && strip_column + channel < given.channels)
+        store_states(given.totals, (batch * tiles + tile) * given.channels + strip_column + channel,
                      {Tile::total_of_warps(shared, channel, WARPS)});
 
     Tile::States state = Tile::before_in_tile(inclusive, shared);
@@ -43,6 +43,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, MIN_BLOCKS)
                                const OP::State here = OP::lift(in[v]);
                                state.of[v] = is_start ? here : OP::join(state.of[v], here);
                            }
-                           store_planes(local_0, local_1, at, state.of);
+                           store_states(given.local, at, state.of);
                        });
 }

@@ -3,7 +3,7 @@
 //
 // local: states [B, L], a plane an array; for operators of one plane it may be y. totals: [B, blocks].
 //
-// Defines: OP, X (storage of the inputs), BLOCK_SIZE, VECTOR, WARPS, FLIPPED.
+// Defines: OP, X (storage of the inputs), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
 #include "kernels/scan/rows.cuh"
 
@@ -13,21 +13,20 @@ using namespace sawtooth::scan;
 using State = OP::State;
 using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    block_scan(const void* input_0, const void* input_1, float* local_0, float* local_1, float* totals_0,
-               float* totals_1, int64_t length, int64_t batches) {
-    const int64_t tiles = (length + BLOCK_SIZE - 1) / BLOCK_SIZE;
+static_assert(THREADS == 32 * WARPS);
+
+extern "C" __global__ void __launch_bounds__(THREADS) block_scan(device_side::Phases given) {
     const int64_t index = int64_t{blockIdx.x} * WARPS + device::warp_of_thread();  // [batch, tile]
-    if (index >= batches * tiles) return;
-    const int64_t batch = index / tiles, first = index % tiles * BLOCK_SIZE;
-    const Geometry<FLIPPED> geometry{length, 1};
+    if (index >= given.batches * given.blocks) return;
+    const int64_t batch = index / given.blocks, first = index % given.blocks * BLOCK_SIZE;
+    const Geometry<FLIPPED> geometry{given.length, 1};
 
     OP::Input in[Tile::passes][VECTOR];
     State inclusive[Tile::passes];
-    Tile::load<device::X>(input_0, input_1, geometry, batch, first, in);
+    Tile::load<device::X>(given.in, geometry, batch, first, in);
     Tile::fold(in, inclusive);
     const State total = Tile::total(inclusive);
-    if (device::lane_of_thread() == 0) store_planes(totals_0, totals_1, index, {total});
+    if (device::lane_of_thread() == 0) store_states(given.totals, index, {total});
 
     Tile::for_each_pass(OP::identity(), inclusive, [&](int pass, State state) {
         const bool is_start = pass == 0 && device::lane_of_thread() == 0;
@@ -39,6 +38,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
             out[Tile::index<FLIPPED>(v)] = state;
         }
         const int64_t step = Tile::step_of_lane(first, pass);
-        if (step < length) store_planes(local_0, local_1, Tile::place(geometry, batch, step), out);
+        if (step < given.length) store_states(given.local, Tile::place(geometry, batch, step), out);
     });
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/half.h"
+
 namespace sawtooth::scan {
 namespace {
 
@@ -136,7 +138,7 @@ template <class Step>
 void scan_wide(const Access& access, const Tile& tile, States carry, States total, bool stream, Step&& step) {
     Walk walk{.carry = carry, .total = total};
     walk.out = access.output(tile, scratch.output, walk.out_stride);
-    walk.stream = stream && access.job().y_precision == cpu::Precision::f32;
+    walk.stream = stream && access.job().y_storage == Storage::f32;
     walk_wide(access, tile, walk, step);
     access.put_output(tile, scratch.output);
 }
@@ -171,7 +173,7 @@ Rows Access::input(const Tile& tile, std::vector<float>& room) const {
                                    job_.op == Operator::linear ? job_.x : nullptr};
     Rows rows;
     const int64_t at = offset(tile);
-    if (job_.precision == cpu::Precision::f32) {
+    if (job_.storage == Storage::f32) {
         for (int plane = 0; plane < input_planes_of(job_.op); ++plane)
             rows.plane[plane] = static_cast<const float*>(arrays[plane]) + at;
         rows.stride = stride();
@@ -184,15 +186,14 @@ Rows Access::input(const Tile& tile, std::vector<float>& room) const {
         float* const to = room.data() + plane * count;
         rows.plane[plane] = to + room_begin(job_, tile);
         each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
-            cpu::widen(job_.precision, static_cast<const uint16_t*>(arrays[plane]) + begin, to + in_room,
-                       size);
+            cpu::widen(job_.storage, static_cast<const uint16_t*>(arrays[plane]) + begin, to + in_room, size);
         });
     }
     return rows;
 }
 
 float* Access::output(const Tile& tile, std::vector<float>& room, int64_t& out_stride) const {
-    if (job_.y_precision == cpu::Precision::f32) {
+    if (job_.y_storage == Storage::f32) {
         out_stride = stride();
         return static_cast<float*>(job_.y) + offset(tile);
     }
@@ -202,9 +203,9 @@ float* Access::output(const Tile& tile, std::vector<float>& room, int64_t& out_s
 }
 
 void Access::put_output(const Tile& tile, const std::vector<float>& room) const {
-    if (job_.y_precision == cpu::Precision::f32) return;
+    if (job_.y_storage == Storage::f32) return;
     each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
-        cpu::narrow(job_.y_precision, room.data() + in_room, static_cast<uint16_t*>(job_.y) + begin, size);
+        cpu::narrow(job_.y_storage, room.data() + in_room, static_cast<uint16_t*>(job_.y) + begin, size);
     });
 }
 
@@ -217,11 +218,11 @@ void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, St
         for (int64_t k = 0; k < count; ++k) {
             const int64_t at = offset({.batch = batch, .first = first + k * every});
             float* const row = to.plane[p] + k * channels;
-            if (job_.precision == cpu::Precision::f32)
+            if (job_.storage == Storage::f32)
                 std::memcpy(row, static_cast<const float*>(arrays[p]) + at,
                             static_cast<size_t>(channels) * 4);
             else
-                cpu::widen(job_.precision, static_cast<const uint16_t*>(arrays[p]) + at, row, channels);
+                cpu::widen(job_.storage, static_cast<const uint16_t*>(arrays[p]) + at, row, channels);
         }
     }
     if (planes_of(job_.op) > input_planes_of(job_.op)) std::fill_n(to.plane[1], count * channels, 0.0f);
@@ -237,10 +238,10 @@ void Access::drop(int64_t batch, int64_t first, int64_t every, int64_t count, co
     for (int64_t k = 0; k < count; ++k) {
         const int64_t at = offset({.batch = batch, .first = first + k * every});
         const float* const from = values + k * channels;
-        if (job_.y_precision == cpu::Precision::f32)
+        if (job_.y_storage == Storage::f32)
             std::memcpy(static_cast<float*>(job_.y) + at, from, static_cast<size_t>(channels) * 4);
         else
-            cpu::narrow(job_.y_precision, from, static_cast<uint16_t*>(job_.y) + at, channels);
+            cpu::narrow(job_.y_storage, from, static_cast<uint16_t*>(job_.y) + at, channels);
     }
 }
 

@@ -5,19 +5,18 @@
 
 #include "kernels/core/launch.h"
 #include "kernels/cpu/row_scan.h"
-#include "kernels/scan/cpu.h"
+#include "kernels/scan/job.h"
 
 namespace sawtooth::scan {
 
 using cpu::Rows;
-using cpu::States;
 
 // Steps first … first + steps - 1 of one sequence's columns [column, column + columns).
 struct Tile {
     int64_t batch = 0, first = 0, steps = 1, column = 0, columns = 0;
 };
 
-// Where the steps of a tile lie in the job's arrays, whatever the direction and the precision.
+// Where the steps of a tile lie in the job's arrays, whatever the direction and the storage.
 class Access {
   public:
     explicit Access(const Job& job) : job_(job) {}

@@ -1,0 +1,70 @@
+#include "kernels/core/plan_builder.h"
+
+#include <algorithm>
+
+namespace sawtooth {
+namespace {
+
+// Aligned for everything, and no address of any memory.
+void* dry_address() { return reinterpret_cast<void*>(uintptr_t{4096}); }
+
+}  // namespace
+
+void PlanBuilder::fail(Error error) {
+    if (!error_) error_ = std::move(error);
+}
+
+void* PlanBuilder::take_bytes(int64_t bytes, bool zeroed) {
+    if (error_) return nullptr;
+    plan_.memory_bytes += bytes;
+    if (plan_.dry) return dry_address();
+    std::shared_ptr<void> memory = allocate(bytes, zeroed);
+    void* const address = memory.get();
+    if (memory) plan_.memory.push_back(std::move(memory));
+    return address;
+}
+
+const void* PlanBuilder::input(std::string_view name, Storage storage) {
+    const Array* const array = find(request_.inputs, name);
+    return array && !error_ ? load(*array, storage) : nullptr;
+}
+
+void* PlanBuilder::output(std::string_view name, Storage storage) {
+    const Variant& variant = request_.variant;
+    const ArraySpec& row = *request_.family.array(name);
+    const bool gives =
+        std::find(variant.outputs.begin(), variant.outputs.end(), name) != variant.outputs.end();
+    if (!gives || !row.is_used(parameters()) || (row.extra && !request_.stores_extras)) return nullptr;
+    Array like{
+        row.name, row.dtype_with(parameters()), variant.shape_of(row, parameters(), request_.inputs), {}};
+    void* const memory = take_bytes(like.count() * bytes_of(storage, like.dtype), false);
+    if (plan_.dry || !memory) return memory;
+    outputs_.push_back({std::move(like), storage, {plan_.memory.back(), memory}});
+    return memory;
+}
+
+LaunchInfo PlanBuilder::on_grid(LaunchInfo info, Extent grid, std::string formula) {
+    info.grid = grid;
+    info.grid_formula = std::move(formula);
+    if (info.work.bytes > 0) return info;
+    for (const auto* uses : {&info.reads, &info.writes})
+        for (const ArrayUse& use : *uses) info.work.bytes += use.bytes();
+    return info;
+}
+
+Outcome<Plan> PlanBuilder::finish() {
+    Fetch fetch = error_ ? Fetch{} : this->fetch();
+    if (error_) return *error_;
+    plan_.outputs = [fetch = std::move(fetch), outputs = std::move(outputs_)]() -> Outcome<Arrays> {
+        Arrays arrays;
+        for (const Output& output : outputs) {
+            auto array = fetch(output);
+            if (!array) return array.error();
+            arrays.push_back(std::move(*array));
+        }
+        return arrays;
+    };
+    return std::move(plan_);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/family.h"
+#include "kernels/core/storage.h"
+
+namespace sawtooth {
+
+// Makes the Plan of a variant: memory, inputs and outputs, alike on both backends. kernels/cpu/plan_builder.h
+// and kernels/cuda/plan_builder.h add the launches, so that a variant reads as a list of what it takes and
+// starts. The first failure is kept, later calls do nothing, and `finish` returns it.
+//
+// A dry plan only counts memory. Its addresses are not null, so that null always means "absent", but nothing
+// may be read or written there.
+class PlanBuilder {
+  public:
+    virtual ~PlanBuilder() = default;
+    PlanBuilder(const PlanBuilder&) = delete;
+    PlanBuilder& operator=(const PlanBuilder&) = delete;
+
+    const PlanRequest& request() const { return request_; }
+    const Parameters& parameters() const { return request_.parameters; }
+    bool dry() const { return plan_.dry; }
+
+    // Memory of the plan for `count` elements, uninitialised.
+    template <class T>
+    T* take(int64_t count) {
+        return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T)), false));
+    }
+    // The same, zero when the plan is made and never cleared after: for flags that carry the number of a run.
+    template <class T>
+    T* take_zeroed(int64_t count) {
+        return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T)), true));
+    }
+
+    // An input where the launches run, in that storage; null where it is absent.
+    const void* input(std::string_view name, Storage storage);
+    const float* input(std::string_view name) { return static_cast<const float*>(input(name, Storage::f32)); }
+    bool has_input(std::string_view name) const { return find(request_.inputs, name) != nullptr; }
+
+    // An output with the dtype and the shape of its row. Null where the variant does not give it, where these
+    // parameters do not use it, and where it is an extra that nobody asked for.
+    void* output(std::string_view name, Storage storage);
+    template <class T = float>
+    T* output(std::string_view name) {
+        return static_cast<T*>(output(name, Storage::f32));
+    }
+
+    // A value that lives as long as the plan, for launches to hold its address.
+    template <class T>
+    const T& keep(T value) {
+        const auto kept = std::make_shared<const T>(std::move(value));
+        plan_.memory.push_back(kept);
+        return *kept;
+    }
+
+    void follow(Follow how) { plan_.follow = how; }
+    bool failed() const { return error_.has_value(); }
+    void fail(Error error);
+
+    Outcome<Plan> finish();
+
+  protected:
+    struct Output {
+        Array like;  // without data
+        Storage storage;
+        std::shared_ptr<void> memory;
+    };
+    // Reads an output of the last run. Lives as long as the plan.
+    using Fetch = std::function<Outcome<Array>(const Output&)>;
+
+    explicit PlanBuilder(const PlanRequest& request) : request_(request) { plan_.dry = request.dry; }
+
+    virtual std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) = 0;
+    virtual const void* load(const Array& array, Storage storage) = 0;
+    virtual Fetch fetch() = 0;
+
+    void* take_bytes(int64_t bytes, bool zeroed);
+    // The description as a launch keeps it: on this grid, with the bytes that its arrays take.
+    static LaunchInfo on_grid(LaunchInfo info, Extent grid, std::string formula);
+
+    const PlanRequest& request_;
+    Plan plan_;
+    std::optional<Error> error_;
+
+  private:
+    std::vector<Output> outputs_;
+};
+
+}  // namespace sawtooth

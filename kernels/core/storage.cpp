@@ -1,0 +1,19 @@
+#include "kernels/core/storage.h"
+
+namespace sawtooth {
+
+Storage storage_named(std::string_view dtype) {
+    return dtype == "f16" ? Storage::f16 : dtype == "bf16" ? Storage::bf16 : Storage::f32;
+}
+
+const char* name_of(Storage storage) {
+    return storage == Storage::f16 ? "f16" : storage == Storage::bf16 ? "bf16" : "f32";
+}
+
+int64_t bytes_of(Storage storage) { return storage == Storage::f32 ? 4 : 2; }
+
+int64_t bytes_of(Storage storage, Dtype dtype) {
+    return storage == Storage::f32 ? bytes_of(dtype) : bytes_of(storage);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/core/array.h"
+
+namespace sawtooth {
+
+// How the floats of an array are stored inside a plan. complex64 and int32 arrays are always stored as they
+// are, which is f32 here.
+enum class Storage { f32, f16, bf16 };
+
+Storage storage_named(std::string_view dtype);  // "f32", "f16", "bf16"
+const char* name_of(Storage storage);           // the same names; also those of kernels/cuda/device/words.cuh
+int64_t bytes_of(Storage storage);              // of one float
+int64_t bytes_of(Storage storage, Dtype dtype);  // of one element
+
+}  // namespace sawtooth

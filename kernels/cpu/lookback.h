@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/plan_builder.h"
+#include "kernels/cpu/pool.h"
+
+namespace sawtooth::cpu {
+
+// Decoupled look-back (Merrill, Garland 2016): the prefix of every tile of a sequence in one pass. A tile
+// publishes the total of its own positions, walks back to the nearest tile that shows a full prefix, joins to
+// that the totals between, and publishes its own prefix. kernels/cuda/device/lookback.cuh draws it.
+//
+// The board holds a flag for each of `tiles` tiles of `sequences` sequences; totals and prefixes are the
+// caller's. Items must be dealt out cyclically with item = tile * sequences + sequence, so that an item only
+// waits for smaller ones. Flags carry the number of the run: nothing is cleared between runs.
+class Lookback {
+  public:
+    Lookback(PlanBuilder& builder, int64_t tiles, int64_t sequences);
+
+    // To be called once before each run, by one thread.
+    void start_run() const;
+
+    bool has_prefix(int64_t tile, int64_t sequence) const;
+    // What was stored before is seen by every worker that sees the flag.
+    void publish_total(int64_t tile, int64_t sequence) const;
+    void publish_prefix(int64_t tile, int64_t sequence) const;
+
+    static constexpr int64_t none = -1;     // no tile before shows a prefix: start from the sequence's own
+    static constexpr int64_t stopped = -2;  // the dispatch was stopped
+    // The nearest tile before `tile` that shows its prefix, where all between show their totals. Waits for
+    // totals that are not there yet, and leaves the processor to others meanwhile.
+    int64_t find_prefix(int64_t tile, int64_t sequence, const Item& item) const;
+
+  private:
+    bool wait_for_total(int64_t tile, int64_t sequence, const Item& item) const;
+    uint64_t flag_of(int64_t tile, int64_t sequence) const;
+    void set_flag(int64_t tile, int64_t sequence, uint64_t flag) const;
+
+    int64_t sequences_;
+    uint64_t* run_;
+    uint64_t* flags_;  // 2 run + 1 when the total can be read, 2 run + 2 when the prefix can
+};
+
+}  // namespace sawtooth::cpu
