@@ -266,131 +266,79 @@ void add_three_phase(cpu::PlanBuilder& builder, const Job& job) {
                    [=](const Item& item) { add_prefix(job, phases, item); });
 }
 
-// lookback: an item scans a run of tiles of one strip. All sequences (strips of a batch item) advance
-// together, and an item waits for smaller ones alone.
+// lookback: an item scans one tile of one strip. All sequences (strips of a batch item) advance together, and
+// an item waits for smaller ones alone.
 
 namespace {
 
-// Elements that a run has at least: where a tile of few channels is smaller, looking back would take longer
-// than scanning it. The order of combination is that of tiles.
-constexpr int64_t elements_a_run = 8192;
-
-int64_t tiles_a_run(const Job& job, const Strips& strips) {
-    return std::max<int64_t>(elements_a_run / (job.block_size * strips.width), 1);
+// Blocks in a tile of look-back. A block of one channel is scanned sooner than looked back for, so that a
+// tile has 8192 steps at the least.
+int64_t blocks_a_tile(const Job& job) {
+    return job.channels == 1 ? std::max<int64_t>(8192 / job.block_size, 1) : 1;
+}
+Side tiles_of(const Job& job) {
+    const int64_t blocks = blocks_a_tile(job);
+    const std::string name = blocks == 1 ? "block_size" : "(" + std::to_string(blocks) + " block_size)";
+    return pieces("L", job.length, name, blocks * job.block_size);
 }
 
 struct LookbackScan {
     Job job;
     Strips strips;
-    Side runs;  // of a sequence
-    int64_t run_steps, sequences;
+    int64_t tile_steps, tiles, sequences;
     cpu::Lookback board;
-    States totals;    // of tiles [batch, tiles, channels]
-    States prefixes;  // of runs [batch, runs, channels]
+    States totals, prefixes;  // [batch, tiles, channels]
 
     LookbackScan(cpu::PlanBuilder& builder, const Job& of)
         : job(of),
           strips(strips_of(of, of.block_size)),
-          runs(pieces("L", of.length, "steps a run", of.block_size * tiles_a_run(of, strips))),
-          run_steps(of.block_size * tiles_a_run(of, strips)),
+          tile_steps(blocks_a_tile(of) * of.block_size),
+          tiles(tiles_of(of).count),
           sequences(of.batch * strips.count),
-          board(builder, runs.count, sequences) {
-        for (int p = 0; p < planes_of(job.op); ++p) {
-            totals.plane[p] = builder.take<float>(job.batch * job.blocks() * job.channels);
-            prefixes.plane[p] = builder.take<float>(job.batch * runs.count * job.channels);
-        }
-    }
-
-    // A run's tiles have the batch item and columns of `start` and end before step `end`.
-    struct Run {
-        int64_t index, sequence, end;
-        Tile start;
-    };
-    Run run_of(int64_t item) const {
-        const int64_t index = item / sequences, sequence = item % sequences;
-        const int64_t column = sequence % strips.count * strips.width;
-        return {index,
-                sequence,
-                std::min((index + 1) * run_steps, job.length),
-                {.batch = sequence / strips.count,
-                 .first = index * run_steps,
-                 .column = column,
-                 .columns = std::min(strips.width, job.channels - column)}};
-    }
-    States prefix_of(const Run& run, int64_t index) const {
-        return prefixes.from((run.start.batch * runs.count + index) * job.channels + run.start.column);
-    }
-
-    // Calls visit(tile, its total) for the tiles from one step to another, in order.
-    template <class Visit>
-    void each_tile(const Run& run, int64_t begin, int64_t end, Visit visit) const {
-        Tile tile = run.start;
-        for (tile.first = begin; tile.first < end; tile.first += job.block_size) {
-            tile.steps = std::min(job.block_size, end - tile.first);
-            const int64_t index = tile.batch * job.blocks() + tile.first / job.block_size;
-            visit(tile, totals.from(index * job.channels + tile.column));
-        }
-    }
-    void join_totals(const Run& run, int64_t begin, int64_t end, States prefix, const Item& item) const {
-        each_tile(run, begin, end, [&](const Tile& tile, States total) {
-            combine(job.op, prefix, total, prefix, tile.columns);
-            item.tally.combines += tile.columns;
-        });
-    }
-
-    // The prefix before the run, forward from that of run `found`, P_k o A_(k+1) o …: what a prefix is by
-    // definition, so that its bits do not depend on how far this run had to look.
-    void join_prefix(const Run& run, int64_t found, States prefix, const Item& item) const {
-        if (found == cpu::Lookback::none)
-            Access(job).start(run.start.batch, run.start.column, run.start.columns, prefix);
-        else
-            copy_states(job.op, prefix_of(run, found), prefix, run.start.columns);
-        join_totals(run, (found + 1) * run_steps, run.start.first, prefix, item);
-    }
-
-    // Where the prefix is there already the tiles are read once: folded and scanned in one pass.
-    void scan_at_once(const Run& run, const Item& item) const {
-        const int64_t columns = run.start.columns;
-        const States prefix = prefix_of(run, run.index), carry = scratch_states(0, columns);
-        join_prefix(run, run.index - 1, prefix, item);
-        each_tile(run, run.start.first, run.end, [&](const Tile& tile, States total) {
-            copy_states(job.op, prefix, carry, columns);
-            fill_identity(job.op, total, columns);
-            scan_and_fold_tile(Access(job), tile, carry, total, is_streamed(job));
-            join_totals(run, tile.first, tile.first + tile.steps, prefix, item);
-        });
-        board.publish_prefix(run.index, run.sequence);
-    }
-
-    void fold_and_scan(const Run& run, const Item& item) const {
-        const int64_t columns = run.start.columns, begin = run.start.first;
-        each_tile(run, begin, run.end, [&](const Tile& tile, States total) {
-            fill_identity(job.op, total, columns);
-            fold_tile(Access(job), tile, total);
-        });
-        board.publish_total(run.index, run.sequence);
-        const int64_t found = board.find_prefix(run.index, run.sequence, item);
-        if (found == cpu::Lookback::stopped) return;
-        const States prefix = scratch_states(0, columns), carry = scratch_states(1, columns);
-        join_prefix(run, found, prefix, item);
-        copy_states(job.op, prefix, prefix_of(run, run.index), columns);
-        join_totals(run, begin, run.end, prefix_of(run, run.index), item);
-        board.publish_prefix(run.index, run.sequence);
-        each_tile(run, begin, run.end, [&](const Tile& tile, States total) {
-            copy_states(job.op, prefix, carry, columns);
-            scan_tile(Access(job), tile, carry, is_streamed(job));
-            combine(job.op, prefix, total, prefix, columns);  // counted above, for all tiles at once
-        });
+          board(builder, tiles, sequences) {
+        for (States* states : {&totals, &prefixes})
+            for (int p = 0; p < planes_of(job.op); ++p)
+                states->plane[p] = builder.take<float>(job.batch * tiles * job.channels);
     }
 
     void scan(const Item& item) const {
-        const Run run = run_of(item.index);
-        const int64_t elements = (run.end - run.start.first) * run.start.columns;
-        item.tally += {2 * elements, elements, elements};
-        if (run.index == 0 || board.has_prefix(run.index - 1, run.sequence))
-            scan_at_once(run, item);
+        const Access access(job);
+        const int64_t index = item.index / sequences, sequence = item.index % sequences;
+        const int64_t batch = sequence / strips.count, column = sequence % strips.count * strips.width;
+        const int64_t columns = std::min(strips.width, job.channels - column);
+        const int64_t first = index * tile_steps;
+        const Tile tile{batch, first, std::min(tile_steps, job.length - first), column, columns};
+        const auto place = [&](int64_t of) { return (batch * tiles + of) * job.channels + column; };
+        const States carry = scratch_states(0, columns);
+        const States total = totals.from(place(index)), prefix = prefixes.from(place(index));
+        fill_identity(job.op, total, columns);
+        item.tally += {2 * tile.steps * columns, tile.steps * columns, tile.steps * columns};
+
+        // Where the prefix is there already the tile is read once: folded and scanned in one pass.
+        const bool at_once = index == 0 || board.has_prefix(index - 1, sequence);
+        int64_t found = index - 1;
+        if (!at_once) {
+            fold_tile(access, tile, total);
+            board.publish_total(index, sequence);
+            found = board.find_prefix(index, sequence, item);
+            if (found == cpu::Lookback::stopped) return;
+        }
+        // Forward from the prefix found, P_k o A_(k+1) o …: what a prefix is by definition, so that its bits
+        // do not depend on how far this tile had to look.
+        if (found == cpu::Lookback::none)
+            access.start(batch, column, columns, carry);
         else
-            fold_and_scan(run, item);
+            copy_states(job.op, prefixes.from(place(found)), carry, columns);
+        for (int64_t between = found + 1; between < index; ++between) {
+            combine(job.op, carry, totals.from(place(between)), carry, columns);
+            item.tally.combines += columns;
+        }
+        copy_states(job.op, carry, prefix, columns);
+        if (at_once) scan_and_fold_tile(access, tile, carry, total, is_streamed(job));
+        combine(job.op, prefix, total, prefix, columns);
+        board.publish_prefix(index, sequence);
+        item.tally.combines += columns;
+        if (!at_once) scan_tile(access, tile, carry, is_streamed(job));
     }
 };
 
@@ -399,8 +347,8 @@ struct LookbackScan {
 void add_lookback(cpu::PlanBuilder& builder, const Job& job) {
     const LookbackScan& scan = builder.keep(LookbackScan(builder, job));
     builder.launch(
-        describe_lookback(job), scan.runs * side("B", job.batch) * strips_side(scan.strips), Split::cyclic,
-        [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
+        describe_lookback(job), tiles_of(job) * side("B", job.batch) * strips_side(scan.strips),
+        Split::cyclic, [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
 }
 
 // What the backward pass of linear does beside its scan: an item does a block of positions, row by row.
