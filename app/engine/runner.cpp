@@ -339,7 +339,7 @@ std::optional<Error> check_sweep(const Sweep& sweep) {
     for (const SweepAxis& axis : sweep.axes) {
         const std::string why = why_unused_in_all(sweep, **family, *(*family)->parameter(axis.parameter));
         if (!why.empty())
-            return Error::usage(Refusal{"--over", axis.parameter, "it has no effect here: " + why});
+            return Error::usage(Refusal{"--over", axis.parameter, "it has no effect here (" + why + ")"});
     }
     return {};
 }
