@@ -8,7 +8,6 @@
 #include "app/gui/lab.h"
 #include "app/gui/sweeps.h"
 #include "tests/catch.h"
-#include "tests/contains.h"
 #include "tests/fake_engine.h"
 #include "tests/temporary_folder.h"
 
@@ -125,35 +124,6 @@ TEST_CASE("a sweep starts anew where a change has an effect in one of its cells"
     REQUIRE(at.engine.sweeps.size() == swept + 1);
     CHECK(at.engine.sweeps.back().base.parameters.real("lambda_k") == 0.5);
     at.finish();
-    CHECK_FALSE(is_outdated(at.lab, at.by_hand()));
-}
-
-TEST_CASE("a sweep over what has lost its effect is not run again, which the log says once", "[gui]") {
-    MemoryLab at;
-    at.set("rule", "lattice");
-    at.finish();
-    sweep_parameter(at.lab, row(at.lab, "slot_count"));
-    at.finish();
-    const auto told = [&] {
-        return std::count_if(at.lab.log.begin(), at.lab.log.end(), [](const LogLine& line) {
-            return contains(line.text, "only for rule lattice");
-        });
-    };
-    CHECK(told() == 0);
-    const auto swept = [&] {
-        return std::count_if(at.engine.sweeps.begin(), at.engine.sweeps.end(),
-                             [](const Sweep& sweep) { return sweep.axes[0].parameter == "slot_count"; });
-    };
-    for (const char* rule : {"titans", "delta"}) {
-        at.set("rule", rule);
-        at.finish();
-        CHECK(swept() == 1);
-        CHECK(told() == 1);
-        CHECK(is_outdated(at.lab, at.by_hand()));
-    }
-    at.set("rule", "lattice");
-    at.finish();
-    CHECK(swept() <= 2);
     CHECK_FALSE(is_outdated(at.lab, at.by_hand()));
 }
 

@@ -65,20 +65,6 @@ std::map<std::string, Value> computing(const Configuration& configuration) {
     return values;
 }
 
-// Why a parameter does nothing in any cell of the sweep, in a few words; "" where it matters, or where the
-// arrays of a file may make it matter.
-std::string why_unused_in_all(const Sweep& sweep, const Family& family, const Parameter& row) {
-    if (!sweep.base.input.empty()) return "";
-    const Backend backend = sweep.base.backend == BackendChoice::cpu ? Backend::cpu : Backend::cuda;
-    std::string why;
-    for (size_t index = 0; index < sweep.cells(); ++index) {
-        const Parameters parameters = in_force(family, sweep.request(index), {}, backend);
-        why = why_unused(row, parameters, backend, sweep.base.arch);
-        if (why.empty()) break;
-    }
-    return why;
-}
-
 }  // namespace
 
 struct Runner::Kept {
@@ -335,11 +321,6 @@ std::optional<Error> check_sweep(const Sweep& sweep) {
             return Error::usage(Refusal{"--over", axis.parameter, "accepted is " + row->accepted()});
         for (const Value& value : axis.values)
             if (const auto refusal = row->check(value)) return Error::usage(*refusal);
-    }
-    for (const SweepAxis& axis : sweep.axes) {
-        const std::string why = why_unused_in_all(sweep, **family, *(*family)->parameter(axis.parameter));
-        if (!why.empty())
-            return Error::usage(Refusal{"--over", axis.parameter, "it has no effect here (" + why + ")"});
     }
     return {};
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/engine/runner.h"
 #include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/lab.h"
@@ -59,14 +58,6 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     background.problem.clear();
     background.done = 0;
     background.ticket = lab.engine.sweep(background.sweep);
-}
-
-// Told once.
-void refuse(LabState& lab, BackgroundSweep& background, const Error& error) {
-    cancel_sweep(lab, background);
-    if (background.problem == error.text) return;
-    background.problem = error.text;
-    note(lab, LogLine::Kind::problem, fmt::format("{}: {}", background.title, error.text));
 }
 
 // Nine values in even steps, as near about the present value as the range allows, which is one of them.
@@ -134,10 +125,7 @@ void restart_sweeps(LabState& lab) {
         Sweep again = kept.sweep;
         again.base = base;
         again.base.parameters = parameters;
-        if (const auto error = check_sweep(again))
-            refuse(lab, kept, *error);
-        else
-            renew(kept, std::move(again));
+        renew(kept, std::move(again));
     }
     for (Sweep& sweep : figure_sweeps(base, parameters, lab.result->backend)) {
         BackgroundSweep& background = sweep_of(lab, sweep.id, false);
@@ -163,7 +151,9 @@ void take_sweep_event(LabState& lab, const Event& event) {
     }
     if (event.kind == Event::Kind::failed) {
         sweep.ticket = 0;
-        if (event.error->kind != Error::Kind::cancelled) refuse(lab, sweep, *event.error);
+        if (event.error->kind == Error::Kind::cancelled) return;
+        sweep.problem = event.error->text;
+        note(lab, LogLine::Kind::problem, fmt::format("{}: {}", sweep.title, sweep.problem));
     }
 }
 
