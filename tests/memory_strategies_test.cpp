@@ -126,7 +126,10 @@ TEST_CASE("memory that a strategy may take bounds the chunks it does at once", "
         {{"rule", "titans"}, {"length", int64_t{4096}}, {"d", int64_t{64}}, {"chunk", int64_t{1}}});
     const Arrays inputs = inputs_for(parameters);
     for (const char* strategy : {"chunkwise_gd", "associative_scan"}) {
-        const Plan plan = plan_of(strategy, parameters, inputs);
+        const Plan plan = *make_plan({.family = memory_family(),
+                                      .variant = *memory_family().variant(strategy),
+                                      .parameters = parameters,
+                                      .inputs = inputs});
         INFO(strategy);
         CHECK(plan.memory_bytes < 48 << 20);
         const Ran ran = run(plan, pool_of_one());

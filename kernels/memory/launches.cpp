@@ -11,20 +11,20 @@ void append(Uses& uses, Uses more) {
 
 double number(int64_t count) { return static_cast<double>(count); }
 
-// alpha, eta and theta, as far as the rule reads them.
-Uses gates_of(const Job& job, int64_t tokens) {
-    const Shape shape = {job.batch, tokens};
-    Uses uses;
-    if (job.rule->forgets) uses.push_back({"alpha", shape});
-    if (job.rule->has_momentum) uses.push_back({"eta", shape});
-    if (job.rule->has_step) uses.push_back({"theta", shape});
-    return uses;
+// An input or an output as it is stored, [batch, tokens, d].
+ArrayUse vectors_of(const Job& job, const char* name, int64_t tokens) {
+    return {name, {job.batch, tokens, job.d}, bytes_of(job.storage)};
 }
 
-ArrayUse y_of(const Job& job, int64_t tokens) { return {job.y_name, {job.batch, tokens, job.d}}; }
+ArrayUse y_of(const Job& job, int64_t tokens) { return vectors_of(job, job.y_name, tokens); }
+
+// Boundaries that lie in the range, and that after the last token.
+int64_t boundaries_of(const Job& job, Range range) {
+    return ceil_divide(range.count(), job.chunk) + (range.last == job.length);
+}
 
 // The state from which a launch goes on, and that which it leaves.
-void add_state(LaunchInfo& info, const Chain& chain, Range range) {
+void add_state(LaunchInfo& info, const Job& job, const Chain& chain, Range range) {
     const Shape shape = {chain.batch, chain.rows, chain.columns};
     const bool is_first = range.first == 0;
     if (!is_first || chain.m0) info.reads.push_back({chain.name + (is_first ? "0" : ""), shape});
@@ -34,7 +34,8 @@ void add_state(LaunchInfo& info, const Chain& chain, Range range) {
         info.writes.push_back({"s", shape});
     }
     if (chain.boundaries)
-        info.writes.push_back({"boundaries", {chain.batch, chain.boundary_count, chain.rows, chain.columns}});
+        info.writes.push_back(
+            {"boundaries", {job.batch, boundaries_of(job, range), chain.rows, chain.columns}});
 }
 
 void add_slots(LaunchInfo& info, const Job& job, Range range) {
@@ -42,27 +43,35 @@ void add_slots(LaunchInfo& info, const Job& job, Range range) {
     info.reads.push_back({range.first == 0 ? "slots" : "m", shape});
     info.writes.push_back({"m", shape});
     if (job.boundaries)
-        info.writes.push_back({"boundaries", {job.batch, job.boundary_count, job.slot_count, job.d}});
+        info.writes.push_back({"boundaries", {job.batch, boundaries_of(job, range), job.slot_count, job.d}});
 }
 
 void add_states(LaunchInfo& info, const Job& job, Range range) {
     switch (job.rule->state) {
         case State::matrix:
-            return add_state(info, matrix_chain(job), range);
+            return add_state(info, job, matrix_chain(job), range);
         case State::slots:
             return add_slots(info, job, range);
         case State::trellis:
-            add_state(info, key_chain(job), range);
-            return add_state(info, value_chain(job), range);
+            add_state(info, job, key_chain(job), range);
+            return add_state(info, job, value_chain(job), range);
     }
 }
 
 }  // namespace
 
+Uses gates_of(const Job& job, int64_t tokens) {
+    const Shape shape = {job.batch, tokens};
+    Uses uses;
+    if (job.rule->forgets) uses.push_back({"alpha", shape});
+    if (job.rule->has_momentum) uses.push_back({"eta", shape});
+    if (job.rule->has_step) uses.push_back({"theta", shape});
+    return uses;
+}
+
 Uses inputs_of(const Job& job, int64_t tokens) {
-    const Shape vectors = {job.batch, tokens, job.d};
-    Uses uses = {{"k", vectors}, {"v", vectors}, {"q", vectors}};
-    if (job.rule->reads_x) uses.push_back({"x", vectors});
+    Uses uses = {vectors_of(job, "k", tokens), vectors_of(job, "v", tokens), vectors_of(job, "q", tokens)};
+    if (job.rule->reads_x) uses.push_back(vectors_of(job, "x", tokens));
     append(uses, gates_of(job, tokens));
     if (job.rule->reads_w_omega) uses.push_back({"w_omega", {job.d, 2 * job.d}});
     return uses;
@@ -76,7 +85,7 @@ LaunchInfo tokens(const Job& job, int64_t tokens) {
     info.reads = inputs_of(job, tokens);
     info.writes = {y_of(job, tokens)};
     add_states(info, job, {0, tokens});
-    info.work = {number(tokens) * job.bytes_a_token(), number(tokens) * job.operations_a_token()};
+    info.work.operations = number(tokens) * job.operations_a_token();
     return info;
 }
 
@@ -85,10 +94,10 @@ namespace {
 // Of all tiles of all sequences: tokens, the tokens that their windows reach, and pairs of a token that reads
 // and one that it reads.
 struct Counts {
-    double tokens = 0, sources = 0, pairs = 0,
-           states = 0;                           // states: numbers of M, and of S where there is one
-    double size = 0, width = 0;                  // of a matrix: rows times, and plus, columns
-    double matrices = 1, element = 4, word = 4;  // bytes of a number between launches, of an input
+    double tokens = 0, sources = 0, pairs = 0;
+    double size = 0, width = 0;  // of a matrix: rows times, and plus, columns
+    double matrices = 1;         // M, and S where there is one
+    double states = 0;           // numbers of them at the starts of all tiles
 };
 
 Counts counts_of(const TiledRange& range) {
@@ -112,14 +121,20 @@ Counts counts_of(const TiledRange& range) {
     counts.width = number(chain.rows + chain.columns);
     counts.matrices = chain.has_momentum ? 2 : 1;
     counts.states = counts.matrices * counts.size * number(chain.batch * range.tiling.count());
-    counts.element = number(range.element_bytes);
-    counts.word = number(bytes_of(range.job.storage));
     return counts;
 }
 
+// Rows of an input, an output or what lies between two chains.
+ArrayUse stored_rows(const TiledRange& range, const std::string& name, int64_t width) {
+    const bool is_between = name == "z" || name == "r";
+    return {name,
+            {range.chain.batch, range.tiling.tokens().count(), width},
+            is_between ? 4 : bytes_of(range.job.storage)};
+}
+
 // What lies between the launches of a range.
-ArrayUse rows_of(const TiledRange& range, std::string name, int64_t width) {
-    return {std::move(name), {range.chain.batch, range.tiling.tokens().count(), width}};
+ArrayUse rows_of(const TiledRange& range, const char* name, int64_t width) {
+    return {name, {range.chain.batch, range.tiling.tokens().count(), width}, range.element_bytes};
 }
 ArrayUse keys_of(const TiledRange& range) { return rows_of(range, "keys", range.chain.columns); }
 ArrayUse values_of(const TiledRange& range) { return rows_of(range, "values", range.chain.rows); }
@@ -128,20 +143,29 @@ ArrayUse coefficients_of(const TiledRange& range) {
     return {"coefficients",
             {range.chain.batch, range.tiling.count(), 2 * (range.tiling.tile() + range.chain.window - 1)}};
 }
-ArrayUse states_of(const TiledRange& range, const char* name = "states of tiles") {
-    return {name, {range.chain.batch, range.tiling.count(), range.chain.rows, range.chain.columns}};
+// M at the start of every tile, and S where there is one.
+Uses states_of(const TiledRange& range, const std::string& whose, int64_t element_bytes, bool has_momentum) {
+    const Shape shape = {range.chain.batch, range.tiling.count(), range.chain.rows, range.chain.columns};
+    Uses uses = {{"m" + whose, shape, element_bytes}};
+    if (has_momentum) uses.push_back({"s" + whose, shape, element_bytes});
+    return uses;
+}
+Uses states_of(const TiledRange& range) {
+    return states_of(range, " of tiles", range.element_bytes, range.chain.has_momentum);
+}
+Uses sums_of(const TiledRange& range) {
+    return states_of(range, " added by tiles", 4, range.chain.has_momentum);
 }
 
 LaunchInfo prepared(const TiledRange& range) {
     const Counts counts = counts_of(range);
     const UpdateRule& rule = *range.job.rule;
     LaunchInfo info;
-    info.reads = {rows_of(range, range.chain.keys, range.chain.columns),
-                  rows_of(range, range.chain.values, range.job.d)};
+    info.reads = {stored_rows(range, range.chain.keys, range.chain.columns),
+                  stored_rows(range, range.chain.values, range.job.d)};
     append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
     if (rule.reads_w_omega) info.reads.push_back({"w_omega", {range.job.d, 2 * range.job.d}});
     info.writes = {keys_of(range), values_of(range), coefficients_of(range)};
-    info.work.bytes = counts.sources * counts.width * (counts.word + counts.element);
     info.work.operations = 3 * counts.width * counts.sources + 5 * counts.pairs;
     if (rule.reads_w_omega) info.work.operations += 4 * counts.size * counts.sources;
     return info;
@@ -174,11 +198,10 @@ LaunchInfo walk(const TiledRange& range) {
     info.name = "walk" + range.chain.suffix;
     info.meaning = "From boundary to boundary: errors and states, strips of rows for themselves.";
     info.reads = {keys_of(range), values_of(range), coefficients_of(range)};
-    info.writes = {errors_of(range), states_of(range)};
-    add_state(info, range.chain, range.tiling.tokens());
+    info.writes = {errors_of(range)};
+    append(info.writes, states_of(range));
+    add_state(info, range.job, range.chain, range.tiling.tokens());
     const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
-    info.work.bytes =
-        counts.element * (counts.sources * (counts.width + number(range.chain.rows)) + counts.states);
     info.work.operations = 2 * products * counts.sources * counts.size + 3 * counts.states;
     return info;
 }
@@ -189,22 +212,21 @@ LaunchInfo sum_tiles(const TiledRange& range) {
     info.name = "sum_tiles";
     info.meaning = "What every tile adds to memory and momentum, all at once.";
     info.reads = {keys_of(range), values_of(range), coefficients_of(range)};
-    info.writes = {errors_of(range), states_of(range, "sums of tiles")};
-    info.work.bytes =
-        counts.element * counts.sources * (counts.width + number(range.chain.rows)) + 4 * counts.states;
+    info.writes = {errors_of(range)};
+    append(info.writes, sums_of(range));
     info.work.operations = 2 * counts.matrices * counts.size * counts.sources;
     return info;
 }
 
 LaunchInfo scan_tiles(const TiledRange& range) {
-    const Counts counts = counts_of(range);
     LaunchInfo info;
     info.name = "scan_tiles";
     info.meaning = "The sums of tiles are scanned, memory and momentum together.";
-    info.reads = {states_of(range, "sums of tiles"), coefficients_of(range)};
-    info.writes = {states_of(range)};
-    add_state(info, range.chain, range.tiling.tokens());
-    info.work = {(4 + counts.element) * counts.states, 2 * counts.states};
+    info.reads = sums_of(range);
+    info.reads.push_back(coefficients_of(range));
+    info.writes = states_of(range);
+    add_state(info, range.job, range.chain, range.tiling.tokens());
+    info.work.operations = 2 * counts_of(range).states;
     return info;
 }
 
@@ -214,16 +236,15 @@ LaunchInfo read(const TiledRange& range, const Reading& reading) {
     info.name = "read" + reading.suffix;
     info.meaning = reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
                                        : "All tokens of all tiles read their memory.";
-    info.reads = {rows_of(range, reading.queries, range.chain.columns), states_of(range)};
-    info.writes = {rows_of(range, reading.result, range.chain.rows)};
-    const double states = counts.states / (reading.at_boundary ? counts.matrices : 1);
+    info.reads = {stored_rows(range, reading.queries, range.chain.columns)};
+    append(info.reads, states_of(range, " of tiles", range.element_bytes,
+                                 range.chain.has_momentum && !reading.at_boundary));
+    info.writes = {stored_rows(range, reading.result, range.chain.rows)};
     const double memories = reading.at_boundary ? 1 : counts.matrices;
-    info.work.bytes = counts.element * states + counts.word * counts.tokens * counts.width;
     info.work.operations = 2 * memories * counts.tokens * counts.size;
     if (reading.at_boundary) return info;
     append(info.reads, {keys_of(range), errors_of(range)});
     append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
-    info.work.bytes += counts.element * counts.sources * counts.width;
     info.work.operations += 2 * counts.pairs * counts.width;
     return info;
 }
@@ -236,8 +257,8 @@ LaunchInfo tree(const Job& job, Range range, Uses brings) {
     info.meaning = "In every tile totals go up a tree and states come down; then tokens read.";
     info.reads = std::move(brings);
     info.writes = {y_of(job, range.count())};
-    add_state(info, matrix_chain(job), range);
-    info.work = {number(range.count()) * job.bytes_a_token(), (8 * matrices + 6) * tokens * size};
+    add_state(info, job, matrix_chain(job), range);
+    info.work.operations = (8 * matrices + 6) * tokens * size;
     return info;
 }
 
@@ -261,10 +282,10 @@ LaunchInfo locals(const Job& job, Range shard) {
     LaunchInfo info;
     info.name = "locals";
     info.meaning = "Local memories run over their tokens, all of a shard at once.";
-    add_state(info, global_memory(job), shard);
+    add_state(info, job, global_memory(job), shard);
     append(info.reads, inputs_of(job, shard.count()));
     info.writes = {y_of(job, shard.count()), sums_of_y(job, shard)};
-    info.work = {count * job.bytes_a_token(), count * job.operations_a_token()};
+    info.work.operations = count * job.operations_a_token();
     return info;
 }
 
@@ -274,8 +295,8 @@ LaunchInfo global_step(const Job& job, Range shard) {
     info.name = "global_step";
     info.meaning = "The means of a shard move the global memory.";
     info.reads = {sums_of_y(job, shard), {"alpha", {job.batch, shard.count()}}};
-    add_state(info, global_memory(job), shard);
-    info.work = {8 * size, 3 * size};
+    add_state(info, job, global_memory(job), shard);
+    info.work.operations = 3 * size;
     return info;
 }
 
@@ -285,9 +306,8 @@ ArrayUse slots_of_tiles(const Job& job, const Tiling& tiling) {
     return {"slots of tiles", {job.batch, tiling.count(), job.slot_count, job.d}};
 }
 
-Work slot_work(const Job& job, const Tiling& tiling, double operations) {
-    const double tokens = number(tiling.tokens().count()), state = number(job.batch * job.slot_count * job.d);
-    return {tokens * job.bytes_a_token() + 4 * number(tiling.count()) * state, operations * tokens * state};
+double tokens_times_slots(const Job& job, const Tiling& tiling) {
+    return number(tiling.tokens().count()) * number(job.batch * job.slot_count * job.d);
 }
 
 }  // namespace
@@ -299,7 +319,7 @@ LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
     info.reads = std::move(brings);
     info.writes = {slots_of_tiles(job, tiling)};
     add_slots(info, job, tiling.tokens());
-    info.work = slot_work(job, tiling, 6);
+    info.work.operations = 6 * tokens_times_slots(job, tiling);
     return info;
 }
 
@@ -310,7 +330,7 @@ LaunchInfo read_slots(const Job& job, const Tiling& tiling, Uses brings) {
     info.reads = std::move(brings);
     info.reads.push_back(slots_of_tiles(job, tiling));
     info.writes = {y_of(job, tiling.tokens().count())};
-    info.work = slot_work(job, tiling, 16);
+    info.work.operations = 16 * tokens_times_slots(job, tiling);
     return info;
 }
 
@@ -319,7 +339,6 @@ LaunchInfo pulse(int64_t length) {
     info.name = "pulse";
     info.meaning = "Where a level fires.";
     info.writes = {{"pulse", {length}}};
-    info.work.bytes = 4 * number(length);
     return info;
 }
 

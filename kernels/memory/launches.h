@@ -7,12 +7,13 @@
 #include "kernels/memory/job.h"
 #include "kernels/memory/tiling.h"
 
-// Every launch in words, once for both backends: name, meaning, arrays, bytes and operations. Builders add
-// grid, block and resources.
+// Every launch in words, once for both backends: name, meaning, arrays and operations. Builders add the grid
+// and the bytes of the arrays.
 namespace sawtooth::memory::describe {
 
 // Arrays that tokens bring: k, v, q, x, the gates and w_omega, as far as the rule reads them.
 std::vector<ArrayUse> inputs_of(const Job& job, int64_t tokens);
+std::vector<ArrayUse> gates_of(const Job& job, int64_t tokens);  // alpha, eta and theta alone
 
 // All rules, token by token: "token" where a launch has one, else "tokens".
 LaunchInfo tokens(const Job& job, int64_t tokens);

@@ -208,8 +208,10 @@ void forward::associative_scan(cpu::PlanBuilder& builder, const CpuJob& job, Ran
     Pieces pieces(room);
     const TiledChain& tiled = builder.keep(tile_matrix(job, tokens, tree_tokens(job), pieces));
     const Shape rows = {job.batch, tokens.count(), job.d};
+    std::vector<ArrayUse> brings = describe::gates_of(job, tokens.count());
+    brings.insert(brings.end(), {{"keys", rows}, {"values", rows}, {"q", rows, bytes_of(job.storage)}});
     add_prepare(builder, tiled);
-    builder.launch(describe::tree(job, tokens, {{"keys", rows}, {"values", rows}}), tiled.chain.sides(),
+    builder.launch(describe::tree(job, tokens, std::move(brings)), tiled.chain.sides(),
                    [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
 }
 

@@ -259,12 +259,11 @@ void add_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, Updat
     const int64_t tiles = tiled.tiling.count();
     const Shape rows = {job.batch, range.count(), job.d};
     const std::vector<ArrayUse> prepared = {{"keys", rows}, {"values", rows}};
-    const auto numbers = static_cast<double>(count_of(rows));
     builder.launch({.name = "prepare",
                     .meaning = "Keys are normalised, keys and values transposed, tile by tile.",
-                    .reads = {{"k", rows}, {"v", rows}},
+                    .reads = {{"k", rows, bytes_of(job.storage)}, {"v", rows, bytes_of(job.storage)}},
                     .writes = prepared,
-                    .work = {20 * numbers, 3 * numbers}},
+                    .work = {.operations = 3 * static_cast<double>(count_of(rows))}},
                    side("B", job.batch) * side("tiles", tiles), [&tiled, tiles](const cpu::Item& item) {
                        prepare(tiled, item.index / tiles, item.index % tiles);
                    });
@@ -272,7 +271,7 @@ void add_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, Updat
                    side("B", job.batch) * side("slot_count", job.slot_count),
                    [&tiled](const cpu::Item& item) { walk_slot(tiled, item); });
     std::vector<ArrayUse> brings = prepared;
-    brings.push_back({"q", rows});
+    brings.push_back({"q", rows, bytes_of(job.storage)});
     builder.launch(
         describe::read_slots(job, tiled.tiling, brings), side("B", job.batch) * side("tiles", tiles),
         [&tiled, tiles](const cpu::Item& item) { read_tile(tiled, item.index / tiles, item.index % tiles); });
