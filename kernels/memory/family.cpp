@@ -41,7 +41,7 @@ std::vector<Parameter> shape_parameters() {
 std::vector<Parameter> rule_parameters() {
     using enum Group;
     std::vector<Value> names;
-    for (const memory::Rule& rule : memory::rules()) names.emplace_back(rule.name);
+    for (const memory::UpdateRule& rule : memory::rules()) names.emplace_back(rule.name);
     return {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
                                              names, Renews::inputs)),
@@ -173,8 +173,9 @@ Shape boundaries_shape(const Parameters& p, const Arrays&) {
 }
 
 // Boundaries come where the strategy has its own.
-Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p, const Arrays& inputs) {
-    return output.name == "boundaries" ? shape_of_boundaries(p, strategy_of(variant).chunk_of(p))
+Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p,
+                   const Arrays& inputs) {
+    return output.name == "boundaries" ? shape_of_boundaries(p, memory::strategy_of(variant).chunk_of(p))
                                        : output.shape_for(p, inputs);
 }
 

@@ -2,20 +2,12 @@
 
 #include <cmath>
 
+#include "kernels/core/fill.h"
 #include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
 
 namespace sawtooth::memory {
 namespace {
-
-// Calls next() for every value; looks at the token once in a while.
-template <class Next>
-void fill(std::span<float> values, const std::stop_token& stop, Next&& next) {
-    for (size_t i = 0; i < values.size(); ++i) {
-        if (i % (1 << 20) == 0 && stop.stop_requested()) return;
-        values[i] = static_cast<float>(next());
-    }
-}
 
 // Of the normal distribution that an input is drawn from. An x is about as long as a normalised key: at a
 // length of sqrt(d) trellis would diverge under the steps that the other rules take.

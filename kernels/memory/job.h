@@ -11,7 +11,7 @@ struct Strategy;
 
 // What parameters alone say.
 struct Sizes {
-    const Rule* rule = nullptr;
+    const UpdateRule* rule = nullptr;
     int64_t batch = 0, length = 0, d = 0;
     int64_t slot_count = 0;  // of lattice, else 0
     int64_t compress = 0;    // of trellis, else 0

@@ -85,9 +85,10 @@ namespace {
 // Of all tiles of all sequences: tokens, the tokens that their windows reach, and pairs of a token that reads
 // and one that it reads.
 struct Counts {
-    double tokens = 0, sources = 0, pairs = 0, states = 0;  // states: numbers of M, and of S where there is one
-    double size = 0, width = 0;                             // of a matrix: rows times, and plus, columns
-    double matrices = 1, element = 4, word = 4;             // bytes of a number between launches, of an input
+    double tokens = 0, sources = 0, pairs = 0,
+           states = 0;                           // states: numbers of M, and of S where there is one
+    double size = 0, width = 0;                  // of a matrix: rows times, and plus, columns
+    double matrices = 1, element = 4, word = 4;  // bytes of a number between launches, of an input
 };
 
 Counts counts_of(const TiledRange& range) {
@@ -133,7 +134,7 @@ ArrayUse states_of(const TiledRange& range, const char* name = "states of tiles"
 
 LaunchInfo prepared(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    const Rule& rule = *range.job.rule;
+    const UpdateRule& rule = *range.job.rule;
     LaunchInfo info;
     info.reads = {rows_of(range, range.chain.keys, range.chain.columns),
                   rows_of(range, range.chain.values, range.job.d)};

@@ -32,9 +32,9 @@ LaunchInfo sum_tiles(const TiledRange& range);   // where no error reads the mem
 LaunchInfo scan_tiles(const TiledRange& range);  // and the states that these sums make
 // What tokens read of the chain, and what of.
 struct Reading {
-    std::string suffix;         // of the launch's name
+    std::string suffix = "";    // of the launch's name
     std::string queries = "q";  // an input, or what a launch before wrote
-    std::string result;         // what it writes
+    std::string result = "";    // what it writes
     bool at_boundary = false;   // of the chunk's boundary memory instead of the evolving one
 };
 LaunchInfo read(const TiledRange& range, const Reading& reading);

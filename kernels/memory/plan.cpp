@@ -137,9 +137,7 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
     if (chunks_at_a_time > 0) return tokens_of(chunks_at_a_time);
     if (!strategy.room) return job.length;
     // Windows of the last tokens reach back the farthest.
-    const auto wanted = [&](int64_t tokens) {
-        return strategy.room(job, {job.length - tokens, job.length});
-    };
+    const auto wanted = [&](int64_t tokens) { return strategy.room(job, {job.length - tokens, job.length}); };
     if (wanted(job.length) <= usual_room) return job.length;
     return tokens_of(std::max<int64_t>(usual_room / wanted(tokens_of(1)), 1));
 }

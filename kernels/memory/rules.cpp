@@ -6,8 +6,8 @@ namespace sawtooth::memory {
 
 // A product with a matrix takes 2 operations for each of its numbers, an update with decay 3, momentum 2
 // more.
-const std::vector<Rule>& rules() {
-    static const std::vector<Rule> all = {
+const std::vector<UpdateRule>& rules() {
+    static const std::vector<UpdateRule> all = {
         {.name = "titans", .has_momentum = true, .operations = 9},
         {.name = "delta", .operations = 7},
         {.name = "hebbian", .has_step = false, .reads_memory = false, .operations = 5},
@@ -27,9 +27,9 @@ const std::vector<Rule>& rules() {
     return all;
 }
 
-const Rule& rule_of(const Parameters& parameters) {
+const UpdateRule& rule_of(const Parameters& parameters) {
     const std::string& name = parameters.text("rule");
-    return *std::find_if(rules().begin(), rules().end(), [&](const Rule& rule) { return rule.name == name; });
+    return *std::find_if(rules().begin(), rules().end(), [&](const UpdateRule& rule) { return rule.name == name; });
 }
 
 std::vector<float> decay_products(std::span<const float> alpha) {

@@ -14,7 +14,7 @@ enum class State { matrix, slots, trellis };
 
 // How a token changes the memory: one row for each value of the parameter `rule`. What a rule is stands in
 // its columns; no other code knows the names.
-struct Rule {
+struct UpdateRule {
     std::string name;  // also in device text
     State state = State::matrix;
     bool has_momentum = false;         // keeps S beside M; reads eta
@@ -31,9 +31,9 @@ struct Rule {
 };
 
 // In the order in which they are shown.
-const std::vector<Rule>& rules();
+const std::vector<UpdateRule>& rules();
 // That of the parameter `rule`.
-const Rule& rule_of(const Parameters& parameters);
+const UpdateRule& rule_of(const Parameters& parameters);
 
 // [t][s] = product of 1 - alpha_u for u from s + 1 to t, 1 on the diagonal, 0 above it; row-major, as many
 // rows and columns as there are alphas. Made by multiplying on, never by dividing: alpha may be 1.

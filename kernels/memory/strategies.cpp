@@ -8,16 +8,16 @@
 namespace sawtooth::memory {
 namespace {
 
-std::vector<std::string> names_of_rules(bool (*has)(const Rule&)) {
+std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&)) {
     std::vector<std::string> names;
-    for (const Rule& rule : rules())
+    for (const UpdateRule& rule : rules())
         if (has(rule)) names.push_back(rule.name);
     return names;
 }
 
 std::vector<Strategy> make_strategies() {
-    const auto every_rule = names_of_rules([](const Rule&) { return true; });
-    const auto matrix_rules = names_of_rules([](const Rule& rule) { return rule.is(State::matrix); });
+    const auto every_rule = names_of_rules([](const UpdateRule&) { return true; });
+    const auto matrix_rules = names_of_rules([](const UpdateRule& rule) { return rule.is(State::matrix); });
     const std::vector<std::string> every_output = {"y", "m", "s", "sk", "sv", "boundaries"};
     return {
         {.name = "sequential",
@@ -98,7 +98,7 @@ std::vector<Strategy> make_strategies() {
     };
 }
 
-std::optional<std::string> check_rule(const Strategy& wanted, const Rule& rule) {
+std::optional<std::string> check_rule(const Strategy& wanted, const UpdateRule& rule) {
     if (wanted.goes_with(rule)) return {};
     std::string those;
     for (const Strategy& strategy : strategies())
@@ -128,11 +128,11 @@ const Strategy& strategy_named(const std::string& name) {
                          [&](const Strategy& strategy) { return strategy.name == name; });
 }
 
-bool Strategy::goes_with(const Rule& rule) const {
+bool Strategy::goes_with(const UpdateRule& rule) const {
     return std::find(rules.begin(), rules.end(), rule.name) != rules.end();
 }
 
-Exact Strategy::exact_for(const Rule& rule) const {
+Exact Strategy::exact_for(const UpdateRule& rule) const {
     return exact == Exact::at_chunk_one && !rule.reads_memory ? Exact::always : exact;
 }
 

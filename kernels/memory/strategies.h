@@ -33,7 +33,7 @@ struct Strategy {
     std::vector<std::string> outputs;  // those of any of its rules; the rule says which are used
     // The parameter that says after how many tokens a boundary comes, from which on errors are taken anew;
     // "": it walks token by token, and its boundaries at `chunk` change nothing.
-    std::string chunk;
+    std::string chunk = "";
     Exact exact = Exact::at_chunk_one;
 
     // On the CPU a run is the strategy's fold over the sequence: chunk_forward takes the job's state over
@@ -47,10 +47,10 @@ struct Strategy {
     void (*cuda)(cuda::PlanBuilder&, const Job&) = nullptr;
     std::optional<std::string> (*cuda_check)(const Job&, const Chip&) = nullptr;
 
-    bool goes_with(const Rule& rule) const;
+    bool goes_with(const UpdateRule& rule) const;
     bool walks_by_token() const { return chunk.empty(); }
     // Where it is exact for that rule: frozen errors are no approximation where none reads the memory.
-    Exact exact_for(const Rule& rule) const;
+    Exact exact_for(const UpdateRule& rule) const;
     // Tokens between its boundaries, as far as there are any.
     int64_t chunk_of(const Parameters& parameters) const;
 };

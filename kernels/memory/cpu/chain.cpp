@@ -250,20 +250,18 @@ void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled) {
 }
 
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader) {
-    builder.launch(describe::read(tiled.words(), reader.words), tiled.sides(),
-                   [&tiled, reader](const cpu::Item& item) {
-                       read_tile(tiled, reader, item.index / tiled.tiles(), item.index % tiled.tiles(),
-                                 item.stop);
-                   });
+    builder.launch(
+        describe::read(tiled.words(), reader.words), tiled.sides(), [&tiled, reader](const cpu::Item& item) {
+            read_tile(tiled, reader, item.index / tiled.tiles(), item.index % tiled.tiles(), item.stop);
+        });
 }
 
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled) {
     const CpuJob& job = tiled.job;
-    add_read(
-        builder, tiled,
-        {{.result = job.y_name, .at_boundary = job.reads_boundary},
-         [&job](int64_t sequence, Range of, float* to) { job.load_keys(job.q, sequence, of, to); },
-         [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
+    add_read(builder, tiled,
+             {{.result = job.y_name, .at_boundary = job.reads_boundary},
+              [&job](int64_t sequence, Range of, float* to) { job.load_keys(job.q, sequence, of, to); },
+              [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
 }
 
 }  // namespace sawtooth::memory

@@ -19,7 +19,8 @@ using LoadRows = std::function<void(int64_t sequence, Range tokens, float* rows)
 // What tokens read: [tokens, padded(rows)].
 using PutRows = std::function<void(int64_t sequence, Range tokens, const float* rows)>;
 
-// In `room` there is a slot for every (sequence, tile), or (sequence, tile, strip) for what belongs to strips.
+// In `room` there is a slot for every (sequence, tile), or (sequence, tile, strip) for what belongs to
+// strips.
 struct TiledChain {
     const CpuJob& job;
     const StripChain& chain;
@@ -79,8 +80,8 @@ class TileCoefficients {
     float *w_, *h_;
 };
 
-// The launches of a range; `tiled` lives as long as the plan. Parallel over sequences and tiles, but for walk:
-// over sequences and strips of rows.
+// The launches of a range; `tiled` lives as long as the plan. Parallel over sequences and tiles, but for
+// walk: over sequences and strips of rows.
 void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled);
 void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled);
 struct Reader {

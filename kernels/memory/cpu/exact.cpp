@@ -42,7 +42,7 @@ void add_window(const StripChain& chain, const Gate& gate, const float* m, float
 // A strip of a matrix rule: that of the job, or a local memory's.
 struct Strip {
     int64_t item;
-    float *m, *s;  // s null without momentum
+    float *m, *s;               // s null without momentum
     float* sum_of_y = nullptr;  // of a local memory, which is no boundary
 };
 

@@ -27,11 +27,11 @@ void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
     for (int64_t r = 0; r < count; ++r) {
         inverse[r * lanes + r] = 1;
         cpu::multiply({.left = {t + r * stride},
-                  .right = {inverse},
-                  .target = {inverse + r * lanes},
-                  .rows = 1,
-                  .inner = r,
-                  .into = cpu::Into::subtract});
+                       .right = {inverse},
+                       .target = {inverse + r * lanes},
+                       .rows = 1,
+                       .inner = r,
+                       .into = cpu::Into::subtract});
     }
 }
 
@@ -43,7 +43,7 @@ void solve_rows(const float* t, int64_t t_stride, const float* inverse, float* x
     float* const before = cpu::at_least(scratch.rows, count * stride);
     const auto product = [&](cpu::Left left, const float* right, int64_t inner, cpu::Into into) {
         return cpu::Product{left, {right, stride, lanes}, {here, stride, lanes}, count, inner, stride / lanes,
-                       into};
+                            into};
     };
     cpu::multiply(product({t, t_stride, 1}, x, first, cpu::Into::subtract));
     std::copy_n(here, count * stride, before);
@@ -58,7 +58,8 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const s
     const float* const keys = tiled.keys_of(slot);
     float* const solved = tiled.solved_of(slot);
     float* const rows = cpu::at_least(scratch.coefficients, (block_rows + 2) * stride);
-    float *const w = rows + block_rows * stride, *const t = cpu::at_least(scratch.triangle, block_rows * stride);
+    float *const w = rows + block_rows * stride, *const t =
+                                                     cpu::at_least(scratch.triangle, block_rows * stride);
     float inverse[block_rows * lanes];
     TileCoefficients coefficients(chain, sequence, tokens, w, w + stride);
     for (int64_t first = 0; first < tokens.count() && !stop.stop_requested(); first += block_rows) {
@@ -72,11 +73,11 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const s
             coefficients.advance(tokens.first + first + r);
         }
         cpu::multiply({.left = {keys + first, 1, stride},
-                  .right = {keys, stride, lanes},
-                  .target = {t, stride, lanes},
-                  .rows = count,
-                  .inner = chain.columns,
-                  .blocks = strips_of(reach)});
+                       .right = {keys, stride, lanes},
+                       .target = {t, stride, lanes},
+                       .rows = count,
+                       .inner = chain.columns,
+                       .blocks = strips_of(reach)});
         for (int64_t r = 0; r < count; ++r)
             cpu::multiply_elements(t + r * stride, rows + r * stride, padded(reach));
         invert(t + first, stride, count, inverse);

@@ -84,7 +84,9 @@ Gate StripChain::gate(int64_t sequence, int64_t token) const {
 
 void StripChain::load_initial(int64_t item, float* to_m, float* to_s) const {
     const int64_t sequence = item / strips(), strip = item % strips();
-    const auto of = [&](const float* states) { return states ? states + sequence * rows * columns : nullptr; };
+    const auto of = [&](const float* states) {
+        return states ? states + sequence * rows * columns : nullptr;
+    };
     load_strip(of(m0), rows, columns, strip, to_m);
     if (to_s) load_strip(of(s0), rows, columns, strip, to_s);
 }

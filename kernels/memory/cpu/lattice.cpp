@@ -273,10 +273,9 @@ void add_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, Updat
                    [&tiled](const cpu::Item& item) { walk_slot(tiled, item); });
     std::vector<ArrayUse> brings = prepared;
     brings.push_back({"q", rows});
-    builder.launch(describe::read_slots(job, tiled.tiling, brings),
-                   side("B", job.batch) * side("tiles", tiles), [&tiled, tiles](const cpu::Item& item) {
-                       read_tile(tiled, item.index / tiles, item.index % tiles);
-                   });
+    builder.launch(
+        describe::read_slots(job, tiled.tiling, brings), side("B", job.batch) * side("tiles", tiles),
+        [&tiled, tiles](const cpu::Item& item) { read_tile(tiled, item.index / tiles, item.index % tiles); });
 }
 
 }  // namespace

@@ -162,11 +162,10 @@ void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range toke
               r.putter()});
     add_prepare(builder, values);
     add_walk(builder, values);
-    add_read(
-        builder, values,
-        {{"_values", "r", job.y_name, at_boundary},
-         r.loader(),
-         [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
+    add_read(builder, values,
+             {{"_values", "r", job.y_name, at_boundary},
+              r.loader(),
+              [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
 }
 
 int64_t room_of_trellis(const CpuJob& job, Range tokens) {
