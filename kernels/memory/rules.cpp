@@ -29,7 +29,8 @@ const std::vector<UpdateRule>& rules() {
 
 const UpdateRule& rule_of(const Parameters& parameters) {
     const std::string& name = parameters.text("rule");
-    return *std::find_if(rules().begin(), rules().end(), [&](const UpdateRule& rule) { return rule.name == name; });
+    return *std::find_if(rules().begin(), rules().end(),
+                         [&](const UpdateRule& rule) { return rule.name == name; });
 }
 
 std::vector<float> decay_products(std::span<const float> alpha) {

@@ -1,3 +1,5 @@
+// The memory at one boundary, and the gates of the chunk that follows it.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,7 @@
 
 #include "kernels/cpu/pool.h"
 #include "kernels/memory/family.h"
-#include "kernels/memory/figure_parts.h"
+#include "kernels/memory/figures/common.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
@@ -44,22 +46,20 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     parameters.set("length", drawn.token);
     parameters.set("levels", std::string("none"));
     const Variant& variant = *memory_family().variant(drawn.strategy);
-    if (const auto refused = variant.check(result.parameters, Chip{})) return Error::failure(*refused);
+    if (const auto refused = variant.refusal(result.parameters, Chip{})) return Error::failure(*refused);
     if (drawn.token == 0)
         return Error::failure("boundary 0 lies before the first token, where the memory is what was given");
-    const bool is_omega = parameters.is("rule", "atlas_omega");
-    if (is_omega && drawn.token < std::min(parameters.integer("omega_window"), drawn.length))
-        return Error::failure("the window reaches over this boundary; a later one can be drawn");
     const Arrays inputs = sliced_inputs(result, drawn);
-    const Plan plan = variant.plan_cpu({parameters, inputs});
+    const auto plan = make_plan({memory_family(), variant, parameters, inputs});
+    if (!plan) return plan.error();
     double operations = 0;
-    for (const Launch& launch : plan.launches) operations += launch.info->work.operations;
+    for (const Launch& launch : plan->launches) operations += launch.info->work.operations;
     if (operations > most_operations)
         return Error::failure("it takes too long to draw while dragging; an earlier boundary is drawn");
     cpu::Pool pool(1);
     Queue queue{&pool};
-    for (const Launch& launch : plan.launches) launch.start(queue);
-    return plan.outputs();
+    for (const Launch& launch : plan->launches) launch.start(queue);
+    return plan->outputs();
 }
 
 Figure state_figure(const std::string& name, const Array& state, const Drawn& drawn) {
@@ -67,17 +67,8 @@ Figure state_figure(const std::string& name, const Array& state, const Drawn& dr
         "state-" + name, Place::outputs,
         fmt::format("{} of sequence {}: {}", name, drawn.batch, drawn.boundary_words()),
         "One row of the matrix a row, red and blue around zero.", {.label = "column"}, {.label = "row"});
-    const int64_t rows = state.shape[1], columns = state.shape[2];
-    HeatMap map{name,
-                "",
-                rows,
-                columns,
-                {},
-                -0.5,
-                static_cast<double>(columns) - 0.5,
-                -0.5,
-                static_cast<double>(rows) - 0.5,
-                HeatMap::Colours::diverging};
+    HeatMap map = heat_map(name, state.shape[1], state.shape[2]);
+    map.colours = HeatMap::Colours::diverging;
     for (int64_t i = 0; i < state.count(); ++i) map.values.push_back(state.value(i).real());
     figure.marks.push_back(std::move(map));
     return figure;
@@ -114,7 +105,6 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
                            .subspan(static_cast<size_t>(drawn.batch * drawn.length + tokens.first),
                                     static_cast<size_t>(tokens.count()));
     const std::vector<float> products = decay_products(alpha);
-    const double low = static_cast<double>(tokens.first) - 0.5, high = static_cast<double>(tokens.last) - 0.5;
     Figure figure =
         new_figure("decay-products", Place::outputs,
                    fmt::format("Decay products of tokens {} to {}, sequence {}", tokens.first,
@@ -122,11 +112,11 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
                    "What forgetting alone leaves at token t of what was there at token s: the product of "
                    "1 - alpha from s + 1 to t.",
                    {.label = "s, that wrote"}, {.label = "t, that reads"});
-    HeatMap map{"left of it", "", tokens.count(), tokens.count(), {}, low, high, low, high};
+    HeatMap map = heat_map("left of it", tokens.count(), tokens.count(), tokens.first, tokens.first);
     for (int64_t t = 0; t < tokens.count(); ++t)
         for (int64_t s = 0; s < tokens.count(); ++s)
             map.values.push_back(s <= t ? double{products[static_cast<size_t>(t * tokens.count() + s)]}
-                                        : nan);
+                                        : gap);
     figure.marks.push_back(std::move(map));
     return figure;
 }
@@ -141,22 +131,14 @@ Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots)
                                "How open each slot of the boundary is for each token of the chunk: "
                                "sigmoid(s . k).",
                                {.label = "token"}, {.label = "slot"});
-    const int64_t count = slots.shape[1];
-    HeatMap map{"gate",
-                "",
-                count,
-                tokens.count(),
-                {},
-                static_cast<double>(tokens.first) - 0.5,
-                static_cast<double>(tokens.last) - 0.5,
-                -0.5,
-                static_cast<double>(count) - 0.5};
+    const int64_t count = slots.shape[1], width = slots.shape[2];
+    HeatMap map = heat_map("gate", count, tokens.count(), 0, tokens.first);
     for (int64_t i = 0; i < count; ++i)
         for (int64_t t = tokens.first; t < tokens.last; ++t) {
             double along = 0, square = 0;
-            for (int64_t j = 0; j < drawn.width; ++j) {
-                const double key = k.value((drawn.batch * drawn.length + t) * drawn.width + j).real();
-                along += slots.value(i * drawn.width + j).real() * key;
+            for (int64_t j = 0; j < width; ++j) {
+                const double key = k.value((drawn.batch * drawn.length + t) * width + j).real();
+                along += slots.value(i * width + j).real() * key;
                 square += key * key;
             }
             if (result.parameters.flag("normalise")) along /= std::max(std::sqrt(square), 1e-12);

@@ -1,0 +1,106 @@
+// The table of rules and strategies, and the lists of all figures and sweeps.
+
+#include "kernels/memory/figures/common.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/memory/family.h"
+#include "kernels/memory/job.h"
+#include "kernels/memory/parts.h"
+#include "kernels/memory/strategies.h"
+
+namespace sawtooth::memory {
+namespace {
+
+// Rules and strategies, the exact ones marked.
+Figure table_figure(const Parameters& parameters) {
+    Figure figure = new_figure("rules-and-strategies", Place::error, "Rules and strategies",
+                               "Where each strategy gives what the sequential rule gives, when tokens read "
+                               "the evolving memory; an empty cell: it does not go with the rule.",
+                               {}, {});
+    static const char* const texts[] = {"exact", "at chunk 1", "in locals"};
+    Matrix matrix;
+    matrix.kinds = {{"exact", {Ink::Role::accent}},
+                    {"exact at chunk 1", {Ink::Role::quiet}},
+                    {"exact inside a local memory", {Ink::Role::limit}}};
+    for (const UpdateRule& rule : rules())
+        matrix.column_labels.push_back(parameters.is("rule", rule.name) ? "[" + rule.name + "]" : rule.name);
+    for (const Strategy& strategy : strategies()) {
+        matrix.row_labels.push_back(strategy.name);
+        for (const UpdateRule& rule : rules()) {
+            const bool goes = strategy.goes_with(rule);
+            const int kind = goes ? static_cast<int>(strategy.exact_for(rule)) : -1;
+            matrix.cells.push_back(kind);
+            matrix.texts.push_back(goes ? texts[kind] : "");
+        }
+    }
+    figure.marks.push_back(std::move(matrix));
+    return figure;
+}
+
+}  // namespace
+
+bool has_chunks(const std::string& strategy) { return !strategy_named(strategy).walks_by_token(); }
+
+DrawnLine drawn_line(const Array& output, const Parameters& parameters) {
+    const LineChooser chooser{memory_family(), "token", {{"batch", "drawn_batch"}, {"d", "drawn_channel"}}};
+    return *chooser.line(output, parameters);
+}
+
+Drawn::Drawn(const Parameters& parameters)
+    : batch(std::min(parameters.integer("drawn_batch"), parameters.integer("batch") - 1)),
+      length(parameters.integer("length")),
+      strategy(parameters.text("drawn_strategy")),
+      chunk(strategy_named(strategy).chunk_of(parameters)) {
+    boundary = std::min(parameters.integer("drawn_boundary"), (length + chunk - 1) / chunk);
+    token = std::min(boundary * chunk, length);
+}
+
+std::string Drawn::boundary_words() const {
+    return token == length ? fmt::format("{}, boundary {}, after the last token", strategy, boundary)
+                           : fmt::format("{}, boundary {}, before token {}", strategy, boundary, token);
+}
+
+std::vector<FigureSweep> sweeps(const Parameters& parameters) {
+    const auto powers_to = [](int64_t last) {
+        std::vector<Value> values;
+        for (int64_t chunk = 1; chunk <= last; chunk *= 2) values.emplace_back(chunk);
+        return values;
+    };
+    FigureSweep chunks{
+        "chunk",      "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
+        chunk_figures};
+    // Long enough for many long chunks, unless one token of the rule costs too much for that.
+    const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).window * d * d;
+    const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
+    // A narrow memory forgets less between two tokens that want the same place: frozen steps add up.
+    const int64_t narrow = parameters.is("rule", "trellis") ? parameters.integer("compress") : 4;
+    std::vector<Value> widths = {d};
+    if (narrow < d) widths.emplace_back(narrow);
+    FigureSweep growth{"growth",
+                       "error against chunk until it diverges",
+                       {{"d", widths, {}}, {"chunk", powers_to(std::max<int64_t>(length / 2, 1)), {}}},
+                       {{"batch", int64_t{1}}, {"length", length}, {"levels", "none"}},
+                       {"chunkwise_gd"},
+                       growth_figures};
+    const std::vector<Value> ways = memory_family().parameter("launch")->choices;
+    FigureSweep launches{"launch",       "ways to launch", {{"launch", ways, {}}}, {{"levels", "none"}},
+                         {"sequential"}, launch_figures,   Backend::cuda};
+    return {std::move(chunks), std::move(growth), std::move(launches)};
+}
+
+std::vector<Figure> figures(const Result& result, const View& view) {
+    std::vector<Figure> all = {sawtooth_figure(result, view)};
+    const auto add = [&](std::vector<Figure> more) {
+        std::move(more.begin(), more.end(), std::back_inserter(all));
+    };
+    add(token_figures(result, view));
+    all.push_back(table_figure(result.parameters));
+    add(state_figures(result));
+    add(level_figures(result, view));
+    return all;
+}
+
+}  // namespace sawtooth::memory
