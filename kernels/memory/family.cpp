@@ -31,10 +31,12 @@ std::vector<Parameter> shape_parameters() {
         integer_parameter("d", "Width of keys, values and queries; a memory is d by d.", shape, "channels",
                           32, 1, 1024, Step::powers_of_two, Renews::inputs),
         cited("Lattice eq. 15 to 17",
-              integer_parameter("slot_count", "Slots of the rule lattice.", shape, "slots", 8, 1, 1024,
-                                Step::powers_of_two, Renews::inputs)),
-        integer_parameter("compress", "Compressed slots of the rule trellis, at most d.", shape, "slots", 16,
-                          1, 1024, Step::powers_of_two, Renews::inputs),
+              only_for("rule", {"lattice"},
+                       integer_parameter("slot_count", "Slots of the rule lattice.", shape, "slots", 8, 1,
+                                         1024, Step::powers_of_two, Renews::inputs))),
+        only_for("rule", {"trellis"},
+                 integer_parameter("compress", "Compressed slots of the rule trellis, at most d.", shape,
+                                   "slots", 16, 1, 1024, Step::powers_of_two, Renews::inputs)),
     };
 }
 
@@ -46,15 +48,25 @@ std::vector<Parameter> rule_parameters() {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
                                              names, Renews::inputs)),
         cited("Atlas eq. 15, 16, 34 to 41",
-              tokens("omega_window", "Tokens over which the rule atlas_omega averages its errors.", algorithm,
-                     8, Renews::inputs)),
-        real_parameter("lambda_k", "Decay of trellis's key slots, times theta.", algorithm, 0.01, 0, 10,
-                       Renews::inputs),
-        real_parameter("lambda_v", "Decay of trellis's value slots, times theta.", algorithm, 0.01, 0, 10,
-                       Renews::inputs),
+              only_for("rule", {"atlas_omega"},
+                       tokens("omega_window", "Tokens over which the rule atlas_omega averages its errors.",
+                              algorithm, 8, Renews::inputs))),
+        only_for("rule", {"trellis"},
+                 real_parameter("lambda_k", "Decay of trellis's key slots, times theta.", algorithm, 0.01, 0,
+                                10, Renews::inputs)),
+        only_for("rule", {"trellis"},
+                 real_parameter("lambda_v", "Decay of trellis's value slots, times theta.", algorithm, 0.01,
+                                0, 10, Renews::inputs)),
         flag_parameter("normalise", "Whether keys and queries are divided by their norms on entry.",
                        algorithm, true, Renews::inputs),
     };
+}
+
+// The row, which matters only for the rules that tnt goes with.
+Parameter only_for_tnt(Parameter row) {
+    const auto& all = memory::strategies();
+    const auto tnt = std::find_if(all.begin(), all.end(), [](const auto& s) { return s.name == "tnt"; });
+    return only_for("rule", {tnt->rules.begin(), tnt->rules.end()}, std::move(row));
 }
 
 std::vector<Parameter> strategy_parameters() {
@@ -74,13 +86,15 @@ std::vector<Parameter> strategy_parameters() {
     levels.renews = Renews::kernels;
     return {
         cited(interface + ", The Chunk-Wise Solution",
-              tokens("chunk", "Tokens of a chunk: only its boundaries are sequential.", tiling, 64,
-                     Renews::kernels)),
+              ends_at("length", tokens("chunk", "Tokens of a chunk: only its boundaries are sequential.",
+                                       tiling, 64, Renews::kernels))),
         cited("TNT eq. 3 to 7, 13 to 15",
-              tokens("C_G", "Tokens of a shard of tnt, after which its global memory moves.", tiling, 64,
-                     Renews::kernels)),
+              only_for_tnt(ends_at(
+                  "length", tokens("C_G", "Tokens of a shard of tnt, after which its global memory moves.",
+                                   tiling, 64, Renews::kernels)))),
         cited("TNT eq. 3 to 7, 13 to 15",
-              tokens("C_L", "Tokens of a local memory of tnt, at most C_G.", tiling, 16, Renews::kernels)),
+              only_for_tnt(ends_at("length", tokens("C_L", "Tokens of a local memory of tnt, at most C_G.",
+                                                    tiling, 16, Renews::kernels)))),
         cited(interface + ", Trait Definition",
               choice_parameter(
                   "readout",
@@ -89,6 +103,11 @@ std::vector<Parameter> strategy_parameters() {
                   algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
         levels,
     };
+}
+
+int64_t last_drawn_boundary(const Parameters& p) {
+    const int64_t chunk = memory::chunk_of(p, p.text("drawn_strategy"));
+    return (p.integer("length") + chunk - 1) / chunk;
 }
 
 std::vector<Parameter> drawn_parameters() {
@@ -100,16 +119,19 @@ std::vector<Parameter> drawn_parameters() {
                                  Renews::figures);
     };
     return {
-        which("drawn_batch", "Which sequence the plots show; the last one if there are fewer.", "sequence", 0,
-              16383),
-        which("drawn_channel", "Which channel the plots show; the last one if there are fewer.", "channel", 0,
-              1023),
+        ends_at("batch", 1,
+                which("drawn_batch", "Which sequence the plots show; the last one if there are fewer.",
+                      "sequence", 0, 16383)),
+        ends_at("d", 1,
+                which("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
+                      "channel", 0, 1023)),
         choice_parameter(
             "drawn_strategy",
             "Which strategy stands beside sequential on the time axis, and whose memory is drawn.",
             Group::run, "chunkwise_gd", names, Renews::figures),
-        which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
-              "boundary", 1, most_tokens),
+        ends_at({last_drawn_boundary, "the last boundary"},
+                which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
+                      "boundary", 1, most_tokens)),
     };
 }
 
@@ -117,14 +139,14 @@ std::vector<Parameter> run_parameters() {
     using enum Group;
     return {
         dtype_parameter("f32", {"f32", "f16", "bf16"}),
-        choice_parameter("precision", "Of matrix products on the GPU, ignored on the CPU.", numerics, "f32",
-                         {"f32", "tf32", "bf16"}, Renews::kernels),
+        only_on_cuda(choice_parameter("precision", "Precision of matrix products on the GPU.", numerics,
+                                      "f32", {"f32", "tf32", "bf16"}, Renews::kernels)),
         cited(interface + ", The Sawtooth Problem",
-              choice_parameter(
+              only_on_cuda(choice_parameter(
                   "launch",
-                  "How launches follow one another on the GPU, ignored on the CPU: with a wait after "
-                  "each (sync, the source's own sawtooth), in a stream, or in a graph.",
-                  run, "stream", {"sync", "stream", "graph", "graph_pdl"}, Renews::kernels)),
+                  "How launches follow one another on the GPU: with a wait after each (sync, the source's "
+                  "own sawtooth), in a stream, or in a graph.",
+                  run, "stream", {"sync", "stream", "graph", "graph_pdl"}, Renews::kernels))),
     };
 }
 

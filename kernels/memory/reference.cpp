@@ -140,8 +140,7 @@ class Rule {
     Rule(const Parameters& parameters, const Sequence& tokens)
         : name_(parameters.text("rule")),
           tokens_(tokens),
-          window_(static_cast<size_t>(
-              std::min(parameters.integer("omega_window"), parameters.integer("length")))),
+          window_(static_cast<size_t>(parameters.integer("omega_window"))),
           lambda_k_(parameters.real("lambda_k")),
           lambda_v_(parameters.real("lambda_v")),
           w_(is("atlas") ? tokens.weights() : Matrix(0, 0)) {}
