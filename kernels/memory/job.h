@@ -70,9 +70,10 @@ struct Gates {
 //   S_t = keep_t S - step_t sum of e_i k_i^T over the window that ends at t,  M_t = decay_t M + S_t
 // It is the memory of a matrix rule, or S_K or S_V of trellis.
 struct Chain {
-    std::string name = "m";    // of its output; its state before the first token is name + "0"
-    std::string suffix;        // of its launches' names
-    std::string keys, values;  // what k_i and v_i are made of
+    std::string name = "m";       // of its output; its state before the first token is name + "0"
+    std::string suffix;           // of its launches' names
+    std::string rows_word = "d";  // how grid formulas call its rows
+    std::string keys, values;     // what k_i and v_i are made of
     int64_t batch = 0, length = 0, rows = 0, columns = 0;
     int64_t window = 1;
     bool reads_memory = true, has_momentum = false;

@@ -105,6 +105,7 @@ Chain key_chain(const Job& job) {
     chain.keys = "x";
     chain.values = "k";
     chain.rows = job.compress;
+    chain.rows_word = "c";
     chain.gates.lambda = job.lambda_k;
     chain.s0 = nullptr;
     chain.final_s = nullptr;

@@ -73,7 +73,7 @@ StripChain::StripChain(cpu::PlanBuilder& builder, Chain chain) : Chain(std::move
     if (has_momentum) live_s = builder.take<float>(items() * strip_size());
 }
 
-Side StripChain::sides() const { return side("B", batch) * pieces("rows", rows, lanes); }
+Side StripChain::sides() const { return side("B", batch) * pieces(rows_word, rows, lanes); }
 
 Gate StripChain::gate(int64_t sequence, int64_t token) const {
     const int64_t i = sequence * length + token;

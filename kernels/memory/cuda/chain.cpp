@@ -200,7 +200,7 @@ class Tiles {
     describe::TiledRange described(Range range) const {
         return {job_, chain(), tiling_of(range), cut_.element_bytes};
     }
-    Side strips() const { return pieces("rows", cut_.rows, cut_.strip()); }
+    Side strips() const { return pieces(chain().rows_word, cut_.rows, cut_.strip()); }
 
     PlanBuilder& builder_;
     const Job& job_;
