@@ -5,7 +5,6 @@
 
 #include "kernels/core/launch.h"
 #include "kernels/memory/job.h"
-#include "kernels/memory/tiling.h"
 
 // Every launch in words, once for both backends: name, meaning, arrays and operations. Builders add the grid
 // and the bytes of the arrays.

@@ -6,7 +6,6 @@
 
 #include "kernels/core/family.h"
 #include "kernels/memory/rules.h"
-#include "kernels/memory/tiling.h"
 
 namespace sawtooth::cpu {
 class PlanBuilder;
@@ -19,6 +18,7 @@ namespace sawtooth::memory {
 
 struct Job;
 struct CpuJob;
+struct Range;
 
 // Where a strategy gives what the sequential rule gives, up to rounding, when tokens are read at the evolving
 // memory.

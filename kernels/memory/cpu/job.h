@@ -3,7 +3,6 @@
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/products.h"
 #include "kernels/memory/job.h"
-#include "kernels/memory/tiling.h"
 
 namespace sawtooth::memory {
 

@@ -14,7 +14,7 @@ void sequential_persistent(cpu::PlanBuilder&, const CpuJob&, Range, float*);  //
 void tnt(cpu::PlanBuilder&, const CpuJob&, Range, float*);                    // exact.cpp
 void chunkwise_gd(cpu::PlanBuilder&, const CpuJob&, Range, float*);           // chunkwise.cpp
 void atlas_parallel(cpu::PlanBuilder&, const CpuJob&, Range, float*);         // chunkwise.cpp
-void exact_chunk(cpu::PlanBuilder&, const CpuJob&, Range, float*);            // exact_chunk.cpp
+void exact_chunk(cpu::PlanBuilder&, const CpuJob&, Range, float*);            // chunkwise.cpp
 void associative_scan(cpu::PlanBuilder&, const CpuJob&, Range, float*);       // associative_scan.cpp
 void lattice_gla(cpu::PlanBuilder&, const CpuJob&, Range, float*);            // lattice.cpp
 }  // namespace forward

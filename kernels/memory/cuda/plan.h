@@ -3,7 +3,6 @@
 #include "kernels/cuda/plan_builder.h"
 #include "kernels/memory/cuda/arguments.cuh"
 #include "kernels/memory/job.h"
-#include "kernels/memory/tiling.h"
 
 // What the CUDA files of this folder share; strategies.h is what others see.
 namespace sawtooth::memory {

@@ -8,6 +8,7 @@
 #include "kernels/cpu/pool.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
+#include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
