@@ -101,10 +101,17 @@ Wanted wanted_of_cpu(const Family& family, const Variant& variant, const Paramet
     return {outputs(inputs), outputs(perturbed(inputs, share, 1))};
 }
 
-double rounding_of(const Parameters& parameters) {
-    return rounding_f32 + (is_narrow(parameters, Storage::f16)    ? 0x1p-11
-                           : is_narrow(parameters, Storage::bf16) ? 0x1p-8
-                                                                  : 0);
+Rounding rounding_of(const Parameters& parameters, Backend backend) {
+    Rounding rounding{1e-7, rounding_f32};
+    if (is_narrow(parameters, Storage::f16)) rounding.outputs += 0x1p-11;
+    if (is_narrow(parameters, Storage::bf16)) rounding.outputs += 0x1p-8;
+    if (backend == Backend::cpu || !parameters.has("precision")) return rounding;
+    // A factor of a tensor-core product keeps 11 or 8 bits; three such products, one after another, is what makes
+    // an output.
+    if (parameters.is("precision", "tf32")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
+    if (parameters.is("precision", "f16")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
+    if (parameters.is("precision", "bf16")) return {0x1p-8, rounding.outputs + 3 * 0x1p-8};
+    return rounding;
 }
 
 std::vector<bool> wild_sequences(const Family& family, const Parameters& parameters, const Wanted& wanted) {
@@ -126,7 +133,7 @@ std::vector<bool> wild_sequences(const Family& family, const Parameters& paramet
 }
 
 Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
-                   const std::vector<bool>& wild, double rounding) {
+                   const std::vector<bool>& wild, double share) {
     Comparison result;
     const Dimension sequences = dimension_of(family, got, batch_axis(family));
     std::vector<Sums> sums(static_cast<size_t>(sequences.size));
@@ -140,16 +147,16 @@ Comparison compare(const Family& family, const Array& got, const Array& wanted, 
         sum.off += is_finite(is) ? std::norm(is - should) : INFINITY;
         sum.moved += std::norm(moved.value(i) - should);
     }
-    const double least = rounding >= 0x1p-11 ? 0x1p-24 : 1e-36;  // a subnormal of the storage
+    const double least = share >= 0x1p-11 ? 0x1p-24 : 1e-36;  // a subnormal of the storage
     for (size_t sequence = 0; sequence < sums.size(); ++sequence) {
         const Sums& sum = sums[sequence];
         result.elements += sum.elements;
         if (sum.elements == 0) continue;
-        const double allowed = rounding * std::sqrt(sum.wanted) + times_moved * std::sqrt(sum.moved) +
+        const double allowed = share * std::sqrt(sum.wanted) + times_moved * std::sqrt(sum.moved) +
                                least * std::sqrt(static_cast<double>(sum.elements));
-        const double share = std::sqrt(sum.off) / allowed;
-        if (share <= result.worst) continue;
-        result.worst = share;
+        const double of_allowed = std::sqrt(sum.off) / allowed;
+        if (of_allowed <= result.worst) continue;
+        result.worst = of_allowed;
         result.words = text_of(got.name, sequence, std::sqrt(sum.off), allowed, std::sqrt(sum.wanted));
     }
     return result;

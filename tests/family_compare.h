@@ -33,13 +33,17 @@ struct Wanted {
 };
 // Of the reference, with what the family makes for each variant: "VARIANT/NAME".
 Wanted wanted_of_reference(const Family& family, const Parameters& parameters, const Arrays& inputs,
-                           double share = 1e-7);
+                           double share);
 // Of the variant itself on the CPU in f32.
 Wanted wanted_of_cpu(const Family& family, const Variant& variant, const Parameters& parameters,
                      const Arrays& inputs, double share);
 
-// What storing outputs of that dtype loses, as a share of each.
-double rounding_of(const Parameters& parameters);
+// What a backend rounds, as shares of a value.
+struct Rounding {
+    double products = 0;  // of each factor of a product: what inputs are perturbed by
+    double outputs = 0;   // of an output: its storage, and a few hundred sums on the way
+};
+Rounding rounding_of(const Parameters& parameters, Backend backend);
 
 // Which sequences of the batch hold more than an f32 can work with (an f16 can store), and so show nothing.
 std::vector<bool> wild_sequences(const Family& family, const Parameters& parameters, const Wanted& wanted);
@@ -50,9 +54,9 @@ struct Comparison {
     double worst = 0;      // the largest share of the tolerance that a sequence takes; above 1 it is wrong
     std::string words;     // which sequence that is, and how far it is off
 };
-// Sequence by sequence, in L2: `rounding` of the wanted plus eight times what moves. Elements that are not finite
+// Sequence by sequence, in L2: that share of the wanted plus eight times what moves. Elements that are not finite
 // in `wanted` are left out, and so are wild sequences.
 Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
-                   const std::vector<bool>& wild, double rounding);
+                   const std::vector<bool>& wild, double share);
 
 }  // namespace sawtooth
