@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/core/figures.h"
 #include "profiling/figures.h"
 
 namespace sawtooth {
@@ -54,11 +55,7 @@ std::vector<Kind> kinds_compiled(const VariantResult& variant) {
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 Bar bar_of(const char* what, double share, Ink ink, std::string text) {
-    Bar bar;
-    bar.ink = ink;
-    bar.segments = {{what, 100 * share}};
-    bar.text = std::move(text);
-    return bar;
+    return {ink, {{what, 100 * share}}, {}, {}, std::move(text)};
 }
 
 // One bar for the theory of a kind, and under it one for what was achieved.
@@ -82,20 +79,17 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, Bars& bars,
 Figure occupancy_figure(const Result& result) {
     // With a chip chosen its theory is what was asked for, else what ran says more.
     const bool chosen = !result.request.arch.empty();
-    Figure figure;
-    figure.id = "occupancy";
-    figure.place = Place::occupancy;
-    figure.title = chosen ? "Occupancy in theory, " + result.request.arch : "Occupancy";
-    figure.caption = "Warps resident on a multiprocessor, of those that it has room for.";
-    figure.x = {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100};
-    figure.y.label = "launch";
+    Figure figure = new_figure(
+        "occupancy", Place::occupancy, chosen ? "Occupancy in theory, " + result.request.arch : "Occupancy",
+        "Warps resident on a multiprocessor, of those that it has room for.",
+        {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {.label = "launch"});
     Bars bars;
     for (const VariantResult& variant : result.variants) {
         std::vector<Kind> kinds = chosen ? kinds_compiled(variant) : kinds_that_ran(variant);
         if (kinds.empty()) kinds = kinds_compiled(variant);
         for (const Kind& kind : kinds) {
             const std::string name = kinds.size() == 1 ? variant.name : variant.name + ": " + kind.name();
-            add_bars(kind, name, {Ink::Role::variant, variant.index}, bars, figure.y.categories);
+            add_bars(kind, name, ink_of(variant), bars, figure.y.categories);
         }
     }
     if (bars.bars.empty())

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/engine/configure.h"
+#include "kernels/core/figures.h"
 #include "kernels/core/result.h"
 #include "profiling/figures.h"
 #include "tests/fake_engine.h"

@@ -47,6 +47,10 @@ std::map<std::string, Layer> layers() {
         Layer layer{{"kernels/core", "kernels/cpu", "kernels/cuda", family}, {"hwy/", "fmt/", "cuda"}};
         if (family == "kernels/ar_ssm" || family == "kernels/memory") layer.folders.push_back("kernels/scan");
         if (family == "kernels/lut_sequence") layer.folders.push_back("kernels/lut");
+        if (family == "kernels/memory") {
+            layer.folders.push_back("kernels/memory/figures");
+            all["kernels/memory/figures"] = layer;
+        }
         all[family] = layer;
         all["kernels"].folders.push_back(family);
     }

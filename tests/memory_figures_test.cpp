@@ -4,7 +4,7 @@
 
 #include "app/engine/engine.h"
 #include "app/engine/runner.h"
-#include "kernels/memory/figure_parts.h"
+#include "kernels/memory/figures/common.h"
 #include "tests/catch.h"
 #include "tests/run_memory.h"
 #include "tests/temporary_folder.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "kernels/cuda/chips.h"
-#include "kernels/scan/cuda.h"
+#include "kernels/scan/tiles_cuda.h"
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"
 #include "tests/run_scan.h"

@@ -4,6 +4,8 @@
 #include <deque>
 
 #include "app/engine/progress_filter.h"
+#include "kernels/core/figures.h"
+#include "kernels/core/sweep_figures.h"
 #include "profiling/figures.h"
 
 namespace sawtooth {

@@ -16,6 +16,15 @@ void settle_backward(Parameters& parameters, const Arrays& given, std::string_vi
 
 bool runs_backward(const Parameters& parameters) { return parameters.at("backward") == Value(true); }
 
+ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
+    return {.name = "d" + input.name,
+            .meaning = "The gradient of " + input.name + ".",
+            .role = Role::output,
+            .dimensions = input.dimensions,
+            .shape = input.shape,
+            .used = used};
+}
+
 Parameter dtype_parameter(std::string initial, std::vector<Value> choices) {
     return choice_parameter("dtype", "What inputs are rounded to and outputs are stored in.", Group::numerics,
                             std::move(initial), std::move(choices), Renews::inputs);

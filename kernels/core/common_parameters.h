@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/core/array.h"
-#include "kernels/core/parameter.h"
+#include "kernels/core/family.h"
 
 namespace sawtooth {
 
@@ -17,6 +16,9 @@ Parameter backward_parameter();
 void settle_backward(Parameters& parameters, const Arrays& given, std::string_view gradient);
 // Does the backward pass run? For `used` of a gradient; false while `backward` is not settled.
 bool runs_backward(const Parameters& parameters);
+
+// The output that holds the gradient of an input: "d" and its name, in f32.
+ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&));
 
 // What inputs are rounded to and outputs stored in.
 Parameter dtype_parameter(std::string initial, std::vector<Value> choices);

@@ -33,7 +33,7 @@ struct ArraySpec {
     Dtype dtype = Dtype::f32;
     // One word a dimension. A parameter's name: the array fixes that parameter. Anything else ("2^C", "chunks
     // + 1") is for people, and `shape` says its size.
-    std::vector<std::string> dimensions;
+    std::vector<std::string> dimensions = {};
     Shape (*shape)(const Parameters&,
                    const Arrays& inputs) = nullptr;   // null: every dimension names a parameter
     bool (*used)(const Parameters&) = nullptr;        // null: always
@@ -70,8 +70,8 @@ struct PlanRequest {
 struct Variant {
     std::string name;
     std::string idea;  // one sentence
-    std::vector<Backend> backends;
-    std::vector<std::string> outputs;
+    std::vector<Backend> backends = {};
+    std::vector<std::string> outputs = {};
     size_t row = 0;  // of the family's own table of facts about its variants, where it has one
     // Why it cannot do this on that chip; null: it always can.
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;

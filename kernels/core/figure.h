@@ -169,6 +169,11 @@ struct View {
     std::map<std::string, Range> visible;  // by Axis::shared; absent: all of it
     int columns = 2048;
 
+    // The visible range of the axes that share a name, `whole` where nothing limits it.
+    Range range_of(const std::string& shared, Range whole) const {
+        const auto range = visible.find(shared);
+        return range == visible.end() ? whole : range->second;
+    }
     bool operator==(const View&) const = default;
 };
 

@@ -28,6 +28,9 @@ struct Work {
 struct ArrayUse {
     std::string name;
     Shape shape;
+    int64_t element_bytes = 4;  // as it is stored, all planes of a state together
+
+    double bytes() const { return static_cast<double>(count_of(shape) * element_bytes); }
 };
 
 struct Extent {
@@ -49,7 +52,7 @@ struct LaunchInfo {
     Extent block = {};  // threads; 1 on the CPU
     std::vector<ArrayUse> reads = {}, writes = {};
     std::optional<Resources> resources = {};
-    Work work = {};
+    Work work = {};  // where no bytes are given, those of the arrays: each read or written once
 };
 
 // Where a launch goes: the pool, or a stream of the CUDA driver.

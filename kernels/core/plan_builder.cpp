@@ -43,6 +43,15 @@ void* PlanBuilder::output(std::string_view name, Storage storage) {
     return memory;
 }
 
+LaunchInfo PlanBuilder::on_grid(LaunchInfo info, Extent grid, std::string formula) {
+    info.grid = grid;
+    info.grid_formula = std::move(formula);
+    if (info.work.bytes > 0) return info;
+    for (const auto* uses : {&info.reads, &info.writes})
+        for (const ArrayUse& use : *uses) info.work.bytes += use.bytes();
+    return info;
+}
+
 Outcome<Plan> PlanBuilder::finish() {
     Fetch fetch = error_ ? Fetch{} : this->fetch();
     if (error_) return *error_;

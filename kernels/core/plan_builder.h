@@ -83,6 +83,8 @@ class PlanBuilder {
     virtual Fetch fetch() = 0;
 
     void* take_bytes(int64_t bytes, bool zeroed);
+    // The description as a launch keeps it: on this grid, with the bytes that its arrays take.
+    static LaunchInfo on_grid(LaunchInfo info, Extent grid, std::string formula);
 
     const PlanRequest& request_;
     Plan plan_;

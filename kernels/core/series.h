@@ -21,12 +21,10 @@ struct Series {
 // NaN.
 template <class ValueAt>
 Series reduce(int64_t count, const View& view, const std::string& shared, ValueAt&& value_at) {
-    int64_t first = 0, last = count;
-    if (const auto range = view.visible.find(shared); range != view.visible.end()) {
-        // One value more on each side, so that lines run out of the plot and do not end at its edge.
-        first = std::clamp<int64_t>(static_cast<int64_t>(std::floor(range->second.low)) - 1, 0, count);
-        last = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(range->second.high)) + 2, first, count);
-    }
+    // One value more on each side, so that lines run out of the plot and do not end at its edge.
+    const View::Range range = view.range_of(shared, {0, static_cast<double>(count)});
+    const auto first = std::clamp<int64_t>(static_cast<int64_t>(std::floor(range.low)) - 1, 0, count);
+    const auto last = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(range.high)) + 2, first, count);
     Series series;
     const int64_t shown = last - first;
     if (shown <= 2 * int64_t{view.columns}) {

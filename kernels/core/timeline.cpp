@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/figures.h"
+
 namespace sawtooth {
 namespace {
 
@@ -12,10 +14,9 @@ struct Columns {
     int count;
 
     Columns(const std::vector<LaunchRecord>& launches, const View& view) : count(std::max(view.columns, 1)) {
-        const auto range = view.visible.find("time");
-        low = range == view.visible.end() ? 0 : range->second.low;
-        const double high = range == view.visible.end() ? end_us_of(launches) : range->second.high;
-        width = std::max((high - low) / count, 1e-9);
+        const View::Range range = view.range_of("time", {0, end_us_of(launches)});
+        low = range.low;
+        width = std::max((range.high - range.low) / count, 1e-9);
     }
     int at(double us) const {
         return static_cast<int>(std::clamp(std::floor((us - low) / width), -1.0, static_cast<double>(count)));
@@ -134,6 +135,18 @@ void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view,
         before = changes[last - 1].busy;
         i = last;
     }
+}
+
+void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, Backend backend,
+                const View& view) {
+    const Ink ink = ink_of(variant);
+    tracks.tracks.push_back({label, ink, launch_spans(variant.launches, view), {}, {}, ""});
+    const long idle_percent = std::lrint(100 * idle_share(variant.launches));
+    Tracks::Track busy{"idle " + std::to_string(idle_percent) + " %", ink, {}, {}, {},
+                       backend == Backend::cpu ? "workers" : ""};
+    add_busy_curve(variant.launches, view, busy);
+    tracks.tracks.push_back(std::move(busy));
+    for (const Track& sampled : variant.tracks) tracks.tracks.push_back(sampled_track(sampled, ink));
 }
 
 Tracks::Track sampled_track(const Track& sampled, const Ink& ink) {

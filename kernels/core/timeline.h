@@ -1,6 +1,6 @@
 #pragma once
 
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "kernels/core/figure.h"
@@ -27,6 +27,10 @@ std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches
 // How many workers are busy, as a stepped curve; where there are more steps than columns each column gives
 // its least and its most.
 void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view, Tracks::Track& track);
+// A variant in rows: its launches under this label, how many workers are busy (on a GPU: when a launch runs)
+// under its idle share, then what was sampled.
+void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, Backend backend,
+                const View& view);
 // Samples as a curve that is level over the step that each of them ends.
 Tracks::Track sampled_track(const Track& sampled, const Ink& ink);
 

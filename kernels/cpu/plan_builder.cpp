@@ -5,15 +5,9 @@
 #include "kernels/cpu/half.h"
 
 namespace sawtooth::cpu {
-namespace {
-
-std::shared_ptr<const LaunchInfo> described(LaunchInfo info, const Side& items) {
-    info.grid = {items.count, 1, 1};
-    info.grid_formula = items.formula;
-    return std::make_shared<const LaunchInfo>(std::move(info));
+std::shared_ptr<const LaunchInfo> PlanBuilder::described(LaunchInfo info, const Side& items) {
+    return std::make_shared<const LaunchInfo>(on_grid(std::move(info), {items.count, 1, 1}, items.formula));
 }
-
-}  // namespace
 
 void PlanBuilder::launch(LaunchInfo info, const Side& items, Split split, Work work,
                          std::function<void()> before) {

@@ -28,6 +28,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
                       std::function<void(int64_t step, const Item&)> work);
 
   private:
+    static std::shared_ptr<const LaunchInfo> described(LaunchInfo info, const Side& items);
     std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;
     const void* load(const Array& array, Storage storage) override;
     Fetch fetch() override;

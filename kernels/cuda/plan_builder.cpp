@@ -92,8 +92,7 @@ const PlanBuilder::Ready* PlanBuilder::prepare(LaunchInfo info, const Grid& grid
         }
         kernel = std::move(*made);
     }
-    info.grid = grid.extent();
-    info.grid_formula = grid.formula();
+    info = on_grid(std::move(info), grid.extent(), grid.formula());
     info.block = {source.threads, 1, 1};
     Resources resources = kernel.resources;
     resources.shared_bytes += source.shared_bytes;

@@ -1,12 +1,12 @@
 // The launches of the five variants: which kernel, with which macros, on which grid. What they compute stands
 // in the .cu files of this folder.
 
-#include "kernels/scan/cuda.h"
-
 #include <algorithm>
 
+#include "kernels/cuda/plan_builder.h"
 #include "kernels/scan/arguments.cuh"
 #include "kernels/scan/steps.h"
+#include "kernels/scan/tiles_cuda.h"
 
 namespace sawtooth::scan {
 namespace {
@@ -16,27 +16,12 @@ using cuda::KernelSource;
 
 constexpr int64_t strip_threads = 256;
 
-// The name in operators.cuh.
-const char* device_name(Operator op) {
-    switch (op) {
-        case Operator::product:
-            return "product";
-        case Operator::maximum:
-            return "maximum";
-        case Operator::minimum:
-            return "minimum";
-        case Operator::linear:
-            return "linear";
-        case Operator::compensated_sum:
-            return "compensated_sum";
-        default:
-            return "sum";
-    }
-}
+// In operators.cuh, in the order of the enumeration.
+constexpr const char* device_names[] = {"sum", "product", "maximum", "minimum", "linear", "compensated_sum"};
 
 KernelSource source_of(const std::string& file, const std::string& entry, const Job& job, int64_t threads,
                        Defines tiling = {}, int64_t shared_bytes = 0) {
-    Defines defines = {{"OP", device_name(job.op)},
+    Defines defines = {{"OP", device_names[static_cast<size_t>(job.op)]},
                        {"X", name_of(job.storage)},
                        {"Y", name_of(job.y_storage)},
                        {"BLOCK_SIZE", job.block_size},
@@ -65,48 +50,6 @@ Grid strip_grid(const Job& job, const std::string& name, int64_t rows) {
     return {side("B", job.batch) * pieces(name, rows, "block_size", job.block_size),
             pieces("D", job.channels, strip_lanes(job))};
 }
-
-}  // namespace
-
-// Chosen on an H100, [4, 8192, 512] and [4, 2048, 512]: rows of a tile narrower than 128 bytes cost half of
-// the bandwidth, and few warps with many rows each are better than many with few, even where half of the rows
-// lie in shared memory.
-ColumnTile column_tile(const Job& job, const Chip& chip) {
-    constexpr int64_t row_bytes = 128, sector_bytes = 32;
-    constexpr int64_t kept_registers = 64, most_rows = 32, most_warps = 16;
-    constexpr int64_t most_totals_bytes = 16 << 10;  // in shared memory too
-    const int64_t planes = input_planes_of(job.op), word = bytes_of(job.storage);
-    ColumnTile tile{};
-    tile.vector = job.channels % 4 == 0 ? 4 : job.channels % 2 == 0 ? 2 : 1;
-    tile.units = std::min(
-        {power_of_two_from(job.channels / tile.vector), row_bytes / (tile.vector * word), int64_t{32}});
-    const int64_t row_registers = std::max<int64_t>(tile.vector * word / 4, 1);  // a plane
-    const int64_t fitting_rows = std::min(kept_registers / row_registers, most_rows);
-    const int64_t rows = planes == 1 && job.block_size == 1024 ? most_rows : fitting_rows;
-    const int64_t own_rows = std::min(kept_registers / row_registers / planes, most_rows);
-    while (true) {
-        const int64_t stacked = job.block_size * tile.units / 32;  // rows of all warps' threads together
-        const bool is_narrow = tile.width() * word < sector_bytes;
-        tile.warps =
-            is_narrow ? std::min<int64_t>(stacked, 8) : std::clamp<int64_t>(stacked / rows, 1, most_warps);
-        tile.shared_rows = std::max<int64_t>(stacked / tile.warps - own_rows, 0);
-        tile.shared_bytes = tile.shared_rows * planes * tile.vector * word * 32 * tile.warps;
-        const bool fits = tile.shared_bytes + most_totals_bytes <= chip.shared_bytes_per_block;
-        const bool copied = tile.vector * word >= 4;  // two bytes alone cannot be copied past the registers
-        if (tile.shared_rows == 0 || (fits && copied)) break;
-        tile.units /= 2;
-    }
-    tile.min_blocks = std::max<int64_t>(most_warps / tile.warps, 1);
-    return tile;
-}
-
-bool walks_rows(const Job& job, const Chip& chip) {
-    // Warps that together keep memory busy while each waits for its own loads.
-    constexpr int64_t warps_a_multiprocessor = 8;
-    return job.length <= job.block_size || job.batch >= warps_a_multiprocessor * chip.multiprocessors;
-}
-
-namespace {
 
 KernelSource columns_source(const std::string& file, const std::string& entry, const Job& job,
                             const ColumnTile& tile) {

@@ -108,49 +108,40 @@ Dtype x_dtype(const Parameters& parameters) {
 
 std::vector<ArraySpec> arrays() {
     const std::vector<std::string> sequence = {"batch", "length", "channels"}, column = {"batch", "channels"};
-    return {
-        {.name = "x",
-         .meaning = "What is scanned along the middle axis.",
-         .dimensions = sequence,
-         .dtype_for = x_dtype},
-        {.name = "a", .meaning = "The gates of linear.", .dimensions = sequence, .used = is_linear},
-        {.name = "initial",
-         .meaning = "The state of linear before its first step; 0 where it is absent.",
-         .role = Role::optional,
-         .dimensions = column,
-         .used = is_linear},
-        {.name = "dy",
-         .meaning = "The gradient of y.",
-         .role = Role::output_gradient,
-         .dimensions = sequence,
-         .used = runs_backward},
-        {.name = "y",
-         .meaning = "The inclusive scan of x.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .dtype_for = x_dtype},
-        {.name = "y_reverse",
-         .meaning = "The inclusive scan from the end.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .used = runs_both,
-         .dtype_for = x_dtype},
-        {.name = "dx",
-         .meaning = "The gradient of x.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .used = runs_backward},
-        {.name = "da",
-         .meaning = "The gradient of a.",
-         .role = Role::output,
-         .dimensions = sequence,
-         .used = has_gate_gradient},
-        {.name = "dinitial",
-         .meaning = "The gradient of initial, where that is given.",
-         .role = Role::output,
-         .dimensions = column,
-         .used = has_gate_gradient},
-    };
+    const ArraySpec x = {.name = "x",
+                         .meaning = "What is scanned along the middle axis.",
+                         .dimensions = sequence,
+                         .dtype_for = x_dtype};
+    const ArraySpec a = {
+        .name = "a", .meaning = "The gates of linear.", .dimensions = sequence, .used = is_linear};
+    const ArraySpec initial = {.name = "initial",
+                               .meaning = "The state of linear before its first step; 0 where it is absent.",
+                               .role = Role::optional,
+                               .dimensions = column,
+                               .used = is_linear};
+    const ArraySpec dy = {.name = "dy",
+                          .meaning = "The gradient of y.",
+                          .role = Role::output_gradient,
+                          .dimensions = sequence,
+                          .used = runs_backward};
+    const ArraySpec y = {.name = "y",
+                         .meaning = "The inclusive scan of x.",
+                         .role = Role::output,
+                         .dimensions = sequence,
+                         .dtype_for = x_dtype};
+    ArraySpec y_reverse = y;
+    y_reverse.name = "y_reverse";
+    y_reverse.meaning = "The inclusive scan from the end.";
+    y_reverse.used = runs_both;
+    return {x,
+            a,
+            initial,
+            dy,
+            y,
+            y_reverse,
+            gradient_of(x, runs_backward),
+            gradient_of(a, has_gate_gradient),
+            gradient_of(initial, has_gate_gradient)};
 }
 
 std::vector<Variant> variants() {
@@ -188,44 +179,6 @@ bool is_causal(const Parameters& parameters) {
     return parameters.is("direction", "forward") && !runs_backward(parameters);
 }
 
-// Accumulates 1e4, 1e-4, -1e4, 1e-4, …: sums whose large parts cancel.
-constexpr float badly_conditioned[4] = {1e4f, 1e-4f, -1e4f, 1e-4f};
-
-// Calls next() for every value; looks at the token once in a while.
-template <class Next>
-void fill(std::span<float> values, const std::stop_token& stop, Next&& next) {
-    for (size_t i = 0; i < values.size(); ++i) {
-        if (i % (1 << 20) == 0 && stop.stop_requested()) return;
-        values[i] = static_cast<float>(next());
-    }
-}
-
-Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
-               std::stop_token stop) {
-    Array array =
-        Array::uninitialised(spec.name, spec.dtype_with(parameters), spec.shape_for(parameters, so_far));
-    const auto values = array.as<float>();  // real and imaginary parts in turn where it is complex
-    if (spec.name == "a") {
-        fill(values, stop, [&] { return random.uniform(0.5, 1); });
-        return array;
-    }
-    const std::string& distribution = parameters.text("distribution");
-    if (distribution == "normal" || spec.role != Role::input) {
-        fill(values, stop, [&] { return random.normal(); });
-    } else if (distribution == "uniform") {
-        fill(values, stop, [&] { return random.uniform(-1, 1); });
-    } else {
-        const int64_t length = parameters.integer("length");
-        const int64_t width = static_cast<int64_t>(values.size()) / length / parameters.integer("batch");
-        for (size_t i = 0; i < values.size(); ++i) {
-            const int64_t position = static_cast<int64_t>(i) / width % length;
-            values[i] = distribution == "impulse" ? (position == length / 4 ? 1.0f : 0.0f)
-                                                  : badly_conditioned[position % 4];
-        }
-    }
-    return array;
-}
-
 Work work(const Parameters& parameters) {
     const bool linear = is_linear(parameters), complex = op_of(parameters).is_complex;
     const double elements = static_cast<double>(parameters.integer("batch") * parameters.integer("length") *
@@ -242,37 +195,6 @@ Work work(const Parameters& parameters) {
         total.operations += elements * (linear ? 3 : 1);
     }
     return total;
-}
-
-std::vector<BenchCase> bench_cases(Backend backend) {
-    std::vector<BenchCase> cases;
-    const auto add = [&](int64_t batch, int64_t length, int64_t channels,
-                         std::vector<std::string> variants = {}) {
-        for (const char* op : {"sum", "linear"}) {
-            BenchCase row;
-            row.name = std::string(op) + " " + to_text(Shape{batch, length, channels});
-            row.values = {
-                {"batch", batch}, {"length", length}, {"channels", channels}, {"op", std::string(op)}};
-            row.limit = op == std::string("sum") ? BenchCase::Limit::copy : BenchCase::Limit::triad;
-            row.variants = variants;
-            cases.push_back(std::move(row));
-        }
-    };
-    for (int64_t length : {512, 1024, 2048, 4096, 8192}) add(4, length, 512);
-    add(1, 2048, 512);
-    add(16, 2048, 512);
-    add(4, 2048, 128);
-    add(4, 2048, 1024);
-    add(64, 65536, 1);  // many long rows
-    if (backend == Backend::cpu) {
-        add(1, 1 << 24, 1);  // one long row
-        return cases;
-    }
-    // What the other variants would take seconds or memory for: one thread a row, a state a position.
-    add(2048, 8192, 1, {"lookback"});
-    add(65536, 8192, 1, {"lookback"});
-    add(1, 1 << 28, 1, {"lookback"});
-    return cases;
 }
 
 Family make_family() {

@@ -1,82 +1,27 @@
+// The figures of the associative scan: what is its own beside those that every family has.
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <limits>
 
-#include "kernels/core/series.h"
+#include "kernels/core/figures.h"
+#include "kernels/core/sweep_figures.h"
+#include "kernels/scan/family.h"
 #include "kernels/scan/job.h"
 #include "kernels/scan/parts.h"
 
 namespace sawtooth::scan {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-Ink ink_of(const VariantResult& variant) { return {Ink::Role::variant, variant.index}; }
-
-// The sequence and channel that the plots show.
-struct Drawn {
-    int64_t batch, channel, length, channels;
-
-    explicit Drawn(const Parameters& parameters)
-        : batch(std::min(parameters.integer("drawn_batch"), parameters.integer("batch") - 1)),
-          channel(std::min(parameters.integer("drawn_channel"), parameters.integer("channels") - 1)),
-          length(parameters.integer("length")),
-          channels(parameters.integer("channels")) {}
-
-    int64_t index(int64_t position) const { return (batch * length + position) * channels + channel; }
-    std::string words() const {
-        return "sequence " + std::to_string(batch) + ", channel " + std::to_string(channel);
-    }
-};
-
-Axis position_axis(int64_t length) {
-    return {
-        .label = "position", .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = "position"};
-}
-
-enum class Part { real, imaginary };
-
-Figure output_figure(const Result& result, const View& view, const Array& reference, Part part) {
-    const Drawn drawn(result.parameters);
-    const bool imaginary = part == Part::imaginary;
-    const auto column = [&](const Array& array) {
-        return reduce(drawn.length, view, "position", [&](int64_t position) {
-            const auto value = array.value(drawn.index(position));
-            return imaginary ? value.imag() : value.real();
-        });
-    };
-    Figure figure;
-    figure.id = "output-" + reference.name + (imaginary ? "-imaginary" : "");
-    figure.place = Place::outputs;
-    const bool complex = reference.dtype == Dtype::complex128;
-    figure.title = (imaginary ? "Imaginary part of "
-                    : complex ? "Real part of "
-                              : "") +
-                   reference.name + ", " + drawn.words();
-    figure.caption = "Every variant over the double-precision reference; lines that agree lie on each other.";
-    figure.x = position_axis(drawn.length);
-    figure.y.label = reference.name;
-    Series truth = column(reference);
-    figure.marks.push_back(
-        Line{"reference, f64", {Ink::Role::reference}, std::move(truth.x), std::move(truth.y)});
-    for (const VariantResult& variant : result.variants) {
-        const Array* const output = find(variant.outputs, reference.name);
-        if (!output) continue;
-        Series series = column(*output);
-        figure.marks.push_back(Line{variant.name, ink_of(variant), std::move(series.x), std::move(series.y)});
-    }
-    return figure;
-}
-
 // What Kahan's loop makes of one column in f32: its compensation is dropped whenever a larger term arrives.
-std::vector<float> kahan_scan(const Array& x, const Drawn& drawn, bool flipped) {
-    std::vector<float> sums(static_cast<size_t>(drawn.length));
+std::vector<float> kahan_scan(const Array& x, const DrawnLine& line, bool flipped) {
+    std::vector<float> sums(static_cast<size_t>(line.length));
     volatile float sum = 0,
                    compensation = 0;  // volatile: the compiler must not cancel what the loop is about
-    for (int64_t step = 0; step < drawn.length; ++step) {
-        const int64_t position = flipped ? drawn.length - 1 - step : step;
-        const float term = x.as<float>()[static_cast<size_t>(drawn.index(position))] - compensation;
+    for (int64_t step = 0; step < line.length; ++step) {
+        const int64_t position = flipped ? line.length - 1 - step : step;
+        const float term = x.as<float>()[static_cast<size_t>(line.index(position))] - compensation;
         const volatile float next = sum + term;
         const volatile float gained = next - sum;
         compensation = gained - term;
@@ -86,48 +31,32 @@ std::vector<float> kahan_scan(const Array& x, const Drawn& drawn, bool flipped) 
     return sums;
 }
 
-Figure error_figure(const Result& result, const View& view, const Array& reference) {
-    const Drawn drawn(result.parameters);
-    Figure figure;
-    figure.id = "error-" + reference.name;
-    figure.place = Place::error;
-    figure.title = "Error of " + reference.name + " by position, " + drawn.words();
-    figure.caption = "Distance to the double-precision reference; exact positions lie on the floor.";
-    figure.x = position_axis(drawn.length);
-    figure.y = {.label = "absolute error", .scale = Scale::log10};
-    const auto add = [&](std::string label, Ink ink, auto&& value_at) {
-        Series series = reduce(drawn.length, view, "position", [&](int64_t position) {
-            const int64_t i = drawn.index(position);
-            return std::abs(value_at(position, i) - reference.value(i));
-        });
-        figure.marks.push_back(Line{std::move(label), ink, std::move(series.x), std::move(series.y)});
-    };
-    for (const VariantResult& variant : result.variants)
-        if (const Array* const output = find(variant.outputs, reference.name))
-            add(variant.name, ink_of(variant), [output](int64_t, int64_t i) { return output->value(i); });
-    if (reference.name.starts_with("y") && result.parameters.is("op", "sum")) {
-        const bool flipped = reference.name == "y_reverse" || result.parameters.is("direction", "reverse");
-        const auto sums = kahan_scan(*find(result.inputs, "x"), drawn, flipped);
-        add("sequential, Kahan's loop", {Ink::Role::accent, 0, true}, [&](int64_t position, int64_t) {
-            return std::complex<double>(sums[static_cast<size_t>(position)]);
-        });
-    }
-    return figure;
+Line kahan_error_line(const Result& result, const View& view, const Array& reference, const DrawnLine& line) {
+    const bool flipped = reference.name == "y_reverse" || result.parameters.is("direction", "reverse");
+    const auto sums = kahan_scan(*find(result.inputs, "x"), line, flipped);
+    return line_of("sequential, Kahan's loop", {Ink::Role::accent, 0, true},
+                   reduce(line.length, view, line.place, [&](int64_t position) {
+                       const double sum = sums[static_cast<size_t>(position)];
+                       return std::abs(sum - reference.value(line.index(position)));
+                   }));
 }
 
-std::string with_digits(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
+// One output: real and imaginary part over the reference, and the error.
+void add_output(std::vector<Figure>& all, const Result& result, const View& view, const Array& reference,
+                const DrawnLine& line) {
+    all.push_back(output_figure(result, view, reference, line));
+    if (reference.dtype == Dtype::complex128)
+        all.push_back(output_figure(result, view, reference, line, Part::imaginary));
+    all.push_back(error_figure(result, view, reference, line, ErrorOf::drawn_line));
+    if (reference.name.starts_with("y") && result.parameters.is("op", "sum"))
+        all.back().marks.push_back(kahan_error_line(result, view, reference, line));
 }
 
 Figure work_figure(const Result& result) {
-    Figure figure;
-    figure.id = "work-and-depth";
-    figure.place = Place::views;
-    figure.title = "Work and depth";
-    figure.caption =
-        "Combines and memory traffic as the kernels counted them, an element; depth is the longest chain.";
+    Figure figure = new_figure(
+        "work-and-depth", Place::views, "Work and depth",
+        "Combines and memory traffic as the kernels counted them, an element; depth is the longest chain.",
+        {}, {});
     Matrix matrix;
     matrix.column_labels = {"launches", "combines", "reads", "writes", "depth"};
     matrix.kinds = {{"counted", {Ink::Role::quiet}}, {"least of the column", {Ink::Role::accent}}};
@@ -154,7 +83,8 @@ Figure work_figure(const Result& result) {
             const bool least = std::all_of(numbers.begin(), numbers.end(),
                                            [&](const auto& other) { return row[c] <= other[c] * 1.0001; });
             matrix.cells.push_back(least ? 1 : 0);
-            matrix.texts.push_back(with_digits(c == 0 || c == 4 ? "%.0f" : "%.3g", row[c]));
+            matrix.texts.push_back(c == 0 || c == 4 ? fmt::format("{:.0f}", row[c])
+                                                    : fmt::format("{:.3g}", row[c]));
         }
     figure.marks.push_back(std::move(matrix));
     return figure;
@@ -166,13 +96,8 @@ std::string range_text(int64_t first, int64_t last) {
 
 Figure example_figure(std::string id, std::string title, std::string caption, Tree tree,
                       std::vector<std::string> rows) {
-    Figure figure;
-    figure.id = std::move(id);
-    figure.place = Place::views;
-    figure.title = std::move(title);
-    figure.caption = std::move(caption);
-    figure.x.label = "position";
-    figure.y = {.label = "step", .categories = std::move(rows)};
+    Figure figure = new_figure(std::move(id), Place::views, std::move(title), std::move(caption),
+                               {.label = "position"}, {.label = "step", .categories = std::move(rows)});
     figure.marks.push_back(std::move(tree));
     return figure;
 }
@@ -263,106 +188,65 @@ Figure tree_figure(const Parameters& parameters) {
         std::move(tree), std::move(rows));
 }
 
-// A curve a variant of `number` against the values of the sweep's first axis.
-template <class Number>
-void add_curves(Figure& figure, const SweepResult& sweep, Number&& number) {
-    std::vector<Line> lines;
-    for (const SweepCell& cell : sweep.cells) {
-        if (!cell.result) continue;
-        for (const VariantResult& variant : cell.result->variants) {
-            if (!variant.time) continue;
-            auto line = std::find_if(lines.begin(), lines.end(),
-                                     [&](const Line& l) { return l.label == variant.name; });
-            if (line == lines.end())
-                line = lines.insert(lines.end(), Line{variant.name, ink_of(variant), {}, {}, true});
-            line->x.push_back(static_cast<double>(std::get<int64_t>(cell.values.front())));
-            line->y.push_back(number(*cell.result, variant));
-        }
-    }
-    for (Line& line : lines) figure.marks.push_back(std::move(line));
-    if (lines.empty()) figure.missing = "Points appear as the background sweep makes them.";
-}
-
-double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
-
-Figure sweep_figure(std::string id, std::string title, std::string caption, Axis x, Axis y) {
-    Figure figure;
-    figure.id = std::move(id);
-    figure.place = Place::views;
-    figure.title = std::move(title);
-    figure.caption = std::move(caption);
-    figure.x = std::move(x);
-    figure.y = std::move(y);
-    return figure;
-}
-
 std::optional<double> copy_gigabytes(const SweepResult& sweep) {
     for (const SweepCell& cell : sweep.cells)
         if (cell.result && cell.result->ceilings) return cell.result->ceilings->copy_bytes_per_second / 1e9;
     return {};
 }
 
+double speed_up(const Result& result, const VariantResult& variant) {
+    const VariantResult* const sequential = find(result, "sequential");
+    return sequential && sequential->time ? sequential->time->median / variant.time->median : gap;
+}
+
+double gigabytes_per_second(const Result& result, const VariantResult& variant) {
+    return result.work.bytes / variant.time->median / 1e3;
+}
+
 std::vector<Figure> length_figures(const SweepResult& sweep) {
-    const Axis length = {.label = "length", .unit = "positions", .scale = Scale::log2};
-    Figure time = sweep_figure("time-against-length", "Time against length", "Median of the repeats.", length,
-                               {.label = "time", .unit = "us", .scale = Scale::log10});
-    add_curves(time, sweep, median_us);
-
-    Figure speed_up = sweep_figure("speed-up-against-length", "Speed-up over sequential",
-                                   "The line at 3 is what source 002 hopes for.", length,
-                                   {.label = "speed-up", .unit = "x", .scale = Scale::log10});
-    add_curves(speed_up, sweep, [](const Result& result, const VariantResult& variant) {
-        const VariantResult* const sequential = find(result, "sequential");
-        return sequential && sequential->time ? sequential->time->median / variant.time->median : nan;
-    });
-    speed_up.marks.push_back(Rule{Rule::Across::y, 3, "source 002: 3 x", {Ink::Role::limit}});
-
-    Figure rate = sweep_figure("rate-against-length", "Rate against length",
-                               "Bytes that must move, over the time that was taken.", length,
-                               {.label = "rate", .unit = "GB/s", .minimum = 0});
-    add_curves(rate, sweep, [](const Result& result, const VariantResult& variant) {
-        return result.work.bytes / variant.time->median / 1e3;
-    });
+    const Axis length = swept_axis(sweep.sweep.axes.front(), *scan_family().parameter("length"));
+    Figure time = figure_against("time", "Median of the repeats.", length, time_axis(),
+                                 timed_curves_of(sweep, median_us));
+    Figure faster = figure_against("speed-up", "The line at 3 is what source 002 hopes for.", length,
+                                   {.label = "speed-up", .unit = "x", .scale = Scale::log10},
+                                   timed_curves_of(sweep, speed_up));
+    faster.title = "Speed-up over sequential";
+    faster.marks.push_back(Rule{Rule::Across::y, 3, "source 002: 3 x", {Ink::Role::limit}});
+    Figure rate = figure_against("rate", "Bytes that must move, over the time that was taken.", length,
+                                 {.label = "rate", .unit = "GB/s", .minimum = 0},
+                                 timed_curves_of(sweep, gigabytes_per_second));
     if (const auto copy = copy_gigabytes(sweep))
         rate.marks.push_back(
-            Rule{Rule::Across::y, *copy, "copy " + with_digits("%.1f", *copy) + " GB/s", {Ink::Role::limit}});
-    return {std::move(time), std::move(speed_up), std::move(rate)};
+            Rule{Rule::Across::y, *copy, fmt::format("copy {:.1f} GB/s", *copy), {Ink::Role::limit}});
+    return {std::move(time), std::move(faster), std::move(rate)};
 }
 
 std::vector<Figure> block_size_figures(const SweepResult& sweep) {
-    Figure figure = sweep_figure("time-against-block-size", "Time against block_size",
-                                 "The automatic choice is marked; sequential has no blocks.",
-                                 {.label = "block_size", .unit = "positions", .scale = Scale::log2},
-                                 {.label = "time", .unit = "us", .scale = Scale::log10});
-    add_curves(figure, sweep, median_us);
+    Figure figure = figure_against("time", "The automatic choice is marked; sequential has no blocks.",
+                                   {.label = "block_size", .unit = "positions", .scale = Scale::log2},
+                                   time_axis(), timed_curves_of(sweep, median_us));
     const int64_t chosen = automatic_block_size(sweep.sweep.base.parameters.integer("length"));
     figure.marks.push_back(Rule{Rule::Across::x, static_cast<double>(chosen), "auto", {Ink::Role::accent}});
     return {std::move(figure)};
 }
 
 std::vector<Figure> compensation_figures(const SweepResult& sweep) {
-    Figure figure;
-    figure.id = "error-compensation";
-    figure.place = Place::error;
-    figure.title = "Error by position with and without compensation";
-    figure.caption = "The largest over all sequences and channels; dashed with compensation.";
-    figure.x = position_axis(sweep.sweep.base.parameters.integer("length"));
-    figure.y = {.label = "absolute error", .scale = Scale::log10};
+    Figure figure = new_figure(
+        "error-compensation", Place::error, "Error by position with and without compensation",
+        "The largest over all sequences and channels; dashed with compensation.",
+        place_axis("position", sweep.sweep.base.parameters.integer("length")), absolute_error_axis());
+    std::vector<Line> lines;
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
         const bool compensated = std::get<bool>(cell.values.front());
         for (const VariantResult& variant : cell.result->variants) {
             if (variant.errors.empty()) continue;
-            const auto& errors = variant.errors.front().by_position;
-            Series series = reduce(static_cast<int64_t>(errors.size()), {}, "position",
-                                   [&](int64_t position) { return errors[static_cast<size_t>(position)]; });
-            Ink ink = ink_of(variant);
-            ink.dashed = compensated;
-            figure.marks.push_back(Line{variant.name + (compensated ? ", compensated" : ""), ink,
-                                        std::move(series.x), std::move(series.y)});
+            lines.push_back(largest_error_line(variant.name + (compensated ? ", compensated" : ""),
+                                               ink_of(variant), variant.errors.front(), {}, "position"));
+            lines.back().ink.dashed = compensated;
         }
     }
-    if (figure.marks.empty()) figure.missing = "Curves appear as the background sweep makes them.";
+    add_lines(figure, std::move(lines));
     return {std::move(figure)};
 }
 
@@ -386,14 +270,12 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
 }
 
 std::vector<Figure> figures(const Result& result, const View& view) {
+    const LineChooser chooser{
+        scan_family(), "position", {{"batch", "drawn_batch"}, {"channels", "drawn_channel"}}};
     std::vector<Figure> all;
-    for (const Array& reference : result.reference) {
-        if (reference.shape.size() != 3) continue;  // dinitial has no positions
-        all.push_back(output_figure(result, view, reference, Part::real));
-        if (reference.dtype == Dtype::complex128)
-            all.push_back(output_figure(result, view, reference, Part::imaginary));
-        all.push_back(error_figure(result, view, reference));
-    }
+    for (const Array& reference : result.reference)
+        if (const auto line = chooser.line(reference, result.parameters))
+            add_output(all, result, view, reference, *line);
     all.push_back(work_figure(result));
     all.push_back(tree_figure(result.parameters));
     all.push_back(ladder_figure(result.parameters));

@@ -1,37 +1,55 @@
+// The table of rules and strategies, and the lists of all figures and sweeps.
+
+#include "kernels/memory/figures/common.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "kernels/memory/family.h"
-#include "kernels/memory/figure_parts.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
+namespace {
 
-Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y) {
-    Figure figure;
-    figure.id = std::move(id);
-    figure.place = place;
-    figure.title = std::move(title);
-    figure.caption = std::move(caption);
-    figure.x = std::move(x);
-    figure.y = std::move(y);
+// Rules and strategies, the exact ones marked.
+Figure table_figure(const Parameters& parameters) {
+    Figure figure = new_figure("rules-and-strategies", Place::error, "Rules and strategies",
+                               "Where each strategy gives what the sequential rule gives, when tokens read "
+                               "the evolving memory; an empty cell: it does not go with the rule.",
+                               {}, {});
+    static const char* const texts[] = {"exact", "at chunk 1", "in locals"};
+    Matrix matrix;
+    matrix.kinds = {{"exact", {Ink::Role::accent}},
+                    {"exact at chunk 1", {Ink::Role::quiet}},
+                    {"exact inside a local memory", {Ink::Role::limit}}};
+    for (const std::string& rule : rules())
+        matrix.column_labels.push_back(parameters.is("rule", rule) ? "[" + rule + "]" : rule);
+    for (const Strategy& strategy : strategies()) {
+        matrix.row_labels.push_back(strategy.name);
+        for (size_t rule = 0; rule < rules().size(); ++rule) {
+            const bool goes = std::find(strategy.rules.begin(), strategy.rules.end(), rules()[rule]) !=
+                              strategy.rules.end();
+            const int kind = goes ? static_cast<int>(strategy.exact(static_cast<UpdateRule>(rule))) : -1;
+            matrix.cells.push_back(kind);
+            matrix.texts.push_back(goes ? texts[kind] : "");
+        }
+    }
+    figure.marks.push_back(std::move(matrix));
     return figure;
 }
 
-Axis token_axis(int64_t length) {
-    return {.label = "token", .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = "token"};
-}
+}  // namespace
 
-Axis chunk_axis() { return {.label = "chunk", .unit = "tokens", .scale = Scale::log2}; }
+DrawnLine drawn_line(const Array& output, const Parameters& parameters) {
+    const LineChooser chooser{memory_family(), "token", {{"batch", "drawn_batch"}, {"d", "drawn_channel"}}};
+    return *chooser.line(output, parameters);
+}
 
 Drawn::Drawn(const Parameters& parameters)
     : batch(std::min(parameters.integer("drawn_batch"), parameters.integer("batch") - 1)),
-      channel(std::min(parameters.integer("drawn_channel"), parameters.integer("d") - 1)),
       length(parameters.integer("length")),
-      width(parameters.integer("d")),
       strategy(parameters.text("drawn_strategy")),
       chunk(chunk_of(parameters, strategy)) {
     boundary = std::min(parameters.integer("drawn_boundary"), (length + chunk - 1) / chunk);
@@ -43,52 +61,15 @@ std::string Drawn::boundary_words() const {
                            : fmt::format("{}, boundary {}, before token {}", strategy, boundary, token);
 }
 
-std::vector<Line> curves_of(const SweepResult& sweep, double (*number)(const Result&, const VariantResult&)) {
-    std::map<int, Line> lines;
-    for (const SweepCell& cell : sweep.cells) {
-        if (!cell.result) continue;
-        const auto chunk = static_cast<double>(std::get<int64_t>(cell.values.front()));
-        for (const VariantResult& variant : cell.result->variants) {
-            if (!variant.ran() || !variant.time) continue;
-            Line& line = lines[variant.index];
-            line.label = variant.name;
-            line.ink = ink_of(variant);
-            line.markers = true;
-            line.x.push_back(chunk);
-            line.y.push_back(number(*cell.result, variant));
-            if (!has_chunks(variant)) continue;
-            line.sets.parameter = variant.name == "tnt" ? "C_G" : "chunk";
-            line.sets.values.push_back(chunk);
-        }
-    }
-    std::vector<Line> in_order;
-    for (auto& [index, line] : lines) in_order.push_back(std::move(line));
-    return in_order;
-}
-
-void add_lines(Figure& figure, std::vector<Line> lines) {
-    if (lines.empty()) figure.missing = "Points appear as the background sweep makes them.";
-    for (Line& line : lines) figure.marks.push_back(std::move(line));
-}
-
-View::Range range_of(const std::vector<Line>& lines) {
-    View::Range range{std::numeric_limits<double>::infinity(), 0};
-    for (const Line& line : lines)
-        for (const double y : line.y)
-            if (y > 0 && y < std::numeric_limits<double>::infinity())
-                range = {std::min(range.low, y), std::max(range.high, y)};
-    return range.high > 0 ? range : View::Range{0.1, 1};
-}
-
 std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     const auto powers_to = [](int64_t last) {
         std::vector<Value> values;
         for (int64_t chunk = 1; chunk <= last; chunk *= 2) values.emplace_back(chunk);
         return values;
     };
-    FigureSweep tradeoff{
-        "chunk",         "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
-        tradeoff_figures};
+    FigureSweep chunks{
+        "chunk",      "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
+        chunk_figures};
     // Long enough for many long chunks, unless one token of the rule costs too much for that.
     const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).memory.window * d * d;
     const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
@@ -105,7 +86,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     const std::vector<Value> ways = memory_family().parameter("launch")->choices;
     FigureSweep launches{"launch",       "ways to launch", {{"launch", ways, {}}}, {{"levels", "none"}},
                          {"sequential"}, launch_figures,   Backend::cuda};
-    return {std::move(tradeoff), std::move(growth), std::move(launches)};
+    return {std::move(chunks), std::move(growth), std::move(launches)};
 }
 
 std::vector<Figure> figures(const Result& result, const View& view) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/plan_builder.h"
+#include "kernels/core/chip.h"
 #include "kernels/scan/job.h"
 
 namespace sawtooth::scan {

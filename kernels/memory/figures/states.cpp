@@ -1,3 +1,5 @@
+// The memory at one boundary, and the gates of the chunk that follows it.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,7 @@
 
 #include "kernels/cpu/pool.h"
 #include "kernels/memory/family.h"
-#include "kernels/memory/figure_parts.h"
+#include "kernels/memory/figures/common.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
@@ -67,17 +69,8 @@ Figure state_figure(const std::string& name, const Array& state, const Drawn& dr
         "state-" + name, Place::outputs,
         fmt::format("{} of sequence {}: {}", name, drawn.batch, drawn.boundary_words()),
         "One row of the matrix a row, red and blue around zero.", {.label = "column"}, {.label = "row"});
-    const int64_t rows = state.shape[1], columns = state.shape[2];
-    HeatMap map{name,
-                "",
-                rows,
-                columns,
-                {},
-                -0.5,
-                static_cast<double>(columns) - 0.5,
-                -0.5,
-                static_cast<double>(rows) - 0.5,
-                HeatMap::Colours::diverging};
+    HeatMap map = heat_map(name, state.shape[1], state.shape[2]);
+    map.colours = HeatMap::Colours::diverging;
     for (int64_t i = 0; i < state.count(); ++i) map.values.push_back(state.value(i).real());
     figure.marks.push_back(std::move(map));
     return figure;
@@ -114,7 +107,6 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
                            .subspan(static_cast<size_t>(drawn.batch * drawn.length + tokens.first),
                                     static_cast<size_t>(tokens.count()));
     const std::vector<float> products = decay_products(alpha);
-    const double low = static_cast<double>(tokens.first) - 0.5, high = static_cast<double>(tokens.last) - 0.5;
     Figure figure =
         new_figure("decay-products", Place::outputs,
                    fmt::format("Decay products of tokens {} to {}, sequence {}", tokens.first,
@@ -122,11 +114,11 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
                    "What forgetting alone leaves at token t of what was there at token s: the product of "
                    "1 - alpha from s + 1 to t.",
                    {.label = "s, that wrote"}, {.label = "t, that reads"});
-    HeatMap map{"left of it", "", tokens.count(), tokens.count(), {}, low, high, low, high};
+    HeatMap map = heat_map("left of it", tokens.count(), tokens.count(), tokens.first, tokens.first);
     for (int64_t t = 0; t < tokens.count(); ++t)
         for (int64_t s = 0; s < tokens.count(); ++s)
             map.values.push_back(s <= t ? double{products[static_cast<size_t>(t * tokens.count() + s)]}
-                                        : nan);
+                                        : gap);
     figure.marks.push_back(std::move(map));
     return figure;
 }
@@ -141,22 +133,14 @@ Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots)
                                "How open each slot of the boundary is for each token of the chunk: "
                                "sigmoid(s . k).",
                                {.label = "token"}, {.label = "slot"});
-    const int64_t count = slots.shape[1];
-    HeatMap map{"gate",
-                "",
-                count,
-                tokens.count(),
-                {},
-                static_cast<double>(tokens.first) - 0.5,
-                static_cast<double>(tokens.last) - 0.5,
-                -0.5,
-                static_cast<double>(count) - 0.5};
+    const int64_t count = slots.shape[1], width = slots.shape[2];
+    HeatMap map = heat_map("gate", count, tokens.count(), 0, tokens.first);
     for (int64_t i = 0; i < count; ++i)
         for (int64_t t = tokens.first; t < tokens.last; ++t) {
             double along = 0, square = 0;
-            for (int64_t j = 0; j < drawn.width; ++j) {
-                const double key = k.value((drawn.batch * drawn.length + t) * drawn.width + j).real();
-                along += slots.value(i * drawn.width + j).real() * key;
+            for (int64_t j = 0; j < width; ++j) {
+                const double key = k.value((drawn.batch * drawn.length + t) * width + j).real();
+                along += slots.value(i * width + j).real() * key;
                 square += key * key;
             }
             if (result.parameters.flag("normalise")) along /= std::max(std::sqrt(square), 1e-12);

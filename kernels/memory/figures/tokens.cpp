@@ -1,10 +1,11 @@
+// Figures along the tokens: y, errors, the pulse and the levels.
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/core/series.h"
-#include "kernels/memory/figure_parts.h"
+#include "kernels/memory/figures/common.h"
 #include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
@@ -12,28 +13,9 @@ namespace {
 
 constexpr int64_t most_rules = 128;  // boundaries that are marked, no more in sight
 
-Figure output_figure(const Result& result, const View& view) {
-    const Drawn drawn(result.parameters);
-    Figure figure = new_figure(
-        "output-y", Place::outputs, fmt::format("y, sequence {}, channel {}", drawn.batch, drawn.channel),
-        "Every strategy over the double-precision reference; where they part, errors were frozen too long.",
-        token_axis(drawn.length), {.label = "y"});
-    const auto line = [&](std::string label, Ink ink, const Array& array) {
-        Series series = reduce(drawn.length, view, "token", [&](int64_t token) {
-            return array.value((drawn.batch * drawn.length + token) * drawn.width + drawn.channel).real();
-        });
-        figure.marks.push_back(Line{std::move(label), ink, std::move(series.x), std::move(series.y)});
-    };
-    line("reference, f64", {Ink::Role::reference}, *find(result.reference, "y"));
-    for (const VariantResult& variant : result.variants)
-        if (const Array* const y = find(variant.outputs, "y")) line(variant.name, ink_of(variant), *y);
-    return figure;
-}
-
 // Where chunks start, as far as there is room for them.
 void add_boundaries(Figure& figure, const Drawn& drawn, const View& view) {
-    View::Range range{0, static_cast<double>(drawn.length)};
-    if (const auto seen = view.visible.find("token"); seen != view.visible.end()) range = seen->second;
+    const View::Range range = view.range_of("token", {0, static_cast<double>(drawn.length)});
     const auto chunk = static_cast<double>(drawn.chunk);
     const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / chunk), 1.0));
     const auto last =
@@ -46,22 +28,18 @@ void add_boundaries(Figure& figure, const Drawn& drawn, const View& view) {
                                     {Ink::Role::quiet}});
 }
 
-Figure error_figure(const Result& result, const View& view) {
-    const Drawn drawn(result.parameters);
-    Figure figure = new_figure(
-        "error-y", Place::error, "Error of y by token",
+std::vector<Figure> y_figures(const Result& result, const View& view) {
+    const Array& y = *find(result.reference, "y");
+    const DrawnLine line = drawn_line(y, result.parameters);
+    Figure output = output_figure(result, view, y, line);
+    output.caption =
+        "Every strategy over the double-precision reference; where they part, errors were frozen too long.";
+    Figure error = error_figure(result, view, y, line, ErrorOf::all_lines);
+    error.caption =
         "The largest over all sequences and channels. Frozen errors age inside a chunk; at its boundary they "
-        "are taken anew, from the memory that they have changed.",
-        token_axis(drawn.length), {.label = "absolute error", .scale = Scale::log10});
-    for (const VariantResult& variant : result.variants) {
-        if (variant.errors.empty()) continue;
-        const std::vector<float>& errors = variant.errors.front().by_position;
-        Series series = reduce(static_cast<int64_t>(errors.size()), view, "token",
-                               [&](int64_t token) { return errors[static_cast<size_t>(token)]; });
-        figure.marks.push_back(Line{variant.name, ink_of(variant), std::move(series.x), std::move(series.y)});
-    }
-    add_boundaries(figure, drawn, view);
-    return figure;
+        "are taken anew, from the memory that they have changed.";
+    add_boundaries(error, Drawn(result.parameters), view);
+    return {std::move(output), std::move(error)};
 }
 
 std::string words_of_growth(const std::string& strategy, double ratio) {
@@ -74,7 +52,7 @@ std::string words_of_growth(const std::string& strategy, double ratio) {
 }
 
 bool is_exact(const std::string& name, const Parameters& parameters) {
-    if (!name.starts_with("sequential") && parameters.is("readout", "boundary")) return false;
+    if (has_chunks(name) && parameters.is("readout", "boundary")) return false;
     const auto strategy = std::find_if(strategies().begin(), strategies().end(),
                                        [&](const Strategy& row) { return row.name == name; });
     return strategy->exact(rule_of(parameters)) == Exact::always;
@@ -101,7 +79,7 @@ Figure age_figure(const Result& result) {
         });
         if (variant.name == drawn.strategy && means.y.front() > 0)
             figure.caption = words_of_growth(variant.name, means.y.back() / means.y.front());
-        figure.marks.push_back(Line{variant.name, ink_of(variant), std::move(means.x), std::move(means.y)});
+        figure.marks.push_back(line_of(variant.name, ink_of(variant), std::move(means)));
     }
     if (figure.marks.empty())
         figure.missing =
@@ -120,16 +98,15 @@ double distance(const Array& states, const Array& reference, int64_t batch, int6
         difference += (got - wanted) * (got - wanted);
         square += wanted * wanted;
     }
-    return square > 0 ? std::sqrt(difference / square) : nan;
+    return square > 0 ? std::sqrt(difference / square) : gap;
 }
 
 Figure boundary_figure(const Result& result) {
     const Drawn drawn(result.parameters);
-    Figure figure =
-        new_figure("error-boundaries", Place::error,
-                   fmt::format("Error of the memory at boundaries, sequence {}", drawn.batch),
-                   "What a chunk hands to the next one, against the sequential memory there.",
-                   token_axis(drawn.length), {.label = "relative error, L2", .scale = Scale::log10});
+    Figure figure = new_figure("error-boundaries", Place::error,
+                               fmt::format("Error of the memory at boundaries, sequence {}", drawn.batch),
+                               "What a chunk hands to the next one, against the sequential memory there.",
+                               place_axis("token", drawn.length), relative_error_axis());
     for (const VariantResult& variant : result.variants) {
         const Array* const states = find(variant.outputs, "boundaries");
         const Array* wanted = find(result.reference, variant.name + "/boundaries");
@@ -158,23 +135,14 @@ Figure pulse_figure(const Result& result, const View& view, const std::vector<in
     Figure figure = new_figure("pulse", Place::views, "Pulse of the levels",
                                "Where each level fires and takes its memory anew; the last row counts the "
                                "levels whose boundaries coincide.",
-                               token_axis(length), {.label = "level"});
-    int64_t first = 0, last = length;
-    if (const auto seen = view.visible.find("token"); seen != view.visible.end()) {
-        first = std::clamp(static_cast<int64_t>(std::floor(seen->second.low)), int64_t{0}, length - 1);
-        last = std::clamp(static_cast<int64_t>(std::ceil(seen->second.high)) + 1, first + 1, length);
-    }
+                               place_axis("token", length), {.label = "level"});
+    const View::Range range = view.range_of("token", {0, static_cast<double>(length)});
+    const auto first = std::clamp(static_cast<int64_t>(std::floor(range.low)), int64_t{0}, length - 1);
+    const auto last = std::clamp(static_cast<int64_t>(std::ceil(range.high)) + 1, first + 1, length);
     const int64_t columns = std::min<int64_t>(last - first, view.columns);
     const auto levels = static_cast<int64_t>(chunks.size());
-    HeatMap map{"levels",
-                "",
-                levels + 1,
-                columns,
-                {},
-                static_cast<double>(first) - 0.5,
-                static_cast<double>(last) - 0.5,
-                -0.5,
-                static_cast<double>(levels) + 0.5};
+    HeatMap map = heat_map("levels", levels + 1, last - first, 0, first);
+    map.columns = columns;
     map.values.assign(static_cast<size_t>(map.rows * columns), 0);
     for (int64_t column = 0; column < columns; ++column) {
         const int64_t begin = first + (last - first) * column / columns;
@@ -197,38 +165,36 @@ Figure pulse_figure(const Result& result, const View& view, const std::vector<in
 }
 
 Figure level_figure(const Result& result, const View& view, const std::vector<int64_t>& chunks) {
-    const Drawn drawn(result.parameters);
-    Figure figure =
-        new_figure("levels", Place::outputs,
-                   fmt::format("What levels read, sequence {}, channel {}", drawn.batch, drawn.channel),
-                   "Each level reads its memory at its last boundary; dashed what the sequential "
-                   "memory there would give.",
-                   token_axis(drawn.length), {.label = "level_y"});
-    const auto levels = static_cast<int64_t>(chunks.size());
+    const DrawnLine y = drawn_line(*find(result.reference, "y"), result.parameters);
+    Figure figure = new_figure("levels", Place::outputs, y.title("What levels read"),
+                               "Each level reads its memory at its last boundary; dashed what the sequential "
+                               "memory there would give.",
+                               place_axis("token", y.length), {.label = "level_y"});
     const auto add = [&](const Array* array, bool dashed) {
-        for (int64_t level = 0; array && level < levels; ++level) {
-            Series series = reduce(drawn.length, view, "token", [&](int64_t token) {
-                const int64_t row = (drawn.batch * levels + level) * drawn.length + token;
-                return array->value(row * drawn.width + drawn.channel).real();
-            });
-            figure.marks.push_back(Line{
-                fmt::format("every {}{}", chunks[static_cast<size_t>(level)], dashed ? ", reference" : ""),
+        if (!array) return;
+        const DrawnLine first = drawn_line(*array, result.parameters);
+        for (size_t level = 0; level < chunks.size(); ++level) {
+            const auto before = static_cast<int64_t>(level) * first.length;  // levels follow one another
+            figure.marks.push_back(line_of(
+                fmt::format("every {}{}", chunks[level], dashed ? ", reference" : ""),
                 {Ink::Role::variant, static_cast<int>(level), dashed},
-                std::move(series.x),
-                std::move(series.y)});
+                reduce(first.length, view, "token",
+                       [&](int64_t token) { return array->value(first.index(before + token)).real(); })));
         }
     };
-    const VariantResult* const variant = find(result, "chunkwise_gd");
     add(find(result.reference, "level_y"), true);
-    if (variant) add(find(variant->outputs, "level_y"), false);
+    if (const VariantResult* const variant = find(result, "chunkwise_gd"))
+        add(find(variant->outputs, "level_y"), false);
     return figure;
 }
 
 }  // namespace
 
 std::vector<Figure> token_figures(const Result& result, const View& view) {
-    return {output_figure(result, view), error_figure(result, view), age_figure(result),
-            boundary_figure(result)};
+    std::vector<Figure> figures = y_figures(result, view);
+    figures.push_back(age_figure(result));
+    figures.push_back(boundary_figure(result));
+    return figures;
 }
 
 std::vector<Figure> level_figures(const Result& result, const View& view) {

@@ -1,8 +1,10 @@
+// When the device is busy: launches on an axis of time.
+
 #include <fmt/format.h>
 
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
-#include "kernels/memory/figure_parts.h"
+#include "kernels/memory/figures/common.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -26,25 +28,10 @@ std::string idle_words(const Result& result, const VariantResult& variant) {
     words += variant.launch_count == 1 ? ", once" : fmt::format(", {} times", variant.launch_count);
     // CUPTI's record takes time of every launch, and the timed repeats may be without it.
     const double timed =
-        variant.time ? variant.time->median / static_cast<double>(variant.launch_count) : nan;
+        variant.time ? variant.time->median / static_cast<double>(variant.launch_count) : gap;
     if (result.backend == Backend::cuda && timed < 0.95 * end_us_of(variant.launches) / launches)
         words += fmt::format("; not recorded it costs {}", short_time(timed));
     return words + ".";
-}
-
-void add_tracks(Tracks& tracks, const Result& result, const VariantResult& variant, const std::string& label,
-                const View& view) {
-    tracks.tracks.push_back({label, ink_of(variant), launch_spans(variant.launches, view), {}, {}, ""});
-    Tracks::Track busy{fmt::format("idle {:.0f} %", 100 * idle_share(variant.launches)),
-                       ink_of(variant),
-                       {},
-                       {},
-                       {},
-                       result.backend == Backend::cpu ? "workers" : ""};
-    add_busy_curve(variant.launches, view, busy);
-    tracks.tracks.push_back(std::move(busy));
-    for (const Track& sampled : variant.tracks)
-        tracks.tracks.push_back(sampled_track(sampled, ink_of(variant)));
 }
 
 double end_of_tooth(const VariantResult& sequential, size_t tooth) {
@@ -83,10 +70,11 @@ Figure sawtooth_figure(const Result& result, const View& view) {
     seen.visible.try_emplace("time", View::Range{0, in_sight});
     figure.x.in_sight = in_sight;
     Tracks tracks;
-    add_tracks(tracks, result, *sequential, "sequential", seen);
+    add_tracks(tracks, *sequential, "sequential", result.backend, seen);
     figure.caption = idle_words(result, *sequential);
     if (other != sequential) {
-        add_tracks(tracks, result, *other, fmt::format("{}, chunk {}", other->name, drawn.chunk), seen);
+        add_tracks(tracks, *other, fmt::format("{}, chunk {}", other->name, drawn.chunk), result.backend,
+                   seen);
         figure.caption += " " + idle_words(result, *other);
         figure.title += fmt::format(", token by token and in chunks of {}", drawn.chunk);
     }
@@ -106,7 +94,7 @@ std::vector<Figure> launch_figures(const SweepResult& sweep) {
         View seen;  // a sweep's figures are not made anew: some room to zoom out
         seen.visible["time"] = {0, end_of_tooth(*sequential, 4 * most_teeth)};
         if (tracks.tracks.empty()) figure.x.in_sight = end_of_tooth(*sequential, most_teeth);
-        add_tracks(tracks, *cell.result, *sequential, way, seen);
+        add_tracks(tracks, *sequential, way, cell.result->backend, seen);
         figure.caption += fmt::format("{}{} {:.0f} %", figure.caption.empty() ? "Idle: " : ", ", way,
                                       100 * idle_share(sequential->launches));
     }

@@ -1,0 +1,183 @@
+#include "kernels/core/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include "kernels/core/table.h"
+
+namespace sawtooth {
+
+Ink ink_of(const VariantResult& variant) { return {Ink::Role::variant, variant.index}; }
+
+Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y) {
+    return {.id = std::move(id),
+            .place = place,
+            .title = std::move(title),
+            .caption = std::move(caption),
+            .missing = "",
+            .x = std::move(x),
+            .y = std::move(y),
+            .marks = {}};
+}
+
+Line line_of(std::string label, Ink ink, Series points) {
+    return {std::move(label), ink, std::move(points.x), std::move(points.y)};
+}
+
+HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row, int64_t first_column) {
+    HeatMap map;
+    map.label = std::move(label);
+    map.rows = rows;
+    map.columns = columns;
+    map.x_low = static_cast<double>(first_column) - 0.5;
+    map.x_high = static_cast<double>(first_column + columns) - 0.5;
+    map.y_low = static_cast<double>(first_row) - 0.5;
+    map.y_high = static_cast<double>(first_row + rows) - 0.5;
+    return map;
+}
+
+Axis place_axis(const std::string& place, int64_t length) {
+    return {.label = place, .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = place};
+}
+
+Axis time_axis() { return {.label = "time", .unit = "us", .scale = Scale::log10}; }
+Axis absolute_error_axis() { return {.label = "absolute error", .scale = Scale::log10}; }
+Axis relative_error_axis() { return {.label = "relative error, L2", .scale = Scale::log10}; }
+
+std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters& parameters) const {
+    const ArraySpec* const spec = family.array(array.name);
+    if (!spec) return {};
+    DrawnLine line{.place = place};
+    bool has_sequence = false;
+    int64_t stride = array.count();
+    for (size_t d = 0; d < spec->dimensions.size(); ++d) {
+        const int64_t extent = array.shape[d];
+        stride /= extent;
+        if (spec->dimensions[d] == family.sequence_axis) {
+            has_sequence = true;
+            line.step = stride;
+            line.length = extent;
+        } else if (const auto chosen = chosen_by.find(spec->dimensions[d]); chosen != chosen_by.end()) {
+            const int64_t index = std::min(parameters.integer(chosen->second), extent - 1);
+            line.first += index * stride;
+            line.words += line.words.empty() ? "" : ", ";
+            line.words += family.parameter(chosen->second)->unit + " " + std::to_string(index);
+        }
+    }
+    return has_sequence ? std::optional(std::move(line)) : std::nullopt;
+}
+
+Figure output_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
+                     Part part) {
+    const bool imaginary = part == Part::imaginary;
+    const auto points = [&](const Array& array) {
+        return reduce(line.length, view, line.place, [&](int64_t at) {
+            const std::complex<double> value = array.value(line.index(at));
+            return imaginary ? value.imag() : value.real();
+        });
+    };
+    const bool complex = reference.dtype == Dtype::complex128;
+    const std::string what = imaginary ? "Imaginary part of " : complex ? "Real part of " : "";
+    Figure figure =
+        new_figure("output-" + reference.name + (imaginary ? "-imaginary" : ""), Place::outputs,
+                   line.title(what + reference.name),
+                   "Every variant over the double-precision reference; lines that agree lie on each other.",
+                   place_axis(line.place, line.length), {.label = reference.name});
+    figure.marks.push_back(line_of("reference, f64", {Ink::Role::reference}, points(reference)));
+    for (const VariantResult& variant : result.variants)
+        if (const Array* const output = find(variant.outputs, reference.name))
+            figure.marks.push_back(line_of(variant.name, ink_of(variant), points(*output)));
+    return figure;
+}
+
+Line largest_error_line(std::string label, Ink ink, const OutputError& error, const View& view,
+                        const std::string& place) {
+    const std::vector<float>& errors = error.by_position;
+    return line_of(std::move(label), ink,
+                   reduce(static_cast<int64_t>(errors.size()), view, place,
+                          [&](int64_t at) { return errors[static_cast<size_t>(at)]; }));
+}
+
+Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
+                    ErrorOf lines) {
+    const bool drawn = lines == ErrorOf::drawn_line;
+    const std::string what = "Error of " + reference.name + " by " + line.place;
+    Figure figure =
+        new_figure("error-" + reference.name, Place::error, drawn ? line.title(what) : what,
+                   "Distance to the double-precision reference; exact positions lie on the floor.",
+                   place_axis(line.place, line.length), absolute_error_axis());
+    for (const VariantResult& variant : result.variants) {
+        const Array* const output = drawn ? find(variant.outputs, reference.name) : nullptr;
+        if (output)
+            figure.marks.push_back(
+                line_of(variant.name, ink_of(variant), reduce(line.length, view, line.place, [&](int64_t at) {
+                            return std::abs(output->value(line.index(at)) - reference.value(line.index(at)));
+                        })));
+        for (const OutputError& error : variant.errors)
+            if (!drawn && error.output == reference.name)
+                figure.marks.push_back(
+                    largest_error_line(variant.name, ink_of(variant), error, view, line.place));
+    }
+    return figure;
+}
+
+namespace {
+
+// Launches of one kind together, in the order of their first start; what is left of the whole are the gaps.
+std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
+    constexpr size_t most = 6;
+    std::vector<Bar::Segment> segments;
+    double total = 0;
+    for (const LaunchRecord& launch : variant.launches) {
+        total += launch.duration_us;
+        const auto same = std::find_if(segments.begin(), segments.end(),
+                                       [&](const Bar::Segment& s) { return s.label == launch.info->name; });
+        if (same != segments.end())
+            same->length += launch.duration_us;
+        else if (segments.size() < most)
+            segments.push_back({launch.info->name, launch.duration_us});
+        else if (segments.back().label == "others")
+            segments.back().length += launch.duration_us;
+        else
+            segments.push_back({"others", launch.duration_us});
+    }
+    if (segments.empty()) return {{variant.name, variant.time->median}};
+    const double& last = variant.launches.back().start_us;
+    const double gaps = last + variant.launches.back().duration_us - total;
+    if (gaps > 0) segments.push_back({"between launches", gaps});
+    // The repeat drawn is the one nearest to the median; the bar is as long as the median itself.
+    double sum = 0;
+    for (const Bar::Segment& segment : segments) sum += segment.length;
+    for (Bar::Segment& segment : segments) segment.length *= variant.time->median / sum;
+    return segments;
+}
+
+}  // namespace
+
+Figure times_figure(const Result& result) {
+    Figure figure =
+        new_figure("times", Place::times, "Time",
+                   "Median with quartiles, stacked by launch; the line is a copy of as many bytes.",
+                   {.label = "time", .unit = "us", .minimum = 0}, {.label = "variant"});
+    Bars bars;
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.time) continue;
+        const TimeStatistics& time = *variant.time;
+        bars.bars.push_back(
+            {ink_of(variant), segments_of(variant), time.q1, time.q3, short_time(time.median)});
+        figure.y.categories.push_back(variant.name);
+    }
+    if (bars.bars.empty()) {
+        figure.missing = "Bars of every variant's time, once a run has repeats (F5 runs).";
+        return figure;
+    }
+    figure.marks.push_back(std::move(bars));
+    if (result.ceilings && result.work.bytes > 0) {
+        const double limit = result.work.bytes / result.ceilings->copy_bytes_per_second * 1e6;
+        figure.marks.push_back(Rule{Rule::Across::x, limit, "copy " + short_time(limit), {Ink::Role::limit}});
+    }
+    return figure;
+}
+
+}  // namespace sawtooth

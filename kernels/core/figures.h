@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "kernels/core/family.h"
+#include "kernels/core/figure.h"
+#include "kernels/core/result.h"
+#include "kernels/core/series.h"
+
+namespace sawtooth {
+
+// The figures that every family has, and the parts that its own are made of. Those of sweeps:
+// sweep_figures.h.
+
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();  // in a line or a heat map: nothing there
+
+Ink ink_of(const VariantResult& variant);
+Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y);
+Line line_of(std::string label, Ink ink, Series points);
+// No values yet. Cells are centred on whole numbers, which count from `first_row` and `first_column`.
+HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row = 0,
+                 int64_t first_column = 0);
+// 0 to length - 1 along a sequence. `place` names one of them ("token"); plots with the same one zoom
+// together.
+Axis place_axis(const std::string& place, int64_t length);
+// Logarithmic.
+Axis time_axis();
+Axis absolute_error_axis();
+Axis relative_error_axis();
+
+// The elements of an array along the family's sequence axis, at one index of every other dimension.
+struct DrawnLine {
+    int64_t first = 0, step = 1, length = 0;
+    std::string place = {};  // what one of them is called: "token"
+    std::string words = {};  // "sequence 0, channel 3"
+
+    int64_t index(int64_t at) const { return first + at * step; }
+    std::string title(const std::string& what) const { return words.empty() ? what : what + ", " + words; }
+};
+
+// Which line of a family's arrays the plots show. A dimension that no parameter chooses is drawn at 0.
+struct LineChooser {
+    const Family& family;
+    std::string place;
+    std::map<std::string, std::string> chosen_by;  // the parameter of a dimension: {"batch", "drawn_batch"}
+
+    // The last index of a dimension where it has fewer; absent where the array has no sequence axis.
+    std::optional<DrawnLine> line(const Array& array, const Parameters& parameters) const;
+};
+
+enum class Part { real, imaginary };
+// What every variant gives along that line, over the reference.
+Figure output_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
+                     Part part = Part::real);
+
+enum class ErrorOf { drawn_line, all_lines };
+// The distance of every variant to the reference at each place: along that line, or the largest of all lines.
+Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
+                    ErrorOf lines);
+// The largest error of all lines at each place.
+Line largest_error_line(std::string label, Ink ink, const OutputError& error, const View& view,
+                        const std::string& place);
+
+// Bars a variant, stacked by launch, with quartiles; the copy limit as a line.
+Figure times_figure(const Result& result);
+
+}  // namespace sawtooth

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <stop_token>
+
+namespace sawtooth {
+
+// values[i] = next(), in order. Ends early, with the rest as it was, once a stop is requested.
+template <class Next>
+void fill(std::span<float> values, const std::stop_token& stop, Next&& next) {
+    constexpr size_t between_looks = size_t{1} << 20;
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (i % between_looks == 0 && stop.stop_requested()) return;
+        values[i] = static_cast<float>(next());
+    }
+}
+
+}  // namespace sawtooth

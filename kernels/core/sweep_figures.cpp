@@ -1,0 +1,128 @@
+#include "kernels/core/sweep_figures.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "kernels/core/figures.h"
+
+namespace sawtooth {
+namespace {
+
+std::optional<double> as_number(const Value& value) {
+    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return *real;
+    return {};
+}
+
+bool are_numbers(const SweepAxis& axis) {
+    return std::all_of(axis.values.begin(), axis.values.end(),
+                       [](const Value& value) { return as_number(value).has_value(); });
+}
+
+std::string capitalised(std::string text) {
+    text[0] = static_cast<char>(std::toupper(text[0]));
+    return text;
+}
+
+// Between the first and the third quartile of a curve's times.
+Band band_between(const Line& curve, const Line& first, const Line& third) {
+    return {"", curve.ink, curve.x, first.y, third.y};
+}
+
+template <double TimeStatistics::*statistic>
+double time_of(const Result&, const VariantResult& variant) {
+    return *variant.time.*statistic;
+}
+
+}  // namespace
+
+Axis swept_axis(const SweepAxis& swept, const Parameter& parameter) {
+    Axis axis{.label = parameter.name, .unit = parameter.unit};
+    if (!are_numbers(swept)) {
+        for (const Value& value : swept.values) axis.categories.push_back(to_text(value));
+        return axis;
+    }
+    const bool positive = std::all_of(swept.values.begin(), swept.values.end(),
+                                      [](const Value& value) { return *as_number(value) > 0; });
+    if (parameter.step == Step::powers_of_two && positive) axis.scale = Scale::log2;
+    return axis;
+}
+
+std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
+    const SweepAxis& outer = sweep.sweep.axes.front();
+    const bool numbers = are_numbers(outer);
+    const size_t inner = sweep.sweep.axes.size() > 1 ? sweep.sweep.axes[1].values.size() : 1;
+    std::map<std::pair<size_t, int>, Line> lines;  // by the index on the second axis, then by variant
+    for (size_t i = 0; i < sweep.cells.size(); ++i) {
+        const SweepCell& cell = sweep.cells[i];
+        if (!cell.result) continue;
+        const double x = numbers ? *as_number(outer.values[i / inner]) : static_cast<double>(i / inner);
+        for (const VariantResult& variant : cell.result->variants) {
+            const auto y = variant.ran() ? number(*cell.result, variant) : std::nullopt;
+            if (!y) continue;
+            Line& line = lines[{i % inner, variant.index}];
+            line.label = variant.name;
+            if (inner > 1) line.label += ", " + sweep.sweep.axes[1].parameter + " " + to_text(cell.values[1]);
+            line.ink = ink_of(variant);
+            line.ink.dashed = i % inner % 2 == 1;
+            line.markers = true;
+            line.x.push_back(x);
+            line.y.push_back(*y);
+            line.sets.parameter = outer.parameter;
+            if (numbers) line.sets.values.push_back(x);
+        }
+    }
+    std::vector<Line> in_order;
+    for (auto& [place, line] : lines) in_order.push_back(std::move(line));
+    return in_order;
+}
+
+std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number) {
+    return curves_of(sweep, [number](const Result& result, const VariantResult& variant) {
+        return variant.time ? std::optional(number(result, variant)) : std::nullopt;
+    });
+}
+
+double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
+
+void add_lines(Figure& figure, std::vector<Line> lines) {
+    if (lines.empty()) figure.missing = "Points appear as the sweep makes them.";
+    for (Line& line : lines) figure.marks.push_back(std::move(line));
+}
+
+Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines) {
+    std::string id = what + "-against-" + x.label;
+    std::replace(id.begin(), id.end(), '_', '-');
+    std::string title = capitalised(what) + " against " + x.label;
+    Figure figure = new_figure(std::move(id), Place::views, std::move(title), std::move(caption),
+                               std::move(x), std::move(y));
+    add_lines(figure, std::move(lines));
+    return figure;
+}
+
+std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& parameter) {
+    const Axis axis = swept_axis(sweep.sweep.axes.front(), parameter);
+    const auto medians = timed_curves_of(sweep, median_us);
+    const auto first = timed_curves_of(sweep, time_of<&TimeStatistics::q1>);
+    const auto third = timed_curves_of(sweep, time_of<&TimeStatistics::q3>);
+    Figure time =
+        figure_against("time", "Median of the repeats, with quartiles.", axis, time_axis(), medians);
+    for (size_t i = 0; i < medians.size(); ++i)  // each band under its line
+        time.marks.insert(time.marks.begin() + static_cast<std::ptrdiff_t>(2 * i),
+                          band_between(medians[i], first[i], third[i]));
+    const auto errors =
+        curves_of(sweep, [](const Result&, const VariantResult& variant) -> std::optional<double> {
+            if (variant.errors.empty()) return {};
+            const auto& error = variant.errors.front().rel_l2;
+            return error > 0.0 ? error : std::nullopt;
+        });
+    Figure error = figure_against(
+        "error", "Against the double-precision reference; exact points are left out of the logarithm.", axis,
+        relative_error_axis(), errors);
+    time.id = "sweep-" + parameter.name + "-time";
+    error.id = "sweep-" + parameter.name + "-error";
+    return {std::move(time), std::move(error)};
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/core/figures.h"
+
+namespace sawtooth::memory {
+
+// What the figures share, and their subjects, one file each.
+
+// Not the two that walk token by token.
+inline bool has_chunks(std::string_view strategy) { return !strategy.starts_with("sequential"); }
+
+// The line of an output that the plots show, token by token; the output has that axis.
+DrawnLine drawn_line(const Array& output, const Parameters& parameters);
+
+// The sequence, strategy and boundary that the plots show; the last one where there are fewer.
+struct Drawn {
+    int64_t batch = 0, length = 0;
+    std::string strategy;
+    int64_t chunk = 1;     // of the strategy
+    int64_t boundary = 0;  // which one
+    int64_t token = 0;     // that the boundary stands before
+
+    explicit Drawn(const Parameters& parameters);
+    std::string boundary_words() const;  // "chunkwise_gd, boundary 1, before token 64"
+};
+
+// sawtooth.cpp: launches of sequential and of the drawn strategy on one axis of time.
+Figure sawtooth_figure(const Result& result, const View& view);
+// The same of sequential alone, for every way to launch on a GPU.
+std::vector<Figure> launch_figures(const SweepResult& sweep);
+// tokens.cpp: y, its error and the boundaries' by token; levels.
+std::vector<Figure> token_figures(const Result& result, const View& view);
+std::vector<Figure> level_figures(const Result& result, const View& view);
+// states.cpp: the drawn boundary as heat maps, the gates of the chunk that follows it.
+std::vector<Figure> state_figures(const Result& result);
+// sweeps.cpp: error, time, utilisation and predicted time against chunk; how the error grows until it
+// diverges.
+std::vector<Figure> chunk_figures(const SweepResult& sweep);
+std::vector<Figure> growth_figures(const SweepResult& sweep);
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,390 @@
+// Figures over sweeps: what a longer chunk gains and costs, and why.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kernels/core/sweep_figures.h"
+#include "kernels/core/table.h"
+#include "kernels/core/timeline.h"
+#include "kernels/memory/family.h"
+#include "kernels/memory/figures/common.h"
+#include "kernels/memory/strategies.h"
+
+namespace sawtooth::memory {
+namespace {
+
+Axis chunk_axis(const SweepAxis& chunks) { return swept_axis(chunks, *memory_family().parameter("chunk")); }
+
+// A click on a point sets the chunk, of tnt the shard, where the strategy has any.
+std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
+    std::vector<Line> lines = timed_curves_of(sweep, number);
+    for (Line& line : lines) {
+        if (!has_chunks(line.label)) line.sets = {};
+        if (line.label == "tnt") line.sets.parameter = "C_G";
+    }
+    return lines;
+}
+
+Figure against_chunk(const SweepResult& sweep, const char* what, std::string caption, Axis y,
+                     std::vector<Line> lines) {
+    return figure_against(what, std::move(caption), chunk_axis(sweep.sweep.axes.front()), std::move(y),
+                          std::move(lines));
+}
+
+double as_chunk(const Value& value) { return static_cast<double>(std::get<int64_t>(value)); }
+double last_chunk(const SweepResult& sweep) { return as_chunk(sweep.sweep.axes.front().values.back()); }
+
+// Least and largest y of the lines that a logarithmic axis shows.
+View::Range range_of(const std::vector<Line>& lines) {
+    View::Range range{std::numeric_limits<double>::infinity(), 0};
+    for (const Line& line : lines)
+        for (const double y : line.y)
+            if (y > 0 && y < std::numeric_limits<double>::infinity())
+                range = {std::min(range.low, y), std::max(range.high, y)};
+    return range.high > 0 ? range : View::Range{0.1, 1};
+}
+
+// Relative L2 error of y; a gap where it is not known or holds values that are not finite.
+double error_of_y(const Result&, const VariantResult& variant) {
+    if (variant.errors.empty() || !variant.errors.front().rel_l2) return gap;
+    return variant.errors.front().nonfinite > 0 ? gap : *variant.errors.front().rel_l2;
+}
+
+// Behind the curves, over x from `low` to `high`.
+void add_band(Figure& figure, std::string label, double low, double high, View::Range y) {
+    figure.marks.insert(
+        figure.marks.begin(),
+        Band{std::move(label), {Ink::Role::quiet}, {low, high}, {y.low, y.low}, {y.high, y.high}});
+}
+
+// The chunks that the source recommends for a rule.
+void add_ranges(Figure& figure, const SweepResult& sweep, const std::vector<Line>& lines) {
+    const auto add = [&](const char* whose, double low, double high) {
+        const double end = std::min(high, last_chunk(sweep));
+        if (end > low)
+            add_band(figure, fmt::format("the source's range for {}: {} to {}", whose, low, high), low, end,
+                     range_of(lines));
+    };
+    const Parameters& parameters = sweep.sweep.base.parameters;
+    if (parameters.is("rule", "titans")) add("titans", 64, 512);
+    if (parameters.is("rule", "lattice")) add("lattice", 16, 256);
+    const bool has_shards =
+        std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.label == "tnt"; });
+    if (has_shards) add("C_G of tnt", 128, 2048);
+}
+
+// "diverged: 4.1e+07 times y" where that is finite. "" where nothing diverged.
+std::string words_of_divergence(const VariantResult& variant) {
+    constexpr double most = 100;  // times as large as y itself
+    if (variant.errors.empty()) return "";
+    const OutputError& error = variant.errors.front();
+    if (error.nonfinite > 0) return fmt::format("diverged: {} values of y not finite", error.nonfinite);
+    if (!error.rel_l2 || *error.rel_l2 < most) return "";
+    return fmt::format("diverged: off by {} times y", short_number(*error.rel_l2));
+}
+
+// The first point of every strategy that diverged, in words; at the top where the axis cannot show it.
+void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
+    std::set<std::string> said;
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result) continue;
+        for (const VariantResult& variant : cell.result->variants) {
+            const std::string words = words_of_divergence(variant);
+            if (words.empty() || !said.insert(variant.name).second) continue;
+            const double error = error_of_y(*cell.result, variant);
+            figure.marks.push_back(Note{as_chunk(cell.values.front()), std::isnan(error) ? y.high : error,
+                                        variant.name + " " + words});
+        }
+    }
+}
+
+Figure error_against_chunk(const SweepResult& sweep) {
+    const std::vector<Line> lines = chunk_curves(sweep, error_of_y);
+    Figure figure =
+        against_chunk(sweep, "error", "Relative L2 error of y; the axis of tnt is C_G, with C_L kept.",
+                      relative_error_axis(), lines);
+    if (lines.empty()) return figure;
+    add_ranges(figure, sweep, lines);
+    add_diverged(figure, sweep, range_of(lines));
+    return figure;
+}
+
+Figure time_against_chunk(const SweepResult& sweep) {
+    const std::vector<Line> lines = chunk_curves(sweep, median_us);
+    Figure figure = against_chunk(
+        sweep, "time", "Median of the repeats; the axis of tnt is C_G, with C_L kept.", time_axis(), lines);
+    if (!lines.empty()) add_ranges(figure, sweep, lines);
+    return figure;
+}
+
+// A strategy's curve through its chunks.
+Figure time_against_error(const SweepResult& sweep) {
+    Figure figure =
+        new_figure("time-against-error", Place::views, "Time against error: the trade-off",
+                   "Down and to the left is better. Every point is a chunk: a click on it sets it.",
+                   {.label = "relative error of y, L2", .scale = Scale::log10}, time_axis());
+    std::vector<Line> lines = chunk_curves(sweep, median_us);
+    const std::vector<Line> errors = chunk_curves(sweep, error_of_y);
+    for (size_t i = 0; i < lines.size(); ++i) lines[i].x = errors[i].y;
+    add_lines(figure, std::move(lines));
+    return figure;
+}
+
+// Time predicted from launch cost, work and ceilings alone, beside what was measured.
+
+// Of one launch in a chain of them. Those of a GPU are as the parameter `launch` says.
+double launch_cost_us(const Result& result) {
+    const Ceilings& ceilings = *result.ceilings;
+    if (!ceilings.gpu) return ceilings.launch_us;
+    const Ceilings::Gpu& gpu = *ceilings.gpu;
+    const std::string& way = result.parameters.text("launch");
+    if (way == "stream") return gpu.launch_stream_us;
+    if (way == "graph") return gpu.launch_graph_us;
+    return way == "graph_pdl" ? gpu.launch_programmatic_us.value_or(gpu.launch_graph_us) : ceilings.launch_us;
+}
+
+// Products run on tensor cores where the precision allows it; tf32 at half the rate of bf16, by their design.
+double operations_per_second(const Result& result) {
+    const Ceilings& ceilings = *result.ceilings;
+    if (!ceilings.gpu || result.parameters.is("precision", "f32")) return ceilings.operations_per_second;
+    const double bf16 = ceilings.gpu->bf16_operations_per_second;
+    return result.parameters.is("precision", "bf16") ? bf16 : bf16 / 2;
+}
+
+// Nothing is fitted: every launch costs what an empty one does, and then what its operations or its bytes
+// take, whichever is longer, at the rates that the machine was measured at. A launch whose items do not
+// divide among the workers waits for the last of them.
+double predicted_us(const LaunchInfo& info, const Result& result) {
+    const auto items = static_cast<double>(std::max<int64_t>(info.grid.x * info.grid.y * info.grid.z, 1));
+    const auto workers = static_cast<double>(std::max(result.processors, 1));
+    const double longest_share = std::ceil(items / workers) / items;
+    const double compute = info.work.operations / (operations_per_second(result) / workers) * longest_share;
+    const double move = info.work.bytes / result.ceilings->copy_bytes_per_second;
+    return launch_cost_us(result) + 1e6 * std::max(compute, move);
+}
+
+double predicted(const Result& result, const VariantResult& variant) {
+    if (!result.ceilings || result.ceilings->operations_per_second <= 0 || variant.launches.empty())
+        return gap;
+    double us = 0;
+    for (const LaunchRecord& launch : variant.launches) us += predicted_us(*launch.info, result);
+    // Of more launches than are kept the rest is taken to be like them.
+    const auto kept = static_cast<double>(variant.launches.size());
+    return us * std::max(1.0, static_cast<double>(variant.launch_count) / kept);
+}
+
+// Where a line is lowest; its size where it is nowhere finite.
+size_t lowest(const Line& line) {
+    size_t best = line.y.size();
+    for (size_t i = 0; i < line.y.size(); ++i)
+        if (std::isfinite(line.y[i]) && (best == line.y.size() || line.y[i] < line.y[best])) best = i;
+    return best;
+}
+
+// " chunkwise_gd: it would choose 256, which takes 1.05 x the fastest (128); measured times are 2.1 to 3.4 x
+// the predicted."
+std::string verdict(const Line& measured, const Line& predicted) {
+    const size_t chosen = lowest(predicted), best = lowest(measured);
+    if (chosen == predicted.y.size() || best == measured.y.size()) return "";
+    double least = 1e300, most = 0;
+    for (size_t i = 0; i < measured.y.size(); ++i) {
+        const double ratio = measured.y[i] / predicted.y[i];
+        if (!std::isfinite(ratio)) continue;
+        least = std::min(least, ratio);
+        most = std::max(most, ratio);
+    }
+    return fmt::format(
+        " {}: it would choose {:.0f}, which takes {:.2f} x the fastest ({:.0f}); measured times "
+        "are {} to {} x the predicted.",
+        measured.label, predicted.x[chosen], measured.y[chosen] / measured.y[best], measured.x[best],
+        short_number(least), short_number(most));
+}
+
+// The strategy whose verdict the caption has room for: the drawn one, or the first that has chunks.
+std::string told_in_words(const SweepResult& sweep, const std::vector<Line>& lines) {
+    const std::string& drawn = sweep.sweep.base.parameters.text("drawn_strategy");
+    std::string first;
+    for (const Line& line : lines) {
+        if (line.label == drawn) return drawn;
+        if (first.empty() && has_chunks(line.label)) first = line.label;
+    }
+    return first;
+}
+
+Figure prediction_figure(const SweepResult& sweep) {
+    Figure figure = new_figure("prediction", Place::views, "Time predicted and measured",
+                               "Dashed: launch cost, work and ceilings alone.",
+                               chunk_axis(sweep.sweep.axes.front()), time_axis());
+    const std::vector<Line> times = chunk_curves(sweep, median_us), guesses = chunk_curves(sweep, predicted);
+    const std::string told = told_in_words(sweep, times);
+    std::vector<Line> lines;
+    for (size_t i = 0; i < times.size(); ++i) {
+        if (!has_chunks(times[i].label)) continue;  // no chunk to choose
+        lines.push_back(times[i]);
+        Line guess = guesses[i];
+        const size_t chosen = lowest(guess);
+        if (chosen == guess.y.size()) continue;
+        guess.label += ", predicted";
+        guess.ink.dashed = true;
+        guess.markers = false;
+        guess.sets = {};
+        if (times[i].label == told) {
+            figure.caption += verdict(times[i], guesses[i]);
+            figure.marks.push_back(
+                Note{guess.x[chosen], guess.y[chosen], fmt::format("chooses {:.0f}", guess.x[chosen])});
+        }
+        lines.push_back(std::move(guess));
+    }
+    add_lines(figure, std::move(lines));
+    return figure;
+}
+
+// How busy the device is, and what comes of it.
+
+double running_percent(const Result&, const VariantResult& variant) {
+    return variant.launches.empty() ? gap : 100 * (1 - idle_share(variant.launches));
+}
+
+double active_percent(const Result& result, const VariantResult& variant) {
+    return variant.launches.empty() ? gap : 100 * active_share(variant.launches, result.processors);
+}
+
+double tokens_a_second(const Result& result, const VariantResult& variant) {
+    const auto tokens =
+        static_cast<double>(result.parameters.integer("batch") * result.parameters.integer("length"));
+    return tokens / (variant.time->median * 1e-6);
+}
+
+// Steps that must follow each other: tokens of the sequential rule, else chunks.
+double steps_left(const Result& result, const VariantResult& variant) {
+    const auto length = static_cast<double>(result.parameters.integer("length"));
+    if (!has_chunks(variant.name)) return length;
+    return std::ceil(length / static_cast<double>(chunk_of(result.parameters, variant.name)));
+}
+
+// A variant in one cell, once it was timed.
+struct Point {
+    std::string name;  // "tnt at chunk 64"
+    double rate, running;
+
+    Point(const Result& result, const VariantResult& variant)
+        : name(variant.name),
+          rate(tokens_a_second(result, variant)),
+          running(running_percent(result, variant)) {
+        if (has_chunks(name)) name += fmt::format(" at chunk {}", chunk_of(result.parameters, variant.name));
+    }
+    std::string rate_in_millions() const {
+        return rate < 1e7 ? fmt::format("{:.2g} million", rate / 1e6)
+                          : fmt::format("{:.0f} million", rate / 1e6);
+    }
+};
+
+// "… sequential has a kernel running 98 % of the time and makes 0.4 million tokens a second, tnt at chunk 64
+// makes 12 million."
+std::string lesson(const SweepResult& sweep) {
+    std::vector<Point> points;
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result) continue;
+        for (const VariantResult& variant : cell.result->variants)
+            if (variant.time) points.emplace_back(*cell.result, variant);
+    }
+    const auto fastest = std::max_element(points.begin(), points.end(),
+                                          [](const Point& a, const Point& b) { return a.rate < b.rate; });
+    if (fastest == points.end()) return "";
+    const Point* busiest = nullptr;
+    double most = 50;  // percent: below it nobody would call a device busy
+    for (const Point& point : points)
+        if (point.rate <= fastest->rate / 3 && point.running > most) most = point.running, busiest = &point;
+    if (!busiest) return "";
+    return fmt::format(
+        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and makes {} tokens a "
+        "second, {} makes {}.",
+        busiest->name, most, busiest->rate_in_millions(), fastest->name, fastest->rate_in_millions());
+}
+
+// A share of the time, with what the source says of it: it drops to 5 to 15 %.
+Figure share_figure(const SweepResult& sweep, const char* what, const char* title, std::string caption,
+                    TimedNumber number) {
+    Figure figure = against_chunk(sweep, what, std::move(caption),
+                                  {.label = "share", .unit = "%", .minimum = 0, .maximum = 100},
+                                  chunk_curves(sweep, number));
+    figure.title = title;
+    if (figure.missing.empty())
+        add_band(figure, "the source: 5 to 15 % for a launch a token", 1, last_chunk(sweep), {5, 15});
+    return figure;
+}
+
+std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
+    Figure throughput =
+        against_chunk(sweep, "throughput", "What a user gets of it, whatever the device looks like.",
+                      {.label = "throughput", .unit = "tokens/s", .scale = Scale::log10},
+                      chunk_curves(sweep, tokens_a_second));
+    throughput.title = "Tokens a second";
+    Figure steps = against_chunk(sweep, "steps", "L / C: what no parallelism takes away.",
+                                 {.label = "steps", .scale = Scale::log2}, chunk_curves(sweep, steps_left));
+    steps.title = "Sequential steps left";
+    return {
+        share_figure(sweep, "running", "Share of time with a kernel running", lesson(sweep), running_percent),
+        share_figure(sweep, "active", "Share of workers active",
+                     "Busy time of all workers (on a GPU one multiprocessor a thread block), of that of "
+                     "workers who never rest.",
+                     active_percent),
+        std::move(throughput), std::move(steps)};
+}
+
+// What became of one curve, in words.
+std::string fate(const Line& line) {
+    for (size_t i = 0; i < line.x.size(); ++i) {
+        if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
+        if (line.y[i] < 1) continue;
+        return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
+    }
+    return "stays below " + short_number(range_of({line}).high);
+}
+
+}  // namespace
+
+std::vector<Figure> chunk_figures(const SweepResult& sweep) {
+    std::vector<Figure> figures = {error_against_chunk(sweep), time_against_chunk(sweep),
+                                   time_against_error(sweep), prediction_figure(sweep)};
+    for (Figure& figure : utilisation_figures(sweep)) figures.push_back(std::move(figure));
+    return figures;
+}
+
+std::vector<Figure> growth_figures(const SweepResult& sweep) {
+    const Parameters& parameters = sweep.sweep.base.parameters;
+    Figure figure = new_figure("error-growth", Place::views,
+                               fmt::format("How frozen errors grow: {}, {} tokens", parameters.text("rule"),
+                                           parameters.integer("length")),
+                               "", chunk_axis(sweep.sweep.axes.back()),
+                               {.label = "relative error of y, L2", .scale = Scale::log10});
+    std::vector<Line> lines;
+    std::set<std::string> said;
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result || cell.result->variants.empty()) continue;
+        const VariantResult& variant = cell.result->variants.front();
+        const std::string label = "d " + to_text(cell.values.front());
+        if (lines.empty() || lines.back().label != label)
+            lines.push_back(
+                {label, {Ink::Role::variant, variant.index, !lines.empty()}, {}, {}, true, {"chunk", {}}});
+        const double chunk = as_chunk(cell.values.back());
+        const double error = error_of_y(*cell.result, variant);
+        lines.back().x.push_back(chunk);
+        lines.back().y.push_back(error);
+        lines.back().sets.values.push_back(chunk);
+        const std::string words = words_of_divergence(variant);
+        if (!words.empty() && said.insert(label).second)
+            figure.marks.push_back(Note{chunk, std::isnan(error) ? 1 : error, label + " " + words});
+    }
+    add_lines(figure, lines);
+    if (lines.empty()) return {std::move(figure)};
+    figure.marks.push_back(Rule{Rule::Across::y, 1, "as large as y", {Ink::Role::limit}});
+    figure.caption = "The source promises a bounded error of chunkwise_gd.";
+    for (const Line& line : lines) figure.caption += fmt::format(" At {} it {}.", line.label, fate(line));
+    return {std::move(figure)};
+}
+
+}  // namespace sawtooth::memory

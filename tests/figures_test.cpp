@@ -1,0 +1,110 @@
+// The figures that every family has, on results and sweeps made by hand.
+
+#include "kernels/core/figures.h"
+#include "kernels/core/sweep_figures.h"
+#include "tests/catch.h"
+
+namespace sawtooth {
+namespace {
+
+Parameter chooser_of(const char* name, const char* unit) {
+    return integer_parameter(name, "", Group::run, unit, 0, 0, 100, Step::linear, Renews::figures);
+}
+
+Family attention_like() {
+    Family family;
+    family.parameters = {chooser_of("drawn_batch", "sequence"), chooser_of("drawn_head", "head"),
+                         chooser_of("drawn_channel", "channel")};
+    family.arrays = {{.name = "o", .meaning = "", .dimensions = {"B", "H", "N", "D"}},
+                     {.name = "lse", .meaning = "", .dimensions = {"B", "H", "N"}},
+                     {.name = "state", .meaning = "", .dimensions = {"B", "D"}}};
+    family.sequence_axis = "N";
+    return family;
+}
+
+TEST_CASE("one element is drawn along every dimension but the sequence's", "[figures]") {
+    const Family family = attention_like();
+    const LineChooser chooser{
+        family, "token", {{"B", "drawn_batch"}, {"H", "drawn_head"}, {"D", "drawn_channel"}}};
+    Parameters parameters = family.defaults();
+    parameters.set("drawn_batch", int64_t{1});
+    parameters.set("drawn_head", int64_t{9});  // the last one, as there are fewer
+    parameters.set("drawn_channel", int64_t{2});
+    const auto o = chooser.line(Array::zeros("o", Dtype::f32, {2, 3, 5, 4}), parameters);
+    REQUIRE(o);
+    CHECK(o->length == 5);
+    CHECK(o->index(0) == (1 * 3 + 2) * 5 * 4 + 2);
+    CHECK(o->index(4) == o->index(0) + 4 * 4);
+    CHECK(o->title("o") == "o, sequence 1, head 2, channel 2");
+    const auto lse = chooser.line(Array::zeros("lse", Dtype::f32, {2, 3, 5}), parameters);
+    REQUIRE(lse);
+    CHECK(lse->index(4) == (1 * 3 + 2) * 5 + 4);
+    CHECK(lse->words == "sequence 1, head 2");
+    CHECK_FALSE(chooser.line(Array::zeros("state", Dtype::f32, {2, 4}), parameters));
+    CHECK_FALSE(chooser.line(Array::zeros("tnt/o", Dtype::f32, {2, 4}), parameters));
+}
+
+TEST_CASE("cells of a heat map are centred on whole numbers", "[figures]") {
+    const HeatMap map = heat_map("gate", 3, 8, 0, 64);
+    CHECK(map.x_low == 63.5);
+    CHECK(map.x_high == 71.5);
+    CHECK(map.y_low == -0.5);
+    CHECK(map.y_high == 2.5);
+}
+
+VariantResult timed(const char* name, int index, double median) {
+    VariantResult variant;
+    variant.name = name;
+    variant.index = index;
+    variant.time = TimeStatistics{median, median - 1, median + 1, {}};
+    return variant;
+}
+
+// Variant "slow" runs everywhere, "fast", the first of the family, not in the first cell.
+SweepResult swept(std::vector<SweepAxis> axes) {
+    SweepResult sweep{{"", {}, std::move(axes)}, {}, true};
+    for (size_t i = 0; i < sweep.sweep.cells(); ++i) {
+        Result result;
+        if (i > 0) result.variants.push_back(timed("fast", 0, 10.0 * static_cast<double>(i)));
+        result.variants.push_back(timed("slow", 1, 100));
+        sweep.cells.push_back({sweep.sweep.cell(i), "", std::make_shared<const Result>(std::move(result))});
+    }
+    return sweep;
+}
+
+TEST_CASE("a curve a variant, in the family's order, whose points set the parameter", "[figures]") {
+    const auto lines =
+        timed_curves_of(swept({{"chunk", {int64_t{16}, int64_t{32}, int64_t{64}}}}), median_us);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].label == "fast");
+    CHECK(lines[0].x == std::vector<double>{32, 64});
+    CHECK(lines[0].y == std::vector<double>{10, 20});
+    CHECK(lines[0].sets.parameter == "chunk");
+    CHECK(lines[0].sets.values == lines[0].x);
+    CHECK(lines[1].x == std::vector<double>{16, 32, 64});
+}
+
+TEST_CASE("the second axis makes a curve each; names stand at 0, 1, 2", "[figures]") {
+    const Parameter op = choice_parameter("op", "", Group::algorithm, "sum", {"sum", "max"}, Renews::inputs);
+    const SweepResult sweep = swept({{"op", {"sum", "max"}}, {"length", {int64_t{64}, int64_t{128}}}});
+    const auto figures = sweep_figures(sweep, op);
+    REQUIRE(figures.size() == 2);
+    const Figure& time = figures.front();
+    CHECK(time.id == "sweep-op-time");
+    CHECK(time.title == "Time against op");
+    CHECK(time.x.categories == std::vector<std::string>{"sum", "max"});
+    REQUIRE(time.marks.size() == 8);  // two variants at two lengths, a band under each line
+    const Band& band = std::get<Band>(time.marks[0]);
+    const Line& line = std::get<Line>(time.marks[1]);
+    CHECK(line.label == "fast, length 64");
+    CHECK(line.x == std::vector<double>{1});
+    CHECK(line.sets.values.empty());
+    CHECK(band.low == std::vector<double>{line.y[0] - 1});
+    CHECK(band.high == std::vector<double>{line.y[0] + 1});
+    CHECK(std::get<Line>(time.marks[7]).label == "slow, length 128");
+    CHECK(std::get<Line>(time.marks[7]).ink.dashed);
+    CHECK_FALSE(figures.back().missing.empty());  // no errors are known
+}
+
+}  // namespace
+}  // namespace sawtooth
