@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/integers.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
@@ -39,7 +40,8 @@ std::vector<Parameter> shape_parameters() {
 
 std::vector<Parameter> rule_parameters() {
     using enum Group;
-    const std::vector<Value> names(memory::rules().begin(), memory::rules().end());
+    std::vector<Value> names;
+    for (const memory::UpdateRule& rule : memory::rules()) names.emplace_back(rule.name);
     return {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
                                              names, Renews::inputs)),
@@ -134,21 +136,23 @@ std::vector<Parameter> parameters() {
     return all;
 }
 
-using memory::has_rule;
+using memory::rule_of;
+using memory::State;
 
-bool forgets(const Parameters& p) { return !has_rule(p, {"lattice"}); }
-bool has_step(const Parameters& p) { return !has_rule(p, {"hebbian", "lattice"}); }
-bool has_momentum(const Parameters& p) { return has_rule(p, {"titans", "atlas", "atlas_omega"}); }
-bool has_matrix(const Parameters& p) { return !has_rule(p, {"lattice", "trellis"}); }
-bool is_atlas(const Parameters& p) { return has_rule(p, {"atlas"}); }
-bool is_lattice(const Parameters& p) { return has_rule(p, {"lattice"}); }
-bool is_trellis(const Parameters& p) { return has_rule(p, {"trellis"}); }
-bool has_one_state(const Parameters& p) { return !is_trellis(p); }
+bool forgets(const Parameters& p) { return rule_of(p).forgets; }
+bool has_step(const Parameters& p) { return rule_of(p).has_step; }
+bool has_momentum(const Parameters& p) { return rule_of(p).has_momentum; }
+bool has_matrix(const Parameters& p) { return rule_of(p).is(State::matrix); }
+bool has_slots(const Parameters& p) { return rule_of(p).is(State::slots); }
+bool has_two_matrices(const Parameters& p) { return rule_of(p).is(State::trellis); }
+bool has_one_state(const Parameters& p) { return !has_two_matrices(p); }
+bool reads_w_omega(const Parameters& p) { return rule_of(p).reads_w_omega; }
+bool reads_x(const Parameters& p) { return rule_of(p).reads_x; }
 bool has_levels(const Parameters& p) { return !p.is("levels", "none"); }
 
 // [B, d, d]; the slots of lattice are [B, m, d].
 Shape state_shape(const Parameters& p) {
-    return {p.integer("batch"), p.integer(is_lattice(p) ? "slot_count" : "d"), p.integer("d")};
+    return {p.integer("batch"), p.integer(has_slots(p) ? "slot_count" : "d"), p.integer("d")};
 }
 
 Shape matrix_shape(const Parameters& p, const Arrays&) {
@@ -161,16 +165,17 @@ Shape omega_shape(const Parameters& p, const Arrays&) { return {p.integer("d"), 
 
 Shape shape_of_boundaries(const Parameters& p, int64_t chunk) {
     const Shape state = state_shape(p);
-    return {state[0], (p.integer("length") + chunk - 1) / chunk + 1, state[1], state[2]};
+    return {state[0], ceil_divide(p.integer("length"), chunk) + 1, state[1], state[2]};
 }
 
 Shape boundaries_shape(const Parameters& p, const Arrays&) {
-    return shape_of_boundaries(p, memory::chunk_of(p, ""));
+    return shape_of_boundaries(p, std::min(p.integer("chunk"), p.integer("length")));
 }
 
-// tnt has a boundary a shard.
-Shape shape_of_shards(const ArraySpec& output, const Parameters& p, const Arrays& inputs) {
-    return output.name == "boundaries" ? shape_of_boundaries(p, memory::chunk_of(p, "tnt"))
+// Boundaries come where the strategy has its own.
+Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p,
+                   const Arrays& inputs) {
+    return output.name == "boundaries" ? shape_of_boundaries(p, memory::strategy_of(variant).chunk_of(p))
                                        : output.shape_for(p, inputs);
 }
 
@@ -201,12 +206,12 @@ std::vector<ArraySpec> inputs() {
          .meaning = "What makes atlas's right-hand side of a key and a value.",
          .dimensions = {"d", "2 d"},
          .shape = omega_shape,
-         .used = is_atlas},
+         .used = reads_w_omega},
         {.name = "slots",
          .meaning = "Slots before the first token; normalised on entry.",
          .dimensions = {"batch", "slot_count", "d"},
-         .used = is_lattice},
-        {.name = "x", .meaning = "What trellis compresses.", .dimensions = vectors, .used = is_trellis},
+         .used = has_slots},
+        {.name = "x", .meaning = "What trellis compresses.", .dimensions = vectors, .used = reads_x},
         {.name = "m0",
          .meaning = "Memory before the first token; zeros where absent.",
          .role = Role::optional,
@@ -221,12 +226,12 @@ std::vector<ArraySpec> inputs() {
          .meaning = "Key slots of trellis before the first token; zeros where absent.",
          .role = Role::optional,
          .dimensions = {"batch", "compress", "d"},
-         .used = is_trellis},
+         .used = has_two_matrices},
         {.name = "sv0",
          .meaning = "Value slots of trellis before the first token; zeros where absent.",
          .role = Role::optional,
          .dimensions = {"batch", "d", "compress"},
-         .used = is_trellis},
+         .used = has_two_matrices},
     };
 }
 
@@ -253,12 +258,12 @@ std::vector<ArraySpec> outputs() {
          .meaning = "Key slots of trellis after the last token.",
          .role = Role::output,
          .dimensions = {"batch", "compress", "d"},
-         .used = is_trellis},
+         .used = has_two_matrices},
         {.name = "sv",
          .meaning = "Value slots of trellis after the last token.",
          .role = Role::output,
          .dimensions = {"batch", "d", "compress"},
-         .used = is_trellis},
+         .used = has_two_matrices},
         {.name = "boundaries",
          .meaning =
              "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
@@ -296,16 +301,18 @@ std::vector<Variant> variants() {
                        .idea = strategy.idea,
                        .backends = {Backend::cpu, Backend::cuda},
                        .outputs = strategy.outputs,
-                       .check = strategy.check,
-                       .plan_cpu = strategy.plan_cpu,
-                       .plan_cuda = strategy.plan_cuda,
-                       .shape = strategy.name == "tnt" ? shape_of_shards : nullptr});
+                       .row = all.size(),
+                       .check = memory::check,
+                       .exact = memory::is_exact,
+                       .plan_cpu = memory::plan_on_cpu,
+                       .plan_cuda = memory::plan_on_cuda,
+                       .shape = output_shape});
     return all;
 }
 
 std::optional<Refusal> check(const Parameters& parameters) {
     const int64_t width = parameters.integer("d");
-    if (is_trellis(parameters) && parameters.integer("compress") > width)
+    if (has_two_matrices(parameters) && parameters.integer("compress") > width)
         return Refusal{
             "compress", to_text(parameters.at("compress")),
             "accepted is up to d = " + std::to_string(width) + ", as slots hold the first numbers of a key"};
@@ -336,6 +343,7 @@ Family make_family() {
     family.kernel_reference = memory::reference_at_chunks;
     family.work = memory::work;
     family.sequence_axis = "length";
+    family.causal = [](const Parameters&) { return true; };
     family.bench_cases = memory::bench_cases;
     family.sweeps = memory::sweeps;
     family.figures = memory::figures;

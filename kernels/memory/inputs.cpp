@@ -2,21 +2,12 @@
 
 #include <cmath>
 
-#include "kernels/memory/launches.h"
+#include "kernels/core/fill.h"
+#include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
-#include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
 namespace {
-
-// Calls next() for every value; looks at the token once in a while.
-template <class Next>
-void fill(std::span<float> values, const std::stop_token& stop, Next&& next) {
-    for (size_t i = 0; i < values.size(); ++i) {
-        if (i % (1 << 20) == 0 && stop.stop_requested()) return;
-        values[i] = static_cast<float>(next());
-    }
-}
 
 // Of the normal distribution that an input is drawn from. An x is about as long as a normalised key: at a
 // length of sqrt(d) trellis would diverge under the steps that the other rules take.
@@ -86,13 +77,11 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 }
 
 Work work(const Parameters& parameters) {
-    const Job job = sizes_of(parameters);
-    const auto tokens = static_cast<double>(job.length);
-    const double state = 4 * static_cast<double>(job.batch * job.width) *
-                         static_cast<double>(job.rule == UpdateRule::lattice   ? job.slot_count
-                                             : job.rule == UpdateRule::trellis ? 2 * job.compress
-                                                                               : job.width);
-    return {tokens * bytes_a_token(job) + state, tokens * operations_a_token(job)};
+    const Sizes sizes = sizes_of(parameters);
+    const auto tokens = static_cast<double>(sizes.length);
+    const int64_t matrices = sizes.rule->is(State::trellis) ? 2 : 1;
+    const auto state = static_cast<double>(4 * sizes.batch * sizes.d * matrices * sizes.state_rows());
+    return {tokens * sizes.bytes_a_token() + state, tokens * sizes.operations_a_token()};
 }
 
 // An approximation's distance from the exact rule is what it is, and not what a case can fail by: its limit

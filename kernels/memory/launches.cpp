@@ -1,78 +1,326 @@
 #include "kernels/memory/launches.h"
 
-namespace sawtooth::memory {
+namespace sawtooth::memory::describe {
+namespace {
 
-std::shared_ptr<const LaunchInfo> describe(std::string name, std::string meaning, int64_t items,
-                                           std::string formula, std::vector<ArrayUse> reads,
-                                           std::vector<ArrayUse> writes, Work work) {
-    auto info = std::make_shared<LaunchInfo>();
-    info->name = std::move(name);
-    info->meaning = std::move(meaning);
-    info->grid = {items, 1, 1};
-    info->grid_formula = std::move(formula);
-    info->reads = std::move(reads);
-    info->writes = std::move(writes);
-    info->work = work;
-    return info;
+using Uses = std::vector<ArrayUse>;
+
+void append(Uses& uses, Uses more) {
+    for (ArrayUse& use : more) uses.push_back(std::move(use));
 }
 
-void add_launch(Plan& plan, std::shared_ptr<const LaunchInfo> info,
-                std::function<void(const cpu::Item&)> work) {
-    if (plan.dry) return;
-    const int64_t items = info->grid.x;
-    plan.launches.push_back({std::move(info), [items, work = std::move(work)](Queue& queue) {
-                                 queue.pool->dispatch(items, cpu::Split::contiguous, work);
-                             }});
-}
+double number(int64_t count) { return static_cast<double>(count); }
 
-std::vector<ArrayUse> tokens_read(const Job& job, int64_t tokens) {
-    const Shape vectors = {job.batch, tokens, job.width}, gates = {job.batch, tokens};
-    std::vector<ArrayUse> uses = {{"k", vectors}, {"v", vectors}, {"q", vectors}};
-    if (job.x.length > 0) uses.push_back({"x", vectors});
-    const Gates& given = job.memory.gates;
-    if (given.alpha) uses.push_back({"alpha", gates});
-    if (given.eta) uses.push_back({"eta", gates});
-    if (given.theta) uses.push_back({"theta", gates});
-    if (job.rule == UpdateRule::atlas) uses.push_back({"w_omega", {job.width, 2 * job.width}});
+// alpha, eta and theta, as far as the rule reads them.
+Uses gates_of(const Job& job, int64_t tokens) {
+    const Shape shape = {job.batch, tokens};
+    Uses uses;
+    if (job.rule->forgets) uses.push_back({"alpha", shape});
+    if (job.rule->has_momentum) uses.push_back({"eta", shape});
+    if (job.rule->has_step) uses.push_back({"theta", shape});
     return uses;
 }
 
-std::vector<ArrayUse> tokens_written(const Job& job, int64_t tokens) {
-    return {{"y", {job.batch, tokens, job.width}}};
-}
+ArrayUse y_of(const Job& job, int64_t tokens) { return {job.y_name, {job.batch, tokens, job.d}}; }
 
-double operations_a_token(const Job& job) {
-    const auto d = static_cast<double>(job.width), slots = static_cast<double>(job.slot_count),
-               c = static_cast<double>(job.compress), window = static_cast<double>(job.memory.window);
-    // A product with a matrix is 2 d^2, an update with decay 3 d^2, momentum 2 d^2 more.
-    const double matrix = d * d;
-    switch (job.rule) {
-        case UpdateRule::titans:
-            return static_cast<double>(job.batch) * 9 * matrix;
-        case UpdateRule::delta:
-            return static_cast<double>(job.batch) * 7 * matrix;
-        case UpdateRule::hebbian:
-            return static_cast<double>(job.batch) * 5 * matrix;
-        case UpdateRule::atlas:
-            return static_cast<double>(job.batch) * 11 * matrix;
-        case UpdateRule::atlas_omega:
-            return static_cast<double>(job.batch) * (4 * window + 5) * matrix;
-        case UpdateRule::lattice:
-            return static_cast<double>(job.batch) * 13 * slots * d;
-        case UpdateRule::trellis:
-            return static_cast<double>(job.batch) * 16 * c * d;
+// The state from which a launch goes on, and that which it leaves.
+void add_state(LaunchInfo& info, const Chain& chain, Range range) {
+    const Shape shape = {chain.batch, chain.rows, chain.columns};
+    const bool is_first = range.first == 0;
+    if (!is_first || chain.m0) info.reads.push_back({chain.name + (is_first ? "0" : ""), shape});
+    info.writes.push_back({chain.name, shape});
+    if (chain.has_momentum) {
+        if (!is_first || chain.s0) info.reads.push_back({is_first ? "s0" : "s", shape});
+        info.writes.push_back({"s", shape});
     }
-    return 0;
+    if (chain.boundaries)
+        info.writes.push_back({"boundaries", {chain.batch, chain.boundary_count, chain.rows, chain.columns}});
 }
 
-double bytes_a_token(const Job& job) {
-    const double vectors = (job.rule == UpdateRule::trellis ? 5 : 4) * static_cast<double>(job.width) *
-                           static_cast<double>(cpu::bytes_of(job.y.precision));
-    const double gates = job.rule == UpdateRule::lattice   ? 0
-                         : job.rule == UpdateRule::hebbian ? 1
-                         : job.memory.has_momentum         ? 3
-                                                           : 2;
-    return static_cast<double>(job.batch) * (vectors + 4 * gates);
+void add_slots(LaunchInfo& info, const Job& job, Range range) {
+    const Shape shape = {job.batch, job.slot_count, job.d};
+    info.reads.push_back({range.first == 0 ? "slots" : "m", shape});
+    info.writes.push_back({"m", shape});
+    if (job.boundaries)
+        info.writes.push_back({"boundaries", {job.batch, job.boundary_count, job.slot_count, job.d}});
 }
 
-}  // namespace sawtooth::memory
+void add_states(LaunchInfo& info, const Job& job, Range range) {
+    switch (job.rule->state) {
+        case State::matrix:
+            return add_state(info, matrix_chain(job), range);
+        case State::slots:
+            return add_slots(info, job, range);
+        case State::trellis:
+            add_state(info, key_chain(job), range);
+            return add_state(info, value_chain(job), range);
+    }
+}
+
+}  // namespace
+
+Uses inputs_of(const Job& job, int64_t tokens) {
+    const Shape vectors = {job.batch, tokens, job.d};
+    Uses uses = {{"k", vectors}, {"v", vectors}, {"q", vectors}};
+    if (job.rule->reads_x) uses.push_back({"x", vectors});
+    append(uses, gates_of(job, tokens));
+    if (job.rule->reads_w_omega) uses.push_back({"w_omega", {job.d, 2 * job.d}});
+    return uses;
+}
+
+LaunchInfo tokens(const Job& job, int64_t tokens) {
+    LaunchInfo info;
+    info.name = tokens == 1 ? "token" : "tokens";
+    info.meaning = tokens == 1 ? "One token corrects the memory and reads it."
+                               : "All tokens, one after another, correct the memory and read it.";
+    info.reads = inputs_of(job, tokens);
+    info.writes = {y_of(job, tokens)};
+    add_states(info, job, {0, tokens});
+    info.work = {number(tokens) * job.bytes_a_token(), number(tokens) * job.operations_a_token()};
+    return info;
+}
+
+namespace {
+
+// Of all tiles of all sequences: tokens, the tokens that their windows reach, and pairs of a token that reads
+// and one that it reads.
+struct Counts {
+    double tokens = 0, sources = 0, pairs = 0,
+           states = 0;                           // states: numbers of M, and of S where there is one
+    double size = 0, width = 0;                  // of a matrix: rows times, and plus, columns
+    double matrices = 1, element = 4, word = 4;  // bytes of a number between launches, of an input
+};
+
+Counts counts_of(const TiledRange& range) {
+    const Chain& chain = range.chain;
+    const double halo = number(chain.window - 1);
+    Counts counts;
+    const auto add_chunks = [&](int64_t chunks, int64_t tokens) {
+        const auto add_tiles = [&](int64_t tiles, int64_t tile) {
+            const double times = number(chain.batch * chunks * tiles), count = number(tile);
+            counts.tokens += times * count;
+            counts.sources += times * (count + halo);
+            counts.pairs += times * (count * (count + 1) / 2 + count * halo);
+        };
+        add_tiles(tokens / range.tiling.tile(), range.tiling.tile());
+        if (tokens % range.tiling.tile() > 0) add_tiles(1, tokens % range.tiling.tile());
+    };
+    const int64_t all = range.tiling.tokens().count(), chunk = range.tiling.chunk();
+    add_chunks(all / chunk, chunk);
+    add_chunks(1, all % chunk);
+    counts.size = number(chain.rows * chain.columns);
+    counts.width = number(chain.rows + chain.columns);
+    counts.matrices = chain.has_momentum ? 2 : 1;
+    counts.states = counts.matrices * counts.size * number(chain.batch * range.tiling.count());
+    counts.element = number(range.element_bytes);
+    counts.word = number(bytes_of(range.job.storage));
+    return counts;
+}
+
+// What lies between the launches of a range.
+ArrayUse rows_of(const TiledRange& range, std::string name, int64_t width) {
+    return {std::move(name), {range.chain.batch, range.tiling.tokens().count(), width}};
+}
+ArrayUse keys_of(const TiledRange& range) { return rows_of(range, "keys", range.chain.columns); }
+ArrayUse values_of(const TiledRange& range) { return rows_of(range, "values", range.chain.rows); }
+ArrayUse errors_of(const TiledRange& range) { return rows_of(range, "errors", range.chain.rows); }
+ArrayUse coefficients_of(const TiledRange& range) {
+    return {"coefficients",
+            {range.chain.batch, range.tiling.count(), 2 * (range.tiling.tile() + range.chain.window - 1)}};
+}
+ArrayUse states_of(const TiledRange& range, const char* name = "states of tiles") {
+    return {name, {range.chain.batch, range.tiling.count(), range.chain.rows, range.chain.columns}};
+}
+
+LaunchInfo prepared(const TiledRange& range) {
+    const Counts counts = counts_of(range);
+    const UpdateRule& rule = *range.job.rule;
+    LaunchInfo info;
+    info.reads = {rows_of(range, range.chain.keys, range.chain.columns),
+                  rows_of(range, range.chain.values, range.job.d)};
+    append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
+    if (rule.reads_w_omega) info.reads.push_back({"w_omega", {range.job.d, 2 * range.job.d}});
+    info.writes = {keys_of(range), values_of(range), coefficients_of(range)};
+    info.work.bytes = counts.sources * counts.width * (counts.word + counts.element);
+    info.work.operations = 3 * counts.width * counts.sources + 5 * counts.pairs;
+    if (rule.reads_w_omega) info.work.operations += 4 * counts.size * counts.sources;
+    return info;
+}
+
+}  // namespace
+
+LaunchInfo prepare(const TiledRange& range) {
+    LaunchInfo info = prepared(range);
+    info.name = "prepare" + range.chain.suffix;
+    info.meaning = range.job.rule->reads_w_omega
+                       ? "All w = W silu([k; v]) at once; keys are normalised, gates multiplied up, by tiles."
+                       : "Keys are normalised and gates multiplied up, tile by tile.";
+    return info;
+}
+
+LaunchInfo solve(const TiledRange& range) {
+    LaunchInfo info = prepared(range);
+    const Counts counts = counts_of(range);
+    info.name = "solve";
+    info.meaning = "The triangular system of every tile is solved for its keys and values (WY form).";
+    // k . k of every pair, then the solve for keys and values.
+    info.work.operations += 2 * counts.pairs * (number(range.chain.columns) + counts.width);
+    return info;
+}
+
+LaunchInfo walk(const TiledRange& range) {
+    const Counts counts = counts_of(range);
+    LaunchInfo info;
+    info.name = "walk" + range.chain.suffix;
+    info.meaning = "From boundary to boundary: errors and states, strips of rows for themselves.";
+    info.reads = {keys_of(range), values_of(range), coefficients_of(range)};
+    info.writes = {errors_of(range), states_of(range)};
+    add_state(info, range.chain, range.tiling.tokens());
+    const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
+    info.work.bytes =
+        counts.element * (counts.sources * (counts.width + number(range.chain.rows)) + counts.states);
+    info.work.operations = 2 * products * counts.sources * counts.size + 3 * counts.states;
+    return info;
+}
+
+LaunchInfo sum_tiles(const TiledRange& range) {
+    const Counts counts = counts_of(range);
+    LaunchInfo info;
+    info.name = "sum_tiles";
+    info.meaning = "What every tile adds to memory and momentum, all at once.";
+    info.reads = {keys_of(range), values_of(range), coefficients_of(range)};
+    info.writes = {errors_of(range), states_of(range, "sums of tiles")};
+    info.work.bytes =
+        counts.element * counts.sources * (counts.width + number(range.chain.rows)) + 4 * counts.states;
+    info.work.operations = 2 * counts.matrices * counts.size * counts.sources;
+    return info;
+}
+
+LaunchInfo scan_tiles(const TiledRange& range) {
+    const Counts counts = counts_of(range);
+    LaunchInfo info;
+    info.name = "scan_tiles";
+    info.meaning = "The sums of tiles are scanned, memory and momentum together.";
+    info.reads = {states_of(range, "sums of tiles"), coefficients_of(range)};
+    info.writes = {states_of(range)};
+    add_state(info, range.chain, range.tiling.tokens());
+    info.work = {(4 + counts.element) * counts.states, 2 * counts.states};
+    return info;
+}
+
+LaunchInfo read(const TiledRange& range, const Reading& reading) {
+    const Counts counts = counts_of(range);
+    LaunchInfo info;
+    info.name = "read" + reading.suffix;
+    info.meaning = reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
+                                       : "All tokens of all tiles read their memory.";
+    info.reads = {rows_of(range, reading.queries, range.chain.columns), states_of(range)};
+    info.writes = {rows_of(range, reading.result, range.chain.rows)};
+    const double states = counts.states / (reading.at_boundary ? counts.matrices : 1);
+    const double memories = reading.at_boundary ? 1 : counts.matrices;
+    info.work.bytes = counts.element * states + counts.word * counts.tokens * counts.width;
+    info.work.operations = 2 * memories * counts.tokens * counts.size;
+    if (reading.at_boundary) return info;
+    append(info.reads, {keys_of(range), errors_of(range)});
+    append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
+    info.work.bytes += counts.element * counts.sources * counts.width;
+    info.work.operations += 2 * counts.pairs * counts.width;
+    return info;
+}
+
+LaunchInfo tree(const Job& job, Range range, Uses brings) {
+    const double tokens = number(job.batch * range.count()), size = number(job.d * job.d);
+    const double matrices = job.rule->has_momentum ? 2 : 1;
+    LaunchInfo info;
+    info.name = "tree";
+    info.meaning = "In every tile totals go up a tree and states come down; then tokens read.";
+    info.reads = std::move(brings);
+    info.writes = {y_of(job, range.count())};
+    add_state(info, matrix_chain(job), range);
+    info.work = {number(range.count()) * job.bytes_a_token(), (8 * matrices + 6) * tokens * size};
+    return info;
+}
+
+namespace {
+
+ArrayUse sums_of_y(const Job& job, Range shard) {
+    return {"sums of y", {job.batch, ceil_divide(shard.count(), job.local_tokens), job.d}};
+}
+
+// The global memory, of which M alone goes on from shard to shard.
+Chain global_memory(const Job& job) {
+    Chain chain = matrix_chain(job);
+    chain.has_momentum = false;
+    return chain;
+}
+
+}  // namespace
+
+LaunchInfo locals(const Job& job, Range shard) {
+    const double count = number(shard.count());
+    LaunchInfo info;
+    info.name = "locals";
+    info.meaning = "Local memories run over their tokens, all of a shard at once.";
+    add_state(info, global_memory(job), shard);
+    append(info.reads, inputs_of(job, shard.count()));
+    info.writes = {y_of(job, shard.count()), sums_of_y(job, shard)};
+    info.work = {count * job.bytes_a_token(), count * job.operations_a_token()};
+    return info;
+}
+
+LaunchInfo global_step(const Job& job, Range shard) {
+    const double size = number(job.batch * job.d * job.d);
+    LaunchInfo info;
+    info.name = "global_step";
+    info.meaning = "The means of a shard move the global memory.";
+    info.reads = {sums_of_y(job, shard), {"alpha", {job.batch, shard.count()}}};
+    add_state(info, global_memory(job), shard);
+    info.work = {8 * size, 3 * size};
+    return info;
+}
+
+namespace {
+
+ArrayUse slots_of_tiles(const Job& job, const Tiling& tiling) {
+    return {"slots of tiles", {job.batch, tiling.count(), job.slot_count, job.d}};
+}
+
+Work slot_work(const Job& job, const Tiling& tiling, double operations) {
+    const double tokens = number(tiling.tokens().count()), state = number(job.batch * job.slot_count * job.d);
+    return {tokens * job.bytes_a_token() + 4 * number(tiling.count()) * state, operations * tokens * state};
+}
+
+}  // namespace
+
+LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
+    LaunchInfo info;
+    info.name = "walk_slots";
+    info.meaning = "From boundary to boundary, every slot for itself.";
+    info.reads = std::move(brings);
+    info.writes = {slots_of_tiles(job, tiling)};
+    add_slots(info, job, tiling.tokens());
+    info.work = slot_work(job, tiling, 6);
+    return info;
+}
+
+LaunchInfo read_slots(const Job& job, const Tiling& tiling, Uses brings) {
+    LaunchInfo info;
+    info.name = "read_slots";
+    info.meaning = "All tokens of all tiles read the slots.";
+    info.reads = std::move(brings);
+    info.reads.push_back(slots_of_tiles(job, tiling));
+    info.writes = {y_of(job, tiling.tokens().count())};
+    info.work = slot_work(job, tiling, 16);
+    return info;
+}
+
+LaunchInfo pulse(int64_t length) {
+    LaunchInfo info;
+    info.name = "pulse";
+    info.meaning = "Where a level fires.";
+    info.writes = {{"pulse", {length}}};
+    info.work.bytes = 4 * number(length);
+    return info;
+}
+
+}  // namespace sawtooth::memory::describe

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -26,9 +25,5 @@ std::vector<BenchCase> bench_cases(Backend backend);
 
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
-
-// [t][s] = product of 1 - alpha_u for u from s + 1 to t, 1 on the diagonal, 0 above it; row-major, as many
-// rows and columns as there are alphas. Made by multiplying on, never by dividing: alpha may be 1.
-std::vector<float> decay_products(std::span<const float> alpha);
 
 }  // namespace sawtooth::memory

@@ -2,156 +2,165 @@
 
 #include <algorithm>
 
-#include "kernels/memory/cuda.h"
+#include "kernels/memory/cpu/strategies.h"
+#include "kernels/memory/cuda/strategies.h"
 
 namespace sawtooth::memory {
 namespace {
 
-bool goes_with(const Strategy& strategy, const std::string& rule) {
-    return std::find(strategy.rules.begin(), strategy.rules.end(), rule) != strategy.rules.end();
+std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&)) {
+    std::vector<std::string> names;
+    for (const UpdateRule& rule : rules())
+        if (has(rule)) names.push_back(rule.name);
+    return names;
 }
 
-std::optional<std::string> check_rule(const Parameters& parameters, const std::string& name) {
-    const std::string& rule = parameters.text("rule");
+std::vector<Strategy> make_strategies() {
+    const auto every_rule = names_of_rules([](const UpdateRule&) { return true; });
+    const auto matrix_rules = names_of_rules([](const UpdateRule& rule) { return rule.is(State::matrix); });
+    const std::vector<std::string> every_output = {"y", "m", "s", "sk", "sv", "boundaries"};
+    return {
+        {.name = "sequential",
+         .idea = "One step a token, one launch a token: the sawtooth itself.",
+         .rules = every_rule,
+         .outputs = every_output,
+         .exact = Exact::always,
+         .chunk_forward = forward::sequential,
+         .cuda = add_sequential,
+         .cuda_check = check_sequential},
+        {.name = "sequential_persistent",
+         .idea = "One step a token, all of them in one launch.",
+         .rules = every_rule,
+         .outputs = every_output,
+         .exact = Exact::always,
+         .chunk_forward = forward::sequential_persistent,
+         .cuda = add_sequential_persistent,
+         .cuda_check = check_sequential_persistent},
+        {.name = "chunkwise_gd",
+         .idea = "Errors of a whole chunk against the state at its boundary, in matrix products; exact at "
+                 "chunk 1.",
+         .rules = every_rule,
+         .outputs = {"y", "m", "s", "sk", "sv", "boundaries", "pulse", "level_y"},
+         .chunk = "chunk",
+         .chunk_forward = forward::chunkwise_gd,
+         .room = room::chunkwise_gd,
+         .cuda = add_chunkwise_gd,
+         .cuda_check = check_chunkwise_gd},
+        {.name = "associative_scan",
+         .idea = "Momentum and memory by a tree scan over matrices, exact but for the errors, which are "
+                 "frozen at the boundary.",
+         .rules = matrix_rules,
+         .outputs = {"y", "m", "s", "boundaries"},
+         .chunk = "chunk",
+         .chunk_forward = forward::associative_scan,
+         .room = room::associative_scan,
+         .cuda = add_associative_scan,
+         .cuda_check = check_associative_scan},
+        {.name = "tnt",
+         .idea = "Local memories of C_L tokens in parallel inside shards of C_G tokens, then one step of the "
+                 "global memory.",
+         .rules = {"titans", "delta", "hebbian"},
+         .outputs = {"y", "m", "boundaries"},
+         .chunk = "C_G",
+         .exact = Exact::inside_locals,
+         .chunk_forward = forward::tnt,
+         .room = room::tnt,
+         .cuda = add_tnt,
+         .cuda_check = check_tnt},
+        {.name = "lattice_gla",
+         .idea = "Lattice's update linearised at the boundary slots, which makes it a gated linear "
+                 "recurrence.",
+         .rules = {"lattice"},
+         .outputs = {"y", "m", "boundaries"},
+         .chunk = "chunk",
+         .chunk_forward = forward::lattice_gla,
+         .room = room::lattice_gla,
+         .cuda = add_lattice_gla,
+         .cuda_check = check_lattice_gla},
+        {.name = "atlas_parallel",
+         .idea = "All right-hand sides at once, momentum by scan, then the memory; on a GPU chunkwise_gd "
+                 "does the same.",
+         .rules = {"atlas", "atlas_omega"},
+         .outputs = {"y", "m", "s", "boundaries"},
+         .chunk = "chunk",
+         .chunk_forward = forward::atlas_parallel,
+         .room = room::chunkwise_gd,
+         .cuda = add_chunkwise_gd},
+        {.name = "exact_chunk",
+         .idea = "The errors of a chunk by a triangular solve (WY form), exact at any chunk.",
+         .rules = {"delta"},
+         .outputs = {"y", "m", "boundaries"},
+         .chunk = "chunk",
+         .exact = Exact::always,
+         .chunk_forward = forward::exact_chunk,
+         .room = room::exact_chunk,
+         .cuda = add_exact_chunk},
+    };
+}
+
+std::optional<std::string> check_rule(const Strategy& wanted, const UpdateRule& rule) {
+    if (wanted.goes_with(rule)) return {};
     std::string those;
-    for (const Strategy& strategy : strategies()) {
-        if (!goes_with(strategy, rule)) continue;
-        if (strategy.name == name) return {};
-        those += (those.empty() ? "" : ", ") + strategy.name;
-    }
-    return "rule = " + rule + ": " + name + " does not go with it; those that do are " + those;
+    for (const Strategy& strategy : strategies())
+        if (strategy.goes_with(rule)) those += (those.empty() ? "" : ", ") + strategy.name;
+    return "rule = " + rule.name + ": " + wanted.name + " does not go with it; those that do are " + those;
 }
 
-// A check and a plan are plain functions and know no name of their own, so that a place in the table stands
-// for the strategy.
-template <size_t row>
-std::optional<std::string> check_row(const Parameters& parameters, const Chip& chip) {
-    const std::string& name = strategies()[row].name;
-    if (auto refused = check_rule(parameters, name)) return refused;
-    return chip.backend == Backend::cuda ? check_on_gpu(parameters, name, chip) : std::nullopt;
-}
-
-template <size_t row>
-Plan plan_row(const PlanRequest& request) {
-    return plan_fold(strategies()[row], request, 0);
-}
-
-template <size_t row>
-Outcome<Plan> plan_row_on_gpu(const PlanRequest& request) {
-    return plan_on_gpu(strategies()[row], request);
-}
-
-// Sizes above the length act as the length.
-std::optional<std::string> check_tnt(const Parameters& parameters, const Chip& chip) {
-    if (auto refused = check_row<4>(parameters, chip)) return refused;
-    const int64_t length = parameters.integer("length");
-    const int64_t shard = std::min(parameters.integer("C_G"), length);
-    const int64_t local = std::min(parameters.integer("C_L"), length);
-    if (local <= shard) return {};
-    return "C_L = " + std::to_string(local) +
-           ": the tokens of a local memory lie inside a shard; accepted is up to " +
-           "C_G = " + std::to_string(shard);
-}
-
-Exact always(UpdateRule) { return Exact::always; }
-Exact inside_locals(UpdateRule) { return Exact::inside_locals; }
-// Frozen errors are no approximation where errors do not read the memory.
-Exact where_nothing_is_frozen(UpdateRule rule) {
-    return rule == UpdateRule::hebbian || rule == UpdateRule::atlas ? Exact::always : Exact::at_chunk_one;
+// Local memories lie inside a chunk. Sizes above the length act as the length.
+std::optional<std::string> check_locals(const Strategy& strategy, const Job& job) {
+    if (strategy.exact != Exact::inside_locals || job.local_tokens <= job.chunk) return {};
+    return "C_L = " + std::to_string(job.local_tokens) +
+           ": the tokens of a local memory lie inside a shard; accepted is up to " + strategy.chunk + " = " +
+           std::to_string(job.chunk);
 }
 
 }  // namespace
 
-const std::vector<std::string>& rules() {
-    static const std::vector<std::string> all = {"titans",      "delta",   "hebbian", "atlas",
-                                                 "atlas_omega", "lattice", "trellis"};
-    return all;
-}
-
-UpdateRule rule_of(const Parameters& parameters) {
-    const auto found = std::find(rules().begin(), rules().end(), parameters.text("rule"));
-    return static_cast<UpdateRule>(found - rules().begin());
-}
-
-bool has_rule(const Parameters& parameters, std::initializer_list<std::string_view> rules) {
-    return std::any_of(rules.begin(), rules.end(),
-                       [&](std::string_view rule) { return parameters.is("rule", rule); });
-}
-
 const std::vector<Strategy>& strategies() {
-    static const std::vector<std::string> matrix_rules = {"titans", "delta", "hebbian", "atlas",
-                                                          "atlas_omega"};
-    static const std::vector<std::string> every_output = {"y", "m", "s", "sk", "sv", "boundaries"};
-    static const std::vector<Strategy> all = {
-        {"sequential", "One step a token, one launch a token: the sawtooth itself.", rules(), every_output,
-         check_row<0>, always, forward::sequential, nullptr, plan_row<0>, plan_row_on_gpu<0>},
-        {"sequential_persistent", "One step a token, all of them in one launch.", rules(), every_output,
-         check_row<1>, always, forward::sequential_persistent, nullptr, plan_row<1>, plan_row_on_gpu<1>},
-        {"chunkwise_gd",
-         "Errors of a whole chunk against the state at its boundary, in matrix products; exact at chunk 1.",
-         rules(),
-         {"y", "m", "s", "sk", "sv", "boundaries", "pulse", "level_y"},
-         check_row<2>,
-         where_nothing_is_frozen,
-         forward::chunkwise_gd,
-         room::chunkwise_gd,
-         plan_row<2>,
-         plan_row_on_gpu<2>},
-        {"associative_scan",
-         "Momentum and memory by a tree scan over matrices, exact but for the errors, which are frozen at "
-         "the boundary.",
-         matrix_rules,
-         {"y", "m", "s", "boundaries"},
-         check_row<3>,
-         where_nothing_is_frozen,
-         forward::associative_scan,
-         room::associative_scan,
-         plan_row<3>,
-         plan_row_on_gpu<3>},
-        {"tnt",
-         "Local memories of C_L tokens in parallel inside shards of C_G tokens, then one step of the global "
-         "memory.",
-         {"titans", "delta", "hebbian"},
-         {"y", "m", "boundaries"},
-         check_tnt,
-         inside_locals,
-         forward::tnt,
-         room::tnt,
-         plan_row<4>,
-         plan_row_on_gpu<4>},
-        {"lattice_gla",
-         "Lattice's update linearised at the boundary slots, which makes it a gated linear recurrence.",
-         {"lattice"},
-         {"y", "m", "boundaries"},
-         check_row<5>,
-         where_nothing_is_frozen,
-         forward::lattice_gla,
-         room::lattice_gla,
-         plan_row<5>,
-         plan_row_on_gpu<5>},
-        {"atlas_parallel",
-         "All right-hand sides at once, momentum by scan, then the memory; on a GPU chunkwise_gd does the "
-         "same.",
-         {"atlas", "atlas_omega"},
-         {"y", "m", "s", "boundaries"},
-         check_row<6>,
-         where_nothing_is_frozen,
-         forward::atlas_parallel,
-         room::atlas_parallel,
-         plan_row<6>,
-         plan_row_on_gpu<6>},
-        {"exact_chunk",
-         "The errors of a chunk by a triangular solve (WY form), exact at any chunk.",
-         {"delta"},
-         {"y", "m", "boundaries"},
-         check_row<7>,
-         always,
-         forward::exact_chunk,
-         room::exact_chunk,
-         plan_row<7>,
-         plan_row_on_gpu<7>},
-    };
+    static const std::vector<Strategy> all = make_strategies();
     return all;
+}
+
+const Strategy& strategy_of(const Variant& variant) { return strategies()[variant.row]; }
+
+const Strategy& strategy_named(const std::string& name) {
+    return *std::find_if(strategies().begin(), strategies().end(),
+                         [&](const Strategy& strategy) { return strategy.name == name; });
+}
+
+bool Strategy::goes_with(const UpdateRule& rule) const {
+    return std::find(rules.begin(), rules.end(), rule.name) != rules.end();
+}
+
+Exact Strategy::exact_for(const UpdateRule& rule) const {
+    return exact == Exact::at_chunk_one && !rule.reads_memory ? Exact::always : exact;
+}
+
+int64_t Strategy::chunk_of(const Parameters& parameters) const {
+    return std::min(parameters.integer(walks_by_token() ? "chunk" : chunk), parameters.integer("length"));
+}
+
+std::optional<std::string> check(const Variant& variant, const Parameters& parameters, const Chip& chip) {
+    const Strategy& strategy = strategy_of(variant);
+    const Job job = job_of(parameters, strategy);
+    if (auto refused = check_rule(strategy, *job.rule)) return refused;
+    if (auto refused = check_locals(strategy, job)) return refused;
+    if (chip.backend != Backend::cuda) return {};
+    if (auto refused = check_on_cuda(parameters, chip)) return refused;
+    return strategy.cuda_check ? strategy.cuda_check(job, chip) : std::nullopt;
+}
+
+// Levels are read at a boundary, and so is their reference: there only frozen errors part the two.
+bool is_exact(const Variant& variant, const Parameters& parameters) {
+    const Strategy& strategy = strategy_of(variant);
+    const Job job = job_of(parameters, strategy);
+    const Exact exact = strategy.exact_for(*job.rule);
+    if (strategy.walks_by_token()) return true;
+    if (job.reads_boundary || exact == Exact::inside_locals) return false;
+    if (exact == Exact::always) return true;
+    const auto* const levels = std::get_if<std::vector<int64_t>>(&parameters.at("levels"));
+    const auto is_one = [&](int64_t chunk) { return std::min(chunk, job.length) == 1; };
+    return is_one(job.chunk) && (!levels || std::all_of(levels->begin(), levels->end(), is_one));
 }
 
 }  // namespace sawtooth::memory

@@ -1,77 +1,71 @@
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/core/family.h"
-#include "kernels/memory/job.h"
-#include "kernels/memory/tiles.h"
+#include "kernels/memory/rules.h"
+#include "kernels/memory/tiling.h"
+
+namespace sawtooth::cpu {
+class PlanBuilder;
+}
+namespace sawtooth::cuda {
+class PlanBuilder;
+}
 
 namespace sawtooth::memory {
+
+struct Job;
+struct CpuJob;
 
 // Where a strategy gives what the sequential rule gives, up to rounding, when tokens are read at the evolving
 // memory.
 enum class Exact { always, at_chunk_one, inside_locals };
 
-// A strategy is a variant: one way to walk the sequence, for the rules that allow it. A run is its fold:
-// chunk_forward over the chunks of the sequence, as many at a time as the room allows.
+// A strategy is a variant: one way to walk the sequence, for the rules that allow it. What a strategy is
+// stands in its columns; no other code knows the names.
 struct Strategy {
     std::string name;
     std::string idea;                  // one sentence
     std::vector<std::string> rules;    // those that it goes with
     std::vector<std::string> outputs;  // those of any of its rules; the rule says which are used
-    std::optional<std::string> (*check)(const Parameters&, const Chip&);
-    Exact (*exact)(UpdateRule);
-    // Adds the launches that take the job's state over these tokens, whole chunks of the pulse, and that
-    // store what the tokens read.
-    void (*chunk_forward)(Plan&, const Job& state, Range tokens, Pulse pulse, float* room);
-    // How many floats it wants as `room` for so many tokens; null: none.
-    int64_t (*room_for)(const Job&, Range tokens, Pulse pulse);
-    Plan (*plan_cpu)(const PlanRequest&);
-    Outcome<Plan> (*plan_cuda)(const PlanRequest&);
+    // The parameter that says after how many tokens a boundary comes, from which on errors are taken anew;
+    // "": it walks token by token, and its boundaries at `chunk` change nothing.
+    std::string chunk = "";
+    Exact exact = Exact::at_chunk_one;
+
+    // On the CPU a run is the strategy's fold over the sequence: chunk_forward takes the job's state over
+    // these tokens, whole chunks, as many at a time as the room allows, and stores what they read.
+    void (*chunk_forward)(cpu::PlanBuilder&, const CpuJob&, Range tokens, float* room) = nullptr;
+    // How many numbers it wants as `room` for so many tokens; null: none.
+    int64_t (*room)(const CpuJob&, Range tokens) = nullptr;
+
+    // On a GPU it adds its launches, in order. What a chip cannot do of it, in words; null: it can do all
+    // that any strategy can.
+    void (*cuda)(cuda::PlanBuilder&, const Job&) = nullptr;
+    std::optional<std::string> (*cuda_check)(const Job&, const Chip&) = nullptr;
+
+    bool goes_with(const UpdateRule& rule) const;
+    bool walks_by_token() const { return chunk.empty(); }
+    // Where it is exact for that rule: frozen errors are no approximation where none reads the memory.
+    Exact exact_for(const UpdateRule& rule) const;
+    // Tokens between its boundaries, as far as there are any.
+    int64_t chunk_of(const Parameters& parameters) const;
 };
 
+// The family's variants are its rows, in this order.
 const std::vector<Strategy>& strategies();
+const Strategy& strategy_of(const Variant& variant);
+const Strategy& strategy_named(const std::string& name);
 
-// The rules in the order in which they are shown.
-const std::vector<std::string>& rules();
-bool has_rule(const Parameters& parameters, std::initializer_list<std::string_view> rules);
-UpdateRule rule_of(const Parameters& parameters);
-
-// The plan of a strategy on the CPU: its fold over the sequence, then that of every level where it gives
-// levels. `chunks_a_call`: how many chunks chunk_forward is given at a time; 0: as many as fit the room.
-Plan plan_fold(const Strategy& strategy, const PlanRequest& request, int64_t chunks_a_call);
-
-// The plan of a strategy on a GPU.
-Outcome<Plan> plan_on_gpu(const Strategy& strategy, const PlanRequest& request);
-
-// What parameters alone say of a job: rule and sizes, no memory.
-Job sizes_of(const Parameters& parameters);
-
-// Every how many tokens the strategy has a boundary, as far as there are tokens: `chunk`, of tnt `C_G`.
-int64_t chunk_of(const Parameters& parameters, std::string_view strategy);
-
-// One file each: what the strategies above are made of.
-namespace forward {
-void sequential(Plan&, const Job&, Range, Pulse, float*);
-void sequential_persistent(Plan&, const Job&, Range, Pulse, float*);
-void chunkwise_gd(Plan&, const Job&, Range, Pulse, float*);
-void associative_scan(Plan&, const Job&, Range, Pulse, float*);
-void tnt(Plan&, const Job&, Range, Pulse, float*);
-void lattice_gla(Plan&, const Job&, Range, Pulse, float*);
-void atlas_parallel(Plan&, const Job&, Range, Pulse, float*);
-void exact_chunk(Plan&, const Job&, Range, Pulse, float*);
-}  // namespace forward
-namespace room {
-int64_t chunkwise_gd(const Job&, Range, Pulse);
-int64_t associative_scan(const Job&, Range, Pulse);
-int64_t tnt(const Job&, Range, Pulse);
-int64_t lattice_gla(const Job&, Range, Pulse);
-int64_t atlas_parallel(const Job&, Range, Pulse);
-int64_t exact_chunk(const Job&, Range, Pulse);
-}  // namespace room
+// What a Variant of the family is made of.
+std::optional<std::string> check(const Variant& variant, const Parameters& parameters, const Chip& chip);
+bool is_exact(const Variant& variant, const Parameters& parameters);
+Outcome<Plan> plan_on_cpu(const PlanRequest& request);
+Outcome<Plan> plan_on_cuda(const PlanRequest& request);
+// chunk_forward is given that many chunks at a time; 0: as many as fit the room.
+Outcome<Plan> plan_fold(const PlanRequest& request, int64_t chunks_at_a_time);
 
 }  // namespace sawtooth::memory

@@ -5,13 +5,21 @@
 namespace sawtooth::device {
 
 // Starts a copy of 4, 8 or 16 bytes from global to shared memory past the registers; zeros where it is not
-// `there`, when nothing is read. Seen by this thread after wait_for_copies, by others after a barrier too.
+// `there`, when nothing is read. Both addresses are multiples of `bytes`. Seen by this thread after
+// wait_for_copies, by others after a barrier too.
+template <int bytes>
+__device__ void copy_async(void* to, const void* from, bool there) {
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+    const auto shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(bytes),
+                 "r"(there ? bytes : 0)
+                 : "memory");
+}
+
+// A whole Words at once.
 template <class Words>
 __device__ void copy_async(Words* to, const void* from, bool there) {
-    const auto shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
-                 "n"(static_cast<int>(sizeof(Words))), "r"(there ? static_cast<int>(sizeof(Words)) : 0)
-                 : "memory");
+    copy_async<static_cast<int>(sizeof(Words))>(static_cast<void*>(to), from, there);
 }
 
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }

@@ -5,21 +5,26 @@
 
 namespace sawtooth::device {
 
-// What floats are stored in.
+// What floats are stored in: a word of each, to and from f32. Narrow ones also two at once, the first in the
+// low bits, where it lies in memory before the second.
 struct f32 {
     using Word = float;
+    static __device__ float widen(float word) { return word; }
+    static __device__ float narrow(float value) { return value; }
 };
 
 struct f16 {
     using Word = uint16_t;
     static __device__ float widen(uint16_t word) { return f16_to_f32(word); }
     static __device__ uint16_t narrow(float value) { return f32_to_f16(value); }
+    static __device__ uint32_t narrow(float first, float second) { return f32_to_f16x2(first, second); }
 };
 
 struct bf16 {
     using Word = uint16_t;
     static __device__ float widen(uint16_t word) { return bf16_to_f32(word); }
     static __device__ uint16_t narrow(float value) { return f32_to_bf16(value); }
+    static __device__ uint32_t narrow(float first, float second) { return f32_to_bf16x2(first, second); }
 };
 
 // The same value, which the compiler cannot tell: what it made of it before is not kept for use after this.

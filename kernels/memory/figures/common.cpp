@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/memory/family.h"
+#include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
@@ -24,14 +25,13 @@ Figure table_figure(const Parameters& parameters) {
     matrix.kinds = {{"exact", {Ink::Role::accent}},
                     {"exact at chunk 1", {Ink::Role::quiet}},
                     {"exact inside a local memory", {Ink::Role::limit}}};
-    for (const std::string& rule : rules())
-        matrix.column_labels.push_back(parameters.is("rule", rule) ? "[" + rule + "]" : rule);
+    for (const UpdateRule& rule : rules())
+        matrix.column_labels.push_back(parameters.is("rule", rule.name) ? "[" + rule.name + "]" : rule.name);
     for (const Strategy& strategy : strategies()) {
         matrix.row_labels.push_back(strategy.name);
-        for (size_t rule = 0; rule < rules().size(); ++rule) {
-            const bool goes = std::find(strategy.rules.begin(), strategy.rules.end(), rules()[rule]) !=
-                              strategy.rules.end();
-            const int kind = goes ? static_cast<int>(strategy.exact(static_cast<UpdateRule>(rule))) : -1;
+        for (const UpdateRule& rule : rules()) {
+            const bool goes = strategy.goes_with(rule);
+            const int kind = goes ? static_cast<int>(strategy.exact_for(rule)) : -1;
             matrix.cells.push_back(kind);
             matrix.texts.push_back(goes ? texts[kind] : "");
         }
@@ -42,6 +42,8 @@ Figure table_figure(const Parameters& parameters) {
 
 }  // namespace
 
+bool has_chunks(const std::string& strategy) { return !strategy_named(strategy).walks_by_token(); }
+
 DrawnLine drawn_line(const Array& output, const Parameters& parameters) {
     const LineChooser chooser{memory_family(), "token", {{"batch", "drawn_batch"}, {"d", "drawn_channel"}}};
     return *chooser.line(output, parameters);
@@ -51,7 +53,7 @@ Drawn::Drawn(const Parameters& parameters)
     : batch(std::min(parameters.integer("drawn_batch"), parameters.integer("batch") - 1)),
       length(parameters.integer("length")),
       strategy(parameters.text("drawn_strategy")),
-      chunk(chunk_of(parameters, strategy)) {
+      chunk(strategy_named(strategy).chunk_of(parameters)) {
     boundary = std::min(parameters.integer("drawn_boundary"), (length + chunk - 1) / chunk);
     token = std::min(boundary * chunk, length);
 }
@@ -71,7 +73,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
         "chunk",      "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
         chunk_figures};
     // Long enough for many long chunks, unless one token of the rule costs too much for that.
-    const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).memory.window * d * d;
+    const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).window * d * d;
     const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
     // A narrow memory forgets less between two tokens that want the same place: frozen steps add up.
     const int64_t narrow = parameters.is("rule", "trellis") ? parameters.integer("compress") : 4;

@@ -12,7 +12,7 @@ namespace sawtooth::memory {
 // What the figures share, and their subjects, one file each.
 
 // Not the two that walk token by token.
-inline bool has_chunks(std::string_view strategy) { return !strategy.starts_with("sequential"); }
+bool has_chunks(const std::string& strategy);
 
 // The line of an output that the plots show, token by token; the output has that axis.
 DrawnLine drawn_line(const Array& output, const Parameters& parameters);

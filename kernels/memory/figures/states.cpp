@@ -46,22 +46,20 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     parameters.set("length", drawn.token);
     parameters.set("levels", std::string("none"));
     const Variant& variant = *memory_family().variant(drawn.strategy);
-    if (const auto refused = variant.check(result.parameters, Chip{})) return Error::failure(*refused);
+    if (const auto refused = variant.refusal(result.parameters, Chip{})) return Error::failure(*refused);
     if (drawn.token == 0)
         return Error::failure("boundary 0 lies before the first token, where the memory is what was given");
-    const bool is_omega = parameters.is("rule", "atlas_omega");
-    if (is_omega && drawn.token < std::min(parameters.integer("omega_window"), drawn.length))
-        return Error::failure("the window reaches over this boundary; a later one can be drawn");
     const Arrays inputs = sliced_inputs(result, drawn);
-    const Plan plan = variant.plan_cpu({parameters, inputs});
+    const auto plan = make_plan({memory_family(), variant, parameters, inputs});
+    if (!plan) return plan.error();
     double operations = 0;
-    for (const Launch& launch : plan.launches) operations += launch.info->work.operations;
+    for (const Launch& launch : plan->launches) operations += launch.info->work.operations;
     if (operations > most_operations)
         return Error::failure("it takes too long to draw while dragging; an earlier boundary is drawn");
     cpu::Pool pool(1);
     Queue queue{&pool};
-    for (const Launch& launch : plan.launches) launch.start(queue);
-    return plan.outputs();
+    for (const Launch& launch : plan->launches) launch.start(queue);
+    return plan->outputs();
 }
 
 Figure state_figure(const std::string& name, const Array& state, const Drawn& drawn) {

@@ -23,7 +23,7 @@ std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
     std::vector<Line> lines = timed_curves_of(sweep, number);
     for (Line& line : lines) {
         if (!has_chunks(line.label)) line.sets = {};
-        if (line.label == "tnt") line.sets.parameter = "C_G";
+        if (has_chunks(line.label)) line.sets.parameter = strategy_named(line.label).chunk;
     }
     return lines;
 }
@@ -262,7 +262,7 @@ double tokens_a_second(const Result& result, const VariantResult& variant) {
 double steps_left(const Result& result, const VariantResult& variant) {
     const auto length = static_cast<double>(result.parameters.integer("length"));
     if (!has_chunks(variant.name)) return length;
-    return std::ceil(length / static_cast<double>(chunk_of(result.parameters, variant.name)));
+    return std::ceil(length / static_cast<double>(strategy_named(variant.name).chunk_of(result.parameters)));
 }
 
 // A variant in one cell, once it was timed.
@@ -274,7 +274,8 @@ struct Point {
         : name(variant.name),
           rate(tokens_a_second(result, variant)),
           running(running_percent(result, variant)) {
-        if (has_chunks(name)) name += fmt::format(" at chunk {}", chunk_of(result.parameters, variant.name));
+        if (has_chunks(name))
+            name += fmt::format(" at chunk {}", strategy_named(variant.name).chunk_of(result.parameters));
     }
     std::string rate_in_millions() const {
         return rate < 1e7 ? fmt::format("{:.2g} million", rate / 1e6)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
 #include "kernels/memory/strategies.h"
 
@@ -51,13 +52,6 @@ std::string words_of_growth(const std::string& strategy, double ratio) {
                           "it grows up to the boundary.");
 }
 
-bool is_exact(const std::string& name, const Parameters& parameters) {
-    if (has_chunks(name) && parameters.is("readout", "boundary")) return false;
-    const auto strategy = std::find_if(strategies().begin(), strategies().end(),
-                                       [&](const Strategy& row) { return row.name == name; });
-    return strategy->exact(rule_of(parameters)) == Exact::always;
-}
-
 // The mean over all whole chunks of the error at each place of a chunk: how errors age.
 Figure age_figure(const Result& result) {
     const Drawn drawn(result.parameters);
@@ -68,8 +62,8 @@ Figure age_figure(const Result& result) {
     const int64_t whole = drawn.length / drawn.chunk;
     for (const VariantResult& variant : result.variants) {
         if (variant.errors.empty() || whole == 0 || drawn.chunk < 2) continue;
-        if (chunk_of(result.parameters, variant.name) != drawn.chunk) continue;
-        if (is_exact(variant.name, result.parameters)) continue;  // rounding alone
+        if (strategy_named(variant.name).chunk_of(result.parameters) != drawn.chunk) continue;
+        if (memory_family().variant(variant.name)->is_exact(result.parameters)) continue;  // rounding alone
         const std::vector<float>& errors = variant.errors.front().by_position;
         Series means = reduce(drawn.chunk, {}, "", [&](int64_t place) {
             double sum = 0;
@@ -112,7 +106,7 @@ Figure boundary_figure(const Result& result) {
         const Array* wanted = find(result.reference, variant.name + "/boundaries");
         if (!wanted) wanted = find(result.reference, "boundaries");
         if (!states || !wanted || states->shape != wanted->shape) continue;
-        const int64_t chunk = chunk_of(result.parameters, variant.name);
+        const int64_t chunk = strategy_named(variant.name).chunk_of(result.parameters);
         Line line{variant.name, ink_of(variant), {}, {}, states->shape[1] <= 64};
         // Where there are more boundaries than columns every so many are drawn.
         const int64_t step = std::max<int64_t>(states->shape[1] / 2048, 1);
@@ -150,7 +144,7 @@ Figure pulse_figure(const Result& result, const View& view, const std::vector<in
         for (int64_t token = begin; token < end; ++token) {
             double together = 0;
             for (int64_t level = 0; level < levels; ++level) {
-                if (!Pulse{chunks[static_cast<size_t>(level)]}.fires(token)) continue;
+                if (token % chunks[static_cast<size_t>(level)] != 0) continue;
                 map.values[static_cast<size_t>(level * columns + column)] = 1;
                 ++together;
             }

@@ -1,0 +1,102 @@
+// Products of matrices in vectors: a few rows of the target by 16 columns stay in registers while `inner`
+// runs.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/products.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/cpu/products.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sawtooth::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::CappedTag<float, lanes>;
+using V = hn::Vec<Tag>;
+constexpr Tag tag;
+constexpr int step = static_cast<int>(hn::MaxLanes(Tag()));
+constexpr int parts = static_cast<int>(lanes) / step;  // vectors of a block
+constexpr int most_rows = 8 / parts > 0 ? 8 / parts : 1;
+
+// `height` rows of the target from `row` on, one block. Without `is_lower` all rows have the same limit.
+template <int height, bool is_lower>
+HWY_INLINE void multiply_tile(const Product& product, int64_t row, int64_t block, int64_t limit) {
+    V sums[height][parts];
+    HWY_UNROLL(8)
+    for (int r = 0; r < height; ++r) HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) sums[r][p] = hn::Zero(tag);
+    const Left& from = product.left;
+    const float* left = from.values + row * from.row;
+    const float* right = product.right.values + block * product.right.block;
+    const int64_t common = std::min(limit, product.inner);
+    for (int64_t k = 0; k < common; ++k, left += from.column, right += product.right.row) {
+        V line[parts];
+        HWY_UNROLL(4)
+        for (int p = 0; p < parts; ++p) line[p] = hn::LoadU(tag, right + p * step);
+        HWY_UNROLL(8)
+        for (int r = 0; r < height; ++r) {
+            const V spread = hn::Set(tag, left[r * from.row]);
+            HWY_UNROLL(4)
+            for (int p = 0; p < parts; ++p) sums[r][p] = hn::MulAdd(spread, line[p], sums[r][p]);
+        }
+    }
+    if constexpr (is_lower) {
+        HWY_UNROLL(8)
+        for (int more = 0; more < height - 1; ++more) {
+            if (common + more >= product.inner) break;
+            HWY_UNROLL(8)
+            for (int r = more + 1; r < height; ++r) {
+                const V spread = hn::Set(tag, left[r * from.row + more * from.column]);
+                HWY_UNROLL(4)
+                for (int p = 0; p < parts; ++p)
+                    sums[r][p] = hn::MulAdd(
+                        spread, hn::LoadU(tag, right + more * product.right.row + p * step), sums[r][p]);
+            }
+        }
+    }
+    float* target = product.target.values + row * product.target.row + block * product.target.block;
+    HWY_UNROLL(8)
+    for (int r = 0; r < height; ++r, target += product.target.row) HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) {
+        float* const to = target + p * step;
+        V value = sums[r][p];
+        if (product.into == Into::add) value = hn::Add(hn::LoadU(tag, to), value);
+        if (product.into == Into::subtract) value = hn::Sub(hn::LoadU(tag, to), value);
+        hn::StoreU(value, tag, to);
+    }
+}
+
+template <bool is_lower>
+void multiply_all(const Product& product, int64_t first) {
+    for (int64_t block = 0; block < product.blocks; ++block) {
+        int64_t row = 0;
+        const auto limit = [&] { return is_lower ? first + row : product.inner; };
+        for (; row + most_rows <= product.rows; row += most_rows)
+            multiply_tile<most_rows, is_lower>(product, row, block, limit());
+        for (; row < product.rows; ++row) multiply_tile<1, is_lower>(product, row, block, limit());
+    }
+}
+
+void multiply(const Product& product) { multiply_all<false>(product, 0); }
+void multiply_lower(const Product& product, int64_t first) { multiply_all<true>(product, first); }
+
+}  // namespace sawtooth::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sawtooth::cpu {
+namespace {
+HWY_EXPORT(multiply);
+HWY_EXPORT(multiply_lower);
+}  // namespace
+
+void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(multiply)(product); }
+void multiply_lower(const Product& product, int64_t first) {
+    HWY_DYNAMIC_DISPATCH(multiply_lower)(product, first);
+}
+
+}  // namespace sawtooth::cpu
+#endif

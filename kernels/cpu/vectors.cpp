@@ -1,0 +1,162 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/vectors.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// The math functions want a target to be set.
+#include <hwy/contrib/math/math-inl.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/products.h"
+#include "kernels/cpu/vectors.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sawtooth::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::CappedTag<float, lanes>;
+using V = hn::Vec<Tag>;
+constexpr Tag tag;
+constexpr int width = static_cast<int>(hn::MaxLanes(Tag()));
+constexpr int parts = static_cast<int>(lanes) / width;  // vectors of 16 numbers
+
+float dot(const float* left, const float* right, int64_t count) {
+    V sums[parts];
+    for (int p = 0; p < parts; ++p) sums[p] = hn::Zero(tag);
+    for (int64_t i = 0; i < count; i += lanes) HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p)
+        sums[p] =
+            hn::MulAdd(hn::LoadU(tag, left + i + p * width), hn::LoadU(tag, right + i + p * width), sums[p]);
+    for (int p = 1; p < parts; ++p) sums[0] = hn::Add(sums[0], sums[p]);
+    return hn::GetLane(hn::SumOfLanes(tag, sums[0]));
+}
+
+double square_of(const float* row, int64_t count) {
+    const hn::CappedTag<double, lanes / 2> wide;
+    const hn::Rebind<float, decltype(wide)> narrow;
+    const auto each = static_cast<int64_t>(hn::Lanes(wide));
+    auto sum = hn::Zero(wide);
+    for (int64_t i = 0; i < count; i += each) {
+        const auto value = hn::PromoteTo(wide, hn::LoadU(narrow, row + i));
+        sum = hn::MulAdd(value, value, sum);
+    }
+    return hn::GetLane(hn::SumOfLanes(wide, sum));
+}
+
+// row[i] = f(row[i]), vector by vector.
+template <class Function>
+HWY_INLINE void change(float* row, int64_t count, Function&& function) {
+    for (int64_t i = 0; i < count; i += width) hn::StoreU(function(hn::LoadU(tag, row + i), i), tag, row + i);
+}
+
+void scale(float* row, float factor, int64_t count) {
+    change(row, count, [factor](V x, int64_t) { return hn::Mul(x, hn::Set(tag, factor)); });
+}
+
+void normalise(float* row, int64_t count) {
+    const float square = dot(row, row, count);
+    const bool is_plain = square > 1e-20f && square < 1e30f;
+    const double norm = std::sqrt(is_plain ? double{square} : square_of(row, count));
+    scale(row, static_cast<float>(1 / std::max(norm, 1e-12)), count);
+}
+
+void combine(float* to, float a, const float* x, float b, const float* y, int64_t count) {
+    for (int64_t i = 0; i < count; i += width)
+        hn::StoreU(hn::MulAdd(hn::Set(tag, a), hn::LoadU(tag, x + i),
+                              hn::Mul(hn::Set(tag, b), hn::LoadU(tag, y + i))),
+                   tag, to + i);
+}
+
+void multiply_elements(float* row, const float* by, int64_t count) {
+    change(row, count, [by](V x, int64_t i) { return hn::Mul(x, hn::LoadU(tag, by + i)); });
+}
+
+void scale_rows(float* to, const float* from, const float* factors, int64_t count) {
+    for (int64_t row = 0; row < count; ++row) {
+        const V factor = hn::Set(tag, factors[row]);
+        HWY_UNROLL(4)
+        for (int p = 0; p < parts; ++p) {
+            const int64_t at = row * lanes + p * width;
+            hn::StoreU(hn::Mul(factor, hn::LoadU(tag, from + at)), tag, to + at);
+        }
+    }
+}
+
+void subtract_rows(float* to, const float* rows, int64_t stride, int64_t count) {
+    for (int64_t row = 0; row < count; ++row) HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) {
+        float* const at = to + row * lanes + p * width;
+        hn::StoreU(hn::Sub(hn::LoadU(tag, at), hn::LoadU(tag, rows + row * stride + p * width)), tag, at);
+    }
+}
+
+// exp of what is at most 0; below -87 its f32 is as good as 0.
+HWY_INLINE V falling_exp(V x) { return hn::Exp(tag, hn::Max(x, hn::Set(tag, -87.0f))); }
+
+HWY_INLINE V logistic(V x) {
+    const V one = hn::Set(tag, 1.0f), falling = falling_exp(hn::Neg(hn::Abs(x)));
+    const V upper = hn::Div(one, hn::Add(one, falling));
+    const V value = hn::IfThenElse(hn::Ge(x, hn::Zero(tag)), upper, hn::Mul(falling, upper));
+    return hn::IfThenElse(hn::IsNaN(x), x, value);
+}
+
+void silu(float* row, int64_t count) {
+    change(row, count, [](V x, int64_t) { return hn::Mul(x, logistic(x)); });
+}
+
+void sigmoid(float* row, int64_t count) {
+    change(row, count, [](V x, int64_t) { return logistic(x); });
+}
+
+void exponentials(float* row, int64_t count) {
+    change(row, count, [](V x, int64_t) { return hn::IfThenElse(hn::IsNaN(x), x, falling_exp(x)); });
+}
+
+}  // namespace sawtooth::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sawtooth::cpu {
+namespace {
+HWY_EXPORT(dot);
+HWY_EXPORT(normalise);
+HWY_EXPORT(scale);
+HWY_EXPORT(combine);
+HWY_EXPORT(multiply_elements);
+HWY_EXPORT(scale_rows);
+HWY_EXPORT(subtract_rows);
+HWY_EXPORT(silu);
+HWY_EXPORT(sigmoid);
+HWY_EXPORT(exponentials);
+}  // namespace
+
+float dot(const float* left, const float* right, int64_t count) {
+    return HWY_DYNAMIC_DISPATCH(dot)(left, right, count);
+}
+void normalise(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(normalise)(row, count); }
+void scale(float* row, float factor, int64_t count) { HWY_DYNAMIC_DISPATCH(scale)(row, factor, count); }
+void combine(float* to, float a, const float* x, float b, const float* y, int64_t count) {
+    HWY_DYNAMIC_DISPATCH(combine)(to, a, x, b, y, count);
+}
+void multiply_elements(float* row, const float* by, int64_t count) {
+    HWY_DYNAMIC_DISPATCH(multiply_elements)(row, by, count);
+}
+void scale_rows(float* to, const float* from, const float* factors, int64_t count) {
+    HWY_DYNAMIC_DISPATCH(scale_rows)(to, from, factors, count);
+}
+void subtract_rows(float* to, const float* rows, int64_t stride, int64_t count) {
+    HWY_DYNAMIC_DISPATCH(subtract_rows)(to, rows, stride, count);
+}
+void silu(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(silu)(row, count); }
+void sigmoid(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(sigmoid)(row, count); }
+void exponentials(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(exponentials)(row, count); }
+void transpose(const float* rows, int64_t stride, int64_t count, int64_t columns, float* to, int64_t width) {
+    for (int64_t column = 0; column < columns; ++column, to += width) {
+        for (int64_t row = 0; row < count; ++row) to[row] = rows[row * stride + column];
+        std::fill(to + count, to + width, 0.0f);
+    }
+}
+
+}  // namespace sawtooth::cpu
+#endif

@@ -1,0 +1,329 @@
+// Matrix products of a warp: to[16, 8 columns] += left[16, 8 inner] right[8 inner, 8 columns]. The left
+// factor and the sums lie in registers, in tiles of 16 rows by 8 columns, the right factor in shared memory.
+// Of a tile, lane (g, q) = (lane / 4, lane % 4) holds
+//   c[0], c[1] = row g, columns 2 q, 2 q + 1;  c[2], c[3] = row g + 8, the same columns,
+//          columns  0  1 | 2  3 | 4  5 | 6  7
+//   row 0          lane 0| lane1| lane2| lane3   c[0], c[1]
+//   row 1          lane 4| lane5| lane6| lane7
+//   …
+//   row 8          lane 0| lane1| lane2| lane3   c[2], c[3]
+// as the tensor cores give them (PTX ISA, "Matrix Fragments for mma"). A left factor has the same form, so
+// that what one product gives goes straight into the next; the order of the inner dimension is free as long
+// as both factors have the same one. Sums are f32; factors are rounded to the Precision:
+//   bf16  mma.m16n8k16, 8 bits of mantissa
+//   f16   mma.m16n8k16, 11 bits, up to 65504
+//   tf32  mma.m16n8k8, 11 bits: the upper 19 bits of an f32
+//   f32   fused multiply-adds
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/device/words.cuh"
+
+namespace sawtooth::device {
+
+using Tile = float[4];
+
+enum class Precision { f32, tf32, bf16, f16 };
+
+__device__ inline uint32_t to_tf32(float value) {
+    uint32_t rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
+    return rounded;
+}
+
+template <Precision precision>
+struct Products;
+
+// bf16 and f16 as the storage `Half` (words.cuh) keeps them.
+template <class Half, bool is_bf16>
+struct HalfProducts {
+    using Element = uint16_t;
+    static constexpr int inner = 16;  // of one step
+    struct Left {
+        uint32_t a[4];
+    };
+    struct Right {
+        uint32_t b[2];
+    };
+
+    static __device__ Element element(float value) { return Half::narrow(value); }
+    static __device__ float value(Element element) { return Half::widen(element); }
+    // Two neighbours, as they lie in memory.
+    static __device__ uint32_t pair(float first, float second) { return Half::narrow(first, second); }
+
+    // Tiles of columns 0 … 7 and 8 … 15.
+    static __device__ Left left(const Tile& low, const Tile& high) {
+        return {{pair(low[0], low[1]), pair(low[2], low[3]), pair(high[0], high[1]), pair(high[2], high[3])}};
+    }
+
+    // Two right factors [16, 8], of which the second is the next 8 columns.
+    // `from`: rows are columns of the factor, [16, stride], 16 elements of each.
+    static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
+        const int lane = lane_of_thread();
+        const Element* const mine = from + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(two[0].b[0]), "=r"(two[0].b[1]), "=r"(two[1].b[0]), "=r"(two[1].b[1])
+                     : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(mine)))
+                     : "memory");
+    }
+    // `from`: rows are rows of the factor, [16, stride], 16 elements of each.
+    static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
+        const int lane = lane_of_thread();
+        const Element* const mine = from + lane % 16 * stride + lane / 16 * 8;
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(two[0].b[0]), "=r"(two[0].b[1]), "=r"(two[1].b[0]), "=r"(two[1].b[1])
+                     : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(mine)))
+                     : "memory");
+    }
+
+    static __device__ void add(Tile& c, const Left& left, const Right& right) {
+        if constexpr (is_bf16)
+            asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                "{%8, %9}, {%0, %1, %2, %3};"
+                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "r"(right.b[0]),
+                  "r"(right.b[1]));
+        else
+            asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                "{%8, %9}, {%0, %1, %2, %3};"
+                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "r"(right.b[0]),
+                  "r"(right.b[1]));
+    }
+};
+
+template <>
+struct Products<Precision::bf16> : HalfProducts<bf16, true> {};
+template <>
+struct Products<Precision::f16> : HalfProducts<f16, false> {};
+
+struct FloatElements {
+    using Element = float;
+    static __device__ Element element(float value) { return value; }
+    static __device__ float value(Element element) { return element; }
+};
+
+// Steps of 16 here too, as two of 8.
+template <>
+struct Products<Precision::tf32> : FloatElements {
+    static constexpr int inner = 16;
+    struct Left {
+        uint32_t a[2][4];
+    };
+    struct Right {
+        uint32_t b[2][2];
+    };
+
+    static __device__ Left left(const Tile& low, const Tile& high) {
+        return {{{to_tf32(low[0]), to_tf32(low[2]), to_tf32(low[1]), to_tf32(low[3])},
+                 {to_tf32(high[0]), to_tf32(high[2]), to_tf32(high[1]), to_tf32(high[3])}}};
+    }
+
+    static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
+        const int g = lane_of_thread() / 4, q = lane_of_thread() % 4;
+#pragma unroll
+        for (int n = 0; n < 2; ++n)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const float2 pair =
+                    *reinterpret_cast<const float2*>(from + (8 * n + g) * stride + 8 * half + 2 * q);
+                two[n].b[half][0] = to_tf32(pair.x);
+                two[n].b[half][1] = to_tf32(pair.y);
+            }
+    }
+    static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
+        const int g = lane_of_thread() / 4, q = lane_of_thread() % 4;
+#pragma unroll
+        for (int n = 0; n < 2; ++n)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+                for (int k = 0; k < 2; ++k)
+                    two[n].b[half][k] = to_tf32(from[(8 * half + 2 * q + k) * stride + 8 * n + g]);
+    }
+
+    static __device__ void add(Tile& c, const Left& left, const Right& right) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                "{%8, %9}, {%0, %1, %2, %3};"
+                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                : "r"(left.a[half][0]), "r"(left.a[half][1]), "r"(left.a[half][2]), "r"(left.a[half][3]),
+                  "r"(right.b[half][0]), "r"(right.b[half][1]));
+    }
+};
+
+// Every lane has whole rows g and g + 8 of the left factor and whole columns 2 q, 2 q + 1 of the right one.
+template <>
+struct Products<Precision::f32> : FloatElements {
+    static constexpr int inner = 8;
+    struct Left {
+        float a[2][8];
+    };
+    struct Right {
+        float b[2][8];
+    };
+
+    static __device__ Left left(const Tile& tile) {
+        Left left;
+        const int quad = lane_of_thread() / 4 * 4;
+#pragma unroll
+        for (int k = 0; k < 8; ++k)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                left.a[half][k] = __shfl_sync(whole_warp, tile[2 * half + k % 2], quad + k / 2);
+        return left;
+    }
+
+    static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
+        const int q = lane_of_thread() % 4;
+#pragma unroll
+        for (int n = 0; n < 2; ++n)
+#pragma unroll
+            for (int column = 0; column < 2; ++column)
+#pragma unroll
+                for (int k = 0; k < 8; k += 4) {
+                    const float4 four =
+                        *reinterpret_cast<const float4*>(from + (8 * n + 2 * q + column) * stride + k);
+                    two[n].b[column][k] = four.x, two[n].b[column][k + 1] = four.y;
+                    two[n].b[column][k + 2] = four.z, two[n].b[column][k + 3] = four.w;
+                }
+    }
+    static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
+        const int q = lane_of_thread() % 4;
+#pragma unroll
+        for (int n = 0; n < 2; ++n)
+#pragma unroll
+            for (int k = 0; k < 8; ++k) {
+                const float2 pair = *reinterpret_cast<const float2*>(from + k * stride + 8 * n + 2 * q);
+                two[n].b[0][k] = pair.x;
+                two[n].b[1][k] = pair.y;
+            }
+    }
+
+    static __device__ void add(Tile& c, const Left& left, const Right& right) {
+#pragma unroll
+        for (int k = 0; k < 8; ++k)
+#pragma unroll
+            for (int at = 0; at < 4; ++at) c[at] = fmaf(left.a[at / 2][k], right.b[at % 2][k], c[at]);
+    }
+};
+
+// How a right factor [inner, columns] lies in shared memory.
+enum class Lies {
+    in_rows,     // as itself: [inner, stride]
+    in_columns,  // transposed: [columns, stride]
+};
+
+// Columns that a factor is wide and rows are padded by, so that lanes meet no bank twice.
+template <Precision precision>
+constexpr int bank_padding = precision == Precision::f32 ? 4 : 8;
+
+// The left factor's step `at` of 16 (bf16, tf32) or 8 (f32) inner columns out of tiles.
+template <Precision precision, int tiles>
+__device__ typename Products<precision>::Left left_of(const Tile (&from)[tiles], int at) {
+    if constexpr (precision == Precision::f32)
+        return Products<precision>::left(from[at]);
+    else
+        return Products<precision>::left(from[2 * at], from[2 * at + 1]);
+}
+
+template <Precision precision>
+__device__ void right_of(const typename Products<precision>::Element* from, Lies lies, int stride,
+                         typename Products<precision>::Right (&two)[2]) {
+    if (lies == Lies::in_rows)
+        Products<precision>::right_in_rows(from, stride, two);
+    else
+        Products<precision>::right_in_columns(from, stride, two);
+}
+
+// to[16, 8 columns] += one step of left times its rows of right.
+template <Precision precision, Lies lies, int columns>
+__device__ void multiply_step(const typename Products<precision>::Left& left,
+                              const typename Products<precision>::Element* right, int stride,
+                              Tile (&to)[columns]) {
+    using P = Products<precision>;
+#pragma unroll
+    for (int n = 0; n < columns; n += 2) {
+        typename P::Right two[2];
+        right_of<precision>(right + n * 8 * (lies == Lies::in_rows ? 1 : stride), lies, stride, two);
+        P::add(to[n], left, two[0]);
+        P::add(to[n + 1], left, two[1]);
+    }
+}
+
+// The same step of two left factors.
+template <Precision precision, Lies lies, int columns>
+__device__ void multiply_step(const typename Products<precision>::Left& left,
+                              const typename Products<precision>::Left& other_left,
+                              const typename Products<precision>::Element* right, int stride,
+                              Tile (&to)[columns], Tile (&other_to)[columns]) {
+    using P = Products<precision>;
+#pragma unroll
+    for (int n = 0; n < columns; n += 2) {
+        typename P::Right two[2];
+        right_of<precision>(right + n * 8 * (lies == Lies::in_rows ? 1 : stride), lies, stride, two);
+        P::add(to[n], left, two[0]);
+        P::add(to[n + 1], left, two[1]);
+        P::add(other_to[n], other_left, two[0]);
+        P::add(other_to[n + 1], other_left, two[1]);
+    }
+}
+
+// The first tile becomes the last one. As many times as there are tiles: all are where they were.
+template <int tiles>
+__device__ void rotate(Tile (&of)[tiles]) {
+#pragma unroll
+    for (int at = 0; at < 4; ++at) {
+        const float first = of[0][at];
+#pragma unroll
+        for (int n = 0; n + 1 < tiles; ++n) of[n][at] = of[n + 1][at];
+        of[tiles - 1][at] = first;
+    }
+}
+
+// to[16, 8 columns] += left[16, 8 inner] right[8 inner, 8 columns]; both counts are even. In f32 a step is
+// hundreds of instructions, so that steps are a loop, past which the left factor's tiles rotate: registers
+// have no addresses.
+template <Precision precision, Lies lies, int columns, int inner>
+__device__ void multiply(Tile (&left)[inner], const typename Products<precision>::Element* right, int stride,
+                         Tile (&to)[columns]) {
+    constexpr int each = Products<precision>::inner, steps = inner * 8 / each;
+    const int along = each * (lies == Lies::in_rows ? stride : 1);
+    if constexpr (precision == Precision::f32) {
+#pragma unroll 1
+        for (int k = 0; k < steps; ++k, right += along) {
+            multiply_step<precision, lies>(left_of<precision>(left, 0), right, stride, to);
+            rotate(left);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < steps; ++k)
+            multiply_step<precision, lies>(left_of<precision>(left, k), right + k * along, stride, to);
+    }
+}
+
+// The same right factor for two left ones, which is fetched once.
+template <Precision precision, Lies lies, int columns, int inner>
+__device__ void multiply_both(Tile (&left)[inner], Tile (&other_left)[inner],
+                              const typename Products<precision>::Element* right, int stride,
+                              Tile (&to)[columns], Tile (&other_to)[columns]) {
+    constexpr int each = Products<precision>::inner, steps = inner * 8 / each;
+    const int along = each * (lies == Lies::in_rows ? stride : 1);
+    if constexpr (precision == Precision::f32) {
+#pragma unroll 1
+        for (int k = 0; k < steps; ++k, right += along) {
+            multiply_step<precision, lies>(left_of<precision>(left, 0), left_of<precision>(other_left, 0),
+                                           right, stride, to, other_to);
+            rotate(left);
+            rotate(other_left);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < steps; ++k)
+            multiply_step<precision, lies>(left_of<precision>(left, k), left_of<precision>(other_left, k),
+                                           right + k * along, stride, to, other_to);
+    }
+}
+
+}  // namespace sawtooth::device

@@ -1,0 +1,58 @@
+// Sums over the lanes of a warp and over a thread block, and the norms of rows that lanes share. Orders are
+// fixed, so that the bits are the same in every run.
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+
+namespace sawtooth::device {
+
+// Over `lanes` neighbouring lanes (a power of two), which all get the sum. The whole warp takes part.
+template <int lanes, class Number>
+__device__ Number sum_of_lanes(Number value) {
+#pragma unroll
+    for (int step = lanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(whole_warp, value, step);
+    return value;
+}
+
+template <class Number>
+__device__ Number sum_of_warp(Number value) {
+    return sum_of_lanes<32>(value);
+}
+
+// Over the four lanes that share the rows of a tile (products.cuh), nearest neighbours first.
+template <class Number>
+__device__ Number sum_of_quad(Number value) {
+    value += __shfl_xor_sync(whole_warp, value, 1);
+    return value + __shfl_xor_sync(whole_warp, value, 2);
+}
+
+// Over the block, whose size is `threads`, a power of two. All threads take part and get the sum; `room` is
+// in shared memory, and may be used again at once.
+template <int threads, class Number>
+__device__ Number sum_of_block(Number value, Number (&room)[threads]) {
+    room[threadIdx.x] = value;
+    for (int step = threads / 2; step > 0; step /= 2) {
+        __syncthreads();  // the terms of this step, which other threads wrote
+        if (threadIdx.x < step) room[threadIdx.x] += room[threadIdx.x + step];
+    }
+    __syncthreads();  // the sum in room[0]
+    const Number sum = room[0];
+    __syncthreads();  // all have read it before the room is used again
+    return sum;
+}
+
+// Where the square of a norm is an f32 that loses no precision.
+__device__ inline bool is_plain_square(float square) { return square > 1e-20f && square < 1e30f; }
+
+// 1 / max(norm, 1e-12) of a row, also where the square of its norm is no f32. `square` is the row's sum of
+// squares, sum_wide() makes the same in f64. The whole warp takes part, whatever rows its lanes have.
+template <class SumWide>
+__device__ float inverse_norm(float square, SumWide sum_wide) {
+    const bool is_plain = is_plain_square(square);
+    // The lanes of a row sum together: all go the long way where one of them must.
+    if (__all_sync(whole_warp, is_plain)) return 1 / sqrtf(square);
+    const double norm = sqrt(sum_wide());
+    return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (norm > 1e-12 ? norm : 1e-12));
+}
+
+}  // namespace sawtooth::device

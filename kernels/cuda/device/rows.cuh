@@ -1,0 +1,53 @@
+// Rows of words, [tokens, width] in an input's storage, on their way from global memory.
+#pragma once
+
+#include "kernels/cuda/device/copy_async.cuh"
+#include "kernels/cuda/device/integers.cuh"
+#include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/words.cuh"
+
+namespace sawtooth::device {
+
+// Copies `count` words from global to shared memory, by all threads of the block, `bytes` at once: what
+// divides both addresses and the size of a row. The first `there` words are read, the rest become zeros.
+// From 4 bytes on the copies are asynchronous.
+template <int bytes, class Word>
+__device__ void copy_words(Word* to, const Word* from, int count, int there) {
+    constexpr int each = bytes / sizeof(Word);
+    for (int at = threadIdx.x * each; at < count; at += blockDim.x * each) {
+        if constexpr (bytes >= 4)
+            copy_async<bytes>(to + at, from + at, at < there);
+        else
+            to[at] = at < there ? from[at] : Word{0};
+    }
+}
+
+// 1 / max(norm, 1e-12) of a row whose numbers lie over a warp.
+template <int each>
+__device__ float inverse_norm_over_warp(const float (&mine)[each]) {
+    float square = 0;
+#pragma unroll
+    for (int k = 0; k < each; ++k) square += mine[k] * mine[k];
+    return inverse_norm(sum_of_warp(square), [&mine] {
+        double wide = 0;
+#pragma unroll
+        for (int k = 0; k < each; ++k) wide += static_cast<double>(mine[k]) * static_cast<double>(mine[k]);
+        return sum_of_warp(wide);
+    });
+}
+
+// A row of `count` words as a warp holds it: lane l has numbers l, l + 32, …, zeros behind the row and where
+// it is not `there`; divided by its norm where it `normalises`. The whole warp takes part.
+template <class Storage, int count, int each>
+__device__ void load_row(const typename Storage::Word* from, bool there, bool normalises,
+                         float (&mine)[each]) {
+    const int lane = lane_of_thread();
+#pragma unroll
+    for (int k = 0; k < each; ++k)
+        mine[k] = there && lane + 32 * k < count ? Storage::widen(from[lane + 32 * k]) : 0;
+    const float factor = normalises ? inverse_norm_over_warp(mine) : 1;
+#pragma unroll
+    for (int k = 0; k < each; ++k) mine[k] *= factor;
+}
+
+}  // namespace sawtooth::device

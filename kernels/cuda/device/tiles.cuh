@@ -1,0 +1,121 @@
+// Tiles of products (products.cuh) from and to memory, and matrices on their way into shared memory.
+#pragma once
+
+#include "kernels/cuda/device/copy_async.cuh"
+#include "kernels/cuda/device/products.cuh"
+
+namespace sawtooth::device {
+
+// Where a lane's first element of a tile of 16 rows by 8 columns lies, [rows, stride].
+__device__ inline int row_of_lane() { return lane_of_thread() / 4; }
+__device__ inline int column_of_lane() { return lane_of_thread() % 4 * 2; }
+
+template <int tiles>
+__device__ void clear(Tile (&to)[tiles]) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) to[n][at] = 0;
+}
+
+// Of the lane's own elements.
+template <int tiles>
+__device__ bool are_finite(const Tile (&all)[tiles]) {
+    constexpr float largest = 3.402823466e38f;
+    bool finite = true;
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) finite = finite && fabsf(all[n][at]) <= largest;
+    return finite;
+}
+
+// Rows 0 … 15 of an f32 matrix.
+template <int tiles>
+__device__ void load_tiles(const float* from, int stride, Tile (&to)[tiles]) {
+    const float* const mine = from + row_of_lane() * stride + column_of_lane();
+#pragma unroll
+    for (int n = 0; n < tiles; ++n) {
+        const float2 upper = *reinterpret_cast<const float2*>(mine + 8 * n);
+        const float2 lower = *reinterpret_cast<const float2*>(mine + 8 * stride + 8 * n);
+        to[n][0] = upper.x, to[n][1] = upper.y, to[n][2] = lower.x, to[n][3] = lower.y;
+    }
+}
+
+template <int tiles>
+__device__ void store_tiles(const Tile (&from)[tiles], float* to, int stride) {
+    float* const mine = to + row_of_lane() * stride + column_of_lane();
+#pragma unroll
+    for (int n = 0; n < tiles; ++n) {
+        *reinterpret_cast<float2*>(mine + 8 * n) = {from[n][0], from[n][1]};
+        *reinterpret_cast<float2*>(mine + 8 * stride + 8 * n) = {from[n][2], from[n][3]};
+    }
+}
+
+// Rounded to what factors are; the address of a pair is a multiple of its bytes.
+template <Precision precision, int tiles>
+__device__ void store_elements(const Tile (&from)[tiles], typename Products<precision>::Element* to,
+                               int stride) {
+    using P = Products<precision>;
+    if constexpr (sizeof(typename P::Element) == 4) {
+        store_tiles(from, to, stride);
+    } else {
+        auto* const mine = to + row_of_lane() * stride + column_of_lane();
+#pragma unroll
+        for (int n = 0; n < tiles; ++n) {
+            *reinterpret_cast<uint32_t*>(mine + 8 * n) = P::pair(from[n][0], from[n][1]);
+            *reinterpret_cast<uint32_t*>(mine + 8 * stride + 8 * n) = P::pair(from[n][2], from[n][3]);
+        }
+    }
+}
+
+// Calls visit(element, there, at) for every element of a lane's tiles, which start at row `first_row` of a
+// matrix [rows, columns] in f32 whose padding is not stored: whether it has the element, and where.
+template <int rows, int columns, class Tiles, class Visit>
+__device__ void for_each_unpadded(Tiles& of, int first_row, Visit visit) {
+#pragma unroll
+    for (int n = 0; n < static_cast<int>(sizeof(of) / sizeof(Tile)); ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) {
+            const int row = first_row + row_of_lane() + at / 2 * 8,
+                      column = 8 * n + column_of_lane() + at % 2;
+            visit(of[n][at], row < rows && column < columns, row * columns + column);
+        }
+}
+
+template <int rows, int columns, int tiles>
+__device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_row) {
+    for_each_unpadded<rows, columns>(from, first_row, [to](float element, bool there, int at) {
+        if (there) to[at] = element;
+    });
+}
+
+// Zeros where there is no matrix.
+template <int rows, int columns, int tiles>
+__device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles]) {
+    for_each_unpadded<rows, columns>(to, first_row, [from](float& element, bool there, int at) {
+        element = from && there ? from[at] : 0;
+    });
+}
+
+// Starts copies of `rows` rows of `columns` elements (whose bytes 16 divides) into rows of `stride`, by
+// thread `thread` of `threads`; rows from `there` on become zeros.
+template <int columns, class Element>
+__device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
+                            int there, int thread, int threads) {
+    constexpr int each = 16 / sizeof(Element), pieces = columns / each;
+    static_assert(columns % each == 0);
+    for (int at = thread; at < rows * pieces; at += threads) {
+        const int r = at / pieces, c = at % pieces * each;
+        copy_async<16>(to + r * stride + c, from + r * from_stride + c, r < there);
+    }
+}
+
+// The same by all threads of the block.
+template <int columns, class Element>
+__device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
+                            int there) {
+    copy_matrix<columns>(to, stride, from, from_stride, rows, there, threadIdx.x, blockDim.x);
+}
+
+}  // namespace sawtooth::device

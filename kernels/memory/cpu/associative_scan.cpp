@@ -1,0 +1,220 @@
+// associative_scan: (S, M) by a tree scan over matrices (Blelloch). An element is what tokens do to a state,
+//   M' = a M + b S + X,  S' = h S + Z, X and Z matrices: first (1) then (2) is
+//   a = a2 a1, b = a2 b1 + b2 h1, h = h2 h1, X = a2 X1 + b2 Z1 + X2, Z = h2 Z1 + Z2.
+// Totals go up a binary tree, states come down it. A tree stands over a tile's tokens for one strip of 16
+// rows: its matrices, one or two of [columns, 16] a token, are all the memory that a worker takes, at most
+// 256 KiB of them and 64 tokens. Tiles follow each other; errors are frozen at the boundary of the chunk.
+
+#include <algorithm>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+#include "kernels/memory/cpu/chain.h"
+#include "kernels/memory/cpu/strategies.h"
+#include "kernels/memory/cpu/strip.h"
+
+namespace sawtooth::memory {
+namespace {
+
+int64_t tree_tokens(const CpuJob& job) {
+    const int64_t matrices = job.memory.has_momentum ? 2 : 1;
+    int64_t tokens = usual_tile;
+    while (tokens > 2 && tokens * matrices * job.memory.strip_size() > (64 << 10)) tokens /= 2;
+    return tokens;
+}
+
+// The matrices of one tile's tokens for one strip. Leaves are elements; after the sweep down slot t holds the
+// state before token t.
+class Tree {
+  public:
+    Tree(int64_t size, bool has_momentum, int64_t tokens)
+        : size_(size), has_momentum_(has_momentum), scalars_(static_cast<size_t>(tokens)) {
+        thread_local std::vector<float> room;
+        m_ = cpu::at_least(room, (has_momentum ? 2 : 1) * tokens * size);
+        s_ = has_momentum ? m_ + tokens * size : nullptr;
+    }
+
+    float* m(int64_t slot) { return m_ + slot * size_; }
+    float* s(int64_t slot) { return s_ ? s_ + slot * size_ : nullptr; }
+    void set_scalars(int64_t slot, Gate gate) { at(slot) = {gate.decay, gate.keep, gate.keep}; }
+    int64_t combines() const { return combines_; }
+
+    // The total of [first, first + count) comes to lie in its last slot; those of left halves stay.
+    void sweep_up(int64_t first, int64_t count) {
+        if (count == 1) return;
+        const int64_t left = left_of(count);
+        sweep_up(first, left);
+        sweep_up(first + left, count - left);
+        join(first + left - 1, first + count - 1);
+    }
+
+    // The last slot of [first, first + count) holds the state before it; every slot gets its own.
+    void sweep_down(int64_t first, int64_t count) {
+        if (count == 1) return;
+        const int64_t left = left_of(count);
+        pass(first + left - 1, first + count - 1);
+        sweep_down(first, left);
+        sweep_down(first + left, count - left);
+    }
+
+  private:
+    struct Scalars {
+        float a = 1, b = 0, h = 0;
+    };
+    Scalars& at(int64_t slot) { return scalars_[static_cast<size_t>(slot)]; }
+
+    static int64_t left_of(int64_t count) {
+        int64_t left = 1;
+        while (2 * left < count) left *= 2;
+        return left;
+    }
+
+    void join(int64_t left, int64_t right) {
+        const Scalars first = at(left), second = at(right);
+        cpu::combine(m(right), 1, m(right), second.a, m(left), size_);
+        if (has_momentum_) {
+            cpu::combine(m(right), 1, m(right), second.b, s(left), size_);
+            cpu::combine(s(right), 1, s(right), second.h, s(left), size_);
+        }
+        at(right) = {second.a * first.a, second.a * first.b + second.b * first.h, second.h * first.h};
+        ++combines_;
+    }
+
+    // left: an element's total, right: the state before it -> left: that state, right: the state after it.
+    void pass(int64_t left, int64_t right) {
+        const Scalars element = at(left);
+        cpu::combine(m(left), 1, m(left), element.a, m(right), size_);
+        if (has_momentum_) {
+            cpu::combine(m(left), 1, m(left), element.b, s(right), size_);
+            cpu::combine(s(left), 1, s(left), element.h, s(right), size_);
+            std::swap_ranges(s(left), s(left) + size_, s(right));
+        }
+        std::swap_ranges(m(left), m(left) + size_, m(right));
+        ++combines_;
+    }
+
+    int64_t size_;
+    bool has_momentum_;
+    float *m_ = nullptr, *s_ = nullptr;
+    std::vector<Scalars> scalars_;
+    int64_t combines_ = 0;
+};
+
+struct Scratch {
+    std::vector<float> weighted, queries, boundary;
+};
+thread_local Scratch scratch;
+
+// One strip of one tile; queries: [tile, padded(columns)].
+struct Place {
+    const TiledChain& tiled;
+    int64_t item, tile;
+    const float* queries;
+
+    int64_t sequence() const { return item / tiled.chain.strips(); }
+    int64_t strip() const { return item % tiled.chain.strips(); }
+    Range tokens() const { return tiled.tiling.at(tile); }
+};
+
+// What one token adds to S, negated: step times the sum of e_i k_i^T over its window.
+void outer_products(const Place& at, int64_t token, float step, float* to, cpu::Into into) {
+    const TiledChain& tiled = at.tiled;
+    const int64_t first = tiled.sources_of(at.tokens()).first;
+    const int64_t from = tiled.chain.first_source(token) - first, count = token + 1 - first - from;
+    float* const weighted = cpu::at_least(scratch.weighted, count * lanes);
+    std::copy_n(tiled.errors_of(tiled.strip_slot(at.item, at.tile)) + from * lanes, count * lanes, weighted);
+    cpu::scale(weighted, step, count * lanes);
+    cpu::multiply({.left = {tiled.keys_of(tiled.slot(at.sequence(), at.tile)) + from, tiled.sources, 1},
+                   .right = {weighted},
+                   .target = {to},
+                   .rows = tiled.chain.columns,
+                   .inner = count,
+                   .into = into});
+}
+
+void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
+    const StripChain& chain = at.tiled.chain;
+    const int64_t token = at.tokens().first + leaf;
+    const Gate gate = chain.gate(at.sequence(), token);
+    outer_products(at, token, -gate.step, tree.m(leaf), cpu::Into::set);
+    if (chain.has_momentum) std::copy_n(tree.m(leaf), chain.strip_size(), tree.s(leaf));
+    tree.set_scalars(leaf, gate);
+}
+
+// The state before a token becomes that after it, and is read.
+void finish_leaf(const Place& at, int64_t leaf, Tree& tree, const float* boundary) {
+    static constexpr float zeros[lanes] = {};
+    const CpuJob& job = at.tiled.job;
+    const StripChain& chain = at.tiled.chain;
+    const int64_t token = at.tokens().first + leaf;
+    const Gate gate = chain.gate(at.sequence(), token);
+    float *const m = tree.m(leaf), *const s = tree.s(leaf);
+    if (chain.has_momentum) {
+        cpu::scale(s, gate.keep, chain.strip_size());
+        outer_products(at, token, gate.step, s, cpu::Into::subtract);
+        cpu::combine(m, gate.decay, m, 1, s, chain.strip_size());
+    } else {
+        cpu::scale(m, gate.decay, chain.strip_size());
+        outer_products(at, token, gate.step, m, cpu::Into::subtract);
+    }
+    float y[lanes];
+    error_of(job.reads_boundary ? boundary : m, at.queries + leaf * padded(chain.columns), chain.columns,
+             zeros, y);
+    job.put(at.sequence(), token, at.strip() * lanes, y, lanes);
+}
+
+void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, const float* boundary) {
+    const CpuJob& job = tiled.job;
+    const StripChain& chain = tiled.chain;
+    const int64_t size = chain.strip_size();
+    const Range tokens = tiled.tiling.at(tile);
+    const int64_t count = tokens.count(), last = count - 1;
+    float* const queries = cpu::at_least(scratch.queries, count * padded(chain.columns));
+    const Place at{tiled, item.index, tile, queries};
+    float *const m = chain.m_of(item.index), *const s = chain.s_of(item.index);
+    job.load_keys(job.q, at.sequence(), tokens, queries);
+    Tree tree(size, chain.has_momentum, count);
+    make_errors(tiled, item.index, tile, boundary);
+    for (int64_t leaf = 0; leaf < count; ++leaf) fill_leaf(at, leaf, tree);
+    tree.sweep_up(0, count);
+    std::copy_n(m, size, tree.m(last));
+    if (s) std::copy_n(s, size, tree.s(last));
+    tree.sweep_down(0, count);
+    for (int64_t leaf = 0; leaf < count; ++leaf) finish_leaf(at, leaf, tree, boundary);
+    std::copy_n(tree.m(last), size, m);
+    if (s) std::copy_n(tree.s(last), size, s);
+    item.tally.combines += tree.combines() + count;
+}
+
+void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
+    const StripChain& chain = tiled.chain;
+    const Tiling& tiling = tiled.tiling;
+    if (tiling.tokens().first == 0) chain.load_initial(item.index);
+    const float* const m = chain.m_of(item.index);
+    float* const boundary = cpu::at_least(scratch.boundary, chain.strip_size());
+    for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
+        if (tiling.opening(tile) == tile) {
+            chain.put_boundary(item.index, tiling.at(tile).first, m);
+            std::copy_n(m, chain.strip_size(), boundary);
+        }
+        scan_tile(tiled, item, tile, boundary);
+    }
+    if (tiling.tokens().last == chain.length) chain.put_final(item.index);
+}
+
+}  // namespace
+
+void forward::associative_scan(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
+    Pieces pieces(room);
+    const TiledChain& tiled = builder.keep(tile_matrix(job, tokens, tree_tokens(job), pieces));
+    const Shape rows = {job.batch, tokens.count(), job.d};
+    add_prepare(builder, tiled);
+    builder.launch(describe::tree(job, tokens, {{"keys", rows}, {"values", rows}}), tiled.chain.sides(),
+                   [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
+}
+
+int64_t room::associative_scan(const CpuJob& job, Range tokens) {
+    return matrix_room(job, tokens, tree_tokens(job));
+}
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,267 @@
+#include "kernels/memory/cpu/chain.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+
+namespace sawtooth::memory {
+namespace {
+
+constexpr int64_t block_rows = 16;  // tokens of a tile that are read at once
+
+struct Scratch {
+    std::vector<float> rows, weighted, weights, products, queries, scaled, outputs, coefficients;
+};
+thread_local Scratch scratch;
+
+}  // namespace
+
+TiledChain::TiledChain(const CpuJob& of_job, const StripChain& of, Tiling tiles_of, Pieces& room)
+    : job(of_job), chain(of), tiling(tiles_of) {
+    sources = padded(tiling.tile() + std::min(chain.window - 1, tiling.tokens().last));
+    const int64_t strip_slots = slots() * chain.strips();
+    keys = room.take(slots() * chain.columns * sources);
+    values = room.take(slots() * sources * padded(chain.rows));
+    ends = room.take(slots() * (2 * sources + lanes));
+    errors = room.take(strip_slots * sources * lanes);
+    states_m = room.take(strip_slots * chain.strip_size());
+    if (chain.has_momentum) states_s = room.take(strip_slots * chain.strip_size());
+}
+
+TiledChain tile_matrix(const CpuJob& job, Range tokens, int64_t tile, Pieces& room) {
+    TiledChain tiled(job, job.memory, Tiling(tokens, job.chunk, tile), room);
+    tiled.load_keys = [&job](int64_t sequence, Range of, float* to) {
+        job.load_keys(job.k, sequence, of, to);
+    };
+    tiled.load_values = [&job](int64_t sequence, Range of, float* to) { job.load_values(sequence, of, to); };
+    return tiled;
+}
+
+int64_t matrix_room(const CpuJob& job, Range tokens, int64_t tile) {
+    Pieces counted(nullptr);
+    tile_matrix(job, tokens, tile, counted);
+    return counted.taken();
+}
+
+TileCoefficients::TileCoefficients(const StripChain& chain, int64_t sequence, Range sources, float* w,
+                                   float* h)
+    : chain_(chain), sequence_(sequence), sources_(sources), w_(w), h_(h) {
+    std::fill_n(w, padded(sources.count()), 0.0f);
+    std::fill_n(h, padded(sources.count()), 0.0f);
+}
+
+// h = keep h, then h += step for the sources of this token's window, then w = decay w + h.
+void TileCoefficients::advance(int64_t token) {
+    const Gate gate = chain_.gate(sequence_, token);
+    const int64_t count = token + 1 - sources_.first;
+    kept *= gate.keep;
+    of_memory *= gate.decay;
+    of_momentum = gate.decay * of_momentum + kept;
+    cpu::scale(h_, gate.keep, padded(count));
+    for (int64_t i = chain_.first_source(token) - sources_.first; i < count; ++i) h_[i] += gate.step;
+    cpu::combine(w_, gate.decay, w_, 1, h_, padded(count));
+}
+
+void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile) {
+    const StripChain& chain = tiled.chain;
+    const Range tokens = tiled.tiling.at(tile), sources = tiled.sources_of(tokens);
+    const int64_t slot = tiled.slot(sequence, tile), key_row = padded(chain.columns);
+    float* const rows = cpu::at_least(scratch.rows, sources.count() * key_row);
+    tiled.load_keys(sequence, sources, rows);
+    cpu::transpose(rows, key_row, sources.count(), chain.columns, tiled.keys_of(slot), tiled.sources);
+    tiled.load_values(sequence, sources, tiled.values_of(slot));
+    float* const ends = tiled.ends_of(slot);
+    TileCoefficients coefficients(chain, sequence, sources, ends, ends + tiled.sources);
+    for (int64_t token = tokens.first; token < tokens.last; ++token) coefficients.advance(token);
+    float* const scalars = ends + 2 * tiled.sources;
+    scalars[0] = coefficients.of_memory;
+    scalars[1] = coefficients.of_momentum;
+    scalars[2] = coefficients.kept;
+}
+
+void make_errors(const TiledChain& tiled, int64_t item, int64_t tile, const float* boundary) {
+    const StripChain& chain = tiled.chain;
+    const int64_t slot = tiled.slot(item / chain.strips(), tile), strip = item % chain.strips();
+    const int64_t count = tiled.sources_of(tiled.tiling.at(tile)).count(), row = padded(chain.rows);
+    float* const errors = tiled.errors_of(tiled.strip_slot(item, tile));
+    if (chain.reads_memory) {
+        const cpu::Left keys = tiled.solved ? cpu::Left{tiled.solved_of(slot), padded(chain.columns), 1}
+                                            : cpu::Left{tiled.keys_of(slot), 1, tiled.sources};
+        cpu::multiply(
+            {.left = keys, .right = {boundary}, .target = {errors}, .rows = count, .inner = chain.columns});
+    } else {
+        std::fill_n(errors, count * lanes, 0.0f);
+    }
+    cpu::subtract_rows(errors, tiled.values_of(slot) + strip * lanes, row, count);
+}
+
+void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile, const float* factors,
+                             float* to) {
+    const StripChain& chain = tiled.chain;
+    const int64_t count = tiled.sources_of(tiled.tiling.at(tile)).count();
+    float* const weighted = cpu::at_least(scratch.weighted, count * lanes);
+    cpu::scale_rows(weighted, tiled.errors_of(tiled.strip_slot(item, tile)), factors, count);
+    cpu::multiply({.left = {tiled.keys_of(tiled.slot(item / chain.strips(), tile)), tiled.sources, 1},
+                   .right = {weighted},
+                   .target = {to},
+                   .rows = chain.columns,
+                   .inner = count,
+                   .into = cpu::Into::subtract});
+}
+
+namespace {
+
+// The state after one strip of a tile.
+void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, float* m, float* s) {
+    const int64_t size = tiled.chain.strip_size();
+    const float* const w = tiled.ends_of(tiled.slot(item / tiled.chain.strips(), tile));
+    const float *const h = w + tiled.sources, *const scalars = h + tiled.sources;
+    if (s)
+        cpu::combine(m, scalars[0], m, scalars[1], s, size);
+    else
+        cpu::scale(m, scalars[0], size);
+    subtract_outer_products(tiled, item, tile, w, m);
+    if (!s) return;
+    cpu::scale(s, scalars[2], size);
+    subtract_outer_products(tiled, item, tile, h, s);
+}
+
+void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
+    const StripChain& chain = tiled.chain;
+    const Tiling& tiling = tiled.tiling;
+    const int64_t at = item.index;
+    if (tiling.tokens().first == 0) chain.load_initial(at);
+    float *const m = chain.m_of(at), *const s = chain.s_of(at);
+    for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
+        const Range tokens = tiling.at(tile);
+        const int64_t slot = tiled.strip_slot(at, tile), opening = tiled.strip_slot(at, tiling.opening(tile));
+        if (opening == slot) chain.put_boundary(at, tokens.first, m);
+        std::copy_n(m, chain.strip_size(), tiled.state_of(tiled.states_m, slot));
+        if (s) std::copy_n(s, chain.strip_size(), tiled.state_of(tiled.states_s, slot));
+        make_errors(tiled, at, tile, tiled.state_of(tiled.states_m, opening));
+        advance_state(tiled, at, tile, m, s);
+        item.tally.combines += tokens.count();
+    }
+    if (tiling.tokens().last == chain.length) chain.put_final(at);
+}
+
+// A block of a tile's tokens, rows first … first + count - 1 of it, with their coefficients: a row of w each,
+// and a, b.
+struct Block {
+    int64_t sequence, tile, first, count;
+    float* w;
+    float of_memory[block_rows], of_momentum[block_rows];
+};
+
+// y = a M q + b S q - sum of w e (k . q), for the block's queries into `y` [count, padded(rows)].
+void read_evolving(const TiledChain& tiled, const Block& block, const float* queries, float* y) {
+    const StripChain& chain = tiled.chain;
+    const int64_t slot = tiled.slot(block.sequence, block.tile), row = padded(chain.rows);
+    const int64_t key_row = padded(chain.columns), strip_slot = slot * chain.strips();
+    const Range tokens = tiled.tiling.at(block.tile);
+    const int64_t before = tokens.first - tiled.sources_of(tokens).first;
+    const int64_t reach = before + block.first + block.count;  // sources that the block looks at
+    const auto add_states = [&](const float* states, const float* factors, cpu::Into into) {
+        float* const scaled = cpu::at_least(scratch.scaled, block.count * key_row);
+        for (int64_t r = 0; r < block.count; ++r)
+            for (int64_t c = 0; c < chain.columns; ++c)
+                scaled[r * key_row + c] = factors[r] * queries[r * key_row + c];
+        cpu::multiply({.left = {scaled, key_row, 1},
+                       .right = {states + strip_slot * chain.strip_size(), lanes, chain.strip_size()},
+                       .target = {y, row, lanes},
+                       .rows = block.count,
+                       .inner = chain.columns,
+                       .blocks = chain.strips(),
+                       .into = into});
+    };
+    add_states(tiled.states_m, block.of_memory, cpu::Into::set);
+    if (chain.has_momentum) add_states(tiled.states_s, block.of_momentum, cpu::Into::add);
+    float* const products = cpu::at_least(scratch.products, block.count * tiled.sources);
+    cpu::multiply({.left = {queries, key_row, 1},
+                   .right = {tiled.keys_of(slot), tiled.sources, lanes},
+                   .target = {products, tiled.sources, lanes},
+                   .rows = block.count,
+                   .inner = chain.columns,
+                   .blocks = strips_of(reach)});
+    for (int64_t r = 0; r < block.count; ++r)
+        cpu::multiply_elements(products + r * tiled.sources, block.w + r * tiled.sources, padded(reach));
+    cpu::multiply_lower({.left = {products, tiled.sources, 1},
+                         .right = {tiled.errors_of(strip_slot), lanes, tiled.sources * lanes},
+                         .target = {y, row, lanes},
+                         .rows = block.count,
+                         .inner = reach,
+                         .blocks = chain.strips(),
+                         .into = cpu::Into::subtract},
+                        before + block.first + 1);
+}
+
+void read_at_boundary(const TiledChain& tiled, const Block& block, const float* queries, float* y) {
+    const StripChain& chain = tiled.chain;
+    const int64_t opening = tiled.slot(block.sequence, tiled.tiling.opening(block.tile));
+    cpu::multiply(
+        {.left = {queries, padded(chain.columns), 1},
+         .right = {tiled.states_m + opening * chain.strips() * chain.strip_size(), lanes, chain.strip_size()},
+         .target = {y, padded(chain.rows), lanes},
+         .rows = block.count,
+         .inner = chain.columns,
+         .blocks = chain.strips()});
+}
+
+void read_tile(const TiledChain& tiled, const Reader& reader, int64_t sequence, int64_t tile,
+               const std::stop_token& stop) {
+    const StripChain& chain = tiled.chain;
+    const Range tokens = tiled.tiling.at(tile), sources = tiled.sources_of(tokens);
+    float* const w = cpu::at_least(scratch.coefficients, 2 * tiled.sources);
+    TileCoefficients coefficients(chain, sequence, sources, w, w + tiled.sources);
+    Block block{sequence, tile, 0, 0, cpu::at_least(scratch.weights, block_rows * tiled.sources), {}, {}};
+    float* const queries = cpu::at_least(scratch.queries, block_rows * padded(chain.columns));
+    float* const y = cpu::at_least(scratch.outputs, block_rows * padded(chain.rows));
+    for (; block.first < tokens.count() && !stop.stop_requested(); block.first += block_rows) {
+        block.count = std::min(block_rows, tokens.count() - block.first);
+        const Range read{tokens.first + block.first, tokens.first + block.first + block.count};
+        reader.load(sequence, read, queries);
+        if (reader.words.at_boundary) {
+            read_at_boundary(tiled, block, queries, y);
+        } else {
+            for (int64_t r = 0; r < block.count; ++r) {
+                coefficients.advance(read.first + r);
+                std::copy_n(w, padded(sources.count()), block.w + r * tiled.sources);
+                block.of_memory[r] = coefficients.of_memory;
+                block.of_momentum[r] = coefficients.of_momentum;
+            }
+            read_evolving(tiled, block, queries, y);
+        }
+        reader.put(sequence, read, y);
+    }
+}
+
+}  // namespace
+
+void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled) {
+    builder.launch(describe::prepare(tiled.words()), tiled.sides(), [&tiled](const cpu::Item& item) {
+        prepare_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles());
+    });
+}
+
+void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled) {
+    builder.launch(describe::walk(tiled.words()), tiled.chain.sides(),
+                   [&tiled](const cpu::Item& item) { walk_strip(tiled, item); });
+}
+
+void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader) {
+    builder.launch(
+        describe::read(tiled.words(), reader.words), tiled.sides(), [&tiled, reader](const cpu::Item& item) {
+            read_tile(tiled, reader, item.index / tiled.tiles(), item.index % tiled.tiles(), item.stop);
+        });
+}
+
+void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled) {
+    const CpuJob& job = tiled.job;
+    add_read(builder, tiled,
+             {{.result = job.y_name, .at_boundary = job.reads_boundary},
+              [&job](int64_t sequence, Range of, float* to) { job.load_keys(job.q, sequence, of, to); },
+              [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
+}
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "kernels/memory/cpu/job.h"
+#include "kernels/memory/launches.h"
+
+namespace sawtooth::memory {
+
+// A chain over a range of tokens in matrix form. With the errors e_i of a chunk given, a tile that starts
+// from M and S has
+//   M_t = a_t M + b_t S - sum over its sources of w_ti e_i k_i^T,  S_t = h_t S - sum of h_ti e_i k_i^T,
+// where sources are its tokens and those before it that its windows reach, and w, h, a, b are running sums
+// and products of the gates: nothing is ever divided by a product.
+
+// Rows that tokens bring: [tokens, padded(columns)] or, for values, [tokens, padded(rows)].
+using LoadRows = std::function<void(int64_t sequence, Range tokens, float* rows)>;
+// What tokens read: [tokens, padded(rows)].
+using PutRows = std::function<void(int64_t sequence, Range tokens, const float* rows)>;
+
+// In `room` there is a slot for every (sequence, tile), or (sequence, tile, strip) for what belongs to
+// strips.
+struct TiledChain {
+    const CpuJob& job;
+    const StripChain& chain;
+    Tiling tiling;
+    LoadRows load_keys, load_values;
+
+    int64_t sources = 0;        // the most of a tile, padded
+    float* keys = nullptr;      // [columns, sources]: transposed
+    float* values = nullptr;    // [sources, padded(rows)]
+    float* ends = nullptr;      // w [sources], h [sources], then a, b, h of the last token
+    float* errors = nullptr;    // strip: [sources, 16]
+    float* states_m = nullptr;  // strip: [columns, 16], M at the tile's start
+    float* states_s = nullptr;
+    float* solved = nullptr;  // of exact_chunk alone: keys after the solve, [tile, padded(columns)]
+
+    TiledChain(const CpuJob& job, const StripChain& chain, Tiling tiling, Pieces& room);
+
+    int64_t tiles() const { return tiling.count(); }
+    int64_t slots() const { return chain.batch * tiles(); }
+    int64_t slot(int64_t sequence, int64_t tile) const { return sequence * tiles() + tile; }
+    int64_t strip_slot(int64_t item, int64_t tile) const {
+        return slot(item / chain.strips(), tile) * chain.strips() + item % chain.strips();
+    }
+    Range sources_of(Range tokens) const { return {chain.first_source(tokens.first), tokens.last}; }
+    float* keys_of(int64_t slot) const { return keys + slot * chain.columns * sources; }
+    float* values_of(int64_t slot) const { return values + slot * sources * padded(chain.rows); }
+    float* ends_of(int64_t slot) const { return ends + slot * (2 * sources + lanes); }
+    float* errors_of(int64_t strip_slot) const { return errors + strip_slot * sources * lanes; }
+    float* state_of(float* states, int64_t strip_slot) const {
+        return states + strip_slot * chain.strip_size();
+    }
+    float* solved_of(int64_t slot) const { return solved + slot * tiling.tile() * padded(chain.columns); }
+
+    describe::TiledRange words() const { return {job, chain, tiling}; }
+    Side sides() const { return side("B", chain.batch) * side("tiles", tiles()); }
+};
+
+// The memory of a matrix rule over a range, in tiles of at most `tile` tokens, and the room that it takes.
+TiledChain tile_matrix(const CpuJob& job, Range tokens, int64_t tile, Pieces& room);
+int64_t matrix_room(const CpuJob& job, Range tokens, int64_t tile);
+
+// The coefficients of a tile's sources, token by token.
+class TileCoefficients {
+  public:
+    // w, h: padded(sources) numbers each.
+    TileCoefficients(const StripChain& chain, int64_t sequence, Range sources, float* w, float* h);
+    void advance(int64_t token);
+
+    float of_memory = 1;    // a
+    float of_momentum = 0;  // b
+    float kept = 1;         // h_t of S itself
+
+  private:
+    const StripChain& chain_;
+    int64_t sequence_;
+    Range sources_;
+    float *w_, *h_;
+};
+
+// The launches of a range; `tiled` lives as long as the plan. Parallel over sequences and tiles, but for
+// walk: over sequences and strips of rows.
+void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled);
+void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled);
+struct Reader {
+    describe::Reading words;
+    LoadRows load;
+    PutRows put;
+};
+void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader);
+void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled);  // y of a matrix rule
+
+// Steps that strategies share. Keys, values and the coefficients of one tile's last token.
+void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile);
+// The errors of one strip of a tile at `boundary`.
+void make_errors(const TiledChain& tiled, int64_t item, int64_t tile, const float* boundary);
+// Takes the sum of w_i e_i k_i^T from `to`; `factors`: w of the tile's sources.
+void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile, const float* factors,
+                             float* to);
+
+}  // namespace sawtooth::memory

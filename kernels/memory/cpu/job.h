@@ -1,0 +1,92 @@
+#pragma once
+
+#include "kernels/cpu/plan_builder.h"
+#include "kernels/cpu/products.h"
+#include "kernels/memory/job.h"
+#include "kernels/memory/tiling.h"
+
+namespace sawtooth::memory {
+
+using cpu::lanes;
+using cpu::padded;
+using cpu::strips_of;
+
+// What a token does to a matrix: how much of it stays, how much of the momentum, and how large its step is.
+struct Gate {
+    float decay = 1, keep = 0, step = 1;
+};
+
+// A chain whose state lies in strips of 16 rows between launches (kernels/cpu/products.h). Strips are
+// independent of each other all along the sequence: workers own strips. An item is sequence * strips() +
+// strip.
+struct StripChain : Chain {
+    float *live_m = nullptr, *live_s = nullptr;  // [batch, strips, columns, 16]; s null without momentum
+
+    StripChain() = default;
+    StripChain(cpu::PlanBuilder& builder, Chain chain);
+
+    int64_t strips() const { return strips_of(rows); }
+    int64_t strip_size() const { return columns * lanes; }
+    int64_t items() const { return batch * strips(); }
+    Side sides() const;  // of items
+    float* strip_of(float* states, int64_t item) const { return states + item * strip_size(); }
+    float* m_of(int64_t item) const { return strip_of(live_m, item); }
+    float* s_of(int64_t item) const { return live_s ? strip_of(live_s, item) : nullptr; }
+
+    Gate gate(int64_t sequence, int64_t token) const;
+    // The first token of the window that ends at this one.
+    int64_t first_source(int64_t token) const { return std::max<int64_t>(token - (window - 1), 0); }
+
+    // The state before the first token, into strips; s may be null.
+    void load_initial(int64_t item, float* m, float* s) const;
+    void load_initial(int64_t item) const { load_initial(item, m_of(item), s_of(item)); }
+    // Keeps M where a chunk starts at `token` and boundaries are stored; the strip is of this item.
+    void put_boundary(int64_t item, int64_t token, const float* strip) const;
+    // After the last token: final states and the last boundary.
+    void put_final(int64_t item) const;
+};
+
+// A job with its state between launches. Rows of inputs are widened to f32 and end in zeros: a row of n
+// numbers takes padded(n).
+struct CpuJob : Job {
+    StripChain memory;                // of the matrix rules; S_K of trellis
+    StripChain values;                // S_V of trellis
+    const float* w_strips = nullptr;  // W^T in strips of 16 rows, [strips, 2 padded(d), 16]: keys' part first
+    float* live_slots = nullptr;      // [batch, slot_count, padded(d)]
+
+    CpuJob(cpu::PlanBuilder& builder, const Job& job);
+
+    // Rows of k, v, q or x as they are; and of keys or queries as the rule reads them: normalised where the
+    // job does.
+    void load(const void* from, int64_t sequence, Range tokens, float* to) const;
+    void load_keys(const void* from, int64_t sequence, Range tokens, float* to) const;
+    // What is taken from M k of a matrix rule: v; with w_omega -W silu([k; v]). Rows, or the 16 numbers of
+    // one strip a token.
+    void load_values(int64_t sequence, Range tokens, float* to) const;
+    void load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* to) const;
+    // Columns column … of y of one token, as far as there are any; and whole rows.
+    void put(int64_t sequence, int64_t token, int64_t column, const float* from, int64_t count) const;
+    void put_rows(int64_t sequence, Range tokens, const float* rows) const;
+};
+
+// Hands out pieces of a block of memory one after another; from a null block it only counts.
+class Pieces {
+  public:
+    explicit Pieces(float* block) : block_(block) {}
+    float* take(int64_t count) {
+        const int64_t at = taken_;
+        taken_ += padded(count);
+        return block_ ? block_ + at : nullptr;
+    }
+    int64_t taken() const { return taken_; }
+
+  private:
+    float* block_;
+    int64_t taken_ = 0;
+};
+
+// Tokens that matrix products work on at once: more gain nothing on a processor, as its products are as fast
+// at 64, and cost work, as those of a tile with itself grow with its square.
+constexpr int64_t usual_tile = 64;
+
+}  // namespace sawtooth::memory

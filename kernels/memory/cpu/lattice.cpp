@@ -1,0 +1,297 @@
+// Lattice: slots s_i, which tokens change and which are unit vectors after every token.
+//   token by token   g = sigmoid(s . k), c = s . v, s = normalise((1 - g c) s + g v)
+//   in chunks, with g and c of a whole chunk against its boundary's slots s, in matrix products:
+//     chunkwise_gd   x_t = x_(t-1) + g (v - c s), s_t = normalise(x_t)
+//     lattice_gla    x_t = (1 - g c) x_(t-1) + g v, s_t = normalise(x_t)
+// A slot is an item of the walk: sequence * slot_count + its number.
+
+#include <algorithm>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+#include "kernels/memory/cpu/strategies.h"
+#include "kernels/memory/launches.h"
+
+namespace sawtooth::memory {
+namespace {
+
+struct Scratch {
+    std::vector<float> k, v, q, y, gates, shares, factors, slots, boundary, scores;
+};
+thread_local Scratch scratch;
+
+// The slot before the first token; a boundary where a chunk starts; the final one with the last boundary.
+void load_initial(const CpuJob& job, int64_t item) {
+    const int64_t stride = padded(job.d);
+    float* const slot = job.live_slots + item * stride;
+    std::copy_n(job.slots + item * job.d, job.d, slot);
+    std::fill(slot + job.d, slot + stride, 0.0f);
+    cpu::normalise(slot, stride);
+}
+
+float* boundary_of(const CpuJob& job, int64_t item, int64_t boundary) {
+    const int64_t at = item / job.slot_count * job.boundary_count + boundary;
+    return job.boundaries + (at * job.slot_count + item % job.slot_count) * job.d;
+}
+
+void put_boundary(const CpuJob& job, int64_t item, int64_t token, const float* slot) {
+    if (job.boundaries && token % job.chunk == 0)
+        std::copy_n(slot, job.d, boundary_of(job, item, token / job.chunk));
+}
+
+void put_final(const CpuJob& job, int64_t item) {
+    const float* const slot = job.live_slots + item * padded(job.d);
+    if (job.final_m) std::copy_n(slot, job.d, job.final_m + item * job.d);
+    if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
+}
+
+// y = sum of softmax(s_i . q) s_i over unit slots [slot_count, padded(d)].
+void read(const CpuJob& job, const float* slots, const float* q, float* y) {
+    const int64_t stride = padded(job.d), count = padded(job.slot_count);
+    float* const scores = cpu::at_least(scratch.scores, count);
+    for (int64_t i = 0; i < job.slot_count; ++i) scores[i] = cpu::dot(slots + i * stride, q, stride);
+    const float largest = *std::max_element(scores, scores + job.slot_count);
+    for (int64_t i = 0; i < count; ++i) scores[i] = i < job.slot_count ? scores[i] - largest : 0;
+    cpu::exponentials(scores, count);
+    float sum = 0;
+    for (int64_t i = 0; i < job.slot_count; ++i) sum += scores[i];
+    cpu::multiply({.left = {scores},
+                   .right = {slots, stride, lanes},
+                   .target = {y},
+                   .rows = 1,
+                   .inner = job.slot_count,
+                   .blocks = strips_of(job.d)});
+    cpu::scale(y, 1 / sum, stride);
+}
+
+void step(const CpuJob& job, float* slots, const float* k, const float* v) {
+    const int64_t stride = padded(job.d), count = padded(job.slot_count);
+    float* const gates = cpu::at_least(scratch.gates, count);
+    std::fill_n(gates, count, 0.0f);
+    for (int64_t i = 0; i < job.slot_count; ++i) gates[i] = cpu::dot(slots + i * stride, k, stride);
+    cpu::sigmoid(gates, count);
+    for (int64_t i = 0; i < job.slot_count; ++i) {
+        float* const slot = slots + i * stride;
+        cpu::combine(slot, 1 - gates[i] * cpu::dot(slot, v, stride), slot, gates[i], v, stride);
+        cpu::normalise(slot, stride);
+    }
+}
+
+}  // namespace
+
+void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop) {
+    const int64_t stride = padded(job.d), first_slot = sequence * job.slot_count;
+    float* const slots = job.live_slots + first_slot * stride;
+    const auto each_slot = [&](auto&& act) {
+        for (int64_t i = 0; i < job.slot_count; ++i) act(first_slot + i);
+    };
+    if (tokens.first == 0) each_slot([&](int64_t item) { load_initial(job, item); });
+    in_blocks(tokens, stop, [&](Range block) {
+        float* const k = cpu::at_least(scratch.k, block.count() * stride);
+        float* const v = cpu::at_least(scratch.v, block.count() * stride);
+        float* const q = cpu::at_least(scratch.q, block.count() * stride);
+        float* const y = cpu::at_least(scratch.y, stride);
+        job.load_keys(job.k, sequence, block, k);
+        job.load(job.v, sequence, block, v);
+        job.load_keys(job.q, sequence, block, q);
+        for (int64_t row = 0; row < block.count(); ++row) {
+            each_slot([&](int64_t item) {
+                put_boundary(job, item, block.first + row, job.live_slots + item * stride);
+            });
+            step(job, slots, k + row * stride, v + row * stride);
+            read(job, slots, q + row * stride, y);
+            job.put(sequence, block.first + row, 0, y, stride);
+        }
+    });
+    if (tokens.last == job.length) each_slot([&](int64_t item) { put_final(job, item); });
+}
+
+namespace {
+
+enum class Update { sums, linearised };  // chunkwise_gd, lattice_gla
+
+// A range in tiles, with room a (sequence, tile).
+struct TiledSlots {
+    const CpuJob& job;
+    Tiling tiling;
+    Update update;
+    int64_t stride, tokens;  // padded(d), padded(tile)
+    float *keys, *values;    // [d, tokens]: transposed
+    float* value_rows;       // [tile, padded(d)]
+    float* states;           // [slot_count, padded(d)]: x at the tile's start
+
+    TiledSlots(const CpuJob& of, Range range, Update how, Pieces& room)
+        : job(of),
+          tiling(range, of.chunk, usual_tile),
+          update(how),
+          stride(padded(of.d)),
+          tokens(padded(tiling.tile())) {
+        const int64_t slots = job.batch * tiling.count();
+        keys = room.take(slots * job.d * tokens);
+        values = room.take(slots * job.d * tokens);
+        value_rows = room.take(slots * tokens * stride);
+        states = room.take(slots * job.slot_count * stride);
+    }
+    int64_t slot(int64_t sequence, int64_t tile) const { return sequence * tiling.count() + tile; }
+    float* state_of(int64_t sequence, int64_t tile) const {
+        return states + slot(sequence, tile) * job.slot_count * stride;
+    }
+};
+
+void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile) {
+    const CpuJob& job = tiled.job;
+    const Range tokens = tiled.tiling.at(tile);
+    const int64_t slot = tiled.slot(sequence, tile), size = job.d * tiled.tokens;
+    const auto transpose = [&](const float* rows, float* to) {
+        cpu::transpose(rows, tiled.stride, tokens.count(), job.d, to + slot * size, tiled.tokens);
+    };
+    float* const k = cpu::at_least(scratch.k, tokens.count() * tiled.stride);
+    float* const v = tiled.value_rows + slot * tiled.tokens * tiled.stride;
+    job.load_keys(job.k, sequence, tokens, k);
+    transpose(k, tiled.keys);
+    job.load(job.v, sequence, tokens, v);
+    transpose(v, tiled.values);
+}
+
+// g and s . v of a tile's tokens for `count` slots: [count, tokens] each.
+void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t count, float* gates,
+              float* shares) {
+    const int64_t size = tiled.job.d * tiled.tokens;
+    const auto with = [&](const float* transposed, float* to) {
+        cpu::multiply({.left = {slots, tiled.stride, 1},
+                       .right = {transposed, tiled.tokens, lanes},
+                       .target = {to, tiled.tokens, lanes},
+                       .rows = count,
+                       .inner = tiled.job.d,
+                       .blocks = tiled.tokens / lanes});
+    };
+    with(tiled.keys + slot * size, gates);
+    with(tiled.values + slot * size, shares);
+    cpu::sigmoid(gates, count * tiled.tokens);
+}
+
+// x over a whole tile: what stays of it and of s, and how much of each value is added, `factors`.
+void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const float* gates,
+                  const float* shares, const float* boundary, float* x) {
+    float* const factors = cpu::at_least(scratch.factors, tiled.tokens);
+    float stays = 1, of_boundary = 0;
+    for (int64_t t = count - 1; t >= 0; --t) {
+        if (tiled.update == Update::sums) {
+            factors[t] = gates[t];
+            of_boundary += gates[t] * shares[t];
+        } else {
+            factors[t] = gates[t] * stays;
+            stays *= 1 - gates[t] * shares[t];
+        }
+    }
+    cpu::combine(x, stays, x, -of_boundary, boundary, tiled.stride);
+    cpu::multiply({.left = {factors},
+                   .right = {tiled.value_rows + slot * tiled.tokens * tiled.stride, tiled.stride, lanes},
+                   .target = {x},
+                   .rows = 1,
+                   .inner = count,
+                   .blocks = tiled.stride / lanes,
+                   .into = cpu::Into::add});
+}
+
+// One slot over all tiles.
+void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
+    const CpuJob& job = tiled.job;
+    const Tiling& tiling = tiled.tiling;
+    const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
+    float* const x = job.live_slots + item.index * tiled.stride;
+    float* const gates = cpu::at_least(scratch.gates, tiled.tokens);
+    float* const shares = cpu::at_least(scratch.shares, tiled.tokens);
+    float* const boundary = cpu::at_least(scratch.boundary, tiled.stride);
+    if (tiling.tokens().first == 0) load_initial(job, item.index);
+    for (int64_t tile = 0; tile < tiling.count() && !item.stop.stop_requested(); ++tile) {
+        const Range tokens = tiling.at(tile);
+        if (tiling.opening(tile) == tile) {
+            put_boundary(job, item.index, tokens.first, x);
+            std::copy_n(x, tiled.stride, boundary);
+        }
+        std::copy_n(x, tiled.stride, tiled.state_of(sequence, tile) + i * tiled.stride);
+        const int64_t slot = tiled.slot(sequence, tile);
+        gates_of(tiled, slot, boundary, 1, gates, shares);
+        advance_slot(tiled, slot, tokens.count(), gates, shares, boundary, x);
+        if (tiling.closes_chunk(tile)) cpu::normalise(x, tiled.stride);
+        item.tally.combines += tokens.count();
+    }
+    if (tiling.tokens().last == job.length) put_final(job, item.index);
+}
+
+void read_tile(const TiledSlots& tiled, int64_t sequence, int64_t tile) {
+    const CpuJob& job = tiled.job;
+    const Range tokens = tiled.tiling.at(tile);
+    const int64_t slot = tiled.slot(sequence, tile), m = job.slot_count, stride = tiled.stride;
+    const float* const boundary = tiled.state_of(sequence, tiled.tiling.opening(tile));
+    float* const gates = cpu::at_least(scratch.gates, m * tiled.tokens);
+    float* const shares = cpu::at_least(scratch.shares, m * tiled.tokens);
+    float* const x = cpu::at_least(scratch.slots, 2 * m * stride);
+    float* const unit = x + m * stride;
+    float* const q = cpu::at_least(scratch.q, tokens.count() * stride);
+    float* const y = cpu::at_least(scratch.y, stride);
+    job.load_keys(job.q, sequence, tokens, q);
+    std::copy_n(tiled.state_of(sequence, tile), m * stride, x);
+    gates_of(tiled, slot, boundary, m, gates, shares);
+    for (int64_t row = 0; row < tokens.count(); ++row) {
+        const float* const v = tiled.value_rows + (slot * tiled.tokens + row) * stride;
+        for (int64_t i = 0; i < m; ++i) {
+            const float gate = gates[i * tiled.tokens + row], taken = gate * shares[i * tiled.tokens + row];
+            float* const slot_i = x + i * stride;
+            if (tiled.update == Update::sums) {
+                cpu::combine(slot_i, 1, slot_i, gate, v, stride);
+                cpu::combine(slot_i, 1, slot_i, -taken, boundary + i * stride, stride);
+            } else {
+                cpu::combine(slot_i, 1 - taken, slot_i, gate, v, stride);
+            }
+            std::copy_n(slot_i, stride, unit + i * stride);
+            cpu::normalise(unit + i * stride, stride);
+        }
+        read(job, job.reads_boundary ? boundary : unit, q + row * stride, y);
+        job.put(sequence, tokens.first + row, 0, y, stride);
+    }
+}
+
+void add_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, Update update, float* room) {
+    Pieces pieces(room);
+    const TiledSlots& tiled = builder.keep(TiledSlots(job, range, update, pieces));
+    const int64_t tiles = tiled.tiling.count();
+    const Shape rows = {job.batch, range.count(), job.d};
+    const std::vector<ArrayUse> prepared = {{"keys", rows}, {"values", rows}};
+    const auto numbers = static_cast<double>(count_of(rows));
+    builder.launch({.name = "prepare",
+                    .meaning = "Keys are normalised, keys and values transposed, tile by tile.",
+                    .reads = {{"k", rows}, {"v", rows}},
+                    .writes = prepared,
+                    .work = {20 * numbers, 3 * numbers}},
+                   side("B", job.batch) * side("tiles", tiles), [&tiled, tiles](const cpu::Item& item) {
+                       prepare(tiled, item.index / tiles, item.index % tiles);
+                   });
+    builder.launch(describe::walk_slots(job, tiled.tiling, prepared),
+                   side("B", job.batch) * side("slot_count", job.slot_count),
+                   [&tiled](const cpu::Item& item) { walk_slot(tiled, item); });
+    std::vector<ArrayUse> brings = prepared;
+    brings.push_back({"q", rows});
+    builder.launch(
+        describe::read_slots(job, tiled.tiling, brings), side("B", job.batch) * side("tiles", tiles),
+        [&tiled, tiles](const cpu::Item& item) { read_tile(tiled, item.index / tiles, item.index % tiles); });
+}
+
+}  // namespace
+
+void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
+    add_chunks(builder, job, tokens, Update::sums, room);
+}
+
+void forward::lattice_gla(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
+    add_chunks(builder, job, tokens, Update::linearised, room);
+}
+
+int64_t room::lattice_gla(const CpuJob& job, Range tokens) {
+    Pieces counted(nullptr);
+    TiledSlots(job, tokens, Update::sums, counted);
+    return counted.taken();
+}
+
+}  // namespace sawtooth::memory

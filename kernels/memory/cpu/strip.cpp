@@ -1,0 +1,113 @@
+// One token on a strip of 16 rows of a memory, in vectors: rows stay in their lanes.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/memory/cpu/strip.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/memory/cpu/strip.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sawtooth::memory::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using cpu::lanes;
+using Tag = hn::CappedTag<float, lanes>;
+using V = hn::Vec<Tag>;
+constexpr Tag tag;
+constexpr int width = static_cast<int>(hn::MaxLanes(Tag()));
+constexpr int parts = static_cast<int>(lanes) / width;  // vectors of 16 numbers
+
+// Columns in groups of four with sums of their own, so that no addition waits for the one before it.
+constexpr int most_chains = 4;
+
+// e of 16 rows: `chains` columns at a time while they last.
+template <int chains>
+HWY_INLINE void add_products(const float* m, const float* x, int64_t& column, int64_t columns,
+                             V (&sums)[most_chains][parts]) {
+    for (; column + chains <= columns; column += chains) HWY_UNROLL(4)
+    for (int c = 0; c < chains; ++c) {
+        const V spread = hn::Set(tag, x[column + c]);
+        HWY_UNROLL(4)
+        for (int p = 0; p < parts; ++p)
+            sums[c][p] = hn::MulAdd(spread, hn::LoadU(tag, m + (column + c) * lanes + p * width), sums[c][p]);
+    }
+}
+
+HWY_INLINE V total(const V (&sums)[most_chains][parts], int p) {
+    return hn::Add(hn::Add(sums[0][p], sums[1][p]), hn::Add(sums[2][p], sums[3][p]));
+}
+
+HWY_INLINE void clear(V (&sums)[most_chains][parts]) {
+    HWY_UNROLL(4)
+    for (int c = 0; c < most_chains; ++c) HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) sums[c][p] = hn::Zero(tag);
+}
+
+void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {
+    V sums[most_chains][parts];
+    clear(sums);
+    int64_t column = 0;
+    add_products<most_chains>(m, k, column, columns, sums);
+    add_products<1>(m, k, column, columns, sums);
+    HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p)
+        hn::StoreU(hn::Sub(total(sums, p), hn::LoadU(tag, v + p * width)), tag, e + p * width);
+}
+
+template <bool has_momentum, int chains>
+HWY_INLINE void step_columns(const StripStep& step, const V (&u)[parts], int64_t& column,
+                             V (&sums)[most_chains][parts]) {
+    const V decay = hn::Set(tag, step.decay), keep = hn::Set(tag, step.keep);
+    float* const m = step.m;
+    float* const s = step.s;
+    for (; column + chains <= step.columns; column += chains) HWY_UNROLL(4)
+    for (int c = 0; c < chains; ++c) {
+        const V key = hn::Set(tag, step.k[column + c]), query = hn::Set(tag, step.q[column + c]);
+        HWY_UNROLL(4)
+        for (int p = 0; p < parts; ++p) {
+            const int64_t at = (column + c) * lanes + p * width;
+            V added = hn::Mul(u[p], key);
+            if constexpr (has_momentum) {
+                added = hn::MulAdd(keep, hn::LoadU(tag, s + at), added);
+                hn::StoreU(added, tag, s + at);
+            }
+            const V value = hn::MulAdd(decay, hn::LoadU(tag, m + at), added);
+            hn::StoreU(value, tag, m + at);
+            sums[c][p] = hn::MulAdd(query, value, sums[c][p]);
+        }
+    }
+}
+
+template <bool has_momentum>
+void step_rows(const StripStep& step) {
+    V u[parts], sums[most_chains][parts];
+    HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) u[p] = hn::LoadU(tag, step.u + p * width);
+    clear(sums);
+    int64_t column = 0;
+    step_columns<has_momentum, most_chains>(step, u, column, sums);
+    step_columns<has_momentum, 1>(step, u, column, sums);
+    HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) hn::StoreU(total(sums, p), tag, step.y + p * width);
+}
+
+void take_step(const StripStep& step) { step.s ? step_rows<true>(step) : step_rows<false>(step); }
+
+}  // namespace sawtooth::memory::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sawtooth::memory {
+namespace {
+HWY_EXPORT(error_of);
+HWY_EXPORT(take_step);
+}  // namespace
+
+void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {
+    HWY_DYNAMIC_DISPATCH(error_of)(m, k, columns, v, e);
+}
+void take_step(const StripStep& step) { HWY_DYNAMIC_DISPATCH(take_step)(step); }
+
+}  // namespace sawtooth::memory
+#endif

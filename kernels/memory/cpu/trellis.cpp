@@ -1,0 +1,177 @@
+// Trellis: two chains, as the keys of the value slots are what the key slots give: z = nsilu(S_K x), and
+// their queries r = nsilu(S_K q). Token by token, or in chunks with the errors of both at the chunk's
+// boundary.
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+#include "kernels/memory/cpu/chain.h"
+#include "kernels/memory/cpu/strategies.h"
+#include "kernels/memory/cpu/strip.h"
+
+namespace sawtooth::memory {
+namespace {
+
+struct Scratch {
+    std::vector<float> k, v, q, x, row;
+};
+thread_local Scratch scratch;
+
+// sqrt(c) silu(w) / norm(silu(w)), w of c numbers in a row of padded(c).
+void norm_silu(float* row, int64_t count) {
+    cpu::silu(row, padded(count));
+    cpu::normalise(row, padded(count));
+    cpu::scale(row, std::sqrt(static_cast<float>(count)), padded(count));
+}
+
+// M of one sequence, strip by strip: e = M k - v, M = decay M - step e k^T, y = M q.
+void step_matrix(const StripChain& chain, int64_t sequence, const Gate& gate, const float* k, const float* v,
+                 const float* q, float* y) {
+    for (int64_t strip = 0; strip < chain.strips(); ++strip) {
+        float* const m = chain.m_of(sequence * chain.strips() + strip);
+        float e[lanes];
+        error_of(m, k, chain.columns, v + strip * lanes, e);
+        cpu::scale(e, -gate.step, lanes);
+        take_step({m, nullptr, chain.columns, gate.decay, 0, e, k, q, y + strip * lanes});
+    }
+}
+
+void apply_matrix(const StripChain& chain, int64_t sequence, const float* q, float* y) {
+    cpu::multiply({.left = {q, 0, 1},
+                   .right = {chain.m_of(sequence * chain.strips()), lanes, chain.strip_size()},
+                   .target = {y},
+                   .rows = 1,
+                   .inner = chain.columns,
+                   .blocks = chain.strips()});
+}
+
+}  // namespace
+
+void walk_trellis(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop) {
+    const StripChain &keys = job.memory, &values = job.values;
+    const int64_t stride = padded(job.d), slots = padded(job.compress);
+    const auto each_strip = [&](auto&& act) {
+        for (const StripChain* chain : {&keys, &values})
+            for (int64_t strip = 0; strip < chain->strips(); ++strip)
+                act(*chain, sequence * chain->strips() + strip);
+    };
+    if (tokens.first == 0) each_strip([](const StripChain& chain, int64_t at) { chain.load_initial(at); });
+    in_blocks(tokens, stop, [&](Range block) {
+        float* const k = cpu::at_least(scratch.k, block.count() * stride);
+        float* const v = cpu::at_least(scratch.v, block.count() * stride);
+        float* const q = cpu::at_least(scratch.q, block.count() * stride);
+        float* const x = cpu::at_least(scratch.x, block.count() * stride);
+        float* const z = cpu::at_least(scratch.row, 2 * slots + stride);
+        float *const r = z + slots, *const y = r + slots;
+        job.load_keys(job.k, sequence, block, k);
+        job.load(job.v, sequence, block, v);
+        job.load_keys(job.q, sequence, block, q);
+        job.load(job.x, sequence, block, x);
+        for (int64_t row = 0; row < block.count(); ++row) {
+            const int64_t at = row * stride, token = block.first + row;
+            std::fill(k + at + job.compress, k + at + stride, 0.0f);
+            step_matrix(keys, sequence, keys.gate(sequence, token), x + at, k + at, x + at, z);
+            norm_silu(z, job.compress);
+            apply_matrix(keys, sequence, q + at, r);
+            norm_silu(r, job.compress);
+            step_matrix(values, sequence, values.gate(sequence, token), z, v + at, r, y);
+            job.put(sequence, token, 0, y, stride);
+        }
+    });
+    if (tokens.last == job.length)
+        each_strip([](const StripChain& chain, int64_t at) { chain.put_final(at); });
+}
+
+namespace {
+
+// Rows that the key slots make for the value slots: z or r, [batch, tokens, padded(c)].
+struct Between {
+    Range tokens;
+    int64_t width;
+    float* rows;
+
+    Between(const CpuJob& job, Range range, Pieces& room) : tokens(range), width(job.compress) {
+        rows = room.take(job.batch * tokens.count() * padded(width));
+    }
+    float* row(int64_t sequence, int64_t token) const {
+        return rows + (sequence * tokens.count() + token - tokens.first) * padded(width);
+    }
+    LoadRows loader() const {
+        return [here = *this](int64_t sequence, Range range, float* to) {
+            std::copy_n(here.row(sequence, range.first), range.count() * padded(here.width), to);
+        };
+    }
+    PutRows putter() const {
+        return [here = *this](int64_t sequence, Range range, const float* from) {
+            const int64_t stride = padded(here.width);
+            float* const to = here.row(sequence, range.first);
+            std::copy_n(from, range.count() * stride, to);
+            for (int64_t row = 0; row < range.count(); ++row) norm_silu(to + row * stride, here.width);
+        };
+    }
+};
+
+// The first c numbers of normalised keys: what the key slots learn.
+void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* to) {
+    const int64_t from = padded(job.d), stride = padded(job.compress);
+    float* const keys = cpu::at_least(scratch.k, tokens.count() * from);
+    job.load_keys(job.k, sequence, tokens, keys);
+    for (int64_t row = 0; row < tokens.count(); ++row, to += stride) {
+        std::copy_n(keys + row * from, job.compress, to);
+        std::fill(to + job.compress, to + stride, 0.0f);
+    }
+}
+
+LoadRows loader(const CpuJob& job, const void* from) {
+    return [&job, from](int64_t sequence, Range of, float* to) { job.load(from, sequence, of, to); };
+}
+
+struct TiledTrellis {
+    Between z, r;
+    TiledChain keys, values;
+
+    TiledTrellis(const CpuJob& job, Range tokens, Pieces& room)
+        : z(job, tokens, room),
+          r(job, tokens, room),
+          keys(job, job.memory, Tiling(tokens, job.chunk, usual_tile), room),
+          values(job, job.values, Tiling(tokens, job.chunk, usual_tile), room) {
+        keys.load_keys = loader(job, job.x);
+        keys.load_values = [&job](int64_t sequence, Range of, float* to) {
+            load_compressed(job, sequence, of, to);
+        };
+        values.load_keys = z.loader();
+        values.load_values = loader(job, job.v);
+    }
+};
+
+}  // namespace
+
+void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
+    Pieces pieces(room);
+    const auto& [z, r, keys, values] = builder.keep(TiledTrellis(job, tokens, pieces));
+    const bool at_boundary = job.reads_boundary;
+    add_prepare(builder, keys);
+    add_walk(builder, keys);
+    // z is of the evolving memory whatever is read, as one chunk of a token must be the exact step.
+    add_read(builder, keys, {{"_keys", "x", "z", false}, loader(job, job.x), z.putter()});
+    add_read(builder, keys,
+             {{"_queries", "q", "r", at_boundary},
+              [&job](int64_t sequence, Range of, float* to) { job.load_keys(job.q, sequence, of, to); },
+              r.putter()});
+    add_prepare(builder, values);
+    add_walk(builder, values);
+    add_read(builder, values,
+             {{"_values", "r", job.y_name, at_boundary},
+              r.loader(),
+              [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
+}
+
+int64_t room_of_trellis(const CpuJob& job, Range tokens) {
+    Pieces counted(nullptr);
+    TiledTrellis(job, tokens, counted);
+    return counted.taken();
+}
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,423 @@
+// Chains in tiles on a GPU: chunkwise_gd, atlas_parallel and exact_chunk. A range of tiles is three launches,
+// prepare or solve (parallel over sequences and tiles), walk (over sequences and strips of rows), read (over
+// sequences and tiles); where what tokens add does not depend on the memory, walk is sum_tiles and
+// scan_tiles, both parallel over the sequence. Ranges are as long as their memory allows.
+
+#include <algorithm>
+
+#include "kernels/cuda/struct_bytes.h"
+#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/launches.h"
+
+namespace sawtooth::memory {
+namespace {
+
+using cuda::Defines;
+using cuda::KernelSource;
+using cuda::PlanBuilder;
+using cuda::StructBytes;
+
+constexpr int64_t float_bytes = 4;
+constexpr int64_t copy_warps = 3;  // of chain_walk.cu
+constexpr int64_t walk_sides = 3;
+
+// Rows that tokens bring to a kernel: [batch, length, width].
+struct Rows {
+    const void* at = nullptr;
+    Storage storage = Storage::f32;
+    int64_t width = 0;
+    bool normalises = false;
+    bool is_input = true;  // or what an earlier launch wrote
+};
+
+// A chain of a job with what it is made of.
+struct TiledChain {
+    Chain chain;
+    Rows keys, values;
+    bool solves = false;
+
+    int64_t halo() const { return chain.window - 1; }
+    int64_t matrices() const { return chain.has_momentum ? 2 : 1; }
+};
+
+// What reads it.
+struct Reader {
+    describe::Reading in_words;
+    Rows queries;
+    Storage y_storage = Storage::f32;
+    bool bends = false;  // nsilu of y
+    void* y = nullptr;
+    int64_t y_stride = 0;
+};
+
+// How a chain is cut. Rows, columns and tiles are padded to multiples of 16.
+struct Cut {
+    int64_t tile, padded_tile, tiles_a_chunk;
+    int64_t sources, source_block;  // of a tile; those that are worked on at once
+    int64_t rows, columns;
+    int64_t element_bytes, padding;  // of factors of products
+    int64_t warps;                   // of the walk, or of the sums where nothing is read
+    bool keeps_boundary;
+
+    int64_t strip() const { return 16 * warps; }
+    int64_t read_threads() const { return 2 * padded_tile; }
+};
+
+// Shared of chain_walk.cu.
+int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
+    const int64_t key_stride = cut.columns + cut.padding, element = cut.element_bytes;
+    const int64_t side = StructBytes()
+                             .array(cut.source_block * key_stride, element, 16)                       // k
+                             .array((tiled.solves ? cut.source_block : 1) * key_stride, element, 16)  // x
+                             .array(cut.source_block * (cut.strip() + cut.padding), element, 16)      // v
+                             .array(cut.source_block, float_bytes, 16)                                // w
+                             .array(cut.source_block, float_bytes, 16)                                // h
+                             .array(4, float_bytes, 16)  // scalars
+                             .total();
+    return StructBytes()
+        .array(walk_sides, side, 16)
+        .array((cut.keeps_boundary ? cut.strip() : 1) * (cut.columns + 4), float_bytes, 16)
+        .total();
+}
+
+// Shared of chain_read.cu.
+int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
+    const int64_t stride = cut.columns + cut.padding, block = cut.source_block;
+    const int64_t state = cut.rows * stride;
+    const int64_t sources = at_boundary ? 0 : block * stride + cut.rows * (block + cut.padding);
+    const int64_t side = StructBytes().array(std::max(state, sources), cut.element_bytes, 16).total();
+    return StructBytes()
+        .array(sides, side, 16)
+        .array((at_boundary ? 1 : cut.padded_tile) * (block + 4), float_bytes, 16)  // weights
+        .array(cut.padded_tile, 12, float_bytes)                                    // gates
+        .total();
+}
+
+// Shared of chain_solve.cu: all of it f32, whatever is stored.
+int64_t solve_shared_bytes(const Cut& cut) {
+    const int64_t tile = cut.padded_tile;
+    return StructBytes()
+        .array(tile * (cut.columns + cut.padding), float_bytes, 16)      // k
+        .array(tile * (2 * cut.columns + cut.padding), float_bytes, 16)  // x
+        .array(tile * (tile + cut.padding), float_bytes, 16)             // t
+        .array(tile * (16 + 4), float_bytes, 16)                         // inverse
+        .array(tile, 12, float_bytes)                                    // gates
+        .array(tile, float_bytes)                                        // decays
+        .total();
+}
+
+// Two where a multiprocessor still holds two thread blocks: copies under way are worth more than a third.
+int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
+    const int64_t bytes = read_shared_bytes(cut, at_boundary, 2);
+    const bool fits =
+        bytes <= chip.shared_bytes_per_block && 2 * bytes <= chip.shared_bytes_per_multiprocessor;
+    return !at_boundary && fits ? 2 : 1;
+}
+
+// Warps of a walk: the largest divisor of the strips, at most four, or one where strips that walk are few
+// enough to have a multiprocessor each.
+Cut cut_with(const TiledChain& tiled, const Job& job, int64_t most, const Chip& chip) {
+    const Chain& chain = tiled.chain;
+    Cut cut{};
+    cut.element_bytes = job.precision == "bf16" ? 2 : 4;
+    cut.padding = job.precision == "f32" ? 4 : 8;
+    cut.rows = round_up(chain.rows, 16);
+    cut.columns = round_up(chain.columns, 16);
+    cut.tile = std::min(job.chunk, most);
+    cut.tiles_a_chunk = ceil_divide(job.chunk, cut.tile);
+    cut.padded_tile = round_up(cut.tile, 16);
+    cut.sources = round_up(cut.tile + tiled.halo(), 16);
+    cut.source_block =
+        cut.sources <= std::max<int64_t>(cut.padded_tile, 32) + 16 ? cut.sources : cut.padded_tile;
+    cut.sources = round_up(cut.sources, cut.source_block);
+    const int64_t strips = cut.rows / 16;
+    const bool walks_alone = chain.reads_memory && strips * job.batch <= 2 * chip.multiprocessors;
+    cut.warps = walks_alone ? 1 : strips % 4 == 0 ? 4 : strips % 2 == 0 ? 2 : 1;
+    cut.keeps_boundary =
+        !tiled.solves && chain.reads_memory && (cut.tiles_a_chunk > 1 || cut.sources > cut.source_block);
+    return cut;
+}
+
+// The longest tile, up to 64 tokens, that shared memory holds.
+Cut cut_of(const TiledChain& tiled, const Job& job, const Chip& chip) {
+    for (int64_t most = 64;; most /= 2) {
+        Cut cut = cut_with(tiled, job, most, chip);
+        const auto fits = [&] { return walk_shared_bytes(tiled, cut) <= chip.shared_bytes_per_block; };
+        while (!fits() && cut.warps > 1) cut.warps /= 2;
+        const bool rest_fits = read_shared_bytes(cut, false, 1) <= chip.shared_bytes_per_block &&
+                               (!tiled.solves || solve_shared_bytes(cut) <= chip.shared_bytes_per_block);
+        if ((fits() && rest_fits) || most == 16) return cut;
+    }
+}
+
+// Bytes of scratch that a tile of one sequence takes.
+int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
+    const int64_t states = tiled.matrices() * cut.rows * cut.columns;
+    const int64_t rows =
+        cut.tile * (cut.columns * (tiled.solves ? 2 : 1) + cut.rows) + cut.rows * cut.sources;
+    return (rows + states) * cut.element_bytes + (tiled.chain.reads_memory ? 0 : float_bytes * states) +
+           float_bytes * (2 * cut.sources + 4);
+}
+
+// Tokens of a range: whole chunks.
+int64_t tokens_a_range(const TiledChain& tiled, const Job& job, const Chip& chip, int64_t room) {
+    const Cut cut = cut_of(tiled, job, chip);
+    const int64_t tiles = room / (tile_bytes(tiled, cut) * job.batch);
+    const int64_t chunks = std::max<int64_t>(tiles / cut.tiles_a_chunk, 1);
+    return std::min(chunks * job.chunk, job.length);
+}
+
+// One chain with its scratch, ready to be started range by range.
+class Tiles {
+  public:
+    // For ranges of at most `tokens` tokens.
+    Tiles(PlanBuilder& builder, const Job& job, TiledChain tiled, int64_t tokens)
+        : builder_(builder),
+          job_(job),
+          tiled_(std::move(tiled)),
+          cut_(cut_of(tiled_, job, builder.chip())),
+          given_(arguments()) {
+        take_scratch(tokens);
+    }
+
+    void add_prepare(Range range);
+    void add_walk(Range range);
+    void add_read(Range range, const Reader& reader);
+
+  private:
+    ChainArguments arguments() const;
+    void take_scratch(int64_t tokens);
+    ChainArguments given(Range range) const;
+    Defines shape_defines() const;
+    KernelSource solve_source() const;
+    KernelSource prepare_source() const;
+    KernelSource walk_source() const;
+    KernelSource scan_source() const;
+    KernelSource read_source(const Reader& reader) const;
+
+    const Chain& chain() const { return tiled_.chain; }
+    Tiling tiling_of(Range range) const { return {range, job_.chunk, cut_.tile}; }
+    describe::TiledRange described(Range range) const {
+        return {job_, chain(), tiling_of(range), cut_.element_bytes};
+    }
+    Side strips() const { return pieces("rows", cut_.rows, cut_.strip()); }
+
+    PlanBuilder& builder_;
+    const Job& job_;
+    TiledChain tiled_;
+    Cut cut_;
+    ChainArguments given_;  // but for the tiling
+};
+
+ChainArguments Tiles::arguments() const {
+    ChainArguments given = {};
+    given.length = chain().length;
+    given.gates = arguments_of(chain().gates);
+    given.given_keys = tiled_.keys.at;
+    given.given_values = tiled_.values.at;
+    given.w_omega = job_.w_omega;
+    given.m0 = chain().m0, given.s0 = chain().s0;
+    given.final_m = chain().final_m, given.final_s = chain().final_s;
+    given.boundaries = chain().boundaries;
+    given.boundary_chunk = job_.chunk;
+    given.boundary_count = job_.boundary_count;
+    return given;
+}
+
+void Tiles::take_scratch(int64_t of_range) {
+    const int64_t batch = chain().batch, bytes = cut_.element_bytes;
+    const int64_t tiles = tiling_of({0, of_range}).count();
+    const int64_t tokens = of_range + tiled_.halo(), state = cut_.rows * cut_.columns;
+    const auto take = [&](int64_t elements) -> void* {
+        return builder_.take<std::byte>(batch * elements * bytes);
+    };
+    given_.keys = take(tokens * cut_.columns);
+    if (tiled_.solves) given_.solved = take(tokens * cut_.columns);
+    given_.values = take(tokens * cut_.rows);
+    given_.ends = builder_.take<float>(batch * tiles * (2 * cut_.sources + 4));
+    given_.errors = take(tiles * cut_.rows * cut_.sources);
+    given_.states_m = take(tiles * state);
+    if (chain().has_momentum) given_.states_s = take(tiles * state);
+    if (!chain().reads_memory) {
+        given_.sums_m = builder_.take<float>(batch * tiles * state);
+        if (chain().has_momentum) given_.sums_s = builder_.take<float>(batch * tiles * state);
+    }
+    if (of_range >= chain().length) return;
+    given_.live_m = builder_.take<float>(batch * state);
+    if (chain().has_momentum) given_.live_s = builder_.take<float>(batch * state);
+}
+
+ChainArguments Tiles::given(Range range) const {
+    ChainArguments given = given_;
+    given.tiling = arguments_of(tiling_of(range), tiled_.halo());
+    return given;
+}
+
+Defines Tiles::shape_defines() const { return {{"COLUMNS", chain().columns}, {"PRECISION", job_.precision}}; }
+
+KernelSource Tiles::solve_source() const {
+    KernelSource source = {.file = "kernels/memory/cuda/chain_solve.cu",
+                           .entry = "chain_solve",
+                           .defines = shape_defines(),
+                           .threads = 128,
+                           .shared_bytes = solve_shared_bytes(cut_)};
+    source.defines.insert(source.defines.end(), {{"KEYS", name_of(tiled_.keys.storage)},
+                                                 {"VALUES", name_of(tiled_.values.storage)},
+                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
+                                                 {"TILE", cut_.padded_tile}});
+    return source;
+}
+
+KernelSource Tiles::prepare_source() const {
+    KernelSource source = {.file = "kernels/memory/cuda/chain_prepare.cu",
+                           .entry = "chain_prepare",
+                           .defines = shape_defines(),
+                           .threads = 128};
+    source.defines.insert(source.defines.end(), {{"KEYS", name_of(tiled_.keys.storage)},
+                                                 {"VALUES", name_of(tiled_.values.storage)},
+                                                 {"ROWS", chain().rows},
+                                                 {"VALUE_WIDTH", tiled_.values.width},
+                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
+                                                 {"NORMALISE_VALUES", tiled_.values.normalises},
+                                                 {"ATLAS", job_.rule->reads_w_omega},
+                                                 {"TILE", cut_.padded_tile},
+                                                 {"SOURCES", cut_.sources}});
+    return source;
+}
+
+KernelSource Tiles::walk_source() const {
+    KernelSource source = {.file = "kernels/memory/cuda/chain_walk.cu",
+                           .entry = "chain_walk",
+                           .defines = shape_defines(),
+                           .threads = 32 * (cut_.warps + copy_warps),
+                           .shared_bytes = walk_shared_bytes(tiled_, cut_)};
+    source.defines.insert(source.defines.end(), {{"ROWS", chain().rows},
+                                                 {"WARPS", cut_.warps},
+                                                 {"SOURCES", cut_.sources},
+                                                 {"SOURCE_BLOCK", cut_.source_block},
+                                                 {"SOLVES", tiled_.solves},
+                                                 {"READS_MEMORY", chain().reads_memory},
+                                                 {"HAS_MOMENTUM", chain().has_momentum},
+                                                 {"KEEPS_BOUNDARY", cut_.keeps_boundary},
+                                                 {"PARALLEL", !chain().reads_memory}});
+    return source;
+}
+
+KernelSource Tiles::scan_source() const {
+    KernelSource source = {.file = "kernels/memory/cuda/chain_scan.cu",
+                           .entry = "chain_scan",
+                           .defines = shape_defines(),
+                           .threads = 64};
+    source.defines.insert(
+        source.defines.end(),
+        {{"ROWS", chain().rows}, {"SOURCES", cut_.sources}, {"HAS_MOMENTUM", chain().has_momentum}});
+    return source;
+}
+
+KernelSource Tiles::read_source(const Reader& reader) const {
+    const bool at_boundary = reader.in_words.at_boundary;
+    const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
+    KernelSource source = {.file = "kernels/memory/cuda/chain_read.cu",
+                           .entry = "chain_read",
+                           .defines = shape_defines(),
+                           .threads = cut_.read_threads(),
+                           .shared_bytes = read_shared_bytes(cut_, at_boundary, sides)};
+    source.defines.insert(source.defines.end(), {{"QUERIES", name_of(reader.queries.storage)},
+                                                 {"QUERIES_ARE_INPUT", reader.queries.is_input},
+                                                 {"Y", name_of(reader.y_storage)},
+                                                 {"ROWS", chain().rows},
+                                                 {"NORMALISE_QUERIES", reader.queries.normalises},
+                                                 {"SIDES", sides},
+                                                 {"SOURCES", cut_.sources},
+                                                 {"SOURCE_BLOCK", cut_.source_block},
+                                                 {"HAS_MOMENTUM", chain().has_momentum},
+                                                 {"AT_BOUNDARY", at_boundary},
+                                                 {"NORM_SILU", reader.bends}});
+    return source;
+}
+
+void Tiles::add_prepare(Range range) {
+    const Grid grid = tile_grid(tiling_of(range), chain().batch);
+    if (tiled_.solves)
+        builder_.launch(describe::solve(described(range)), grid, solve_source(), given(range));
+    else
+        builder_.launch(describe::prepare(described(range)), grid, prepare_source(), given(range));
+}
+
+void Tiles::add_walk(Range range) {
+    const Side batch = side("B", chain().batch);
+    if (chain().reads_memory) {
+        builder_.launch(describe::walk(described(range)), {.y = strips(), .z = batch}, walk_source(),
+                        given(range));
+        return;
+    }
+    builder_.launch(describe::sum_tiles(described(range)),
+                    {tile_grid(tiling_of(range), 1).x, strips(), batch}, walk_source(), given(range));
+    const KernelSource scan = scan_source();
+    builder_.launch(describe::scan_tiles(described(range)),
+                    {pieces("rows * columns", cut_.rows * cut_.columns, scan.threads), batch}, scan,
+                    given(range));
+}
+
+void Tiles::add_read(Range range, const Reader& reader) {
+    builder_.launch(describe::read(described(range), reader.in_words),
+                    tile_grid(tiling_of(range), chain().batch), read_source(reader),
+                    ChainReadArguments{given(range), reader.queries.at, reader.y, reader.y_stride});
+}
+
+// Calls add(range) for neighbouring ranges of `step` tokens.
+template <class Add>
+void for_each_range(const Job& job, int64_t step, Add add) {
+    for (int64_t first = 0; first < job.length; first += step)
+        add(Range{first, std::min(first + step, job.length)});
+}
+
+}  // namespace
+
+void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t room) {
+    const TiledChain tiled = {
+        matrix_chain(job), {job.k, job.storage, job.d, job.normalises}, {job.v, job.storage, job.d}, solves};
+    const Reader reader = {{.result = job.y_name, .at_boundary = job.reads_boundary},
+                           {job.q, job.storage, job.d, job.normalises},
+                           job.storage,
+                           false,
+                           job.y,
+                           job.y_stride};
+    const int64_t step = tokens_a_range(tiled, job, builder.chip(), room);
+    Tiles tiles(builder, job, tiled, step);
+    for_each_range(job, step, [&](Range range) {
+        tiles.add_prepare(range);
+        tiles.add_walk(range);
+        tiles.add_read(range, reader);
+    });
+}
+
+// What the keys' memory makes for the values': z = nsilu(S_K x), r = nsilu(S_K q), [batch, length, c] in f32.
+void add_trellis_tiles(PlanBuilder& builder, const Job& job, int64_t room) {
+    const int64_t c = job.compress, stride = job.length * c;
+    float* const z = builder.take<float>(job.batch * stride);
+    float* const r = builder.take<float>(job.batch * stride);
+    const Rows x = {job.x, job.storage, job.d}, q = {job.q, job.storage, job.d, job.normalises};
+    const Rows of_z = {z, Storage::f32, c, false, false}, of_r = {r, Storage::f32, c, false, false};
+    const TiledChain keys = {key_chain(job), x, {job.k, job.storage, job.d, job.normalises}};
+    const TiledChain values = {value_chain(job), of_z, {job.v, job.storage, job.d}};
+    // z is of the evolving memory whatever is read, as one chunk of a token must be the exact step.
+    const Reader compress = {{"_keys", "x", "z"}, x, Storage::f32, true, z, stride};
+    const Reader ask = {{"_queries", "q", "r", job.reads_boundary}, q, Storage::f32, true, r, stride};
+    const Reader answer = {
+        {"_values", "r", job.y_name, job.reads_boundary}, of_r, job.storage, false, job.y, job.y_stride};
+    const int64_t step = std::min(tokens_a_range(keys, job, builder.chip(), room),
+                                  tokens_a_range(values, job, builder.chip(), room));
+    Tiles of_keys(builder, job, keys, step), of_values(builder, job, values, step);
+    for_each_range(job, step, [&](Range range) {
+        of_keys.add_prepare(range);
+        of_keys.add_walk(range);
+        of_keys.add_read(range, compress);
+        of_keys.add_read(range, ask);
+        of_values.add_prepare(range);
+        of_values.add_walk(range);
+        of_values.add_read(range, answer);
+    });
+}
+
+}  // namespace sawtooth::memory

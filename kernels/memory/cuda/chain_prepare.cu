@@ -1,0 +1,133 @@
+// What a chain in tiles starts from: keys normalised, values (of atlas -w = -W silu([k; v]), so that the
+// error M k - v of a memory that is not read is w), and the coefficients of every tile after its last token.
+//
+// Defines: THREADS, KEYS, VALUES (storages), COLUMNS (of the memory), ROWS, VALUE_WIDTH (of a row of values,
+// of which the first ROWS are taken), NORMALISE_KEYS, NORMALISE_VALUES, ATLAS, PRECISION, TILE, SOURCES.
+
+#include "kernels/cuda/device/activations.cuh"
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/cuda/device/rows.cuh"
+#include "kernels/memory/cuda/coefficients.cuh"
+#include "kernels/memory/cuda/precision.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+
+constexpr int warps = THREADS / 32;
+constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
+static_assert(THREADS % 32 == 0, "a warp has a row");
+
+// A row of `count` words by a warp; its first `taken` numbers are kept, zeros behind them up to `room`. Lane
+// l writes elements l, l + 32, …
+template <class Storage, int count, int taken, int room>
+__device__ void prepare_row(const typename Storage::Word* from, bool normalises, Element* to) {
+    constexpr int each = device::ceil_divide(count > room ? count : room, 32);
+    const int lane = device::lane_of_thread();
+    float mine[each];
+    device::load_row<Storage, count>(from, true, normalises, mine);
+#pragma unroll
+    for (int k = 0; k < each; ++k)
+        if (lane + 32 * k < room) to[lane + 32 * k] = P::element(lane + 32 * k < taken ? mine[k] : 0);
+}
+
+constexpr int slice = 32;  // columns of W that are in shared memory at once
+constexpr int input_stride = device::round_up(2 * COLUMNS, slice) + 4;
+
+// Shared by the threads of a block: [16, 2 d] of inputs, padded, and [rows, 32] of W.
+struct AtlasShared {
+    float inputs[16][input_stride];  // silu([k; v]), zeros behind it
+    float w[rows][slice + 1];
+};
+
+// silu([k; v]) of 16 tokens, a warp a token; zeros where there is none.
+__device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Range tokens,
+                                 AtlasShared& shared) {
+    const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
+    const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
+    const int lane = device::lane_of_thread();
+    constexpr int each = device::ceil_divide(COLUMNS, 32);
+    for (int i = device::warp_of_thread(); i < 16; i += warps) {
+        const int64_t at = (batch * given.length + tokens.first + i) * COLUMNS;
+        const bool there = i < tokens.count();
+        float mine[each];
+        device::load_row<device::KEYS, COLUMNS>(keys + at, there, NORMALISE_KEYS, mine);
+#pragma unroll
+        for (int k = 0; k < each; ++k) {
+            const int c = lane + 32 * k;
+            if (c >= COLUMNS) break;
+            shared.inputs[i][c] = device::silu(mine[k]);
+            shared.inputs[i][COLUMNS + c] = there ? device::silu(device::VALUES::widen(values[at + c])) : 0;
+        }
+        for (int c = 2 * COLUMNS + lane; c < input_stride; c += 32) shared.inputs[i][c] = 0;
+    }
+}
+
+// -w of 16 tokens, W in slices through shared memory: a thread has four tokens of a row of W.
+__device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range tokens, AtlasShared& shared) {
+    constexpr int items = device::ceil_divide(rows * 4, THREADS);
+    load_inputs_of_w(given, batch, tokens, shared);
+    float sums[items][4] = {};
+    for (int from = 0; from < 2 * COLUMNS; from += slice) {
+        __syncthreads();  // the inputs are there; all are done with the slice before
+        for (int at = threadIdx.x; at < rows * slice; at += THREADS) {
+            const int r = at / slice, c = from + at % slice;
+            shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
+        }
+        __syncthreads();  // the slice of W, which all threads loaded
+#pragma unroll
+        for (int n = 0; n < items; ++n) {
+            const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
+            if (first >= 16) continue;
+            for (int c = 0; c < slice; ++c)
+#pragma unroll
+                for (int i = 0; i < 4; ++i) sums[n][i] += shared.w[r][c] * shared.inputs[first + i][from + c];
+        }
+    }
+    const int64_t kept = given.tiling.last - given.tiling.origin;
+    Element* const to =
+        static_cast<Element*>(given.values) + (batch * kept + tokens.first - given.tiling.origin) * rows;
+#pragma unroll
+    for (int n = 0; n < items; ++n) {
+        const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (first + i < tokens.count()) to[(first + i) * rows + r] = P::element(-sums[n][i]);
+    }
+    __syncthreads();  // all are done with the inputs, before those of the next 16 tokens take their place
+}
+
+// Grid: tiles, batch. Block x has the tokens of tile x, the first one also those before `first` that windows
+// reach.
+extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArguments given) {
+    __shared__ Gate gates[TILE];
+    __shared__ __align__(16) unsigned char memory[ATLAS ? sizeof(AtlasShared) : 16];
+    AtlasShared& for_atlas = *reinterpret_cast<AtlasShared*>(memory);
+    const TilingArguments& tiling = given.tiling;
+    const int tile = blockIdx.x;
+    const int64_t batch = blockIdx.y, kept = tiling.last - tiling.origin;
+    const Range tokens = tokens_of(tiling, tile);
+    // Gates are inputs, which no launch before this one writes; keys need not be (trellis).
+    load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), gates);
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
+    const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
+    for (int64_t token = (tile == 0 ? tiling.origin : tokens.first) + device::warp_of_thread();
+         token < tokens.last; token += warps) {
+        const int64_t from = batch * given.length + token, to = batch * kept + token - tiling.origin;
+        prepare_row<device::KEYS, COLUMNS, COLUMNS, columns>(
+            keys + from * COLUMNS, NORMALISE_KEYS, static_cast<Element*>(given.keys) + to * columns);
+        if (!ATLAS)
+            prepare_row<device::VALUES, VALUE_WIDTH, ROWS, rows>(
+                values + from * VALUE_WIDTH, NORMALISE_VALUES,
+                static_cast<Element*>(given.values) + to * rows);
+    }
+    if constexpr (ATLAS)
+        for (int64_t first = tokens.first; first < tokens.last; first += 16)
+            prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last},
+                          for_atlas);
+    __syncthreads();  // the gates of all tokens
+    const int64_t source = first_source(tiling, tokens.first);
+    store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(), tiling.halo,
+               SOURCES, given.ends + (batch * tiling.tiles + tile) * (2 * SOURCES + 4));
+}

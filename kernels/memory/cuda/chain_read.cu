@@ -1,0 +1,342 @@
+// What the tokens of a tile read of a chain's memory:
+//   y_t = a_t M q_t + b_t S q_t - sum over s of w_ts e_s (k_s . q_t)
+// with M, S at the tile's start (AT_BOUNDARY: M q_t alone, of the memory at the start of its chunk). A warp
+// has 16 tokens and their queries in registers; M, S and the sources, in blocks of SOURCE_BLOCK, pass through
+// shared memory one after another. With SIDES = 2 the copies of the next are under way meanwhile:
+//   side 0   M   . | block 0  . | block 2 …      the copies of block 0 start when M is done with,
+//   side 1   . S   | .  block 1 | .              and arrive while S is worked on
+//
+// Defines: THREADS, SHARED_BYTES, QUERIES, Y (storages), QUERIES_ARE_INPUT (no launch writes them), COLUMNS,
+// ROWS, NORMALISE_QUERIES, PRECISION, SIDES (1 or 2), SOURCES, SOURCE_BLOCK, HAS_MOMENTUM, AT_BOUNDARY,
+// NORM_SILU (y is bent and normalised: trellis).
+
+#include "kernels/cuda/device/activations.cuh"
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/cuda/device/integers.cuh"
+#include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/tiles.cuh"
+#include "kernels/memory/cuda/coefficients.cuh"
+#include "kernels/memory/cuda/precision.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+using device::Lies;
+using device::Tile;
+
+constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
+constexpr int tile_tokens = THREADS / 2;  // 16 a warp
+constexpr int block = SOURCE_BLOCK, blocks = AT_BOUNDARY ? 0 : SOURCES / SOURCE_BLOCK;
+constexpr int states = HAS_MOMENTUM && !AT_BOUNDARY ? 2 : 1;  // M, then S
+constexpr int stages = states + blocks;
+// Straight code takes fewer registers where products are few instructions, a loop where they are many.
+constexpr int unrolled = sizeof(Element) == 2 && stages <= 3 ? stages : 1;
+constexpr int column_tiles = columns / 8, row_tiles = rows / 8, source_tiles = block / 8;
+constexpr int padding = device::bank_padding<precision>;
+constexpr int state_stride = columns + padding, error_stride = block + padding, weight_stride = block + 4;
+constexpr int state_elements = rows * state_stride;
+constexpr int source_elements = AT_BOUNDARY ? 0 : block * state_stride + rows * error_stride;
+constexpr int most_elements = state_elements > source_elements ? state_elements : source_elements;
+static_assert(THREADS % 32 == 0 && SOURCES % block == 0, "whole warps and blocks");
+static_assert(SIDES == 1 || SIDES == 2, "one stage at most is on its way");
+
+struct Side {
+    alignas(16) Element elements[most_elements];  // a state, or the keys and errors of a block
+
+    __device__ const Element* keys() const { return elements; }
+    __device__ const Element* errors() const { return elements + block * state_stride; }
+};
+
+struct Shared {
+    Side sides[SIDES];
+    alignas(16) float weights[AT_BOUNDARY ? 1 : tile_tokens][weight_stride];  // -w_ts of a block
+    Gate gates[tile_tokens];
+};
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
+
+// A pair of neighbours of a row of `width` words, zeros behind it: in one access where rows are even.
+template <class Storage, int width>
+__device__ float2 load_pair(const typename Storage::Word* row, int column) {
+    if constexpr (width % 2 == 0) {
+        if (column >= width) return {0, 0};
+        float two[2];
+        device::load<Storage>(row, column, two);
+        return {two[0], two[1]};
+    } else {
+        return {column < width ? Storage::widen(row[column]) : 0,
+                column + 1 < width ? Storage::widen(row[column + 1]) : 0};
+    }
+}
+
+template <class Storage, int width>
+__device__ void store_pair(typename Storage::Word* row, int column, float first, float second) {
+    if constexpr (width % 2 == 0) {
+        if (column < width) device::store<Storage>(row, column, {first, second});
+    } else {
+        if (column < width) row[column] = Storage::narrow(first);
+        if (column + 1 < width) row[column + 1] = Storage::narrow(second);
+    }
+}
+
+// Scales both rows of a lane so that they have norm 1.
+__device__ void normalise_rows(Tile (&tiles)[column_tiles]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        float square = 0;
+#pragma unroll
+        for (int n = 0; n < column_tiles; ++n)
+            square +=
+                tiles[n][2 * half] * tiles[n][2 * half] + tiles[n][2 * half + 1] * tiles[n][2 * half + 1];
+        const float factor = device::inverse_norm(device::sum_of_quad(square), [&] {
+            double wide = 0;
+#pragma unroll
+            for (int n = 0; n < column_tiles; ++n)
+#pragma unroll
+                for (int at = 2 * half; at < 2 * half + 2; ++at)
+                    wide += static_cast<double>(tiles[n][at]) * static_cast<double>(tiles[n][at]);
+            return device::sum_of_quad(wide);
+        });
+#pragma unroll
+        for (int n = 0; n < column_tiles; ++n) tiles[n][2 * half] *= factor, tiles[n][2 * half + 1] *= factor;
+    }
+}
+
+// sqrt(count) silu(w) / max(norm(silu(w)), 1e-12) of the rows of 16 tokens; columns from `count` on are
+// zeros.
+template <int count, int tiles>
+__device__ void norm_silu(Tile (&w)[tiles]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        double square = 0;
+#pragma unroll
+        for (int n = 0; n < tiles; ++n)
+#pragma unroll
+            for (int at = 2 * half; at < 2 * half + 2; ++at) {
+                w[n][at] = device::silu(w[n][at]);
+                square += static_cast<double>(w[n][at]) * static_cast<double>(w[n][at]);
+            }
+        const double norm = sqrt(device::sum_of_quad(square));
+        const float factor =
+            static_cast<float>(sqrt(static_cast<double>(count)) / (norm > 1e-12 ? norm : 1e-12));
+#pragma unroll
+        for (int n = 0; n < tiles; ++n) w[n][2 * half] *= factor, w[n][2 * half + 1] *= factor;
+    }
+}
+
+// The queries of 16 tokens from `first` on, of which `there` are there.
+__device__ void load_queries(const device::QUERIES::Word* queries, int64_t first_of_batch, int there,
+                             Tile (&q)[column_tiles]) {
+    const int r = device::row_of_lane();
+#pragma unroll
+    for (int n = 0; n < column_tiles; ++n)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float2 pair = {0, 0};
+            if (r + 8 * half < there)
+                pair = load_pair<device::QUERIES, COLUMNS>(
+                    queries + (first_of_batch + r + 8 * half) * COLUMNS, 8 * n + device::column_of_lane());
+            q[n][2 * half] = pair.x, q[n][2 * half + 1] = pair.y;
+        }
+    if (NORMALISE_QUERIES) normalise_rows(q);
+}
+
+// y += factor of each row times its query times the state.
+__device__ void add_state(const Element* state, const Tile (&q)[column_tiles], const float (&factors)[2],
+                          Tile (&y)[row_tiles]) {
+    Tile scaled[column_tiles];
+#pragma unroll
+    for (int n = 0; n < column_tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) scaled[n][at] = factors[at / 2] * q[n][at];
+    device::multiply<precision, Lies::in_columns>(scaled, state, state_stride, y);
+}
+
+// A tile's work, stage by stage: M, S, then its sources block by block.
+struct Reader {
+    const ChainArguments& given;
+    Shared& shared;
+    int64_t batch;
+    int tile;
+    Range tokens;
+
+    // Of the tile's first token, how far behind it the first source of a block lies; negative in windows.
+    __device__ int source_of(int number) const {
+        return static_cast<int>(first_source(given.tiling, tokens.first) - tokens.first) + number * block;
+    }
+
+    // Starts the copies of a stage, by all threads.
+    __device__ void start_copies(int stage, Side& side) const {
+        if (stage < states) {
+            const int of_tile = AT_BOUNDARY ? tile - tile % given.tiling.tiles_a_chunk : tile;
+            copy_state(stage == 0 ? given.states_m : given.states_s, of_tile, side);
+        } else {
+            copy_sources(stage - states, side);
+        }
+    }
+    __device__ void copy_state(const void* from, int of_tile, Side& side) const {
+        const int64_t slot = batch * given.tiling.tiles + of_tile;
+        device::copy_matrix<columns>(side.elements, state_stride,
+                                     static_cast<const Element*>(from) + slot * rows * columns, columns, rows,
+                                     rows);
+    }
+    __device__ void copy_sources(int number, Side& side) const {
+        const TilingArguments& tiling = given.tiling;
+        const int64_t first = tokens.first + source_of(number);
+        const int there = first < tokens.last ? static_cast<int>(tokens.last - first) : 0;
+        // Where nothing is read any address will do.
+        const int64_t row = batch * (tiling.last - tiling.origin) + (there > 0 ? first - tiling.origin : 0);
+        device::copy_matrix<columns>(side.elements, state_stride,
+                                     static_cast<const Element*>(given.keys) + row * columns, columns, block,
+                                     there);
+        const int64_t slot = batch * tiling.tiles + tile;
+        device::copy_matrix<block>(
+            side.elements + block * state_stride, error_stride,
+            static_cast<const Element*>(given.errors) + slot * rows * SOURCES + number * block, SOURCES, rows,
+            rows);
+    }
+
+    // -w_ts of a block of sources, a thread a source.
+    __device__ void make_weights(int number) const {
+        const int first = source_of(number), count = tokens.count();
+        for (int s = threadIdx.x; s < block; s += THREADS) {
+            SourceCoefficients source(first + s, given.tiling.halo);
+            for (int t = 0; t < tile_tokens; ++t) {
+                if (t < count) source.advance(shared.gates[t], t);
+                shared.weights[AT_BOUNDARY ? 0 : t][s] = t < count && first + s < count ? -source.w : 0;
+            }
+        }
+    }
+};
+
+// y -= what the sources of a block add, in two products: scores of 16 tokens, then those times the errors.
+__device__ void add_sources(const Shared& shared, const Side& side, Tile (&q)[column_tiles],
+                            Tile (&y)[row_tiles]) {
+    Tile scores[source_tiles], weights[source_tiles];
+    device::clear(scores);
+    device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
+    device::load_tiles(shared.weights[AT_BOUNDARY ? 0 : device::warp_of_thread() * 16], weight_stride,
+                       weights);
+#pragma unroll
+    for (int n = 0; n < source_tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) scores[n][at] *= weights[n][at];
+    device::multiply<precision, Lies::in_columns>(scores, side.errors(), error_stride, y);
+}
+
+// The same source by source, for tokens from `row` on: products take zero times what later sources hold,
+// which is not nothing where that is not finite. The first source lies `first` tokens from the tile's first
+// one.
+__device__ void add_sources_one_by_one(const Shared& shared, const Side& side, Tile (&q)[column_tiles],
+                                       int row, int first, Tile (&y)[row_tiles]) {
+    Tile scores[source_tiles];
+    device::clear(scores);
+    device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
+    const Element* const errors = side.errors();
+    const int quad = device::lane_of_thread() / 4 * 4;
+#pragma unroll 1
+    for (int n = 0; n < source_tiles; ++n) {
+#pragma unroll
+        for (int c = 0; c < 8; ++c)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int source = 8 * n + c, token = row + device::row_of_lane() + 8 * half;
+                const float score =
+                    __shfl_sync(device::whole_warp, scores[0][2 * half + c % 2], quad + c / 2);
+                if (first + source > token) continue;
+                const float weighed =
+                    P::value(P::element(score * shared.weights[AT_BOUNDARY ? 0 : token][source]));
+#pragma unroll
+                for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+                    for (int at = 0; at < 2; ++at)
+                        y[m][2 * half + at] +=
+                            weighed *
+                            P::value(errors[(8 * m + device::column_of_lane() + at) * error_stride + source]);
+            }
+        device::rotate(scores);
+    }
+}
+
+__device__ void store_y(const ChainReadArguments& given, int64_t batch, int64_t first, int there,
+                        const Tile (&y)[row_tiles]) {
+    auto* const to = static_cast<device::Y::Word*>(given.y) + batch * given.y_stride + first * ROWS;
+    const int r = device::row_of_lane();
+#pragma unroll
+    for (int n = 0; n < row_tiles; ++n)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            if (r + 8 * half < there)
+                store_pair<device::Y, ROWS>(to + (r + 8 * half) * ROWS, 8 * n + device::column_of_lane(),
+                                            y[n][2 * half], y[n][2 * half + 1]);
+}
+
+// a_t and b_t of the two tokens of a lane, `first` and 8 behind it.
+__device__ void load_factors(const Shared& shared, int tokens, int first, float (&of_memory)[2],
+                             float (&of_momentum)[2]) {
+    StateCoefficients state;
+    for (int t = 0; t < tokens && t <= first + 8; ++t) {
+        state.advance(shared.gates[t]);
+        if (t == first) of_memory[0] = state.a, of_momentum[0] = state.b;
+        if (t == first + 8) of_memory[1] = state.a, of_momentum[1] = state.b;
+    }
+}
+
+// Grid: tiles, batch. Warp w of block x has tokens 16 w … + 15 of tile x: a lane the queries and y of two of
+// them, four columns of every 16 x 8 tile (products.cuh).
+extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArguments reading) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    Shared& shared = *reinterpret_cast<Shared*>(memory);
+    const ChainArguments& given = reading.chain;
+    const int tile = blockIdx.x;
+    const int64_t batch = blockIdx.y;
+    const Reader reader{given, shared, batch, tile, tokens_of(given.tiling, tile)};
+    const Range tokens = reader.tokens;
+    const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
+    Tile q[column_tiles], y[row_tiles];
+    const auto load_own_queries = [&] {
+        load_queries(static_cast<const device::QUERIES::Word*>(reading.queries),
+                     batch * given.length + tokens.first + before, there, q);
+    };
+    // Inputs, which no launch before this one writes.
+    if (!AT_BOUNDARY)
+        load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
+    if (QUERIES_ARE_INPUT) load_own_queries();
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    reader.start_copies(0, shared.sides[0]);
+    device::end_batch_of_copies();
+    if (!QUERIES_ARE_INPUT) load_own_queries();
+    float of_memory[2] = {1, 1}, of_momentum[2] = {};
+    if constexpr (!AT_BOUNDARY) {
+        __syncthreads();  // the gates of all tokens
+        load_factors(shared, tokens.count(), before + device::row_of_lane(), of_memory, of_momentum);
+    }
+    // The second time where a product may have brought together what must stay apart.
+#pragma unroll 1
+    for (bool one_by_one = false;; one_by_one = true) {
+        device::clear(y);
+#pragma unroll unrolled
+        for (int stage = 0; stage < stages; ++stage) {
+            const Side& side = shared.sides[stage % SIDES];
+            if (stage > 0) __syncthreads();  // all are done with the stage before, its side and its weights
+            if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
+            if (SIDES == 2 && stage + 1 < stages)
+                reader.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
+            device::end_batch_of_copies();
+            if (stage >= states) reader.make_weights(stage - states);
+            device::wait_for_copies_but_last<SIDES - 1>();
+            __syncthreads();  // the copies and the weights of all threads
+            if (stage < states)
+                add_state(side.elements, q, stage == 0 ? of_memory : of_momentum, y);
+            else if (one_by_one)
+                add_sources_one_by_one(shared, side, q, before, reader.source_of(stage - states), y);
+            else
+                add_sources(shared, side, q, y);
+        }
+        // Any thread of the block, as all of them copy. The barrier ends the last stage.
+        if (AT_BOUNDARY || one_by_one || !__syncthreads_or(!device::are_finite(y))) break;
+        reader.start_copies(0, shared.sides[0]);
+        device::end_batch_of_copies();
+    }
+    if constexpr (NORM_SILU) norm_silu<ROWS>(y);
+    store_y(reading, batch, tokens.first + before, there, y);
+}

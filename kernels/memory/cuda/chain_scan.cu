@@ -1,0 +1,83 @@
+// The sums of tiles become the states before them, where what tokens add does not depend on the memory: S
+// after a tile is h S + its sum, M is a M + b S + its sum. A thread has one element of M and S, and the sums
+// of the next tiles on their way.
+//
+// Defines: THREADS, COLUMNS, ROWS, PRECISION, SOURCES, HAS_MOMENTUM.
+
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/cuda/device/integers.cuh"
+#include "kernels/memory/cuda/coefficients.cuh"
+#include "kernels/memory/cuda/precision.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+
+constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
+constexpr int size = rows * columns;
+constexpr int ahead = 8;  // tiles whose sums are fetched at once
+static_assert(size % THREADS == 0, "a thread has an element");
+
+// What a tile adds to an element of M and S, and its coefficients.
+struct Sums {
+    float m, s, a, b, h;
+};
+
+__device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) {
+    const float* const scalars = given.ends + slot * (2 * SOURCES + 4) + 2 * SOURCES;
+    return {given.sums_m[slot * size + element], HAS_MOMENTUM ? given.sums_s[slot * size + element] : 0,
+            scalars[0], scalars[1], scalars[2]};
+}
+
+// Grid: size / THREADS, batch. A thread walks element blockIdx.x THREADS + threadIdx.x of the padded state
+// [rows, columns] past all tiles.
+extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments given) {
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    const TilingArguments& tiling = given.tiling;
+    const int element = blockIdx.x * THREADS + threadIdx.x, r = element / columns, c = element % columns;
+    const bool is_padding = r >= ROWS || c >= COLUMNS;
+    const int64_t batch = blockIdx.y, first_slot = batch * tiling.tiles, live = batch * size + element;
+    const int64_t at = (batch * ROWS + r) * COLUMNS + c;
+    float m = 0, s = 0;
+    if (tiling.first > 0) {
+        m = given.live_m[live];
+        if (HAS_MOMENTUM) s = given.live_s[live];
+    } else if (!is_padding) {
+        m = given.m0 ? given.m0[at] : 0;
+        if (HAS_MOMENTUM && given.s0) s = given.s0[at];
+    }
+    const auto put_boundary = [&](int64_t number) {
+        if (given.boundaries && !is_padding)
+            given.boundaries[((batch * given.boundary_count + number) * ROWS + r) * COLUMNS + c] = m;
+    };
+    auto* const states_m = static_cast<Element*>(given.states_m) + first_slot * size + element;
+    auto* const states_s = static_cast<Element*>(given.states_s) + first_slot * size + element;
+    Sums now[ahead];
+    for (int first = 0; first < tiling.tiles; first += ahead) {
+#pragma unroll
+        for (int k = 0; k < ahead; ++k)
+            if (first + k < tiling.tiles) now[k] = sums_of(given, first_slot + first + k, element);
+#pragma unroll
+        for (int k = 0; k < ahead; ++k) {
+            const int64_t tile = first + k;
+            if (tile >= tiling.tiles) break;
+            if (opens_chunk(tiling, tile)) put_boundary(tokens_of(tiling, tile).first / given.boundary_chunk);
+            states_m[tile * size] = P::element(m);
+            if (HAS_MOMENTUM) states_s[tile * size] = P::element(s);
+            m = now[k].a * m + now[k].m;
+            if (HAS_MOMENTUM) {
+                m += now[k].b * s;
+                s = now[k].h * s + now[k].s;
+            }
+        }
+    }
+    if (tiling.last < given.length) {
+        given.live_m[live] = m;
+        if (HAS_MOMENTUM) given.live_s[live] = s;
+        return;
+    }
+    put_boundary(given.boundary_count - 1);
+    if (is_padding) return;
+    if (given.final_m) given.final_m[at] = m;
+    if (HAS_MOMENTUM && given.final_s) given.final_s[at] = s;
+}

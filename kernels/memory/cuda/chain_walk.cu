@@ -1,0 +1,278 @@
+// The state of a chain from tile to tile, in matrix products. With K, V the keys and values of a tile's
+// sources, E its errors and w, h its coefficients after the last token (coefficients.cuh):
+//   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
+//   diag(h) K.
+// A warp has 16 rows of M and S in registers and walks them past all tiles (a launch for each tile alone
+// where PARALLEL: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, which
+// the further warps of the block fetch two steps ahead. Errors are those of the memory at the chunk's
+// boundary, kept in shared memory where a chunk or its sources take more than one step; with the solve they
+// are exact.
+//
+// Defines: THREADS, SHARED_BYTES, COLUMNS, ROWS, PRECISION, WARPS (that walk; the others copy), SOURCES,
+// SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY, PARALLEL.
+
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/cuda/device/integers.cuh"
+#include "kernels/cuda/device/tiles.cuh"
+#include "kernels/memory/cuda/coefficients.cuh"
+#include "kernels/memory/cuda/precision.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+using device::Lies;
+using device::Tile;
+
+constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
+constexpr int strip = 16 * WARPS;  // rows of the block
+constexpr int block = SOURCE_BLOCK, blocks = SOURCES / SOURCE_BLOCK;
+constexpr int key_stride = columns + device::bank_padding<precision>;
+constexpr int value_stride = strip + device::bank_padding<precision>;
+constexpr int boundary_stride = columns + 4;
+constexpr int side_count = 3;  // one that is worked on, two on their way
+constexpr int copy_threads = THREADS - 32 * WARPS;
+constexpr int column_tiles = columns / 8, source_tiles = block / 8;
+static_assert(copy_threads > 0 && copy_threads % 32 == 0, "some warps copy");
+static_assert(rows % strip == 0 && SOURCES % block == 0, "whole strips and blocks");
+
+// A block of sources: a row a source.
+struct Side {
+    alignas(16) Element k[block][key_stride];
+    alignas(16) Element x[SOLVES ? block : 1][key_stride];
+    alignas(16) Element v[block][value_stride];  // of the block's strip of rows
+    alignas(16) float w[block];
+    alignas(16) float h[block];
+    alignas(16) float scalars[4];  // a, b, h, 0 of the tile
+};
+
+struct Shared {
+    Side sides[side_count];
+    alignas(16) float boundary[KEEPS_BOUNDARY ? strip : 1][boundary_stride];  // M, 16 rows a warp
+};
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
+
+// A step is a block of sources of a tile.
+struct Step {
+    int tile, block;
+    __device__ Step next() const { return block + 1 < blocks ? Step{tile, block + 1} : Step{tile + 1, 0}; }
+};
+
+__device__ void start_copies(const ChainArguments& given, int64_t batch, int first_row, const Step& step,
+                             Side& side) {
+    const int thread = threadIdx.x - 32 * WARPS;
+    const TilingArguments& tiling = given.tiling;
+    const Range tokens = tokens_of(tiling, step.tile);
+    const int64_t first = first_source(tiling, tokens.first) + step.block * block;
+    const int there = first < tokens.last ? static_cast<int>(tokens.last - first) : 0;
+    // Where nothing is read any address will do.
+    const int64_t row = batch * (tiling.last - tiling.origin) + (there > 0 ? first - tiling.origin : 0);
+    device::copy_matrix<columns>(&side.k[0][0], key_stride,
+                                 static_cast<const Element*>(given.keys) + row * columns, columns, block,
+                                 there, thread, copy_threads);
+    if (SOLVES)
+        device::copy_matrix<columns>(&side.x[0][0], key_stride,
+                                     static_cast<const Element*>(given.solved) + row * columns, columns,
+                                     block, there, thread, copy_threads);
+    device::copy_matrix<strip>(&side.v[0][0], value_stride,
+                               static_cast<const Element*>(given.values) + row * rows + first_row, rows,
+                               block, there, thread, copy_threads);
+    const float* const ends = given.ends + (batch * tiling.tiles + step.tile) * (2 * SOURCES + 4);
+    for (int at = thread * 4; at < block; at += copy_threads * 4) {
+        device::copy_async<16>(side.w + at, ends + step.block * block + at, true);
+        device::copy_async<16>(side.h + at, ends + SOURCES + step.block * block + at, true);
+    }
+    if (thread == copy_threads - 1) device::copy_async<16>(side.scalars, ends + 2 * SOURCES, true);
+}
+
+// -V^T of the warp's rows.
+__device__ void load_errors(const Side& side, Tile (&e)[source_tiles]) {
+    const int r = device::warp_of_thread() * 16 + device::row_of_lane();
+#pragma unroll
+    for (int n = 0; n < source_tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at)
+            e[n][at] = -P::value(side.v[8 * n + device::column_of_lane() + at % 2][r + at / 2 * 8]);
+}
+
+// -E^T times the coefficients of its columns.
+__device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile (&to)[source_tiles]) {
+#pragma unroll
+    for (int n = 0; n < source_tiles; ++n) {
+        const float2 pair = *reinterpret_cast<const float2*>(factors + 8 * n + device::column_of_lane());
+        to[n][0] = -pair.x * e[n][0], to[n][1] = -pair.y * e[n][1];
+        to[n][2] = -pair.x * e[n][2], to[n][3] = -pair.y * e[n][3];
+    }
+}
+
+struct State {
+    Tile m[column_tiles];
+    Tile s[column_tiles];  // in no register where there is no momentum
+
+    __device__ void decay(const float* scalars) {
+        const float a = scalars[0], b = scalars[1], h = scalars[2];
+#pragma unroll
+        for (int n = 0; n < column_tiles; ++n)
+#pragma unroll
+            for (int at = 0; at < 4; ++at) {
+                m[n][at] *= a;
+                if (HAS_MOMENTUM) {
+                    m[n][at] += b * s[n][at];
+                    s[n][at] *= h;
+                }
+            }
+    }
+
+    __device__ void add_errors(const Tile (&e)[source_tiles], const Side& side) {
+        Tile weighed[source_tiles];
+        weigh(e, side.w, weighed);
+        if constexpr (HAS_MOMENTUM) {
+            Tile also[source_tiles];
+            weigh(e, side.h, also);
+            device::multiply_both<precision, Lies::in_rows>(weighed, also, &side.k[0][0], key_stride, m, s);
+        } else {
+            device::multiply<precision, Lies::in_rows>(weighed, &side.k[0][0], key_stride, m);
+        }
+    }
+};
+
+__device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
+    const int64_t at = (slot * rows + row) * columns;
+    if constexpr (PARALLEL) {
+        device::store_tiles(state.m, given.sums_m + at, columns);
+        if (HAS_MOMENTUM) device::store_tiles(state.s, given.sums_s + at, columns);
+    } else {
+        device::store_elements<precision>(state.m, static_cast<Element*>(given.states_m) + at, columns);
+        if (HAS_MOMENTUM)
+            device::store_elements<precision>(state.s, static_cast<Element*>(given.states_s) + at, columns);
+    }
+}
+
+// The state before the first tile: of the launch before, or what the sequence starts from.
+__device__ void load_live(const ChainArguments& given, int64_t batch, int row, State& state) {
+    if (given.tiling.first > 0) {
+        device::load_tiles(given.live_m + (batch * rows + row) * columns, columns, state.m);
+        if (HAS_MOMENTUM) device::load_tiles(given.live_s + (batch * rows + row) * columns, columns, state.s);
+        return;
+    }
+    device::load_unpadded<ROWS, COLUMNS>(given.m0 ? given.m0 + batch * ROWS * COLUMNS : nullptr, row,
+                                         state.m);
+    if (HAS_MOMENTUM)
+        device::load_unpadded<ROWS, COLUMNS>(given.s0 ? given.s0 + batch * ROWS * COLUMNS : nullptr, row,
+                                             state.s);
+}
+
+__device__ void store_live(const ChainArguments& given, int64_t batch, int row, const State& state) {
+    if (given.tiling.last < given.length) {
+        device::store_tiles(state.m, given.live_m + (batch * rows + row) * columns, columns);
+        if (HAS_MOMENTUM)
+            device::store_tiles(state.s, given.live_s + (batch * rows + row) * columns, columns);
+        return;
+    }
+    if (given.final_m)
+        device::store_unpadded<ROWS, COLUMNS>(state.m, given.final_m + batch * ROWS * COLUMNS, row);
+    if (HAS_MOMENTUM && given.final_s)
+        device::store_unpadded<ROWS, COLUMNS>(state.s, given.final_s + batch * ROWS * COLUMNS, row);
+    if (given.boundaries)
+        device::store_unpadded<ROWS, COLUMNS>(
+            state.m, given.boundaries + ((batch + 1) * given.boundary_count - 1) * ROWS * COLUMNS, row);
+}
+
+// What happens where a tile begins.
+__device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile, int row, const State& state,
+                           Shared& shared) {
+    const TilingArguments& tiling = given.tiling;
+    const int64_t first = tokens_of(tiling, tile).first;
+    if (opens_chunk(tiling, tile)) {
+        if (given.boundaries)
+            device::store_unpadded<ROWS, COLUMNS>(
+                state.m,
+                given.boundaries +
+                    (batch * given.boundary_count + first / given.boundary_chunk) * ROWS * COLUMNS,
+                row);
+        if (KEEPS_BOUNDARY) {
+            device::store_tiles(state.m, shared.boundary[device::warp_of_thread() * 16], boundary_stride);
+            __syncwarp();  // the warp's own rows, of which every lane reads what others wrote
+        }
+    }
+    store_state(given, batch * tiling.tiles + tile, row, state);
+}
+
+__device__ void make_errors(const Side& side, State& state, const Shared& shared, Tile (&e)[source_tiles]) {
+    load_errors(side, e);
+    if constexpr (READS_MEMORY) {
+        const Element* const x = SOLVES ? &side.x[0][0] : &side.k[0][0];
+        if constexpr (KEEPS_BOUNDARY) {
+            Tile boundary[column_tiles];
+            device::load_tiles(shared.boundary[device::warp_of_thread() * 16], boundary_stride, boundary);
+            device::multiply<precision, Lies::in_columns>(boundary, x, key_stride, e);
+        } else {
+            device::multiply<precision, Lies::in_columns>(state.m, x, key_stride, e);
+        }
+    }
+}
+
+// All warps of the block, which come from two places of the code: a barrier of its own with the number of
+// threads, as __syncthreads wants all of them at one place.
+__device__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(THREADS) : "memory"); }
+
+// What the copying warps do: fetch the blocks of all steps, two of them ahead.
+__device__ void fetch(const ChainArguments& given, int64_t batch, int first_row, Step step, int last_tile,
+                      Shared& shared) {
+    Step ahead = step;
+    int side = 0;
+    const auto start_next = [&] {
+        if (ahead.tile < last_tile) start_copies(given, batch, first_row, ahead, shared.sides[side]);
+        device::end_batch_of_copies();
+        ahead = ahead.next();
+        side = side + 1 < side_count ? side + 1 : 0;
+    };
+    for (int k = 0; k < side_count - 1; ++k) start_next();
+    for (; step.tile < last_tile; step = step.next()) {
+        device::wait_for_copies_but_last<side_count - 2>();
+        meet();        // this step's copies may be read; all have left the side of the step before
+        start_next();  // into that side
+    }
+}
+
+__device__ void take_step(const ChainArguments& given, int64_t batch, const Step& step, int row,
+                          const Side& side, State& state, Shared& shared) {
+    if (!PARALLEL && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
+    Tile e[source_tiles];
+    make_errors(side, state, shared, e);
+    const int64_t slot = batch * given.tiling.tiles + step.tile;
+    device::store_elements<precision>(
+        e, static_cast<Element*>(given.errors) + (slot * rows + row) * SOURCES + step.block * block, SOURCES);
+    if (!PARALLEL && step.block == 0) state.decay(side.scalars);
+    state.add_errors(e, side);
+}
+
+// Grid: tiles where PARALLEL (else 1, and a block has all tiles), strips of rows, batch. Warp w of block y
+// has rows 16 (y WARPS + w) … + 15; of each of its 16 x 8 tiles a lane has four elements (products.cuh).
+extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments given) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    Shared& shared = *reinterpret_cast<Shared*>(memory);
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    const int64_t batch = blockIdx.z;
+    const int first_row = blockIdx.y * strip, row = first_row + device::warp_of_thread() * 16;
+    const int first_tile = PARALLEL ? blockIdx.x : 0,
+              last_tile = PARALLEL ? first_tile + 1 : given.tiling.tiles;
+    if (device::warp_of_thread() >= WARPS)
+        return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
+    State state;
+    if (PARALLEL) {
+        device::clear(state.m);
+        device::clear(state.s);
+    } else {
+        load_live(given, batch, row, state);
+    }
+    int side = 0;
+    for (Step step{first_tile, 0}; step.tile < last_tile; step = step.next()) {
+        meet();  // the copying warps have waited for this step's copies
+        take_step(given, batch, step, row, shared.sides[side], state, shared);
+        side = side + 1 < side_count ? side + 1 : 0;
+    }
+    if (PARALLEL)
+        store_state(given, batch * given.tiling.tiles + first_tile, row, state);
+    else
+        store_live(given, batch, row, state);
+}

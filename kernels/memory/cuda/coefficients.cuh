@@ -1,0 +1,74 @@
+// The coefficients of a tile's sources: with the errors e_s given, a tile that starts from M and S has
+//   M_t = a_t M + b_t S - sum of w_ts e_s k_s^T,  S_t = h_t S - sum of h_ts e_s k_s^T.
+// Running sums and products of the gates: nothing is ever divided by a product.
+#pragma once
+
+#include "kernels/memory/cuda/gates.cuh"
+
+namespace sawtooth::memory {
+
+struct Range {
+    int64_t first, last;
+    __device__ int count() const { return static_cast<int>(last - first); }
+};
+
+__device__ inline Range tokens_of(const TilingArguments& tiling, int tile) {
+    const int64_t begin = tiling.first + tile / tiling.tiles_a_chunk * tiling.chunk;
+    const int64_t end = begin + tiling.chunk < tiling.last ? begin + tiling.chunk : tiling.last;
+    const int64_t first = begin + tile % tiling.tiles_a_chunk * tiling.tile;
+    return {first, first + tiling.tile < end ? first + tiling.tile : end};
+}
+
+__device__ inline int64_t first_source(const TilingArguments& tiling, int64_t token) {
+    return token > tiling.halo ? token - tiling.halo : 0;
+}
+
+__device__ inline bool opens_chunk(const TilingArguments& tiling, int tile) {
+    return tile % tiling.tiles_a_chunk == 0;
+}
+
+// A tile's gates in shared memory, by all threads of the block; a barrier makes them seen.
+__device__ inline void load_gates(const GateArguments& gates, int64_t first_token_of_batch, int count,
+                                  Gate* to) {
+    for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = gate_at(gates, first_token_of_batch + i);
+}
+
+// a, b and h, token by token.
+struct StateCoefficients {
+    float a = 1, b = 0, h = 1;
+    __device__ void advance(const Gate& gate) {
+        h *= gate.keep;
+        a *= gate.decay;
+        b = gate.decay * b + h;
+    }
+};
+
+// w and h of a source, which lies `at` tokens behind the tile's first one, or before it.
+struct SourceCoefficients {
+    int at, halo;
+    float w = 0, h = 0;
+    __device__ SourceCoefficients(int at_token, int of_halo) : at(at_token), halo(of_halo) {}
+    __device__ void advance(const Gate& gate, int token) {
+        h *= gate.keep;
+        if (at <= token && token - at <= halo) h += gate.step;
+        w = gate.decay * w + h;
+    }
+};
+
+// w and h of all `sources` after the last token, zeros where there is none; then a, b, h and a zero.
+__device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source, int halo,
+                                  int sources, float* ends) {
+    for (int s = threadIdx.x; s < sources; s += blockDim.x) {
+        SourceCoefficients source(first_source + s, halo);
+        if (first_source + s < last_source)
+            for (int t = 0; t < tokens; ++t) source.advance(gates[t], t);
+        ends[s] = source.w;
+        ends[sources + s] = source.h;
+    }
+    if (threadIdx.x != blockDim.x - 1) return;
+    StateCoefficients state;
+    for (int t = 0; t < tokens; ++t) state.advance(gates[t]);
+    *reinterpret_cast<float4*>(ends + 2 * sources) = {state.a, state.b, state.h, 0};
+}
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,165 @@
+// The exact rules of a matrix M [d, d], token by token: e = M k - v, S = eta S - theta e k^T,
+// M = (1 - alpha) M + S, y = M q, and their kin (RULE). Rows of M never meet: a thread block walks the rows
+// of its strip, which lie in registers, past all tokens.
+//
+// A group of GROUP tokens takes three barriers, and no token takes one:
+//   copies of the group are there | unpack it | start the next copies, walk past the group | store its y
+// The sum of y over the lanes of a row is put off to the next token, where it overlaps with that of e.
+//
+// Defines: those of strip.cuh, LOCAL (whether the tokens are cut into local memories).
+
+#include "kernels/memory/cuda/strip.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+
+static_assert(sizeof(Staged) == SHARED_BYTES, "the host counts the same bytes");
+
+// A row of the state, and what it is worked on with.
+struct Walker {
+    int lane;       // of the row
+    int local_row;  // of the block
+    Row m, s;
+    Row w_of_k, w_of_v;  // a row of W [d, 2 d]: of keys, of values
+
+    // What is added: u of u k^T, without momentum and decay. `last_y` becomes a sum over the row.
+    __device__ float right_hand_side(const Staged& shared, const Row& k, int slot, int i, float step,
+                                     float& last_y) {
+        if constexpr (reads_memory) {
+            float e = m.dot(k);
+            // Two sums that do not wait for each other: that of y is of the token before.
+            e = sum_of_row(e);
+            last_y = sum_of_row(last_y);
+            return -step * (e - shared.v[slot][local_row]);
+        } else {
+            last_y = sum_of_row(last_y);
+            if constexpr (rule == Rule::hebbian) {
+                return shared.v[slot][local_row];
+            } else {
+                Row input;
+                input.load(shared.inputs_of_w[i], lane);
+                float w = w_of_k.dot(input);
+                input.load(shared.inputs_of_w[i] + row, lane);
+                w += w_of_v.dot(input);
+                return -step * sum_of_row(w);
+            }
+        }
+    }
+
+    // S = keep S - step times the sum of e_i k_i^T over the window that ends at this token.
+    __device__ void add_window(const Staged& shared, int64_t token, const Gate& gate) {
+        s.scale(gate.keep);
+        for (int64_t i = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; i <= token; ++i) {
+            const int slot = static_cast<int>(i % ring);
+            Row k;
+            k.load(shared.k[slot], lane);
+            const float u = -gate.step * (sum_of_row(m.dot(k)) - shared.v[slot][local_row]);
+#pragma unroll
+            for (int j = 0; j < columns; ++j) s[j] += u * k[j];
+        }
+    }
+
+    // Gives this token's part of y, takes that of the one before and gives its sum.
+    __device__ float step(const Staged& shared, int64_t token, int i, const Gate& gate, float& last_y) {
+        const int slot = static_cast<int>(token % ring);
+        Row k, q;
+        k.load(shared.k[slot], lane);
+        q.load(shared.q[i], lane);
+        if constexpr (is_windowed) {
+            last_y = sum_of_row(last_y);
+            add_window(shared, token, gate);
+#pragma unroll
+            for (int j = 0; j < columns; ++j) m[j] = gate.decay * m[j] + s[j];
+        } else {
+            const float u = right_hand_side(shared, k, slot, i, gate.step, last_y);
+#pragma unroll
+            for (int j = 0; j < columns; ++j) {
+                if constexpr (has_momentum) {
+                    s[j] = gate.keep * s[j] + u * k[j];
+                    m[j] = gate.decay * m[j] + s[j];
+                } else {
+                    m[j] = gate.decay * m[j] + u * k[j];
+                }
+            }
+        }
+        return m.dot(q);
+    }
+};
+
+// Grid: local memories (1 without), strips of rows, batch. Block x has tokens first + x local_tokens … of its
+// batch item, block y rows y rows … + rows - 1 of M.
+extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    Staged& shared = *reinterpret_cast<Staged*>(memory);
+    const int first_row = blockIdx.y * rows;
+    const int64_t batch = blockIdx.z, state_at = batch * d * d;
+    if constexpr (LOCAL) {
+        given.first += blockIdx.x * given.local_tokens;
+        given.last =
+            given.last < given.first + given.local_tokens ? given.last : given.first + given.local_tokens;
+    }
+    // A window reaches back to tokens that an earlier launch worked on.
+    const int64_t from = given.first - (WINDOW - 1) > 0 ? given.first - (WINDOW - 1) : 0;
+
+    Walker walker;
+    walker.lane = threadIdx.x % LANES;
+    walker.local_row = threadIdx.x / LANES;
+    const int r = first_row + walker.local_row;
+    // Tokens and W are inputs, which no launch before this one writes; the state is not.
+    start_copies(given, {batch, from, given.last}, shared, 0);
+    if constexpr (rule == Rule::atlas) {
+        const float* const w = r < d ? given.w_omega + r * 2 * d : nullptr;
+        walker.w_of_k.load_unpadded(w, d, walker.lane);
+        walker.w_of_v.load_unpadded(w ? w + d : nullptr, d, walker.lane);
+    }
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    walker.m.load_unpadded(row_of_state(given.m_from, state_at, r), d, walker.lane);
+    if constexpr (has_momentum)
+        walker.s.load_unpadded(LOCAL ? nullptr : row_of_state(given.s_from, state_at, r), d, walker.lane);
+
+    float sum = 0;
+    int side = 0;
+    for (int64_t first = from; first < given.last; first += group, side ^= 1) {
+        const Tokens tokens{batch, first, given.last};
+        device::wait_for_copies();
+        __syncthreads();  // the copies of all threads; the group before is done with
+        unpack(tokens, first_row, shared, side);
+        __syncthreads();  // what other threads unpacked; the other side may be filled
+        if (first + group < given.last)
+            start_copies(given, {batch, first + group, given.last}, shared, side ^ 1);
+        const int skipped = static_cast<int>(given.first > first ? given.first - first : 0);
+        float y = 0;
+        const auto keep_y = [&](int i) {
+            if (walker.lane != 0) return;
+            shared.y[i][walker.local_row] = y;
+            sum += y;
+        };
+#pragma unroll 2
+        for (int i = skipped; i < tokens.count(); ++i) {
+            if (given.boundaries && (first + i) % given.chunk == 0)
+                walker.m.store_unpadded(
+                    row_of_state(given.boundaries,
+                                 (batch * given.boundary_count + (first + i) / given.chunk) * d * d, r),
+                    d, walker.lane);
+            const float part = walker.step(shared, first + i, i, gate_of(given.gates, shared, side, i), y);
+            if (i > skipped) keep_y(i - 1);
+            y = part;
+        }
+        y = sum_of_row(y);
+        if (tokens.count() > skipped) keep_y(tokens.count() - 1);
+        __syncthreads();  // y of all rows, which is stored token by token
+        store_y(given, tokens, first_row, skipped, shared);
+    }
+    if constexpr (LOCAL) {
+        if (walker.lane == 0 && r < d) given.sums[(batch * gridDim.x + blockIdx.x) * d + r] = sum;
+        return;
+    }
+    walker.m.store_unpadded(row_of_state(given.m_to, state_at, r), d, walker.lane);
+    if constexpr (has_momentum)
+        walker.s.store_unpadded(row_of_state(given.s_to, state_at, r), d, walker.lane);
+    if (given.boundaries && given.last == given.length)
+        walker.m.store_unpadded(
+            row_of_state(given.boundaries, ((batch + 1) * given.boundary_count - 1) * d * d, r), d,
+            walker.lane);
+}

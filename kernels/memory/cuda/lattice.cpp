@@ -1,0 +1,102 @@
+// Lattice on a GPU: its slots token by token, or frozen at the boundaries of chunks.
+
+#include <algorithm>
+
+#include "kernels/cuda/struct_bytes.h"
+#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/launches.h"
+
+namespace sawtooth::memory {
+namespace {
+
+using cuda::KernelSource;
+using cuda::PlanBuilder;
+
+constexpr int64_t group = 16;  // tokens staged at once
+constexpr int64_t slots_a_warp = 4;
+constexpr int64_t most_tile = 64;
+
+// A thread block's share: all slots where it reads them, else those of one warp.
+struct Share {
+    int64_t warps, slots;
+    int64_t threads() const { return 32 * warps; }
+};
+Share share_of(const Job& job, bool reads) {
+    if (!reads) return {1, slots_a_warp};
+    const int64_t warps = std::min<int64_t>(ceil_divide(job.slot_count, slots_a_warp), 8);
+    return {warps, round_up(job.slot_count, slots_a_warp * warps)};
+}
+
+KernelSource source_of(const Job& job, const char* update, bool is_frozen, bool reads) {
+    const Share share = share_of(job, reads);
+    return {.file = "kernels/memory/cuda/lattice.cu",
+            .entry = "lattice",
+            .defines = {{"X", name_of(job.storage)},
+                        {"WIDTH", job.d},
+                        {"SLOT_COUNT", job.slot_count},
+                        {"UPDATE", update},
+                        {"READS", reads},
+                        {"AT_BOUNDARY", job.reads_boundary},
+                        {"NORMALISE", job.normalises},
+                        {"SLOTS", share.slots},
+                        {"GROUP", group}},
+            .threads = share.threads(),
+            .shared_bytes = lattice_shared_bytes(job, is_frozen, reads)};
+}
+
+LatticeArguments arguments_of(const Job& job) {
+    LatticeArguments arguments = {};
+    arguments.tiling.last = arguments.length = job.length;
+    arguments.k = job.k, arguments.v = job.v, arguments.q = job.q;
+    arguments.given = job.slots;
+    arguments.final = job.final_m;
+    arguments.boundaries = job.boundaries;
+    arguments.boundary_chunk = job.chunk;
+    arguments.boundary_count = job.boundary_count;
+    arguments.y = job.y;
+    arguments.y_stride = job.y_stride;
+    return arguments;
+}
+
+}  // namespace
+
+// Shared of lattice.cu.
+int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads) {
+    const Share share = share_of(job, reads);
+    const int64_t row = round_up(job.d, 32), teams = share.threads() / 8;
+    return cuda::StructBytes()
+        .array((2 * group + (reads ? group : 1)) * row, 4, 16)  // k, v, q
+        .array(share.slots * row, 4, 16)                        // x
+        .array((is_frozen ? share.slots : 1) * row, 4, 16)      // boundary
+        .array((reads ? teams : 1) * row, 4, 16)                // parts
+        .array(2 * teams, 4)                                    // largest, weights
+        .total();
+}
+
+void add_slot_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
+    LatticeArguments all = arguments_of(job);
+    all.live = builder.take<float>(job.batch * job.slot_count * job.d);
+    builder.launch_steps(describe::tokens(job, tokens), Grid{.y = side("B", job.batch)},
+                         source_of(job, "exact", false, true), ceil_divide(job.length, tokens),
+                         [all, tokens](int64_t step) {
+                             LatticeArguments mine = all;
+                             mine.tiling.first = step * tokens;
+                             mine.tiling.last = std::min(mine.tiling.first + tokens, all.length);
+                             return mine;
+                         });
+}
+
+void add_frozen_slots(PlanBuilder& builder, const Job& job, const char* update) {
+    const Tiling tiling({0, job.length}, job.chunk, most_tile);
+    LatticeArguments arguments = arguments_of(job);
+    arguments.tiling = arguments_of(tiling, 0);
+    arguments.states = builder.take<float>(job.batch * tiling.count() * job.slot_count * job.d);
+    const auto brings = describe::inputs_of(job, job.length);
+    builder.launch(describe::walk_slots(job, tiling, brings),
+                   {pieces("slot_count", job.slot_count, share_of(job, false).slots), side("B", job.batch)},
+                   source_of(job, update, true, false), arguments);
+    builder.launch(describe::read_slots(job, tiling, brings), tile_grid(tiling, job.batch),
+                   source_of(job, update, true, true), arguments);
+}
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,278 @@
+// The slots of lattice, token by token: g = sigmoid(s . k), c = s . v,
+//   EXACT       s = normalise((1 - g c) s + g v)
+//   SUMS        x = x - g c s + g v, s the slot at the chunk's boundary; x is normalised there
+//   LINEARISED  x = (1 - g c) x + g v, likewise
+// and y = sum of softmax(s . q) s over all slots, s = normalise(x). Eight lanes have a slot, lane p of them
+// its columns 4 (p + 8 j) … + 3; slots lie in shared memory, where no thread sees another's. READS: with y,
+// for all slots of a batch item, of a tile for itself where they are frozen; else strips of slots walk all
+// tiles and leave every tile's state.
+//
+// Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), SLOT_COUNT, UPDATE (exact, sums, linearised),
+// READS, AT_BOUNDARY, NORMALISE, SLOTS (of a block, a multiple of its teams), GROUP (tokens staged at once).
+
+#include "kernels/cuda/device/activations.cuh"
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/cuda/device/lane_row.cuh"
+#include "kernels/cuda/device/rows.cuh"
+#include "kernels/memory/cuda/coefficients.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+
+enum class Update { exact, sums, linearised };
+constexpr Update update = Update::UPDATE;
+constexpr bool is_frozen = update != Update::exact;
+
+using Storage = device::X;
+using Word = Storage::Word;
+constexpr int d = WIDTH, lanes = 8, row = device::round_up(d, 4 * lanes);
+constexpr int teams = THREADS / lanes, rounds = SLOTS / teams;
+constexpr int group = GROUP;
+static_assert(THREADS % 32 == 0 && SLOTS % teams == 0, "whole warps, and as many slots for every team");
+
+// Slot n of the block is of team n % teams, whose lanes alone read and write it.
+struct Shared {
+    alignas(16) float k[group][row], v[group][row], q[READS ? group : 1][row];
+    alignas(16) float x[SLOTS][row];
+    alignas(16) float boundary[is_frozen ? SLOTS : 1][row];
+    alignas(16) float parts[READS ? teams : 1][row];  // of y, with its largest score and the sum of weights
+    float largest[teams], weights[teams];
+};
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
+
+using Row = device::LaneRow<row, lanes>;
+
+__device__ float sum_of_team(float value) { return device::sum_of_lanes<lanes>(value); }
+
+struct Team {
+    int lane, number;  // of the block
+
+    __device__ Team() : lane(threadIdx.x % lanes), number(threadIdx.x / lanes) {}
+    __device__ int slot(int round) const { return round * teams + number; }
+
+    // Slots of a batch item [slot_count, d] from `first` on, into shared memory. One that is not there is a
+    // unit vector, so that it can be normalised like any other.
+    __device__ void load(const float* from, int first, float (*to)[row], bool normalises) const {
+        for (int round = 0; round < rounds; ++round) {
+            const int at = first + slot(round);
+            Row part;
+            part.load_unpadded(at < SLOT_COUNT ? from + at * d : nullptr, d, lane);
+            if (at >= SLOT_COUNT && lane == 0) part[0] = 1;
+            if (normalises) part.scale(part.inverse_norm());
+            part.store(to[slot(round)], lane);
+        }
+    }
+    __device__ void store(float* to, int first, const float (*from)[row]) const {
+        for (int round = 0; round < rounds; ++round) {
+            const int at = first + slot(round);
+            Row part;
+            part.load(from[slot(round)], lane);
+            if (at < SLOT_COUNT) part.store_unpadded(to + at * d, d, lane);
+        }
+    }
+
+    // One slot takes one token.
+    __device__ void step(const Row& base, const Row& k, const Row& v, Row& x) const {
+        const float gate = device::sigmoid(sum_of_team(base.dot(k))), taken = gate * sum_of_team(base.dot(v));
+#pragma unroll
+        for (int j = 0; j < Row::columns; ++j) {
+            if constexpr (update == Update::sums)
+                x[j] += gate * v[j] - taken * base[j];
+            else
+                x[j] = (1 - taken) * x[j] + gate * v[j];
+        }
+        if constexpr (!is_frozen) x.scale(x.inverse_norm());
+    }
+
+    // All slots of the team take token i; where it is read, the team's part of y comes to lie in shared
+    // memory.
+    __device__ void take(Shared& shared, int i) const {
+        Row k, v, q, y = {};
+        k.load(shared.k[i], lane);
+        v.load(shared.v[i], lane);
+        if (READS) q.load(shared.q[i], lane);
+        float largest = -__int_as_float(0x7f800000), weights = 0;
+        for (int round = 0; round < rounds; ++round) {
+            Row x, base;
+            x.load(shared.x[slot(round)], lane);
+            base.load(is_frozen ? shared.boundary[slot(round)] : shared.x[slot(round)], lane);
+            step(base, k, v, x);
+            x.store(shared.x[slot(round)], lane);
+            if constexpr (READS) {
+                if (AT_BOUNDARY && is_frozen)
+                    x = base;
+                else if (is_frozen)
+                    x.scale(x.inverse_norm());
+                const float score = sum_of_team(x.dot(q));
+                if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
+            }
+        }
+        if (!READS) return;
+        y.store(shared.parts[READS ? number : 0], lane);
+        if (lane == 0) shared.largest[number] = largest, shared.weights[number] = weights;
+    }
+
+    // A slot more of a softmax whose largest score is known so far.
+    static __device__ void add(float score, const Row& slot, float& largest, float& weights, Row& y) {
+        const float now = !(score <= largest) ? score : largest;
+        const float kept = weights > 0 ? expf(largest - now) : 0, weight = expf(score - now);
+        weights = weights * kept + weight;
+#pragma unroll
+        for (int j = 0; j < Row::columns; ++j) y[j] = y[j] * kept + weight * slot[j];
+        largest = now;
+    }
+};
+
+// Rows of `count` tokens from `first` on, a warp a row; seen by others after a barrier.
+__device__ void load_tokens(const LatticeArguments& given, int64_t batch, int64_t first, int count,
+                            Shared& shared) {
+    const int lane = device::lane_of_thread();
+    constexpr int each = device::ceil_divide(row, 32);
+    for (int at = device::warp_of_thread(); at < 3 * count; at += THREADS / 32) {
+        const int which = at / count, i = at % count;
+        if (which == 2 && !READS) break;
+        const void* const from = which == 0 ? given.k : which == 1 ? given.v : given.q;
+        const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
+        float mine[each];
+        device::load_row<Storage, d>(words, true, NORMALISE && which != 1, mine);
+        float* const to = which == 0 ? shared.k[i] : which == 1 ? shared.v[i] : shared.q[READS ? i : 0];
+#pragma unroll
+        for (int k = 0; k < each; ++k) to[lane + 32 * k] = mine[k];
+    }
+}
+
+// The teams' parts of y, each from a softmax of its own slots, become y. Between two barriers.
+__device__ void store_y(const LatticeArguments& given, int64_t batch, int64_t token, const Shared& shared) {
+    float largest = shared.largest[0];
+    for (int team = 1; team < teams; ++team)
+        if (!(shared.largest[team] <= largest)) largest = shared.largest[team];
+    for (int column = threadIdx.x; column < d; column += THREADS) {
+        float sum = 0, weights = 0;
+        for (int team = 0; team < teams; ++team) {
+            if (!(shared.weights[team] > 0 || shared.weights[team] != shared.weights[team])) continue;
+            const float factor = expf(shared.largest[team] - largest);
+            weights += factor * shared.weights[team];
+            sum += factor * shared.parts[team][column];
+        }
+        static_cast<Word*>(given.y)[batch * given.y_stride + token * d + column] =
+            Storage::narrow(sum / weights);
+    }
+}
+
+// The block's slots on their way past tokens.
+struct Walk {
+    const LatticeArguments& given;
+    Shared& shared;
+    Team team;
+    int64_t batch;
+    int first_slot;
+
+    // The first group of `tokens` into shared memory.
+    __device__ void stage(Range tokens) {
+        load_tokens(given, batch, tokens.first, tokens.count() < group ? tokens.count() : group, shared);
+    }
+    // All of `tokens`, whose first group is staged.
+    __device__ void take(Range tokens) {
+        while (true) {
+            const int count = tokens.count() < group ? tokens.count() : group;
+            __syncthreads();  // the group, which other warps loaded
+            for (int i = 0; i < count; ++i) {
+                if (!is_frozen) put_boundary(tokens.first + i);
+                team.take(shared, i);
+                if (!READS) continue;
+                __syncthreads();  // the parts of y of all teams
+                store_y(given, batch, tokens.first + i, shared);
+                __syncthreads();  // they are read, before the next token's take their place
+            }
+            tokens.first += count;
+            if (tokens.count() <= 0) return;
+            __syncthreads();  // all are done with the group
+            stage(tokens);
+        }
+    }
+    __device__ float* slots_at(float* states, int64_t number) const {
+        return states + number * SLOT_COUNT * d;
+    }
+    __device__ void put_boundary(int64_t token) {
+        if (!given.boundaries || token % given.boundary_chunk != 0) return;
+        team.store(slots_at(given.boundaries, batch * given.boundary_count + token / given.boundary_chunk),
+                   first_slot, shared.x);
+    }
+    __device__ void load_live() {
+        if (given.tiling.first == 0)
+            team.load(given.given + batch * SLOT_COUNT * d, first_slot, shared.x, true);
+        else
+            team.load(slots_at(given.live, batch), first_slot, shared.x, false);
+    }
+    __device__ void store_live() {
+        if (given.tiling.last < given.length)
+            return team.store(slots_at(given.live, batch), first_slot, shared.x);
+        if (given.final) team.store(slots_at(given.final, batch), first_slot, shared.x);
+        if (given.boundaries)
+            team.store(slots_at(given.boundaries, (batch + 1) * given.boundary_count - 1), first_slot,
+                       shared.x);
+    }
+};
+
+__device__ void normalise_slots(const Team& team, Shared& shared) {
+    for (int round = 0; round < rounds; ++round) {
+        Row x;
+        x.load(shared.x[team.slot(round)], team.lane);
+        x.scale(x.inverse_norm());
+        x.store(shared.x[team.slot(round)], team.lane);
+    }
+}
+
+__device__ void keep_boundary(const Team& team, Shared& shared) {
+    for (int round = 0; round < rounds; ++round) {
+        Row x;
+        x.load(shared.x[team.slot(round)], team.lane);
+        x.store(shared.boundary[team.slot(round)], team.lane);
+    }
+}
+
+// Grid: exact: 1, batch; a block has all slots and all tokens. Frozen and read: tiles, batch; a block has all
+// slots and the tokens of tile x. Frozen and not read: strips of slots, batch; a block has slots x SLOTS … +
+// SLOTS - 1 and all tokens.
+extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments given) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    Shared& shared = *reinterpret_cast<Shared*>(memory);
+    const TilingArguments& tiling = given.tiling;
+    Walk walk{given, shared, Team(), static_cast<int64_t>(blockIdx.y), 0};
+    const int own_tile = is_frozen && READS ? blockIdx.x : 0;
+    Range tokens = is_frozen ? tokens_of(tiling, own_tile) : Range{tiling.first, tiling.last};
+    // Tokens are inputs, which no launch before this one writes; slots are not.
+    walk.stage(tokens);
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    if constexpr (!is_frozen) {
+        walk.load_live();
+        walk.take(tokens);
+        walk.store_live();
+    } else if constexpr (READS) {
+        const int64_t first_state = walk.batch * tiling.tiles;
+        const int opening = own_tile - own_tile % tiling.tiles_a_chunk;
+        walk.team.load(walk.slots_at(given.states, first_state + own_tile), 0, shared.x, false);
+        walk.team.load(walk.slots_at(given.states, first_state + opening), 0, shared.boundary, false);
+        walk.take(tokens);
+    } else {
+        walk.first_slot = blockIdx.x * SLOTS;
+        walk.load_live();
+        for (int tile = 0; tile < tiling.tiles; ++tile) {
+            if (tile > 0) {
+                tokens = tokens_of(tiling, tile);
+                __syncthreads();  // all are done with the tile before
+                walk.stage(tokens);
+            }
+            if (opens_chunk(tiling, tile)) {
+                walk.put_boundary(tokens.first);
+                keep_boundary(walk.team, shared);
+            }
+            walk.team.store(walk.slots_at(given.states, walk.batch * tiling.tiles + tile), walk.first_slot,
+                            shared.x);
+            walk.take(tokens);
+            if (opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles) normalise_slots(walk.team, shared);
+        }
+        walk.store_live();
+    }
+}

@@ -1,0 +1,133 @@
+// Strips of rows of a matrix memory and the tokens that they meet, for kernels that keep rows in registers
+// (exact.cu, tree.cu). Thread t of the block has row t / LANES of the strip, as lane t % LANES of it
+// (lane_row.cuh). Tokens come in groups of GROUP, the next one on its way past the registers while one is
+// worked on.
+//
+// Defines: THREADS, SHARED_BYTES, RULE, X (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes of a
+// copy that rows allow), NORMALISE, WINDOW (of atlas_omega, else 1).
+#pragma once
+
+#include "kernels/cuda/device/activations.cuh"
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/cuda/device/lane_row.cuh"
+#include "kernels/cuda/device/rows.cuh"
+#include "kernels/memory/cuda/gates.cuh"
+
+namespace sawtooth::memory {
+
+enum class Rule { titans, delta, hebbian, atlas, atlas_omega };
+
+using Storage = device::X;
+using Word = Storage::Word;
+
+constexpr Rule rule = Rule::RULE;
+constexpr bool has_momentum = rule == Rule::titans || rule == Rule::atlas || rule == Rule::atlas_omega;
+constexpr bool reads_memory = rule != Rule::hebbian && rule != Rule::atlas;
+constexpr bool is_windowed = rule == Rule::atlas_omega;
+
+constexpr int d = WIDTH;
+constexpr int row = device::round_up(d, 4 * LANES);  // of keys and queries in shared memory
+constexpr int warps = THREADS / 32, rows = THREADS / LANES;
+constexpr int group = GROUP;
+constexpr int ring = is_windowed ? WINDOW - 1 + GROUP : GROUP;  // tokens whose keys and values are kept
+constexpr int raw_words = device::round_up(group * d, 8);
+static_assert(THREADS % 32 == 0, "rows are summed over whole warps");
+
+using Row = device::LaneRow<row, LANES>;
+constexpr int columns = Row::columns;  // of a thread
+
+// Keys and values of token t lie at t % ring: those of a window, and of the group that is worked on.
+struct Staged {
+    alignas(16) Word raw[2][3][raw_words];  // k, v, q of two groups as they come
+    alignas(16) float gates[2][3][group];
+    alignas(16) float k[ring][row];
+    alignas(16) float q[group][row];
+    float v[ring][rows];
+    float y[group][rows];
+    alignas(16) float inputs_of_w[rule == Rule::atlas ? group : 1][2 * row];
+};
+
+__device__ inline float sum_of_row(float part) { return device::sum_of_lanes<LANES>(part); }
+
+// Where row r of a state [d, d] of a batch item lies; null where there is none.
+template <class Number>
+__device__ Number* row_of_state(Number* state, int64_t first, int r) {
+    return state && r < d ? state + first + r * d : nullptr;
+}
+
+// Tokens `first` … `last` - 1 of a batch item, at most a group of them.
+struct Tokens {
+    int64_t batch, first, last;
+    __device__ int count() const { return static_cast<int>(last - first < group ? last - first : group); }
+};
+
+__device__ inline void start_copies(const ExactArguments& given, const Tokens& tokens, Staged& shared,
+                                    int side) {
+    const int64_t token = tokens.batch * given.length + tokens.first;
+    const int there = tokens.count();
+    const void* const inputs[3] = {given.k, given.v, given.q};
+#pragma unroll
+    for (int i = 0; i < 3; ++i)
+        device::copy_words<COPY>(shared.raw[side][i], static_cast<const Word*>(inputs[i]) + token * d,
+                                 group * d, there * d);
+    const float* const gates[3] = {given.gates.alpha, given.gates.eta, given.gates.theta};
+    for (int at = threadIdx.x; at < 3 * group; at += THREADS) {
+        const int which = at / group, i = at % group;
+        const float* const from = which == 0 ? gates[0] : which == 1 ? gates[1] : gates[2];
+        if (from) device::copy_async(&shared.gates[side][which][i], from + token + i, i < there);
+    }
+}
+
+// One row of d words, a warp to it, normalised where it is to be; zeros behind d.
+__device__ inline void normalise_row(const Word* from, float* to, bool normalises) {
+    constexpr int each = device::ceil_divide(row, 32);
+    float mine[each];
+    const int lane = device::lane_of_thread();
+    device::load_row<Storage, d>(from, true, normalises, mine);
+#pragma unroll
+    for (int k = 0; k < each; ++k)
+        if (lane + 32 * k < row) to[lane + 32 * k] = mine[k];
+}
+
+// The copies of a group, which all threads see, become what the tokens are worked on with; seen by others
+// after a barrier.
+__device__ inline void unpack(const Tokens& tokens, int first_row, Staged& shared, int side) {
+    for (int at = device::warp_of_thread(); at < 2 * group; at += warps) {
+        const int i = at / 2, slot = static_cast<int>((tokens.first + i) % ring);
+        if (i >= tokens.count()) break;
+        normalise_row(shared.raw[side][at % 2 == 0 ? 0 : 2] + i * d,
+                      at % 2 == 0 ? shared.k[slot] : shared.q[i], NORMALISE);
+    }
+    for (int at = threadIdx.x; at < tokens.count() * rows; at += THREADS) {
+        const int i = at / rows, r = at % rows;
+        shared.v[(tokens.first + i) % ring][r] =
+            first_row + r < d ? Storage::widen(shared.raw[side][1][i * d + first_row + r]) : 0;
+    }
+    if constexpr (rule == Rule::atlas) {
+        __syncthreads();  // keys, which other warps normalised
+        for (int at = threadIdx.x; at < tokens.count() * row; at += THREADS) {
+            const int i = at / row, c = at % row;
+            shared.inputs_of_w[i][c] = device::silu(shared.k[(tokens.first + i) % ring][c]);
+            shared.inputs_of_w[i][row + c] =
+                c < d ? device::silu(Storage::widen(shared.raw[side][1][i * d + c])) : 0;
+        }
+    }
+}
+
+__device__ inline Gate gate_of(const GateArguments& given, const Staged& shared, int side, int i) {
+    const float step = given.theta ? shared.gates[side][2][i] : 1;
+    return {1 - (given.alpha ? shared.gates[side][0][i] : 0), given.eta ? shared.gates[side][1][i] : 0,
+            step * given.share};
+}
+
+// y of the block's rows, which all threads see; not of the first `skipped` tokens.
+__device__ inline void store_y(const ExactArguments& given, const Tokens& tokens, int first_row, int skipped,
+                               const Staged& shared) {
+    Word* const y = static_cast<Word*>(given.y) + (tokens.batch * given.length + tokens.first) * d;
+    for (int at = threadIdx.x + skipped * rows; at < tokens.count() * rows; at += THREADS) {
+        const int i = at / rows, r = first_row + at % rows;
+        if (r < d) y[i * d + r] = Storage::narrow(shared.y[i][at % rows]);
+    }
+}
+
+}  // namespace sawtooth::memory

@@ -1,0 +1,269 @@
+// associative_scan: (S, M) by a tree scan over matrices (Blelloch), element by element. What tokens do to a
+// state is M' = a M + b S + X, S' = h S + Z; first (1) then (2) is
+//   a = a2 a1, b = a2 b1 + b2 h1, h = h2 h1, X = a2 X1 + b2 Z1 + X2, Z = h2 Z1 + Z2.
+// Totals go up a binary tree over the GROUP tokens of a tile, states come down it; a thread does so for one
+// element of the matrices after another, whose totals lie in its registers, and the scalars of the nodes, the
+// same for all elements, in shared memory. Errors are frozen at the chunk's boundary.
+//
+// Four tokens without decay (a = 1, b = 0) that add 1 2 3 4 to M = 10:
+//   leaves        1   2   3   4
+//   up            1   3   3  10      slot 1: 1 + 2; slot 3: 3 + 4, then all
+//   down          1   3   3 [10]     the last slot takes the state before all
+//                 1 [10]  3 [13]     slot 1 the same state, slot 3 what slot 1 adds to it
+//               [10] [11][13] [16]   and M after each token: 11 13 16 20
+//
+// Defines: those of strip.cuh (GROUP: a power of two), AT_BOUNDARY (where tokens are read).
+
+#include "kernels/memory/cuda/strip.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+
+static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp makes the nodes of a binary tree");
+
+// Thread t alone reads and writes column t of m, s and boundary.
+struct Shared {
+    Staged staged;
+    float m[columns][THREADS], s[columns][THREADS], boundary[columns][THREADS];
+    float errors[is_windowed ? ring : 1][rows];
+    float4 nodes[2 * group];  // a, b, h: leaves from `group` on, node n has the children 2 n and 2 n + 1
+};
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
+
+// By one warp: a lane a leaf, then a lane a node, level by level. Leaves behind the last token leave
+// everything as it is.
+__device__ void make_nodes(const ExactArguments& given, int side, int count, Shared& shared) {
+    const int lane = device::lane_of_thread();
+    if (lane < group) {
+        const Gate gate = lane < count ? gate_of(given.gates, shared.staged, side, lane) : Gate{1, 0, 0};
+        shared.nodes[group + lane] = {gate.decay, gate.keep, lane < count ? gate.keep : 1, gate.step};
+    }
+    for (int width = group / 2; width >= 1; width /= 2) {
+        __syncwarp();  // the level below, two nodes of which are joined here
+        if (lane >= width) continue;
+        const float4 one = shared.nodes[2 * (width + lane)], two = shared.nodes[2 * (width + lane) + 1];
+        shared.nodes[width + lane] = {two.x * one.x, two.x * one.y + two.y * one.z, two.z * one.z, 0};
+    }
+}
+
+// The totals of one element of the matrices, or states that come down to it.
+struct Elements {
+    float x[group], z[group];
+
+    // Slot 2^(level + 1) i + 2^(level + 1) - 1 gets the total of its range; those of left halves stay.
+    __device__ void sweep_up(const float4* nodes) {
+#pragma unroll
+        for (int half = 1; half < group; half *= 2)
+#pragma unroll
+            for (int right = 2 * half - 1; right < group; right += 2 * half) {
+                const float4 second = nodes[(group + right) / half];
+                const int left = right - half;
+                if (has_momentum) {
+                    x[right] += second.x * x[left] + second.y * z[left];
+                    z[right] += second.z * z[left];
+                } else {
+                    x[right] += second.x * x[left];
+                }
+            }
+    }
+    // The last slot holds the state before all; every slot gets its own.
+    __device__ void sweep_down(const float4* nodes) {
+#pragma unroll
+        for (int half = group / 2; half >= 1; half /= 2)
+#pragma unroll
+            for (int right = 2 * half - 1; right < group; right += 2 * half) {
+                const int left = right - half;
+                const float4 first = nodes[(group + left) / half];
+                const float m = x[right], s = z[right];
+                x[right] = first.x * m + x[left];
+                if (has_momentum) {
+                    x[right] += first.y * s;
+                    z[right] = first.z * s + z[left];
+                }
+                x[left] = m;
+                z[left] = s;
+            }
+    }
+};
+
+// A row of the boundary's memory times a row in shared memory; all lanes of the row have the sum.
+__device__ float read_boundary(const Shared& shared, const float* from, int lane) {
+    Row part;
+    part.load(from, lane);
+    float sums[4] = {};
+#pragma unroll
+    for (int j = 0; j < columns; ++j) sums[j % 4] += shared.boundary[j][threadIdx.x] * part[j];
+    return sum_of_row(sums[0] + sums[1] + (sums[2] + sums[3]));
+}
+
+__device__ float atlas_error(const ExactArguments& given, const Staged& staged, int i, int r, int lane) {
+    float sum = 0;
+    Row keys, values;
+    keys.load(staged.inputs_of_w[i], lane);
+    values.load(staged.inputs_of_w[i] + row, lane);
+#pragma unroll
+    for (int j = 0; j < columns; ++j) {
+        const int column = Row::column(lane, j);
+        if (r >= d || column >= d) continue;
+        sum +=
+            given.w_omega[r * 2 * d + column] * keys[j] + given.w_omega[r * 2 * d + d + column] * values[j];
+    }
+    return sum_of_row(sum);
+}
+
+struct Tree {
+    const ExactArguments& given;
+    Shared& shared;
+    int lane, local_row, r;
+    float errors[group];
+
+    // Of all tokens of the tile, and of those before it that windows reach.
+    __device__ void make_errors(const Tokens& tokens) {
+        const Staged& staged = shared.staged;
+        if constexpr (is_windowed) {
+            const int64_t from = tokens.first - (WINDOW - 1) > 0 ? tokens.first - (WINDOW - 1) : 0;
+            for (int64_t token = from; token < tokens.first + tokens.count(); ++token) {
+                const int slot = static_cast<int>(token % ring);
+                const float e = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
+                if (lane == 0) shared.errors[slot][local_row] = e;
+            }
+            __syncwarp();  // errors of the lane that starts a row, which all lanes of it read
+        } else {
+#pragma unroll
+            for (int i = 0; i < group; ++i) {
+                errors[i] = 0;
+                if (i >= tokens.count()) continue;
+                const int slot = static_cast<int>((tokens.first + i) % ring);
+                if constexpr (reads_memory)
+                    errors[i] = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
+                else if constexpr (rule == Rule::hebbian)
+                    errors[i] = -staged.v[slot][local_row];
+                else
+                    errors[i] = atlas_error(given, staged, i, r, lane);
+            }
+        }
+    }
+
+    // What token i adds to one column.
+    __device__ float leaf(const Tokens& tokens, int i, int column) const {
+        const Staged& staged = shared.staged;
+        if (i >= tokens.count()) return 0;
+        const int64_t token = tokens.first + i;
+        const float step = shared.nodes[group + i].w;
+        if constexpr (is_windowed) {
+            float sum = 0;
+            for (int64_t source = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; source <= token;
+                 ++source) {
+                const int slot = static_cast<int>(source % ring);
+                sum += shared.errors[slot][local_row] * staged.k[slot][column];
+            }
+            return -step * sum;
+        } else {
+            return -step * errors[i] * staged.k[token % ring][column];
+        }
+    }
+
+    // One column over all tokens: its part of y is added.
+    __device__ void scan_column(const Tokens& tokens, int j, float (&y)[group]) {
+        const int column = Row::column(lane, j);
+        Elements elements;
+        float leaves[group];
+#pragma unroll
+        for (int i = 0; i < group; ++i) leaves[i] = elements.x[i] = elements.z[i] = leaf(tokens, i, column);
+        elements.sweep_up(shared.nodes);
+        elements.x[group - 1] = shared.m[j][threadIdx.x];
+        elements.z[group - 1] = shared.s[j][threadIdx.x];
+        elements.sweep_down(shared.nodes);
+        float m = 0, s = 0;
+#pragma unroll
+        for (int i = 0; i < group; ++i) {
+            if (i >= tokens.count()) break;
+            const float4 gate = shared.nodes[group + i];
+            s = has_momentum ? gate.z * elements.z[i] + leaves[i] : leaves[i];
+            m = gate.x * elements.x[i] + s;
+            if (!AT_BOUNDARY) y[i] += m * shared.staged.q[i][column];
+        }
+        shared.m[j][threadIdx.x] = m;
+        if (has_momentum) shared.s[j][threadIdx.x] = s;
+    }
+
+    __device__ void scan(const Tokens& tokens) {
+        float y[group] = {};
+        for (int j = 0; j < columns; ++j) scan_column(tokens, j, y);
+#pragma unroll
+        for (int i = 0; i < group; ++i) {
+            if (i >= tokens.count()) break;
+            const float sum =
+                AT_BOUNDARY ? read_boundary(shared, shared.staged.q[i], lane) : sum_of_row(y[i]);
+            if (lane == 0) shared.staged.y[i][local_row] = sum;
+        }
+    }
+
+    // The thread's columns of row r of a state [d, d], whose first element is number `at`.
+    using Columns = float[columns][THREADS];
+    __device__ void load(const float* state, int64_t at, Columns& to) const {
+        Row part;
+        part.load_unpadded(row_of_state(state, at, r), d, lane);
+#pragma unroll
+        for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = part[j];
+    }
+    __device__ void store(float* state, int64_t at, const Columns& from) const {
+        Row part;
+#pragma unroll
+        for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
+        part.store_unpadded(row_of_state(state, at, r), d, lane);
+    }
+};
+
+// The tile after the one that starts at `first`: chunks are cut into whole groups.
+__device__ int64_t next_tile(int64_t first, int64_t chunk) {
+    const int64_t end = (first / chunk + 1) * chunk;
+    return first + group < end ? first + group : end;
+}
+
+__device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t first) {
+    const int64_t next = next_tile(first, given.chunk);
+    return {batch, first, next < given.last ? next : given.last};
+}
+
+// Grid: 1, strips of rows, batch. Block y has rows y rows … + rows - 1 of M and S for all tokens.
+extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    Shared& shared = *reinterpret_cast<Shared*>(memory);
+    const int first_row = blockIdx.y * rows;
+    const int64_t batch = blockIdx.z, state_at = batch * d * d;
+    Tree tree{given, shared, static_cast<int>(threadIdx.x % LANES), static_cast<int>(threadIdx.x / LANES),
+              static_cast<int>(first_row + threadIdx.x / LANES)};
+    // Tokens and the first state are inputs, which no launch before this one writes.
+    tree.load(given.m_from, state_at, shared.m);
+    tree.load(given.s_from, state_at, shared.s);
+    start_copies(given, tile_at(given, batch, given.first), shared.staged, 0);
+    device::wait_for_launches_before();
+    device::let_next_launch_start();
+    int side = 0;
+    for (int64_t first = given.first; first < given.last; first = next_tile(first, given.chunk), side ^= 1) {
+        const Tokens tokens = tile_at(given, batch, first);
+        device::wait_for_copies();
+        __syncthreads();  // the copies of all threads; the tile before is done with
+        unpack(tokens, first_row, shared.staged, side);
+        if (device::warp_of_thread() == 0) make_nodes(given, side, tokens.count(), shared);
+        __syncthreads();  // tokens and nodes, which other threads made; the other side may be filled
+        if (const int64_t next = next_tile(first, given.chunk); next < given.last)
+            start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);
+        if (first % given.chunk == 0) {
+            if (given.boundaries)
+                tree.store(given.boundaries, (batch * given.boundary_count + first / given.chunk) * d * d,
+                           shared.m);
+#pragma unroll
+            for (int j = 0; j < columns; ++j) shared.boundary[j][threadIdx.x] = shared.m[j][threadIdx.x];
+        }
+        tree.make_errors(tokens);
+        tree.scan(tokens);
+        __syncthreads();  // y of all rows, which is stored token by token
+        store_y(given, tokens, first_row, 0, shared.staged);
+    }
+    tree.store(given.m_to, state_at, shared.m);
+    tree.store(given.s_to, state_at, shared.s);
+    if (given.boundaries)
+        tree.store(given.boundaries, ((batch + 1) * given.boundary_count - 1) * d * d, shared.m);
+}

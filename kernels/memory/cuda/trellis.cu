@@ -1,0 +1,150 @@
+// Trellis, token by token, both passes in one launch:
+//   e = S_K x - k[:c];  S_K = (1 - alpha - theta lambda_k) S_K - theta e x^T;  z = nsilu(S_K x)
+//                                                                            r = nsilu(S_K q)
+//   f = S_V z - v;      S_V = (1 - alpha - theta lambda_v) S_V - theta f z^T;  y = S_V r
+// with S_K [c, d], S_V [d, c] and nsilu(w) = sqrt(c) silu(w) / max(norm(silu(w)), 1e-12). The keys' memory
+// never looks at the values', so that a group of tokens walks past S_K, whose rows never meet, then all z and
+// r are bent and normalised at once, then the group walks past S_V: four barriers a group, none a token.
+// Eight lanes have row r of both memories in registers (lane_row.cuh).
+//
+// Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), COMPRESS (c), NORMALISE, GROUP.
+
+#include "kernels/cuda/device/activations.cuh"
+#include "kernels/cuda/device/dependent_launch.cuh"
+#include "kernels/cuda/device/lane_row.cuh"
+#include "kernels/cuda/device/rows.cuh"
+#include "kernels/memory/cuda/gates.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::memory;
+
+using Storage = device::X;
+using Word = Storage::Word;
+constexpr int d = WIDTH, c = COMPRESS, lanes = 8, warps = THREADS / 32;
+constexpr int wide = device::round_up(d, 4 * lanes), narrow = device::round_up(c, 4 * lanes);
+constexpr int group = GROUP;
+static_assert(THREADS == device::round_up(d * lanes, 32), "eight lanes a row, in whole warps");
+static_assert(c <= d, "a row of S_K has the lanes of the same row of S_V");
+
+struct Shared {
+    alignas(16) float x[group][wide], k[group][wide], v[group][wide], q[group][wide];
+    alignas(16) float z[group][narrow], r[group][narrow];
+    float y[group][wide];
+    Gate keys[group];
+    float decay_of_values[group];
+};
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
+
+using KeyRow = device::LaneRow<wide, lanes>;
+using ValueRow = device::LaneRow<narrow, lanes>;
+
+// The product with a row in shared memory, four columns after four.
+template <class Row>
+__device__ float product(const Row& row, const float* with, int lane) {
+    float sum = 0;
+#pragma unroll
+    for (int j = 0; j < Row::columns; j += 4) {
+        const float4 four = *reinterpret_cast<const float4*>(with + Row::column(lane, j));
+        sum += row[j] * four.x + row[j + 1] * four.y + row[j + 2] * four.z + row[j + 3] * four.w;
+    }
+    return device::sum_of_lanes<lanes>(sum);
+}
+
+// decay times the row, plus u times one in shared memory.
+template <class Row>
+__device__ void advance(Row& row, float decay, float u, const float* with, int lane) {
+#pragma unroll
+    for (int j = 0; j < Row::columns; j += 4) {
+        const float4 four = *reinterpret_cast<const float4*>(with + Row::column(lane, j));
+        row[j] = decay * row[j] + u * four.x, row[j + 1] = decay * row[j + 1] + u * four.y;
+        row[j + 2] = decay * row[j + 2] + u * four.z, row[j + 3] = decay * row[j + 3] + u * four.w;
+    }
+}
+
+// Rows and gates of `count` tokens from `first` on, a warp a row; seen by others after a barrier.
+__device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_t first, int count,
+                            Shared& shared) {
+    const int lane = device::lane_of_thread();
+    constexpr int each = device::ceil_divide(wide, 32);
+    for (int at = device::warp_of_thread(); at < 4 * count; at += warps) {
+        const int which = at / count, i = at % count;
+        const void* const from = which == 0 ? given.x : which == 1 ? given.k : which == 2 ? given.v : given.q;
+        const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
+        float mine[each];
+        device::load_row<Storage, d>(words, true, NORMALISE && (which == 1 || which == 3), mine);
+        float* const to = which == 0   ? shared.x[i]
+                          : which == 1 ? shared.k[i]
+                          : which == 2 ? shared.v[i]
+                                       : shared.q[i];
+#pragma unroll
+        for (int n = 0; n < each; ++n) to[lane + 32 * n] = mine[n];
+    }
+    for (int i = threadIdx.x; i < count; i += THREADS) {
+        GateArguments gates = given.gates;
+        shared.keys[i] = gate_at(gates, batch * given.length + first + i);
+        gates.lambda = given.lambda_values;
+        shared.decay_of_values[i] = gate_at(gates, batch * given.length + first + i).decay;
+    }
+}
+
+// z and r of all tokens of the group, a warp a row.
+__device__ void bend(int count, Shared& shared) {
+    const int lane = device::lane_of_thread();
+    constexpr int each = device::ceil_divide(narrow, 32);
+    for (int at = device::warp_of_thread(); at < 2 * count; at += warps) {
+        float* const row = at % 2 == 0 ? shared.z[at / 2] : shared.r[at / 2];
+        float mine[each];
+#pragma unroll
+        for (int n = 0; n < each; ++n) mine[n] = lane + 32 * n < c ? device::silu(row[lane + 32 * n]) : 0;
+        const float factor = device::inverse_norm_over_warp(mine) * sqrtf(static_cast<float>(c));
+#pragma unroll
+        for (int n = 0; n < each; ++n) row[lane + 32 * n] = mine[n] * factor;
+    }
+}
+
+// Grid: batch; a block has both memories of its batch item.
+extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments given) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    Shared& shared = *reinterpret_cast<Shared*>(memory);
+    const int64_t batch = blockIdx.x;
+    const int r = threadIdx.x / lanes, lane = threadIdx.x % lanes;
+    const bool has_key = r < c, has_value = r < d;
+    const int64_t key_at = (batch * c + r) * d, value_at = (batch * d + r) * c;
+    KeyRow keys;
+    ValueRow values;
+    for (int64_t first = given.first; first < given.last; first += group) {
+        const int count = static_cast<int>(given.last - first < group ? given.last - first : group);
+        load_tokens(given, batch, first, count, shared);
+        // Tokens are inputs, which no launch before this one writes; the state is not.
+        if (first == given.first) {
+            device::wait_for_launches_before();
+            device::let_next_launch_start();
+            keys.load_unpadded(given.keys_from && has_key ? given.keys_from + key_at : nullptr, d, lane);
+            values.load_unpadded(given.values_from && has_value ? given.values_from + value_at : nullptr, c,
+                                 lane);
+        }
+        __syncthreads();  // the tokens, which other warps loaded; y of the group before is stored
+        for (int i = 0; i < count; ++i) {
+            const Gate gate = shared.keys[i];
+            const float e = product(keys, shared.x[i], lane) - (has_key ? shared.k[i][r] : 0);
+            advance(keys, gate.decay, -gate.step * e, shared.x[i], lane);
+            const float z = product(keys, shared.x[i], lane), of_query = product(keys, shared.q[i], lane);
+            if (lane == 0 && has_key) shared.z[i][r] = z, shared.r[i][r] = of_query;
+        }
+        __syncthreads();  // z and r of all rows, before they are normalised token by token
+        bend(count, shared);
+        __syncthreads();  // z and r as S_V takes them
+        for (int i = 0; i < count; ++i) {
+            const float f = product(values, shared.z[i], lane) - (has_value ? shared.v[i][r] : 0);
+            advance(values, shared.decay_of_values[i], -shared.keys[i].step * f, shared.z[i], lane);
+            const float y = product(values, shared.r[i], lane);
+            if (lane == 0 && has_value) shared.y[i][r] = y;
+        }
+        __syncthreads();  // y of all rows; the tokens are done with
+        Word* const y = static_cast<Word*>(given.y) + (batch * given.length + first) * d;
+        for (int at = threadIdx.x; at < count * d; at += THREADS)
+            y[at] = Storage::narrow(shared.y[at / d][at % d]);
+    }
+    if (has_key) keys.store_unpadded(given.keys_to ? given.keys_to + key_at : nullptr, d, lane);
+    if (has_value) values.store_unpadded(given.values_to ? given.values_to + value_at : nullptr, c, lane);
+}

@@ -1,0 +1,213 @@
+// From a request to a plan, the same on both backends: the job with its inputs and outputs, the launches of
+// its strategy, then those of every level.
+
+#include <algorithm>
+
+#include "kernels/core/integers.h"
+#include "kernels/memory/cpu/job.h"
+#include "kernels/memory/cuda/strategies.h"
+#include "kernels/memory/launches.h"
+#include "kernels/memory/strategies.h"
+
+namespace sawtooth::memory {
+
+int64_t Sizes::state_rows() const { return slot_count ? slot_count : compress ? compress : d; }
+
+double Sizes::operations_a_token() const {
+    const double a_number = rule->operations + rule->operations_of_windows * static_cast<double>(window);
+    return static_cast<double>(batch) * a_number * static_cast<double>(state_rows() * d);
+}
+
+double Sizes::bytes_a_token() const {
+    const int vectors = rule->reads_x ? 5 : 4, gates = rule->forgets + rule->has_momentum + rule->has_step;
+    return static_cast<double>(batch * (vectors * d * bytes_of(storage) + 4 * gates));
+}
+
+Sizes sizes_of(const Parameters& parameters) {
+    Sizes sizes;
+    sizes.rule = &rule_of(parameters);
+    sizes.batch = parameters.integer("batch");
+    sizes.length = parameters.integer("length");
+    sizes.d = parameters.integer("d");
+    if (sizes.rule->is(State::slots)) sizes.slot_count = parameters.integer("slot_count");
+    if (sizes.rule->is(State::trellis)) {
+        sizes.compress = parameters.integer("compress");
+        sizes.lambda_k = static_cast<float>(parameters.real("lambda_k"));
+        sizes.lambda_v = static_cast<float>(parameters.real("lambda_v"));
+    }
+    if (sizes.rule->is_windowed) {
+        const int64_t window = parameters.integer("omega_window");
+        sizes.window = std::min(window, sizes.length);
+        sizes.share = 1 / static_cast<float>(window);
+    }
+    sizes.local_tokens = std::min(parameters.integer("C_L"), sizes.length);
+    sizes.normalises = parameters.flag("normalise");
+    sizes.reads_boundary = parameters.is("readout", "boundary");
+    sizes.storage = storage_named(parameters.text("dtype"));
+    sizes.precision = parameters.text("precision");
+    return sizes;
+}
+
+Job job_of(const Parameters& parameters, const Strategy& strategy) {
+    Job job{sizes_of(parameters)};
+    job.chunk = strategy.chunk_of(parameters);
+    job.boundary_count = ceil_divide(job.length, job.chunk) + 1;
+    job.y_stride = job.length * job.d;
+    return job;
+}
+
+Job job_of(PlanBuilder& builder, const Strategy& strategy) {
+    Job job = job_of(builder.parameters(), strategy);
+    const bool is_trellis = job.rule->is(State::trellis);
+    job.k = builder.input("k", job.storage);
+    job.v = builder.input("v", job.storage);
+    job.q = builder.input("q", job.storage);
+    job.x = builder.input("x", job.storage);
+    job.alpha = builder.input("alpha");
+    job.eta = builder.input("eta");
+    job.theta = builder.input("theta");
+    job.w_omega = builder.input("w_omega");
+    job.slots = builder.input("slots");
+    job.m0 = builder.input(is_trellis ? "sk0" : "m0");
+    job.s0 = builder.input(is_trellis ? "sv0" : "s0");
+    job.y = builder.output("y", job.storage);
+    job.final_m = builder.output(is_trellis ? "sk" : "m");
+    job.final_s = builder.output(is_trellis ? "sv" : "s");
+    job.boundaries = builder.output("boundaries");
+    return job;
+}
+
+Chain matrix_chain(const Job& job) {
+    Chain chain;
+    chain.keys = "k";
+    chain.values = "v";
+    chain.batch = job.batch;
+    chain.length = job.length;
+    chain.rows = chain.columns = job.d;
+    chain.window = job.window;
+    chain.reads_memory = job.rule->reads_memory;
+    chain.has_momentum = job.rule->has_momentum;
+    chain.gates = {job.alpha, job.eta, job.theta, 0, job.share};
+    chain.m0 = job.m0;
+    chain.s0 = job.s0;
+    chain.final_m = job.final_m;
+    chain.final_s = job.final_s;
+    chain.boundaries = job.boundaries;
+    chain.boundary_chunk = job.chunk;
+    chain.boundary_count = job.boundary_count;
+    return chain;
+}
+
+Chain key_chain(const Job& job) {
+    Chain chain = matrix_chain(job);
+    chain.name = "sk";
+    chain.suffix = "_keys";
+    chain.keys = "x";
+    chain.values = "k";
+    chain.rows = job.compress;
+    chain.gates.lambda = job.lambda_k;
+    chain.s0 = nullptr;
+    chain.final_s = nullptr;
+    return chain;
+}
+
+Chain value_chain(const Job& job) {
+    Chain chain = matrix_chain(job);
+    chain.name = "sv";
+    chain.suffix = "_values";
+    chain.keys = "z";
+    chain.columns = job.compress;
+    chain.gates.lambda = job.lambda_v;
+    chain.m0 = std::exchange(chain.s0, nullptr);
+    chain.final_m = std::exchange(chain.final_s, nullptr);
+    return chain;
+}
+
+namespace {
+
+// Room that a strategy is given at once on the CPU, 32 MiB; a chunk that wants more gets more, and is worked
+// off alone.
+constexpr int64_t usual_room = 8 << 20;
+
+// Tokens that chunk_forward is given at a time: whole chunks, as many as fit the room.
+int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunks_at_a_time) {
+    const auto tokens_of = [&](int64_t count) {
+        return count >= ceil_divide(job.length, job.chunk) ? job.length : count * job.chunk;
+    };
+    if (chunks_at_a_time > 0) return tokens_of(chunks_at_a_time);
+    if (!strategy.room) return job.length;
+    // Windows of the last tokens reach back the farthest.
+    const auto wanted = [&](int64_t tokens) { return strategy.room(job, {job.length - tokens, job.length}); };
+    if (wanted(job.length) <= usual_room) return job.length;
+    return tokens_of(std::max<int64_t>(usual_room / wanted(tokens_of(1)), 1));
+}
+
+void add_fold(cpu::PlanBuilder& builder, const Strategy& strategy, const Job& job, int64_t chunks_at_a_time) {
+    const CpuJob& own = builder.keep(CpuJob(builder, job));
+    const int64_t step = tokens_a_call(strategy, own, chunks_at_a_time);
+    float* const room =
+        strategy.room ? builder.take<float>(strategy.room(own, {job.length - step, job.length})) : nullptr;
+    for (int64_t first = 0; first < job.length; first += step)
+        strategy.chunk_forward(builder, own, {first, std::min(first + step, job.length)}, room);
+}
+
+void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {
+    builder.launch(describe::pulse(level.length), side("1", 1),
+                   [to, length = level.length, chunk = level.chunk](const cpu::Item&) {
+                       for (int64_t token = 0; token < length; ++token) to[token] = token % chunk == 0;
+                   });
+}
+
+// Level n is the strategy with chunk C_n, read at its last boundary; states of its own, none of them output.
+template <class Builder, class AddLaunches>
+void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launches) {
+    const auto* const chunks = std::get_if<std::vector<int64_t>>(&builder.parameters().at("levels"));
+    auto* const y = static_cast<std::byte*>(builder.output("level_y", job.storage));
+    if (!chunks || !y) return;
+    int32_t* const pulse = builder.template output<int32_t>("pulse");
+    Job level = job;
+    level.reads_boundary = true;
+    level.final_m = level.final_s = level.boundaries = nullptr;
+    level.y_name = "level_y";
+    level.y_stride = static_cast<int64_t>(chunks->size()) * job.length * job.d;
+    for (size_t n = 0; n < chunks->size(); ++n) {
+        const auto at = static_cast<int64_t>(n) * job.length;
+        level.chunk = std::min((*chunks)[n], job.length);
+        level.y = y + at * job.d * bytes_of(job.storage);
+        add_pulse(builder, level, pulse + at);
+        add_launches(builder, level);
+    }
+}
+
+Follow follow_of(const Parameters& parameters) {
+    if (parameters.is("launch", "sync")) return Follow::wait;
+    if (parameters.is("launch", "graph")) return Follow::graph;
+    return parameters.is("launch", "graph_pdl") ? Follow::graph_programmatic : Follow::stream;
+}
+
+template <class Builder, class AddLaunches>
+Outcome<Plan> plan_with(const PlanRequest& request, const AddLaunches& add_launches) {
+    Builder builder(request);
+    const Job job = job_of(builder, strategy_of(request.variant));
+    add_launches(builder, job);
+    add_levels(builder, job, add_launches);
+    builder.follow(follow_of(request.parameters));
+    return builder.finish();
+}
+
+}  // namespace
+
+Outcome<Plan> plan_on_cpu(const PlanRequest& request) { return plan_fold(request, 0); }
+
+Outcome<Plan> plan_fold(const PlanRequest& request, int64_t chunks_at_a_time) {
+    const Strategy& strategy = strategy_of(request.variant);
+    return plan_with<cpu::PlanBuilder>(request, [&](cpu::PlanBuilder& builder, const Job& job) {
+        add_fold(builder, strategy, job, chunks_at_a_time);
+    });
+}
+
+Outcome<Plan> plan_on_cuda(const PlanRequest& request) {
+    return plan_with<cuda::PlanBuilder>(request, strategy_of(request.variant).cuda);
+}
+
+}  // namespace sawtooth::memory
