@@ -4,37 +4,41 @@
 #include <map>
 
 #include "kernels/cuda/chips.h"
-#include "kernels/memory/cuda.h"
+#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/family.h"
+#include "kernels/memory/strategies.h"
 #include "profiling/gpu_timer.h"
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"
-#include "tests/run_memory.h"
+#include "tests/run_family.h"
 
 namespace sawtooth::memory_facts {
 namespace {
 
-// Inputs with shapes and no data: what a theory needs.
-Arrays input_shapes(const Parameters& parameters) {
-    Arrays inputs;
-    for (const ArraySpec& spec : memory_family().arrays)
-        if (spec.role != Role::output && spec.is_used(parameters))
-            inputs.push_back({spec.name, spec.dtype, spec.shape_for(parameters, inputs), nullptr});
-    return inputs;
-}
+using memory::Job;
 
 Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
                     bool dry = false) {
-    const Arrays inputs = input_shapes(parameters);
-    auto plan = memory_family().variant(variant)->plan_cuda({parameters, inputs, dry, &device, true});
-    if (!plan) FAIL(variant << ": " << plan.error().text);
-    return std::move(*plan);
+    const Arrays inputs = input_shapes(memory_family(), parameters, true);
+    return plan_on_device(device, memory_family(), variant, parameters, inputs, dry);
 }
 
 std::vector<std::string> variants_on(const Parameters& parameters, const Chip& chip) {
     std::vector<std::string> names;
     for (const Variant& variant : memory_family().variants)
-        if (!variant.check(parameters, chip)) names.push_back(variant.name);
+        if (!variant.refusal(parameters, chip)) names.push_back(variant.name);
     return names;
+}
+
+Parameters parameters_with(const Settings& settings) { return settled(memory_family(), settings); }
+
+// With initial states that are smaller than what one token makes of them.
+Arrays inputs_for(const Parameters& parameters) {
+    Arrays inputs = generated_inputs(memory_family(), parameters, true);
+    for (Array& array : inputs)
+        if (memory_family().array(array.name)->role == Role::optional)
+            for (float& value : array.as<float>()) value *= 0.1f;
+    return inputs;
 }
 
 Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
@@ -55,13 +59,22 @@ std::vector<Settings> covering_set() {
             sized("trellis", 2, 300, 32, 8, {{"precision", "bf16"}})};
 }
 
+// Every .cu file of the family, on chips for which compiling all of the above would take too long.
+std::vector<Settings> file_set() {
+    std::vector<Settings> rows = covering_set();
+    rows.resize(2);
+    rows.push_back(sized("atlas", 2, 300, 16, 64, {{"precision", "bf16"}}));
+    rows.push_back(sized("lattice", 2, 300, 16, 16, {{"levels", std::vector<int64_t>{8}}}));
+    rows.push_back(sized("trellis", 2, 300, 16, 8, {{"precision", "bf16"}}));
+    return rows;
+}
+
 TEST_CASE("every kernel of memory compiles without a warning for every chip", "[memory][cuda]") {
     for (const Chip& chip : cuda::known_chips()) {
         cuda::Device* const device = theory(chip.architecture);
         if (!device) return;
-        std::vector<Settings> rows = covering_set();
-        if (chip.architecture != "sm_90a") rows.resize(2);
-        for (const Settings& settings : rows) {
+        std::map<std::string, int> files;
+        for (const Settings& settings : chip.architecture == "sm_90a" ? covering_set() : file_set()) {
             const Parameters parameters = parameters_with(settings);
             for (const std::string& variant : variants_on(parameters, chip)) {
                 INFO(chip.architecture << " " << variant << " " << parameters.text("rule"));
@@ -69,11 +82,19 @@ TEST_CASE("every kernel of memory compiles without a warning for every chip", "[
                 std::shared_ptr<const LaunchInfo> last;
                 for (const Launch& launch : plan.launches) {
                     if (std::exchange(last, launch.info) == launch.info) continue;
+                    ++files[launch.info->name];
                     // A call of a square root or a division may keep a few across it.
                     check_compiled(*launch.info, chip, 64);
                 }
+                CHECK(device->warnings() == "");
             }
         }
+        for (const char* launch : {"token", "tokens", "tree", "locals", "global_step", "prepare", "solve",
+                                   "walk", "sum_tiles", "scan_tiles", "read", "walk_slots", "read_slots"}) {
+            INFO(chip.architecture << " " << launch);
+            CHECK(files[launch] > 0);
+        }
+        CHECK((files["pulse"] > 0 || chip.architecture == "sm_90a"));
     }
 }
 
@@ -82,8 +103,7 @@ TEST_CASE("a strategy of memory is on CUDA the algorithm whose name it bears", "
     if (!device) return;
     const auto names = [&](const char* variant, const Settings& settings) {
         std::map<std::string, int> counts;
-        for (const Launch& launch :
-             plan_in_theory(*device, variant, parameters_with(settings), true).launches)
+        for (const Launch& launch : plan_in_theory(*device, variant, parameters_with(settings)).launches)
             ++counts[launch.info->name];
         return counts;
     };
@@ -116,7 +136,7 @@ TEST_CASE("a launch a token shares what it says with all others", "[memory][cuda
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const char* const rule = GENERATE("titans", "lattice", "trellis");
-    const Plan plan = plan_in_theory(*device, "sequential", parameters_with(sized(rule, 1, 50, 16, 8)), true);
+    const Plan plan = plan_in_theory(*device, "sequential", parameters_with(sized(rule, 1, 50, 16, 8)));
     REQUIRE(plan.launches.size() == 50);
     for (const Launch& launch : plan.launches) CHECK(launch.info == plan.launches.front().info);
 }
@@ -147,7 +167,7 @@ TEST_CASE("a dry CUDA plan of memory asks for exactly the memory that the plan t
 TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]") {
     const auto refusal = [](const char* variant, const char* chip, const Settings& settings) {
         const auto words =
-            memory_family().variant(variant)->check(parameters_with(settings), *cuda::chip_of(chip));
+            memory_family().variant(variant)->refusal(parameters_with(settings), *cuda::chip_of(chip));
         return words ? *words : "";
     };
     CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 128, 8)).empty());
@@ -197,24 +217,47 @@ TEST_CASE("a shard has as many local memories and a chunk as many tiles as they 
     CHECK(chunk.launches[1].info->grid.x == (1 << 23) / 64);
 }
 
-// Outputs of two runs over the same plan, so that what a run leaves behind cannot help the next, through the
-// timer that knows how launches follow one another.
-Arrays run_on(cuda::Device& device, const std::string& variant, const Parameters& parameters,
-              const Arrays& inputs) {
-    const auto plan = memory_family().variant(variant)->plan_cuda({parameters, inputs, false, &device, true});
+// The plan of chunkwise_gd or exact_chunk in ranges of so many bytes of scratch.
+Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters& parameters,
+                    const Arrays& inputs, int64_t room) {
+    const PlanRequest request = {.family = memory_family(),
+                                 .variant = *memory_family().variant(variant),
+                                 .parameters = parameters,
+                                 .inputs = inputs,
+                                 .device = &device,
+                                 .stores_extras = true};
+    cuda::PlanBuilder builder(request);
+    const Job job = job_of(builder, memory::strategy_of(request.variant));
+    if (job.rule->is(memory::State::trellis))
+        memory::add_trellis_tiles(builder, job, room);
+    else
+        memory::add_matrix_tiles(builder, job, std::string(variant) == "exact_chunk", room);
+    auto plan = builder.finish();
     if (!plan) FAIL(variant << ": " << plan.error().text);
-    GpuTimer timer(device);
-    Arrays first;
-    for (int repeat = 0; repeat < 2; ++repeat) {
-        if (const auto error = timer.run(*plan)) FAIL(variant << ": " << error->text);
-        auto outputs = plan->outputs();
-        if (!outputs) FAIL(variant << ": " << outputs.error().text);
-        if (repeat == 0)
-            first = *outputs;
-        else
-            CHECK(same_bits(first, *outputs));
+    return std::move(*plan);
+}
+
+constexpr int64_t one_chunk = 1;  // bytes of room: less than a chunk takes, which then is a range
+
+// Every way to hand a state from range to range: walked, solved, scanned, two chains.
+const std::vector<std::pair<const char*, const char*>> ranged = {{"titans", "chunkwise_gd"},
+                                                                 {"atlas_omega", "chunkwise_gd"},
+                                                                 {"delta", "exact_chunk"},
+                                                                 {"atlas", "atlas_parallel"},
+                                                                 {"trellis", "chunkwise_gd"}};
+
+TEST_CASE("where memory is short a plan has a range a chunk", "[memory][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    for (const auto& [rule, variant] : ranged) {
+        const Parameters parameters = parameters_with(sized(rule, 2, 100, 16, 32));
+        const Arrays inputs = input_shapes(memory_family(), parameters, true);
+        const Plan whole = plan_in_ranges(*device, variant, parameters, inputs, memory::usual_room);
+        const Plan ranges = plan_in_ranges(*device, variant, parameters, inputs, one_chunk);
+        CHECK(ranges.launches.size() == 4 * whole.launches.size());
+        INFO(rule << " " << variant);
+        CHECK(ranges.memory_bytes < whole.memory_bytes);
     }
-    return first;
 }
 
 // Every output of every variant against the same strategy on the CPU; returns how many were compared.
@@ -225,8 +268,8 @@ int compare_with_cpu(cuda::Device& device, const Settings& settings, double tole
     if (change) change(inputs);
     int compared = 0;
     for (const std::string& variant : variants_on(parameters, device.chip())) {
-        const Arrays outputs = run_on(device, variant, parameters, inputs);
-        const Ran on_cpu = run(variant, parameters, inputs);
+        const Arrays outputs = run_on_device(device, memory_family(), variant, parameters, inputs);
+        const Ran on_cpu = run(memory_family(), variant, parameters, inputs);
         REQUIRE(outputs.size() == on_cpu.outputs.size());
         for (const Array& output : outputs) {
             INFO(variant << " " << output.name << " " << to_text(output.shape));
@@ -241,12 +284,16 @@ constexpr double rounding = 3e-5;  // of f32 over some hundred steps
 const std::vector<const char*> every_rule = {"titans",      "delta",   "hebbian", "atlas",
                                              "atlas_omega", "lattice", "trellis"};
 
+// Trellis diverges where chunks are long.
+int64_t chunk_for(const char* rule, int64_t chunk) {
+    return std::string(rule) == "trellis" ? std::min<int64_t>(chunk, 8) : chunk;
+}
+
 TEST_CASE("every CUDA strategy of memory gives what it gives on the CPU", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE(from_range(every_rule));
-    // Trellis diverges where chunks are long.
-    const int64_t chunk = std::string(rule) == "trellis" ? 8 : 64;
+    const int64_t chunk = chunk_for(rule, 64);
     INFO(rule);
     CHECK(compare_with_cpu(*device, sized(rule, 2, 300, 64, chunk), rounding) > 0);
     // Odd widths, chunks above the length, short last ones, several tiles a chunk.
@@ -255,6 +302,80 @@ TEST_CASE("every CUDA strategy of memory gives what it gives on the CPU", "[memo
                      rounding);
     compare_with_cpu(*device, sized(rule, 2, 40, 1, 1, {{"compress", int64_t{1}}}), rounding);
     compare_with_cpu(*device, sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}), rounding);
+}
+
+// What products lose in that precision; strategies without products lose less.
+double tolerance_of(const std::string& precision) {
+    return precision == "bf16" ? 4e-2 : precision == "tf32" ? 5e-3 : rounding;
+}
+
+TEST_CASE("large shapes of memory on CUDA are those of the CPU", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const char* const precision = GENERATE("f32", "tf32", "bf16");
+    const auto compare = [&](const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
+                             Settings more = {}) {
+        more.emplace_back("precision", precision);
+        INFO(rule << " batch " << batch << " d " << d << " chunk " << chunk << " " << precision);
+        CHECK(compare_with_cpu(*device, sized(rule, batch, length, d, chunk, more), tolerance_of(precision)) >
+              0);
+    };
+    for (const char* rule : {"titans", "delta", "hebbian", "atlas", "atlas_omega"}) {
+        // A chunk of several tiles: the boundary's memory is kept past the first.
+        compare(rule, 1, 200, 32, 65);
+        compare(rule, 1, 700, 64, 512);
+        compare(rule, 1, 130, 128, 64);
+    }
+    compare("lattice", 1, 300, 32, 200);
+    compare("lattice", 1, 100, 128, 64);
+    compare("trellis", 1, 100, 128, 8, {{"compress", int64_t{128}}});
+    // Windows that reach over more than a tile, and over more than two.
+    compare("atlas_omega", 1, 300, 32, 64, {{"omega_window", int64_t{65}}});
+    compare("atlas_omega", 1, 300, 64, 100, {{"omega_window", int64_t{150}}});
+    // So many strips that several share a thread block (four of 16 rows each, two multiprocessors' worth).
+    const int64_t batch = device->chip().multiprocessors / 2 + 1;
+    compare("delta", batch, 100, 64, 64);
+    compare("titans", batch, 100, 64, 64);
+}
+
+TEST_CASE("a range goes on where the one before it ended", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const char* const precision = GENERATE("f32", "tf32", "bf16");
+    for (const auto& [rule, variant] : ranged) {
+        const Parameters parameters =
+            parameters_with(sized(rule, 2, 150, 32, chunk_for(rule, 40), {{"precision", precision}}));
+        const Arrays inputs = inputs_for(parameters);
+        const Plan plan = plan_in_ranges(*device, variant, parameters, inputs, one_chunk);
+        GpuTimer timer(*device);
+        if (const auto error = timer.run(plan)) FAIL(error->text);
+        const auto outputs = plan.outputs();
+        REQUIRE(outputs);
+        INFO(rule << " " << variant << " " << precision);
+        CHECK(same_bits(*outputs, run_on_device(*device, memory_family(), variant, parameters, inputs)));
+    }
+}
+
+TEST_CASE("launches that overlap change no bit", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const char* const rule = GENERATE(from_range(every_rule));
+    const char* const precision = GENERATE("f32", "bf16");
+    const auto with = [&](const char* launch) {
+        return parameters_with(sized(rule, 2, 150, 32, chunk_for(rule, 64),
+                                     {{"precision", precision},
+                                      {"launch", launch},
+                                      {"C_G", int64_t{50}},
+                                      {"C_L", int64_t{20}},
+                                      {"levels", std::vector<int64_t>{1, 8}}}));
+    };
+    const Parameters in_stream = with("stream"), overlapping = with("graph_pdl");
+    const Arrays inputs = inputs_for(in_stream);
+    for (const std::string& variant : variants_on(overlapping, device->chip())) {
+        INFO(rule << " " << variant << " " << precision);
+        CHECK(same_bits(run_on_device(*device, memory_family(), variant, overlapping, inputs, 4),
+                        run_on_device(*device, memory_family(), variant, in_stream, inputs)));
+    }
 }
 
 TEST_CASE("on CUDA a token changes nothing before it, whatever it holds", "[memory][cuda][gpu]") {
@@ -275,8 +396,8 @@ TEST_CASE("on CUDA a token changes nothing before it, whatever it holds", "[memo
             array.as<float>()[static_cast<size_t>(token * width + i)] = strange;
     }
     for (const std::string& variant : variants_on(parameters, device->chip())) {
-        const Arrays before = run_on(*device, variant, parameters, inputs);
-        const Arrays after = run_on(*device, variant, parameters, changed);
+        const Arrays before = run_on_device(*device, memory_family(), variant, parameters, inputs);
+        const Arrays after = run_on_device(*device, memory_family(), variant, parameters, changed);
         int64_t differing = 0;
         for (int64_t i = 0; i < token * d; ++i) {
             const auto at = static_cast<size_t>(i);
@@ -302,8 +423,9 @@ TEST_CASE("alpha of 1 and the underflow of decay give no NaN on CUDA", "[memory]
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE("titans", "delta", "hebbian", "atlas");
-    compare_with_cpu(*device, sized(rule, 1, 400, 16, 64), rounding,
-                     [](Arrays& inputs) { fill(inputs, "alpha", 0.999f); });
+    compare_with_cpu(*device, sized(rule, 1, 400, 16, 64), rounding, [](Arrays& inputs) {
+        for (float& alpha : find(inputs, "alpha")->as<float>()) alpha = 0.999f;
+    });
     compare_with_cpu(*device, sized(rule, 1, 100, 16, 64), rounding, [](Arrays& inputs) {
         const auto alpha = find(inputs, "alpha")->as<float>();
         for (size_t t = 3; t < alpha.size(); t += 5) alpha[t] = 1;
@@ -323,19 +445,17 @@ TEST_CASE("all ways to launch give the same bits and a timeline", "[memory][cuda
     if (!device) return;
     const auto result_of = [&](const char* launch) {
         const auto parameters = parameters_with(sized("titans", 2, 100, 32, 8, {{"launch", launch}}));
-        if (memory_family().variant("sequential")->check(parameters, device->chip())) return Arrays{};
-        const Arrays inputs = inputs_for(parameters);
-        const auto plan =
-            memory_family().variant("sequential")->plan_cuda({parameters, inputs, false, device, true});
-        REQUIRE(plan);
+        if (memory_family().variant("sequential")->refusal(parameters, device->chip())) return Arrays{};
+        const Plan plan =
+            plan_on_device(*device, memory_family(), "sequential", parameters, inputs_for(parameters));
         GpuTimer timer(*device);
         for (int repeat = 0; repeat < 2; ++repeat) {
-            const auto timed = timer.time(*plan, Cache::hot);
+            const auto timed = timer.time(plan, Cache::hot);
             REQUIRE(timed);
             INFO(launch << " " << timer.note());
             if (timer.note().empty()) CHECK(timed->launches.size() == 100);
         }
-        return *plan->outputs();
+        return *plan.outputs();
     };
     const Arrays in_stream = result_of("stream");
     for (const char* launch : {"sync", "graph", "graph_pdl"}) {

@@ -14,6 +14,7 @@ struct Device::State {
     SharedContext context;  // null in theory
     Stream stream;
     std::map<std::string, Module> modules;  // by the key of what was compiled
+    std::string warnings;
 
     const DriverCalls& calls() const {
         context->make_current();
@@ -47,14 +48,14 @@ Outcome<std::unique_ptr<Device>> Device::open(int index, CompilerOptions options
             ": the kernels need a GPU of compute capability 8.0 (Ampere) or newer, or run on "
             "the CPU");
     return std::unique_ptr<Device>(new Device(std::make_unique<State>(
-        State{chip, Compiler(std::move(options)), {}, *context, std::move(*stream), {}})));
+        State{chip, Compiler(std::move(options)), {}, *context, std::move(*stream), {}, {}})));
 }
 
 Outcome<std::unique_ptr<Device>> Device::theory(std::string_view architecture, CompilerOptions options) {
     const auto chip = chip_of(architecture);
     if (!chip) return chip.error();
-    return std::unique_ptr<Device>(
-        new Device(std::make_unique<State>(State{*chip, Compiler(std::move(options)), {}, nullptr, {}, {}})));
+    return std::unique_ptr<Device>(new Device(
+        std::make_unique<State>(State{*chip, Compiler(std::move(options)), {}, nullptr, {}, {}, {}})));
 }
 
 const Chip& Device::chip() const { return state_->chip; }
@@ -69,12 +70,16 @@ void Device::on_compiling(std::function<void(const std::string& file)> compiling
     state_->compiling = std::move(compiling);
 }
 
+const std::string& Device::warnings() const { return state_->warnings; }
+
 Outcome<Kernel> Device::kernel(const Source& source, const std::string& entry) {
     const auto compiled = state_->compiler.compile(source, chip().architecture, state_->compiling);
     if (!compiled) return compiled.error();
     const auto resources = compiled->kernels.find(entry);
     if (resources == compiled->kernels.end())
         return Error::failure(source.file + " has no kernel " + entry + " (extern \"C\" __global__)");
+    if (!compiled->log.empty() && state_->warnings.find(compiled->log) == std::string::npos)
+        state_->warnings += compiled->log + "\n";
     Kernel kernel{entry, resources->second, nullptr};
     if (!present()) return kernel;
 

@@ -45,6 +45,8 @@ class Device {
     // before NVRTC is, with the file's name.
     Outcome<Kernel> kernel(const Source& source, const std::string& entry);
     void on_compiling(std::function<void(const std::string& file)> compiling);
+    // What the compiler warned of in all kernels so far, a line each; "": nothing.
+    const std::string& warnings() const;
 
     // The rest needs a GPU.
     Outcome<Memory> allocate(int64_t bytes);  // out of memory: a failure with both figures

@@ -377,7 +377,7 @@ void for_each_range(const Job& job, int64_t step, Add add) {
 void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t room) {
     const TiledChain tiled = {
         matrix_chain(job), {job.k, job.storage, job.d, job.normalises}, {job.v, job.storage, job.d}, solves};
-    const Reader reader = {{.result = job.y_name, .at_boundary = job.reads_boundary},
+    const Reader reader = {{"", "q", job.y_name, job.reads_boundary},
                            {job.q, job.storage, job.d, job.normalises},
                            job.storage,
                            false,

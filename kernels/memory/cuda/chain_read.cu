@@ -34,7 +34,8 @@ constexpr int column_tiles = columns / 8, row_tiles = rows / 8, source_tiles = b
 constexpr int padding = device::bank_padding<precision>;
 constexpr int state_stride = columns + padding, error_stride = block + padding, weight_stride = block + 4;
 constexpr int state_elements = rows * state_stride;
-constexpr int source_elements = AT_BOUNDARY ? 0 : block * state_stride + rows * error_stride;
+constexpr int errors_at = AT_BOUNDARY ? 0 : block * state_stride;  // behind the keys of a block
+constexpr int source_elements = AT_BOUNDARY ? 0 : errors_at + rows * error_stride;
 constexpr int most_elements = state_elements > source_elements ? state_elements : source_elements;
 static_assert(THREADS % 32 == 0 && SOURCES % block == 0, "whole warps and blocks");
 static_assert(SIDES == 1 || SIDES == 2, "one stage at most is on its way");
@@ -42,8 +43,8 @@ static_assert(SIDES == 1 || SIDES == 2, "one stage at most is on its way");
 struct Side {
     alignas(16) Element elements[most_elements];  // a state, or the keys and errors of a block
 
-    __device__ const Element* keys() const { return elements; }
-    __device__ const Element* errors() const { return elements + block * state_stride; }
+    __device__ Element* keys() { return elements; }
+    __device__ Element* errors() { return elements + errors_at; }
 };
 
 struct Shared {
@@ -189,7 +190,7 @@ struct Reader {
                                      there);
         const int64_t slot = batch * tiling.tiles + tile;
         device::copy_matrix<block>(
-            side.elements + block * state_stride, error_stride,
+            side.errors(), error_stride,
             static_cast<const Element*>(given.errors) + slot * rows * SOURCES + number * block, SOURCES, rows,
             rows);
     }
@@ -208,8 +209,7 @@ struct Reader {
 };
 
 // y -= what the sources of a block add, in two products: scores of 16 tokens, then those times the errors.
-__device__ void add_sources(const Shared& shared, const Side& side, Tile (&q)[column_tiles],
-                            Tile (&y)[row_tiles]) {
+__device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_tiles], Tile (&y)[row_tiles]) {
     Tile scores[source_tiles], weights[source_tiles];
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
@@ -225,8 +225,8 @@ __device__ void add_sources(const Shared& shared, const Side& side, Tile (&q)[co
 // The same source by source, for tokens from `row` on: products take zero times what later sources hold,
 // which is not nothing where that is not finite. The first source lies `first` tokens from the tile's first
 // one.
-__device__ void add_sources_one_by_one(const Shared& shared, const Side& side, Tile (&q)[column_tiles],
-                                       int row, int first, Tile (&y)[row_tiles]) {
+__device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&q)[column_tiles], int row,
+                                       int first, Tile (&y)[row_tiles]) {
     Tile scores[source_tiles];
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
@@ -316,7 +316,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
         device::clear(y);
 #pragma unroll unrolled
         for (int stage = 0; stage < stages; ++stage) {
-            const Side& side = shared.sides[stage % SIDES];
+            Side& side = shared.sides[stage % SIDES];
             if (stage > 0) __syncthreads();  // all are done with the stage before, its side and its weights
             if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
             if (SIDES == 2 && stage + 1 < stages)
