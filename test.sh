@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything and runs every test; the last line is `N passed, N failed[, N skipped]`.
+# Installs what is missing, builds everything and runs every test; the last line is `N passed, N failed[, N skipped]`,
+# above it are the ten slowest tests.
 #
 #   ./test.sh               the release build
 #   ./test.sh PRESET        debug, asan or tsan of CMakePresets.json
+#   ./test.sh TAG           only the test cases with this tag: scan, or '[scan]'
+#   ./test.sh random N      only the tests with random settings, N a family and variant; their seed is printed, and
+#                           SAWTOOTH_RANDOM_SEED=SEED repeats it
+#   ./test.sh tilings       only the compile of every kernel for every combination of its tiling values
 #
 # A test case is one of sawtooth_tests, one file of tests/end_to_end (called with the program as its argument; exit 77
 # means skipped), or the check of the formatting. A line `skipped: NAME: reason` on the tests' output counts that case
@@ -10,7 +15,32 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cmake/setup.sh"
 export LC_ALL=C.UTF-8
-preset=${1:-release}
+
+refuse() {
+    say "test.sh: $1"
+    exit 2
+}
+
+# The preset to build, and Catch2's words for the test cases to run: "" for all, so that the rest runs too. A filter
+# selects hidden cases ([.child]: started by other tests) unless it says not to.
+preset=release tag='' filter=''
+case ${1:-} in
+'' | release | debug | asan) preset=${1:-release} ;;
+tsan) preset=tsan filter='~[window]~[.]' ;; # the suppressions end at the graphics drivers
+random)
+    [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || refuse "random wants a count, as in ./test.sh random 100"
+    export SAWTOOTH_RANDOM_SETTINGS=$2
+    tag='[random]' filter="$tag~[.]"
+    shift
+    ;;
+tilings) tag='[.tilings]' filter='[tilings]' ;;
+*)
+    tag=[${1//[][]/}]
+    grep -qF -- "$tag" "$root"/tests/*_test.cpp || refuse "$1 is neither a preset nor the tag of a test case"
+    filter="$tag~[.]"
+    ;;
+esac
+[ $# -lt 2 ] || refuse "$2 is one word too many"
 
 need_packages program "${program_packages[@]}"
 need_packages test "${test_packages[@]}"
@@ -27,15 +57,27 @@ result() { # NAME STATUS
 }
 
 # Unit, property and window tests: on a display of their own, so that no window opens on the user's.
-tests=("$root/build/$preset/sawtooth_tests")
+program=$root/build/$preset/sawtooth_tests
+selected=("$program" ${filter:+"$filter"})
+tests=("${selected[@]}" --durations yes)
 ! command -v xvfb-run >/dev/null || tests=(xvfb-run -a -s '-screen 0 1600x900x24' "${tests[@]}")
-[ "$preset" != tsan ] || tests+=('~[window]')
 log=$root/build/$preset-tests.log
 status=0
-(cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$log" || status=$?
+(cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$log" |
+    sed -u '/^[0-9.]* s: /d' || status=$?
+
+# Seconds and name of each test: Catch2 gives a line for every section and every round of a case.
+times=$root/build/$preset-times.txt
+names() { # in the words of Catch2 2 or of 3: the wrong ones are refused
+    "${selected[@]}" --list-test-names-only || "${selected[@]}" --list-tests --verbosity quiet
+}
+awk 'NR == FNR { is_case[$0]; next }
+     match($0, /^[0-9.]+ s: /) { name = substr($0, RLENGTH + 1); if (name in is_case) seconds[name] += $1 }
+     END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
+    <(names 2>/dev/null) "$log" >"$times"
 
 # Catch2's own sum: "All tests passed (9 assertions in 3 test cases)", or "test cases: 3 | 2 passed | 1 failed".
-# Without one the tests crashed, which is a failure too.
+# Without one the tests crashed, which is a failure too, or there was none.
 sum=$(grep -aE '^(All tests passed|test cases:)' "$log" | tail -1 || true)
 number() { grep -oE "$1" <<<"$sum" | grep -oE '[0-9]+' | head -1 || true; }
 noted=$(sed -nE 's/^skipped: (.*): .*/\1/p' "$log" | sort -u | wc -l)
@@ -47,30 +89,48 @@ else
     skipped=$(number '[0-9]+ skipped')
 fi
 passed=$((${cases:-0} - noted)) failed=${failed:-0} skipped=$((${skipped:-0} + noted))
-[ "$status" = 0 ] || [ "$failed" -gt 0 ] || result "sawtooth_tests, exit $status" 1
+if [ -z "$sum" ] && grep -qaE '^No test' "$log"; then
+    result "no test case has the tag $tag" 1
+elif [ "$status" != 0 ] && [ "$failed" = 0 ]; then
+    result "sawtooth_tests, exit $status" 1
+fi
 
-for test in "$root"/tests/end_to_end/*; do
-    case $test in
-    *.sh) interpreter=bash ;;
-    *.py) interpreter=/usr/bin/python3 ;; # the one that has the packaged numpy
-    *) continue ;;
-    esac
-    status=0
-    "$interpreter" "$test" "$root/build/$preset/sawtooth" </dev/null || status=$?
-    result "${test#"$root/"}" "$status"
-done
+end_to_end() {
+    local test interpreter status
+    for test in "$root"/tests/end_to_end/*; do
+        case $test in
+        *.sh) interpreter=bash ;;
+        *.py) interpreter=/usr/bin/python3 ;; # the one that has the packaged numpy
+        *) continue ;;
+        esac
+        status=0
+        SECONDS=0
+        "$interpreter" "$test" "$root/build/$preset/sawtooth" </dev/null || status=$?
+        echo "$SECONDS.0 s  ${test#"$root/"}" >>"$times"
+        result "${test#"$root/"}" "$status"
+    done
+}
 
 # Only release 14, as each lays out a little differently.
-if command -v clang-format-14 >/dev/null; then
-    status=0
+formatting() {
+    local status=0
+    if ! command -v clang-format-14 >/dev/null; then
+        echo "formatting was not checked: no clang-format-14"
+        result formatting 77
+        return
+    fi
     find "$root" -path "$root/build" -prune -o -regex '.*\.\(cpp\|h\|cu\|cuh\)' -print | sort |
         xargs clang-format-14 --dry-run --Werror || status=1
     result "formatting (clang-format-14 -i FILE)" "$status"
-else
-    echo "formatting was not checked: no clang-format-14"
-    result formatting 77
+}
+
+if [ -z "$tag" ]; then
+    end_to_end
+    formatting
 fi
 
+echo "slowest tests:"
+sort -rn "$times" | sed -n '1,10s/^/  /p'
 line="$passed passed, $failed failed"
 [ "$skipped" = 0 ] || line+=", $skipped skipped"
 echo "$line"

@@ -1,14 +1,14 @@
-# folder_library(TARGET FOLDER LINKS folders it may include USES libraries): the .cpp files of one folder, with
-# SUBFOLDERS also those of the folders inside it.
+# folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries): the .cpp files of one folder; DEEP: and
+# of the folders inside it.
 # folder_program(...): the same as an executable, only made when the folder has sources.
 
 # No contraction: a product and a sum are rounded apart, so that every processor gives the same bits.
 set(own_flags -Wall -Wextra -Wpedantic -ffp-contract=off)
 
 function(folder_library name folder)
-    cmake_parse_arguments(PARSE_ARGV 2 of "SUBFOLDERS" "" "LINKS;USES")
+    cmake_parse_arguments(PARSE_ARGV 2 of "DEEP" "" "LINKS;USES")
     set(glob GLOB)
-    if(of_SUBFOLDERS)
+    if(of_DEEP)
         set(glob GLOB_RECURSE)
     endif()
     file(${glob} sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)

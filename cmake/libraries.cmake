@@ -55,33 +55,43 @@ target_include_directories(glad SYSTEM INTERFACE ${bundle}/glfw/glfw/deps)
 
 set(imgui_dir ${bundle}/imgui/imgui)
 set(implot_dir ${bundle}/implot/implot)
-foreach(tested "" "_tested")
-    foreign_library(imgui${tested}
+add_library(imgui_headers INTERFACE)
+target_include_directories(imgui_headers SYSTEM INTERFACE ${imgui_dir} ${CMAKE_CURRENT_LIST_DIR})
+target_compile_definitions(imgui_headers INTERFACE IMGUI_USER_CONFIG="imgui_config.h")
+
+# Dear ImGui's core, the one part that is built twice: for the program, and for the tests with the hooks of the test
+# engine and with assertions, as a misuse must fail there. Whatever includes its headers is built once and links with
+# either: the hooks change no struct and no function that the headers declare. Objects rather than a static library, as a
+# program chooses one for the libraries below it.
+foreach(core imgui imgui_tested)
+    add_library(${core} OBJECT EXCLUDE_FROM_ALL
         ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_demo.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
-        ${imgui_dir}/imgui_widgets.cpp ${imgui_dir}/imgui_stacklayout.cpp)
-    target_include_directories(imgui${tested} SYSTEM PUBLIC ${imgui_dir})
-
-    foreign_library(implot${tested} ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
-    target_include_directories(implot${tested} SYSTEM PUBLIC ${implot_dir})
-    target_link_libraries(implot${tested} PUBLIC imgui${tested})
-
-    foreign_library(imgui_backends${tested}
-        ${imgui_dir}/backends/imgui_impl_glfw.cpp ${imgui_dir}/backends/imgui_impl_opengl3.cpp)
-    target_include_directories(imgui_backends${tested} SYSTEM PUBLIC ${imgui_dir}/backends)
-    target_link_libraries(imgui_backends${tested} PUBLIC imgui${tested} glfw ${CMAKE_DL_LIBS})
+        ${imgui_dir}/imgui_widgets.cpp ${imgui_dir}/imgui_stacklayout.cpp ${CMAKE_CURRENT_LIST_DIR}/imgui_misuse.cpp)
+    target_compile_options(${core} PRIVATE ${foreign_flags})
+    target_link_libraries(${core} PUBLIC imgui_headers)
 endforeach()
-
-# In tests a misuse of Dear ImGui or ImPlot must fail: their assertions are on, which NDEBUG turns off in the program.
-target_compile_options(imgui_tested PUBLIC -UNDEBUG)
+target_compile_options(imgui_tested PRIVATE -UNDEBUG)
 target_compile_definitions(imgui_tested PUBLIC
     IMGUI_ENABLE_TEST_ENGINE= # without a value, as its own header defines it
     IMGUI_TEST_ENGINE_ENABLE_COROUTINE_STDTHREAD_IMPL=1
     IMGUI_TEST_ENGINE_ENABLE_STD_FUNCTION=1
     IMGUI_TEST_ENGINE_ENABLE_CAPTURE=1)
-# The core's hooks call the engine and the engine the core: static libraries may link in a circle.
+
+# Plots of double alone: each further type is ten seconds of compiling.
+foreign_library(implot ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
+target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
+target_include_directories(implot SYSTEM PUBLIC ${implot_dir})
+target_link_libraries(implot PUBLIC imgui_headers)
+
+foreign_library(imgui_backends
+    ${imgui_dir}/backends/imgui_impl_glfw.cpp ${imgui_dir}/backends/imgui_impl_opengl3.cpp)
+target_include_directories(imgui_backends SYSTEM PUBLIC ${imgui_dir}/backends)
+target_link_libraries(imgui_backends PUBLIC imgui_headers glfw ${CMAKE_DL_LIBS})
+
 set(test_engine_dir ${bundle}/imgui_test_engine/imgui_test_engine)
 file(GLOB test_engine_sources ${test_engine_dir}/imgui_test_engine/*.cpp)
 foreign_library(imgui_test_engine ${test_engine_sources})
 target_include_directories(imgui_test_engine SYSTEM PUBLIC ${test_engine_dir} ${test_engine_dir}/imgui_test_engine)
-target_link_libraries(imgui_test_engine PUBLIC imgui_tested Threads::Threads)
-target_link_libraries(imgui_tested PUBLIC imgui_test_engine)
+target_compile_definitions(imgui_test_engine PRIVATE
+    $<TARGET_PROPERTY:imgui_tested,INTERFACE_COMPILE_DEFINITIONS>)
+target_link_libraries(imgui_test_engine PUBLIC imgui_headers Threads::Threads)

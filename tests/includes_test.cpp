@@ -13,21 +13,40 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-const Names family_folders = {"kernels/scan", "kernels/ar_ssm",       "kernels/attention", "kernels/btp",
-                              "kernels/lut",  "kernels/lut_sequence", "kernels/memory"};
-
 struct Layer {
-    Names folders;    // own folders, included as "folder/…"; their sub-folders are other layers
+    Names folders;    // own folders, included as "folder/…"; of those inside only device text
     Names libraries;  // headers of these libraries, by how they begin
 };
+using Layers = std::map<std::string, Layer>;  // by folder
 
-// By folder; "" in `folders` stands for the whole tree.
-std::map<std::string, Layer> layers() {
-    std::map<std::string, Layer> all = {
+const fs::path root = SAWTOOTH_SOURCE_DIR;
+const Names everything = {""};
+const std::string device = "kernels/cuda/device";
+const std::set<std::string> parts_of_kernels = {"core", "cpu",
+                                                "cuda"};  // every other folder there is a family
+
+// With the families that they build on, which CMake links them to: "ar_ssm:scan …".
+Layers families() {
+    Layers all;
+    for (const auto& entry : fs::directory_iterator(root / "kernels")) {
+        const std::string name = entry.path().filename();
+        if (entry.is_directory() && !parts_of_kernels.contains(name))
+            all["kernels/" + name] = {
+                {"kernels/core", "kernels/cpu", "kernels/cuda", device, "kernels/" + name}, {"fmt/"}};
+    }
+    const std::string list = SAWTOOTH_BUILDS_ON;
+    const std::regex pair("(\\w+):(\\w+)");
+    for (std::sregex_iterator match(list.begin(), list.end(), pair), end; match != end; ++match)
+        all.at("kernels/" + match->str(1)).folders.push_back("kernels/" + match->str(2));
+    return all;
+}
+
+Layers layers() {
+    Layers all = {
         {"kernels/core", {{"kernels/core"}, {}}},
         {"kernels/cpu", {{"kernels/core", "kernels/cpu"}, {"hwy/", "fmt/", "immintrin.h"}}},
-        {"kernels/cuda", {{"kernels/core", "kernels/cuda"}, {"cuda", "nvrtc", "fmt/"}}},
-        {"kernels", {{"kernels/core", "kernels"}, {}}},
+        {"kernels/cuda", {{"kernels/core", "kernels/cuda", device}, {"cuda", "nvrtc", "fmt/"}}},
+        {"kernels", {{"kernels/core", "kernels"}, {"fmt/"}}},
         {"profiling",
          {{"kernels/core", "kernels/cpu", "kernels/cuda", "profiling"},
           {"cuda", "cupti", "fmt/", "immintrin.h"}}},
@@ -41,19 +60,10 @@ std::map<std::string, Layer> layers() {
          {{"app/engine", "kernels/core", "viz", "viz/imgui", "app/gui"},
           {"imgui", "implot", "GLFW/", "EGL/", "glad/", "png.h", "fmt/"}}},
         {"app", {{"app/cli", "app/gui", "app/engine"}, {}}},
-        {"tests", {{""}, {""}}},
+        {"tests", {everything, everything}},
     };
-    for (const std::string& family : family_folders) {
-        Layer layer{{"kernels/core", "kernels/cpu", "kernels/cuda", family}, {"hwy/", "fmt/", "cuda"}};
-        if (family == "kernels/ar_ssm" || family == "kernels/memory") layer.folders.push_back("kernels/scan");
-        if (family == "kernels/lut_sequence") layer.folders.push_back("kernels/lut");
-        if (family == "kernels/memory") {
-            layer.folders.push_back("kernels/memory/figures");
-            all["kernels/memory/figures"] = layer;
-        }
-        all[family] = layer;
-        all["kernels"].folders.push_back(family);
-    }
+    all.merge(families());
+    for (const auto& [folder, layer] : families()) all["kernels"].folders.push_back(folder);
     return all;
 }
 
@@ -61,6 +71,20 @@ std::string folder_of(const std::string& path) {
     const size_t slash = path.rfind('/');
     return slash == std::string::npos ? "" : path.substr(0, slash);
 }
+
+bool is_family(const std::string& layer) {
+    return folder_of(layer) == "kernels" && !parts_of_kernels.contains(layer.substr(8));
+}
+
+// What lies inside a family's folder, inside kernels/cuda and inside tests belongs to it; elsewhere each
+// folder is a layer of its own.
+std::string layer_of(const std::string& path) {
+    static const std::regex whole("(kernels/(?!core/|cpu/)\\w+|tests)/.*");
+    std::smatch match;
+    return std::regex_match(path, match, whole) ? match.str(1) : folder_of(path);
+}
+
+bool is_device_text(const std::string& path) { return path.ends_with(".cu") || path.ends_with(".cuh"); }
 
 bool is_listed(const Names& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -74,65 +98,138 @@ bool is_system(const std::string& header) {
     return std::regex_match(header, plain) && !foreign.contains(header);
 }
 
-bool is_allowed(const std::string& folder, const Layer& layer, const std::string& header, bool quoted) {
-    const bool everything = is_listed(layer.folders, "");
-    if (everything) return true;
-    if (quoted) {
-        const std::string target = folder_of(header);
-        // kernels/families.cpp sees the families' family.h alone, and no family another's reference.
-        if (folder == "kernels" && is_listed(family_folders, target)) return header == target + "/family.h";
-        if (folder != target && header.find("reference") != std::string::npos) return false;
-        if (is_listed(layer.folders, target)) return true;
-        // Test engine and own libraries of the window are included with quotes too.
+// What a kernel is compiled from: what all families share, its own folder, and nothing of the host, as NVRTC
+// is given device text alone.
+bool device_may_include(const std::string& layer, const Layer& rules, const std::string& header) {
+    if (!header.ends_with(".cuh")) return false;
+    const std::string target = folder_of(header);
+    return target == device || (is_family(layer) && is_listed(rules.folders, layer_of(header)));
+}
+
+bool host_may_include(const std::string& path, const Layer& rules, const std::string& header) {
+    const std::string layer = layer_of(path), target = layer_of(header);
+    // kernels/families.cpp sees the families' family.h alone, and no family another's reference.
+    if (layer == "kernels" && is_family(target)) return header == target + "/family.h";
+    if (layer != target && header.find("reference") != std::string::npos) return false;
+    if (folder_of(header) == device) return is_listed(rules.folders, device) && header.ends_with(".cuh");
+    return is_listed(rules.folders, target);
+}
+
+// Of a family Highway is for what computes on the CPU, and CUDA's headers are for its files that say so.
+bool may_include_library(const std::string& path, const Layer& rules, const std::string& header) {
+    const bool is_for_cuda = path.find("cuda") != std::string::npos;
+    if (is_family(layer_of(path))) {
+        if (header.starts_with("hwy/")) return !is_for_cuda && path.find("figures") == std::string::npos;
+        if (header.starts_with("cuda")) return is_for_cuda;
     }
-    for (const std::string& library : layer.libraries)
-        if (header.starts_with(library)) return true;
-    return !quoted && is_system(header);
+    return std::any_of(rules.libraries.begin(), rules.libraries.end(),
+                       [&](const std::string& library) { return header.starts_with(library); });
+}
+
+bool is_allowed(const std::string& path, const Layer& rules, const std::string& header, bool quoted) {
+    if (rules.folders == everything) return true;
+    if (is_device_text(path)) return quoted && device_may_include(layer_of(path), rules, header);
+    // Dear ImGui and its kin are included with quotes too.
+    return (quoted && host_may_include(path, rules, header)) || may_include_library(path, rules, header) ||
+           (!quoted && is_system(header));
+}
+
+struct Include {
+    std::string path, line, header;
+    bool quoted;
+};
+
+// Of one file, in its order; `path` from the root.
+std::vector<Include> includes_of(const std::string& path) {
+    static const std::regex include("^\\s*#\\s*include\\s+([\"<])([^\">]+)[\">]");
+    std::vector<Include> found;
+    std::ifstream file(root / path);
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        std::smatch match;
+        if (line.find('#') != std::string::npos && std::regex_search(line, match, include))
+            found.push_back({path, std::to_string(number) + ": " + line, match[2], match[1] == "\""});
+    }
+    return found;
+}
+
+// Every file of C++ and CUDA, from the root.
+Names sources() {
+    static const std::set<std::string> extensions = {".cpp", ".h", ".cu", ".cuh"};
+    Names paths;
+    for (const char* top : {"kernels", "profiling", "viz", "app", "tests"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / top))
+            if (extensions.contains(entry.path().extension()))
+                paths.push_back(fs::relative(entry.path(), root));
+    return paths;
 }
 
 TEST_CASE("every include is one that the layers allow", "[layers]") {
-    const fs::path root = SAWTOOTH_SOURCE_DIR;
-    const std::map<std::string, Layer> allowed = layers();
-    const std::regex include("^\\s*#\\s*include\\s+([\"<])([^\">]+)[\">]");
-    int files = 0;
-    for (const char* top : {"kernels", "profiling", "viz", "app", "tests"}) {
-        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-            const std::string extension = entry.path().extension();
-            if (extension != ".cpp" && extension != ".h") continue;
-            ++files;
-            const std::string path = fs::relative(entry.path(), root);
-            const auto layer = allowed.find(folder_of(path).starts_with("tests") ? "tests" : folder_of(path));
-            INFO(path << " lies in no layer");
-            REQUIRE(layer != allowed.end());
-            std::ifstream file(entry.path());
-            int number = 0;
-            for (std::string line; std::getline(file, line);) {
-                ++number;
-                std::smatch match;
-                if (!std::regex_search(line, match, include)) continue;
-                INFO(path << ":" << number << ": " << line);
-                CHECK(is_allowed(layer->first, layer->second, match[2], match[1] == "\""));
-            }
+    const Layers all = layers();
+    std::map<std::string, int> host_files, device_files;  // by layer
+    for (const std::string& path : sources()) {
+        const auto layer = all.find(layer_of(path));
+        INFO(path << " lies in no layer");
+        REQUIRE(layer != all.end());
+        ++(is_device_text(path) ? device_files : host_files)[layer->first];
+        for (const Include& include : includes_of(path)) {
+            INFO(include.path << ":" << include.line);
+            CHECK(is_allowed(path, layer->second, include.header, include.quoted));
         }
     }
-    CHECK(files > 60);
+    for (const auto& [layer, rules] : all) {
+        INFO(layer);
+        CHECK(host_files[layer] > 0);
+    }
+    for (const char* layer : {"kernels/cuda", "kernels/scan", "kernels/memory"}) {
+        INFO(layer);
+        CHECK(device_files[layer] > 0);
+    }
 }
 
 TEST_CASE("the layers' test finds what they forbid", "[layers]") {
-    const auto all = layers();
-    const auto allows = [&](const char* folder, const char* header, bool quoted) {
-        return is_allowed(folder, all.at(folder), header, quoted);
+    const Layers all = layers();
+    const auto allows = [&](const std::string& path, const std::string& header, bool quoted = true) {
+        return is_allowed(path, all.at(layer_of(path)), header, quoted);
     };
-    CHECK(allows("kernels/core", "vector", false));
-    CHECK_FALSE(allows("kernels/core", "fmt/format.h", false));
-    CHECK_FALSE(allows("viz", "kernels/cpu/pool.h", true));
-    CHECK_FALSE(allows("viz", "imgui.h", false));
-    CHECK_FALSE(allows("kernels/btp", "kernels/scan/tiles.h", true));
-    CHECK_FALSE(allows("kernels/memory", "kernels/scan/reference.h", true));
-    CHECK(allows("kernels/memory", "kernels/scan/tiles.h", true));
-    CHECK_FALSE(allows("app/gui", "kernels/families.h", true));
-    CHECK_FALSE(allows("kernels", "kernels/scan/parts.h", true));
-    CHECK(allows("kernels", "kernels/scan/family.h", true));
+    CHECK(allows("kernels/core/array.h", "vector", false));
+    CHECK_FALSE(allows("kernels/core/array.h", "fmt/format.h", false));
+    CHECK_FALSE(allows("viz/axis.cpp", "kernels/cpu/pool.h"));
+    CHECK_FALSE(allows("viz/axis.cpp", "imgui.h", false));
+    CHECK(allows("viz/imgui/readout.cpp", "imgui.h", false));
+    CHECK_FALSE(allows("app/gui/lab.cpp", "kernels/families.h"));
+    CHECK_FALSE(allows("kernels/families.cpp", "kernels/scan/parts.h"));
+    CHECK(allows("kernels/families.cpp", "kernels/scan/family.h"));
+
+    CHECK_FALSE(allows("kernels/btp/cpu.cpp", "kernels/scan/tiles.h"));
+    CHECK_FALSE(allows("kernels/memory/cpu.cpp", "kernels/scan/tiles.h"));
+    CHECK(allows("kernels/ar_ssm/cpu.cpp", "kernels/scan/tiles.h"));
+    CHECK_FALSE(allows("kernels/ar_ssm/cpu.cpp", "kernels/scan/reference.h"));
+    CHECK(allows("kernels/lut_sequence/cpu.cpp", "kernels/lut/schema.h"));
+
+    // A family's folders are one layer.
+    CHECK(allows("kernels/memory/figures/states.cpp", "kernels/memory/rules.h"));
+    CHECK(allows("kernels/memory/cpu/chain.cpp", "kernels/memory/cpu/plan.h"));
+    CHECK_FALSE(allows("kernels/memory/cpu/chain.cpp", "kernels/btp/cpu/plan.h"));
+    CHECK(allows("kernels/memory/cpu/chain.cpp", "hwy/highway.h", false));
+    CHECK_FALSE(allows("kernels/memory/cuda/chain.cpp", "hwy/highway.h", false));
+    CHECK_FALSE(allows("kernels/memory/figures/states.cpp", "hwy/highway.h", false));
+    CHECK(allows("kernels/memory/cuda/chain.cpp", "cuda.h", false));
+    CHECK_FALSE(allows("kernels/memory/cpu/chain.cpp", "cuda.h", false));
+
+    // Device text.
+    CHECK(allows("kernels/memory/cuda/chain.cu", "kernels/memory/cuda/arguments.cuh"));
+    CHECK(allows("kernels/memory/cuda/chain.cu", "kernels/cuda/device/types.cuh"));
+    CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/scan/rows.cuh"));
+    CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/memory/rules.h"));
+    CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/core/launch.h"));
+    CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "cuda_fp16.h", false));
+    CHECK(allows("kernels/cuda/device/warp.cuh", "kernels/cuda/device/types.cuh"));
+    CHECK_FALSE(allows("kernels/cuda/device/warp.cuh", "kernels/scan/rows.cuh"));
+    CHECK_FALSE(allows("kernels/cuda/convert.cu", "kernels/cuda/compiler.h"));
+    CHECK(allows("kernels/memory/cuda/plan.cpp", "kernels/memory/cuda/arguments.cuh"));
+    CHECK_FALSE(allows("kernels/core/plan.h", "kernels/cuda/device/types.cuh"));
 }
 
 }  // namespace
