@@ -140,8 +140,7 @@ class Rule {
     Rule(const Parameters& parameters, const Sequence& tokens)
         : name_(parameters.text("rule")),
           tokens_(tokens),
-          window_(static_cast<size_t>(
-              std::min(parameters.integer("omega_window"), parameters.integer("length")))),
+          window_(static_cast<size_t>(parameters.integer("omega_window"))),
           lambda_k_(parameters.real("lambda_k")),
           lambda_v_(parameters.real("lambda_v")),
           w_(is("atlas") ? tokens.weights() : Matrix(0, 0)) {}
@@ -191,7 +190,8 @@ class Rule {
         std::copy(row.begin(), row.end(), m.row(i));
     }
 
-    // 1/c also while the window fills.
+    // 1/c also while the window fills, and where the sequence is shorter: no token depends on what comes
+    // after.
     void add_window(State& state, size_t t, double theta) const {
         for (size_t i = t + 1 - std::min(window_, t + 1); i <= t; ++i) {
             const Vector k = tokens_.key("k", i);
