@@ -17,7 +17,9 @@ bool is_narrow(const Parameters& parameters, Storage storage) {
     return parameters.has("dtype") && storage_named(parameters.text("dtype")) == storage;
 }
 
-double size_of(std::complex<double> value) { return std::max(std::abs(value.real()), std::abs(value.imag())); }
+double size_of(std::complex<double> value) {
+    return std::max(std::abs(value.real()), std::abs(value.imag()));
+}
 
 bool is_finite(std::complex<double> value) {
     return std::isfinite(value.real()) && std::isfinite(value.imag());
@@ -106,8 +108,8 @@ Rounding rounding_of(const Parameters& parameters, Backend backend) {
     if (is_narrow(parameters, Storage::f16)) rounding.outputs += 0x1p-11;
     if (is_narrow(parameters, Storage::bf16)) rounding.outputs += 0x1p-8;
     if (backend == Backend::cpu || !parameters.has("precision")) return rounding;
-    // A factor of a tensor-core product keeps 11 or 8 bits; three such products, one after another, is what makes
-    // an output.
+    // A factor of a tensor-core product keeps 11 or 8 bits; three such products, one after another, is what
+    // makes an output.
     if (parameters.is("precision", "tf32")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
     if (parameters.is("precision", "f16")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
     if (parameters.is("precision", "bf16")) return {0x1p-8, rounding.outputs + 3 * 0x1p-8};

@@ -26,8 +26,8 @@ Arrays copied(const Arrays& arrays);
 // Every float off by up to `share` of itself.
 Arrays perturbed(const Arrays& inputs, double share, uint64_t seed);
 
-// The outputs that are right, and the same of inputs that are off by a rounding: how far these lie from the first
-// is what no algorithm can be blamed for.
+// The outputs that are right, and the same of inputs that are off by a rounding: how far these lie from the
+// first is what no algorithm can be blamed for.
 struct Wanted {
     Arrays outputs, moved;
 };
@@ -54,8 +54,8 @@ struct Comparison {
     double worst = 0;      // the largest share of the tolerance that a sequence takes; above 1 it is wrong
     std::string words;     // which sequence that is, and how far it is off
 };
-// Sequence by sequence, in L2: that share of the wanted plus eight times what moves. Elements that are not finite
-// in `wanted` are left out, and so are wild sequences.
+// Sequence by sequence, in L2: that share of the wanted plus eight times what moves. Elements that are not
+// finite in `wanted` are left out, and so are wild sequences.
 Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
                    const std::vector<bool>& wild, double share);
 

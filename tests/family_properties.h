@@ -15,7 +15,8 @@ namespace sawtooth {
 // Where cases run.
 struct Runs {
     Chip chip;
-    std::function<Arrays(const RandomCase&, const Arrays& inputs)> run;  // the outputs, with data of their own
+    std::function<Arrays(const RandomCase&, const Arrays& inputs)>
+        run;  // the outputs, with data of their own
 };
 Runs on_cpu();
 
@@ -34,8 +35,8 @@ int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& o
 void check_strange_numbers(const Runs& runs);
 // ... and leaves the other sequences of the batch as they were, to the last bit.
 void check_separate_sequences(const Runs& runs);
-// Other numbers, NaN or infinity from some position on leave what stands before as it was: to the last bit, or
-// where `by_rounding`, but for roundings.
+// Other numbers, NaN or infinity from some position on leave what stands before as it was: to the last bit,
+// or where `by_rounding`, but for roundings.
 void check_causal_prefixes(const Runs& runs, bool by_rounding);
 
 // Every launch says what it is; what it reads is an input or was written before, as large as it is read, and

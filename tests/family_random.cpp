@@ -11,7 +11,7 @@ namespace sawtooth {
 namespace {
 
 constexpr int64_t longest_sequence = 400;  // several tiles of 64 and chunks of every kind
-constexpr int64_t widest = 64;             // of every other dimension
+constexpr int64_t widest_to_run = 64;      // of every other dimension
 constexpr double most_operations = 3e6;    // some milliseconds, for the reference too
 constexpr int most_draws = 20000;          // settings that are refused cost a microsecond
 
@@ -21,24 +21,11 @@ std::optional<uint64_t> number_in_environment(const char* name) {
     return std::strtoull(text, nullptr, 10);
 }
 
-int64_t most_of(const Family& family, const Parameter& row) {
-    const bool is_width = row.group == Group::shape && row.name != family.sequence_axis;
-    return is_width ? widest : longest_sequence;
-}
-
-Parameters random_parameters(Random& random, const Family& family, Backend backend) {
-    Settings settings;
-    for (const Parameter& row : family.parameters)
-        if (row.renews != Renews::figures)
-            settings.emplace_back(row.name, random_value(random, row, most_of(family, row)));
-    return settled(family, settings, {}, backend);
-}
-
 // What the variant takes; absent after many that it did not.
 std::optional<Parameters> accepted_parameters(Random& random, const Family& family, const Variant& variant,
                                               const Chip& chip, const Accepts& accepts) {
     for (int draw = 0; draw < most_draws; ++draw) {
-        Parameters parameters = random_parameters(random, family, chip.backend);
+        Parameters parameters = random_parameters(random, family, chip.backend, widest_to_run);
         if (family.check && family.check(parameters)) continue;
         if (accepts && !accepts(family, variant, parameters)) continue;
         if (variant.refusal(parameters, chip)) continue;
@@ -89,8 +76,8 @@ int64_t random_integer(Random& random, int64_t least, int64_t most) {
 }
 
 Value random_value(Random& random, const Parameter& row, int64_t most) {
-    if (row.type == Type::choice) return row.choices[static_cast<size_t>(below(
-        random, static_cast<int64_t>(row.choices.size())))];
+    if (row.type == Type::choice)
+        return row.choices[static_cast<size_t>(below(random, static_cast<int64_t>(row.choices.size())))];
     if (row.type == Type::boolean) return below(random, 2) == 1;
     if (!row.word.empty() && below(random, 2) == 0) return row.word;
     if (row.type == Type::real) {
@@ -105,6 +92,16 @@ Value random_value(Random& random, const Parameter& row, int64_t most) {
     for (int64_t left = 1 + below(random, 3); left > 0; --left)
         list.push_back(random_integer(random, least, most));
     return list;
+}
+
+Parameters random_parameters(Random& random, const Family& family, Backend backend, int64_t widest) {
+    Settings settings;
+    for (const Parameter& row : family.parameters) {
+        if (row.renews == Renews::figures) continue;
+        const bool is_width = row.group == Group::shape && row.name != family.sequence_axis;
+        settings.emplace_back(row.name, random_value(random, row, is_width ? widest : longest_sequence));
+    }
+    return settled(family, settings, {}, backend);
 }
 
 std::string words_of(const Family& family, const Parameters& parameters) {

@@ -21,6 +21,10 @@ int64_t random_integer(Random& random, int64_t least, int64_t most);
 // A value that the row accepts; integers at most `most`.
 Value random_value(Random& random, const Parameter& row, int64_t most);
 
+// Every parameter at random, settled; the family may refuse them. Dimensions are at most `widest`, but for
+// the sequence axis.
+Parameters random_parameters(Random& random, const Family& family, Backend backend, int64_t widest);
+
 // One setting with its inputs, and what a test says when it fails with them.
 struct RandomCase {
     const Family& family;
@@ -34,9 +38,9 @@ struct RandomCase {
 // What a test wants of a setting; empty: anything.
 using Accepts = std::function<bool(const Family&, const Variant&, const Parameters&)>;
 
-// Calls each(case) for so many settings of every variant of the family that runs on the chip's backend: all that
-// the variant and `accepts` do not refuse and that cost a few milliseconds. The name of the test decides, with
-// the seed, which settings these are. A variant for which none is found is left out.
+// Calls each(case) for so many settings of every variant of the family that runs on the chip's backend: all
+// that the variant and `accepts` do not refuse and that cost a few milliseconds. The name of the test
+// decides, with the seed, which settings these are. A variant for which none is found is left out.
 void for_random_cases(const std::string& test, const Family& family, const Chip& chip, const Accepts& accepts,
                       const std::function<void(RandomCase&)>& each);
 
