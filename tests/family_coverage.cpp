@@ -21,14 +21,14 @@ bool is_accepted(const Family& family, const Variant& variant, const Parameters&
 }
 
 // What compiling the setting would show: values of parameters, and the forms of the variant's launches.
-Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device) {
+Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device, bool thorough) {
     const std::string who = setting.variant->name + ": ";
     Facts facts;
     for (const Parameter& row : family.parameters) {
         const std::string value = row.name + " = " + to_text(setting.parameters.at(row.name));
         const bool is_choice = row.type == Type::choice || row.type == Type::boolean;
         if (row.group == Group::tiling)
-            facts.insert(who + value);
+            facts.insert((thorough ? who : "") + value);
         else if (is_choice && row.renews != Renews::figures)
             facts.insert(value);
     }
@@ -54,7 +54,7 @@ std::vector<Settings> near_defaults(const Family& family) {
             for (const bool flag : {false, true}) add(row, flag);
         if (row.type == Type::list) add(row, std::vector<int64_t>{8});
         if (row.group != Group::shape || row.type != Type::integer) continue;
-        for (const int64_t size : {1, 3, 128}) add(row, size);
+        for (const int64_t size : {1, 3}) add(row, size);
         dimensions.push_back(&row);
     }
     for (const Parameter* left : dimensions)
@@ -95,18 +95,18 @@ size_t missing(const Facts& facts, const Facts& known) {
 std::vector<Value> tiling_values(const Parameter& row) {
     if (row.type == Type::choice) return row.choices;
     std::vector<Value> values;
-    for (const int64_t value : {1, 16, 64, 65, 2, 32, 128, 512})
+    for (const int64_t value : {1, 16, 64, 65, 256})
         if (!row.check(value)) values.emplace_back(value);
     return values;
 }
 
 // Always the setting that shows most of what is not yet shown.
-std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device) {
+std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device, bool thorough) {
     std::vector<Candidate> candidates;
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(Backend::cuda)) continue;
         for (CoveringSetting& setting : candidates_of(family, variant, device.chip())) {
-            Facts facts = facts_of(family, setting, device);
+            Facts facts = facts_of(family, setting, device, thorough);
             candidates.push_back({std::move(setting), std::move(facts)});
         }
     }
