@@ -2,7 +2,8 @@
 # of the folders inside it.
 # folder_program(...): the same as an executable, only made when the folder has sources.
 
-# No contraction: a product and a sum are rounded apart, so that every processor gives the same bits.
+# No contraction: products and sums are fused only where the code says so, not where the compiler finds it faster. The
+# last bits are the same for any number of threads, but not on every processor: wider vectors add in another order.
 set(own_flags -Wall -Wextra -Wpedantic -ffp-contract=off)
 
 function(folder_library name folder)

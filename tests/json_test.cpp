@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/engine/tables.h"
+#include "kernels/core/common_parameters.h"
+#include "kernels/families.h"
 #include "tests/catch.h"
 
 using namespace sawtooth;
@@ -51,8 +53,8 @@ Result finished_result() {
     Result result;
     result.request.family = "scan";
     result.request.seed = 18446744073709551615u;
-    result.parameters.set("length", int64_t{4096});
-    result.parameters.set("op", std::string("sum"));
+    result.parameters = find_family("scan")->defaults();
+    result.parameters.set("op", std::string("max"));
     result.device = "a processor";
     result.work = {2e6, INFINITY};
     result.variants = {finished_variant(), {}};
@@ -72,6 +74,8 @@ TEST_CASE("the document of a run has its keys", "[json]") {
     CHECK(json["backend"] == "cpu");
     CHECK(json["seed"] == 18446744073709551615u);
     CHECK(json["parameters"]["length"] == 4096);
+    CHECK(json["unused_parameters"] ==
+          Json{{"compensated", "only for op sum or complex_sum"}, {"backward", "only for op sum or linear"}});
     CHECK(json["notes"].size() == 1);
     REQUIRE(json["variants"].size() == 2);
     const Json& variant = json["variants"][0];
@@ -172,6 +176,7 @@ TEST_CASE("the document of the families has their keys", "[json]") {
                          choice_parameter("op", "What.", Group::algorithm, std::string("sum"),
                                           {std::string("sum"), std::string("max")}, Renews::inputs),
                          flag_parameter("compensated", "How.", Group::numerics, false, Renews::kernels)};
+    family.parameters[1] = ends_at("length", 1, only_on_cuda(only_for("op", {"max"}, family.parameters[1])));
     family.variants = {{"sequential", "One after the other.", {Backend::cpu}, {"y"}}};
     family.presets = {{"paper", {{"length", int64_t{8192}}}}};
     const Json json = Json::parse(families_json({&family}));
@@ -179,7 +184,11 @@ TEST_CASE("the document of the families has their keys", "[json]") {
     check_keys(row, {"name", "summary", "source", "variants", "parameters", "arrays", "presets"});
     check_keys(row["variants"][0], {"name", "backends", "outputs"});
     for (const Json& parameter : row["parameters"])
-        check_keys(parameter, {"name", "type", "default", "unit", "meaning", "renews"});
+        check_keys(parameter, {"name", "type", "default", "unit", "meaning", "renews", "applies", "ends_at"});
+    CHECK(row["parameters"][0]["applies"].is_null());
+    CHECK(row["parameters"][0]["ends_at"].is_null());
+    CHECK(row["parameters"][1]["applies"] == Json::array({"only for op max", "only on CUDA"}));
+    CHECK(row["parameters"][1]["ends_at"] == "length - 1");
     CHECK(row["parameters"][0]["min"] == 1);
     CHECK(row["parameters"][0]["max"] == 65536);
     CHECK(row["parameters"][1]["choices"] == Json::array({"sum", "max"}));

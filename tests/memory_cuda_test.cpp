@@ -5,12 +5,10 @@
 
 #include "kernels/cuda/chips.h"
 #include "kernels/memory/cuda/plan.h"
-#include "kernels/memory/family.h"
-#include "kernels/memory/strategies.h"
 #include "profiling/gpu_timer.h"
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"
-#include "tests/run_family.h"
+#include "tests/run_memory.h"
 
 namespace sawtooth::memory_facts {
 namespace {
@@ -28,17 +26,6 @@ std::vector<std::string> variants_on(const Parameters& parameters, const Chip& c
     for (const Variant& variant : memory_family().variants)
         if (!variant.refusal(parameters, chip)) names.push_back(variant.name);
     return names;
-}
-
-Parameters parameters_with(const Settings& settings) { return settled(memory_family(), settings); }
-
-// With initial states that are smaller than what one token makes of them.
-Arrays inputs_for(const Parameters& parameters) {
-    Arrays inputs = generated_inputs(memory_family(), parameters, true);
-    for (Array& array : inputs)
-        if (memory_family().array(array.name)->role == Role::optional)
-            for (float& value : array.as<float>()) value *= 0.1f;
-    return inputs;
 }
 
 Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
@@ -269,7 +256,7 @@ int compare_with_cpu(cuda::Device& device, const Settings& settings, double tole
     int compared = 0;
     for (const std::string& variant : variants_on(parameters, device.chip())) {
         const Arrays outputs = run_on_device(device, memory_family(), variant, parameters, inputs);
-        const Ran on_cpu = run(memory_family(), variant, parameters, inputs);
+        const Ran on_cpu = run(variant, parameters, inputs);
         REQUIRE(outputs.size() == on_cpu.outputs.size());
         for (const Array& output : outputs) {
             INFO(variant << " " << output.name << " " << to_text(output.shape));
@@ -423,9 +410,8 @@ TEST_CASE("alpha of 1 and the underflow of decay give no NaN on CUDA", "[memory]
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE("titans", "delta", "hebbian", "atlas");
-    compare_with_cpu(*device, sized(rule, 1, 400, 16, 64), rounding, [](Arrays& inputs) {
-        for (float& alpha : find(inputs, "alpha")->as<float>()) alpha = 0.999f;
-    });
+    compare_with_cpu(*device, sized(rule, 1, 400, 16, 64), rounding,
+                     [](Arrays& inputs) { fill(inputs, "alpha", 0.999f); });
     compare_with_cpu(*device, sized(rule, 1, 100, 16, 64), rounding, [](Arrays& inputs) {
         const auto alpha = find(inputs, "alpha")->as<float>();
         for (size_t t = 3; t < alpha.size(); t += 5) alpha[t] = 1;

@@ -7,7 +7,6 @@ namespace sawtooth {
 namespace {
 
 using namespace memory_facts;
-using memory::Exact;
 
 // Rounding of f32: some 1e-7 a token, and what is forgotten takes its rounding with it; ten times what was
 // seen over all shapes here.
@@ -33,8 +32,7 @@ int check_against_reference(const std::string& strategy, const Parameters& param
 }
 
 bool is_exact(const std::string& strategy, const Parameters& parameters) {
-    const Exact exact = strategy_named(strategy).exact(memory::rule_of(parameters));
-    return exact == Exact::always || (exact == Exact::at_chunk_one && parameters.integer("chunk") == 1);
+    return memory_family().variant(strategy)->is_exact(parameters);
 }
 
 TEST_CASE("exact strategies agree with the reference in every rule, width and chunk", "[memory][cpu]") {
@@ -70,7 +68,7 @@ TEST_CASE("exact strategies agree with the reference over random parameters", "[
         return 1 + static_cast<int64_t>(random.next() % static_cast<uint64_t>(most));
     };
     const int64_t d = up_to(48), length = up_to(400);
-    const std::string rule = memory::rules()[static_cast<size_t>(up_to(7) - 1)];
+    const std::string rule = memory::rules()[static_cast<size_t>(up_to(7) - 1)].name;
     const auto parameters = parameters_with({{"rule", rule},
                                              {"batch", up_to(3)},
                                              {"length", length},
@@ -231,6 +229,85 @@ TEST_CASE("two tokens of a memory, small enough to check by eye", "[memory][cpu]
     }
 }
 
+TEST_CASE("the window averages over its own length, whatever the sequence's", "[memory][cpu]") {
+    const auto filled = [](const char* name, Shape shape, std::vector<float> values) {
+        Array array = Array::uninitialised(name, Dtype::f32, std::move(shape));
+        std::copy(values.begin(), values.end(), array.as<float>().begin());
+        return array;
+    };
+    const auto parameters = parameters_with({{"rule", "atlas_omega"},
+                                             {"length", int64_t{2}},
+                                             {"d", int64_t{1}},
+                                             {"omega_window", int64_t{4}},
+                                             {"chunk", int64_t{1}},
+                                             {"normalise", false}});
+    const Arrays inputs = {filled("k", {1, 2, 1}, {1, 2}),   filled("v", {1, 2, 1}, {4, 10}),
+                           filled("q", {1, 2, 1}, {1, 1}),   filled("alpha", {1, 2}, {0, 0.5f}),
+                           filled("eta", {1, 2}, {0, 0.5f}), filled("theta", {1, 2}, {1, 2})};
+    // G = (0*1 - 4)*1 / 4 = -1, S = 1, M = 1; G = ((1*1 - 4)*1 + (1*2 - 10)*2) / 4 = -4.75,
+    // S = 0.5*1 + 2*4.75 = 10, M = 0.5*1 + 10 = 10.5
+    CHECK(find(reference_for(parameters, inputs), "y")->value(1).real() == 10.5);
+    for (const std::string& strategy : strategies_for(parameters)) {
+        INFO(strategy);
+        const Ran ran = run(strategy, parameters, inputs);
+        CHECK(ran["y"].value(0).real() == 1);
+        CHECK(ran["y"].value(1).real() == 10.5);
+        CHECK(ran["s"].value(0).real() == 10);
+    }
+}
+
+TEST_CASE("a sequence's first tokens give the same values whatever comes after", "[memory][cpu]") {
+    const int64_t window = GENERATE(8, 60, 1000);
+    const Settings settings = {
+        {"rule", "atlas_omega"}, {"d", int64_t{12}}, {"chunk", int64_t{20}}, {"omega_window", window}};
+    const auto with_length = [&](int64_t length) {
+        Settings all = settings;
+        all.emplace_back("length", length);
+        return parameters_with(all);
+    };
+    const auto whole = with_length(150), part = with_length(40);
+    const Arrays inputs = inputs_for(whole);
+    Arrays first;
+    for (const Array& input : inputs) {
+        first.push_back(Array::uninitialised(input.name, input.dtype,
+                                             memory_family().array(input.name)->shape_for(part, first)));
+        const auto to = first.back().as<float>();
+        std::copy_n(input.as<float>().begin(), to.size(), to.begin());
+    }
+    const auto starts_with = [](const Array& all, const Array& start) {
+        return std::memcmp(all.data.get(), start.data.get(), static_cast<size_t>(start.bytes())) == 0;
+    };
+    CHECK(starts_with(*find(reference_for(whole, inputs), "y"), *find(reference_for(part, first), "y")));
+    for (const std::string& strategy : strategies_for(whole)) {
+        INFO(strategy << " window " << window);
+        CHECK(starts_with(run(strategy, whole, inputs)["y"], run(strategy, part, first)["y"]));
+    }
+}
+
+TEST_CASE("what a strategy says of its exactness", "[memory]") {
+    const auto is_exact_with = [](const char* strategy, Settings settings) {
+        return is_exact(strategy, parameters_with(std::move(settings)));
+    };
+    const Settings::value_type boundary = {"readout", "boundary"}, one = {"chunk", int64_t{1}};
+    CHECK(is_exact_with("sequential", {boundary}));
+    CHECK(is_exact_with("exact_chunk", {}));
+    CHECK_FALSE(is_exact_with("exact_chunk", {boundary}));
+    CHECK_FALSE(is_exact_with("chunkwise_gd", {}));
+    CHECK(is_exact_with("chunkwise_gd", {one}));
+    CHECK(is_exact_with("chunkwise_gd", {{"length", int64_t{1}}}));
+    CHECK_FALSE(is_exact_with("chunkwise_gd", {one, boundary}));
+    CHECK_FALSE(is_exact_with("chunkwise_gd", {one, {"levels", std::vector<int64_t>{1, 8}}}));
+    for (const char* const rule : {"hebbian", "atlas"}) {
+        CHECK(is_exact_with("chunkwise_gd", {{"rule", rule}}));
+        CHECK(is_exact_with("chunkwise_gd", {{"rule", rule}, {"levels", std::vector<int64_t>{8}}}));
+        CHECK(is_exact_with("associative_scan", {{"rule", rule}}));
+        CHECK_FALSE(is_exact_with("associative_scan", {{"rule", rule}, boundary}));
+    }
+    CHECK(is_exact_with("lattice_gla", {{"rule", "lattice"}, one}));
+    CHECK_FALSE(is_exact_with("atlas_parallel", {{"rule", "atlas_omega"}}));
+    CHECK_FALSE(is_exact_with("tnt", {{"C_G", int64_t{1}}, {"C_L", int64_t{1}}, one}));
+}
+
 TEST_CASE("decay products are running products, also where all is forgotten", "[memory]") {
     const std::vector<float> alpha = {0.5f, 0.25f, 1, 0.5f};
     const std::vector<float> wanted = {1,     0, 0,    0,  //
@@ -274,10 +351,17 @@ TEST_CASE("a dry plan of a memory asks for exactly what the plan takes", "[memor
     Arrays shapes = inputs;
     for (Array& array : shapes) array.data.reset();
     for (const std::string& strategy : strategies_for(parameters)) {
-        const auto plan = strategy_named(strategy).plan_cpu;
+        const auto bytes_of_plan = [&](const Arrays& given, bool dry) {
+            return make_plan({.family = memory_family(),
+                              .variant = *memory_family().variant(strategy),
+                              .parameters = parameters,
+                              .inputs = given,
+                              .dry = dry,
+                              .stores_extras = extras})
+                ->memory_bytes;
+        };
         INFO(strategy << " " << rule);
-        CHECK(plan({parameters, shapes, true, nullptr, extras}).memory_bytes ==
-              plan({parameters, inputs, false, nullptr, extras}).memory_bytes);
+        CHECK(bytes_of_plan(shapes, true) == bytes_of_plan(inputs, false));
     }
 }
 

@@ -39,13 +39,24 @@ Table variants_of(const Family& family) {
     return table;
 }
 
+// "always", "only for rule lattice", "only on CUDA; up to length"
+std::string applies(const Parameter& row) {
+    std::string text = joined(row.applies, [](const Condition& condition) { return condition.words; });
+    if (row.end) text += (text.empty() ? "" : "; ") + ("up to " + row.end->words);
+    return text.empty() ? "always" : text;
+}
+
 Table parameters_of(const Family& family) {
     Table table;
-    table.columns = {
-        {"parameter", "", false}, {"default", "", false}, {"accepted", "", false}, {"meaning", "", false}};
+    table.columns = {{"parameter", "", false},
+                     {"default", "", false},
+                     {"accepted", "", false},
+                     {"applies", "", false},
+                     {"meaning", "", false}};
     for (const Parameter& row : family.parameters) {
         const std::string unit = row.unit.empty() ? "" : " " + row.unit;
-        table.rows.push_back({row.name, to_text(row.initial), row.accepted() + unit, row.meaning});
+        table.rows.push_back(
+            {row.name, to_text(row.initial), row.accepted() + unit, applies(row), row.meaning});
     }
     return table;
 }

@@ -7,6 +7,7 @@
 #include "app/cli/terminal.h"
 #include "app/engine/json.h"
 #include "app/engine/runner.h"
+#include "app/engine/sweep_effect.h"
 #include "app/engine/tables.h"
 #include "app/engine/worker_link.h"
 
@@ -47,6 +48,7 @@ int sweep(const Arguments& arguments) {
     const auto files = settle_files(arguments);
     if (!files) return fail(files.error());
     for (const std::string& note : settings->notes) print_note(note);
+    for (const std::string& note : axes_without_effect(sweep)) print_note(note);
 
     Interrupts interrupts;
     ProgressBar bar;

@@ -59,6 +59,12 @@ Outcome<std::map<std::string, Fixed>> sizes_of(const Family& family, const Reque
     return fixed;
 }
 
+const Preset* find_preset(const Family& family, std::string_view name) {
+    const auto found = std::find_if(family.presets.begin(), family.presets.end(),
+                                    [&](const Preset& row) { return row.name == name; });
+    return found == family.presets.end() ? nullptr : &*found;
+}
+
 std::optional<Error> check_names(const Family& family, const Request& request, const Arrays& given) {
     const auto inputs = [&] {
         std::vector<std::string> names;
@@ -103,6 +109,15 @@ Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parame
     }
     return Error::usage(Refusal{request.input + ": array " + array.name, std::string(name_of(array.dtype)),
                                 "accepted is " + std::string(name_of(wanted))});
+}
+
+void note_unused(Configuration& configuration, const Request& request) {
+    for (const Parameter& row : configuration.family->parameters) {
+        if (!request.parameters.has(row.name)) continue;
+        const std::string why =
+            why_unused(row, configuration.parameters, configuration.backend, request.arch);
+        if (!why.empty()) configuration.notes.push_back(row.name + " has no effect: " + why);
+    }
 }
 
 const char* title_of(Backend backend) { return backend == Backend::cpu ? "CPU" : "CUDA"; }
@@ -162,32 +177,24 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
     const Family& family = **found;
     Configuration configuration;
     configuration.family = &family;
+    configuration.backend = backend;
     if (const auto error = check_names(family, request, given)) return *error;
 
-    Parameters& parameters = configuration.parameters;
-    parameters = family.defaults();
-    if (!request.preset.empty()) {
-        const auto preset = std::find_if(family.presets.begin(), family.presets.end(),
-                                         [&](const Preset& row) { return row.name == request.preset; });
-        if (preset == family.presets.end())
-            return Error::usage(
-                Refusal{"--preset", request.preset,
-                        "accepted are " + names_of(family.presets, [](const Preset& p) { return p.name; })});
-        for (const auto& [name, value] : preset->values) parameters.set(name, value);
-    }
+    if (!request.preset.empty() && !find_preset(family, request.preset))
+        return Error::usage(
+            Refusal{"--preset", request.preset,
+                    "accepted are " + names_of(family.presets, [](const Preset& p) { return p.name; })});
     const auto fixed = sizes_of(family, request, given);
     if (!fixed) return fixed.error();
-    for (const auto& [name, size] : *fixed) parameters.set(name, size.size);
     for (const auto& [name, value] : request.parameters.values) {
         const auto size = fixed->find(name);
         if (size != fixed->end() && value != Value(size->second.size))
             return Error::usage(Refusal{name, to_text(value),
                                         "array " + size->second.array + " of " + request.input +
                                             " fixes it at " + std::to_string(size->second.size)});
-        parameters.set(name, value);
     }
 
-    if (family.settle) family.settle(parameters, given, backend);
+    const Parameters& parameters = configuration.parameters = in_force(family, request, given, backend);
     if (family.check)
         if (const auto refusal = family.check(parameters)) return Error::usage(*refusal);
     for (const Array& array : given) {
@@ -209,7 +216,28 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
     auto variants = chosen_variants(family, request, backend);
     if (!variants) return variants.error();
     configuration.variants = std::move(*variants);
+    note_unused(configuration, request);
     return configuration;
+}
+
+Parameters in_force(const Family& family, const Request& request, const Arrays& given, Backend backend) {
+    Parameters parameters = family.defaults();
+    if (const Preset* const preset = find_preset(family, request.preset))
+        for (const auto& [name, value] : preset->values) parameters.set(name, value);
+    if (const auto fixed = sizes_of(family, request, given))
+        for (const auto& [name, size] : *fixed) parameters.set(name, size.size);
+    for (const auto& [name, value] : request.parameters.values)
+        if (const Parameter* const row = family.parameter(name); row && !row->check(value))
+            parameters.set(name, value);
+    if (family.settle) family.settle(parameters, given, backend);
+    return parameters;
+}
+
+std::string why_unused(const Parameter& row, const Parameters& parameters, Backend backend,
+                       const std::string& arch) {
+    std::string why = row.why_unused(parameters, backend);
+    if (!arch.empty() && row.why_unused(parameters, Backend::cuda).empty()) why.clear();
+    return why;
 }
 
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,

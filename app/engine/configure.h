@@ -17,6 +17,7 @@ Outcome<const Family*> find_offered_family(std::string_view name);
 // A Request with everything settled: all parameters in force, the arrays of its file, the variants to run.
 struct Configuration {
     const Family* family = nullptr;
+    Backend backend = Backend::cpu;
     Parameters parameters;
     Arrays given;                          // from the file, converted to the dtype of the schema
     std::vector<const Variant*> variants;  // those asked for, in the family's order
@@ -28,6 +29,14 @@ struct Configuration {
 // do is an error of usage; a variant that was named and has no form for the backend a failure. `given` comes
 // from read_npz.
 Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend = Backend::cpu);
+
+// Why a parameter does nothing in a run, in a few words; "" where it matters. Theory for a chip is that of
+// CUDA.
+std::string why_unused(const Parameter& row, const Parameters& parameters, Backend backend,
+                       const std::string& arch);
+
+// The parameters of such a Configuration. A value that its row refuses counts as not set.
+Parameters in_force(const Family& family, const Request& request, const Arrays& given, Backend backend);
 
 // One parameter of the family, set from text as on the command line: {name, value}.
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/engine/configure.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
@@ -198,6 +199,18 @@ Json clocks_of(const std::optional<Clocks>& clocks) {
             {"throttled", clocks->throttled.empty() ? Json() : Json(clocks->throttled)}};
 }
 
+// {name: reason} of the parameters that do nothing in this run.
+Json unused_parameters_of(const Result& result) {
+    Json object = Json::object();
+    const Family* const family = find_family(result.request.family);
+    if (!family) return object;
+    for (const Parameter& row : family->parameters) {
+        const std::string why = why_unused(row, result.parameters, result.backend, result.request.arch);
+        if (!why.empty()) object[row.name] = why;
+    }
+    return object;
+}
+
 Json result_of(const Result& result) {
     const Request& request = result.request;
     return {
@@ -207,6 +220,7 @@ Json result_of(const Result& result) {
         {"version", SAWTOOTH_VERSION},
         {"seed", request.seed},
         {"parameters", object_of(request.family, result.parameters)},
+        {"unused_parameters", unused_parameters_of(result)},
         {"notes", result.notes},
         {"variants", list_of(result.variants,
                              [&](const VariantResult& variant) { return variant_of(variant, result.work); })},
@@ -231,6 +245,9 @@ Json parameter_of(const Parameter& row) {
     object["meaning"] = row.meaning;
     object["group"] = name_of(row.group);
     object["renews"] = name_of(row.renews);
+    object["applies"] = nullptr;
+    for (const Condition& condition : row.applies) object["applies"].push_back(condition.words);
+    object["ends_at"] = row.end ? Json(row.end->words) : Json();
     object["source"] = row.source;
     return object;
 }

@@ -25,14 +25,16 @@ struct InputKey {
     std::string family;
     uint64_t seed = 0;
     FileStamp file;
-    std::map<std::string, Value> parameters;  // those whose change renews inputs
+    std::map<std::string, Value> parameters;  // those whose change renews inputs, as they act
     bool operator==(const InputKey&) const = default;
 };
 
 InputKey key_of(const Configuration& configuration, const Request& request) {
-    InputKey key{configuration.family->name, request.seed, stamp_of(request.input), {}};
-    for (const Parameter& row : configuration.family->parameters)
-        if (row.renews == Renews::inputs) key.parameters[row.name] = configuration.parameters.at(row.name);
+    const Family& family = *configuration.family;
+    const Parameters acting = family.acting(configuration.parameters, configuration.backend);
+    InputKey key{family.name, request.seed, stamp_of(request.input), {}};
+    for (const Parameter& row : family.parameters)
+        if (row.renews == Renews::inputs) key.parameters[row.name] = acting.at(row.name);
     return key;
 }
 
@@ -53,18 +55,14 @@ std::string file_word(const std::string& name) {
     return word;
 }
 
+// What decides the outputs: the parameters that do more than renew figures, as they act.
 std::map<std::string, Value> computing(const Configuration& configuration) {
+    const Family& family = *configuration.family;
+    const Parameters acting = family.acting(configuration.parameters, configuration.backend);
     std::map<std::string, Value> values;
-    for (const Parameter& row : configuration.family->parameters)
-        if (row.renews != Renews::figures) values[row.name] = configuration.parameters.at(row.name);
+    for (const Parameter& row : family.parameters)
+        if (row.renews != Renews::figures) values[row.name] = acting.at(row.name);
     return values;
-}
-
-// The parameters that take the axis's values.
-std::vector<std::string> names_of(const SweepAxis& axis) {
-    std::vector<std::string> names = axis.also;
-    names.push_back(axis.parameter);
-    return names;
 }
 
 }  // namespace
@@ -331,10 +329,8 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
                                       const OnProgress& progress) {
     SweepCell cell;
     cell.values = sweep.cell(index);
-    Request request = sweep.base;
+    Request request = sweep.request(index);
     request.extras = Extras::none;  // as it keeps no arrays
-    for (size_t a = 0; a < sweep.axes.size(); ++a)
-        for (const std::string& name : names_of(sweep.axes[a])) request.parameters.set(name, cell.values[a]);
     auto outcome = run(request, std::move(stop), progress);
     if (!outcome) {
         if (outcome.error().kind == Error::Kind::cancelled) return outcome.error();

@@ -4,8 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "app/gui/effect.h"
 #include "app/gui/lab.h"
 #include "app/gui/offscreen.h"
 #include "app/gui/pacing.h"
@@ -62,13 +64,15 @@ struct Slider {
 
 Slider find_slider(const LabState& lab, Renews renews) {
     for (const Parameter& row : lab.family->parameters) {
-        if (row.renews != renews || row.type == Type::list) continue;
+        if (row.renews != renews || row.type == Type::list || !reason_unused(lab, row).empty()) continue;
         std::vector<Value> values{row.initial};
         if (row.type == Type::boolean) values.push_back(!std::get<bool>(row.initial));
         for (const Value& choice : row.choices)
             if (choice != row.initial && values.size() < 2) values.push_back(choice);
-        if (const auto* number = std::get_if<int64_t>(&row.initial); number && values.size() < 2)
-            values.emplace_back(std::max<int64_t>(*number / 2, static_cast<int64_t>(row.minimum)));
+        if (const auto* number = std::get_if<int64_t>(&row.initial); number && values.size() < 2) {
+            const double most = std::min(static_cast<double>(*number), last_value(lab, row));
+            values.emplace_back(static_cast<int64_t>(std::max(std::floor(most / 2), row.minimum)));
+        }
         if (values.size() == 2 && values[0] != values[1]) return {&row, std::move(values)};
     }
     return {};

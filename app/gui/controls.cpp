@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/gui/appearance.h"
+#include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/lab.h"
 #include "app/gui/sweeps.h"
@@ -38,6 +39,11 @@ std::string explanation(const LabState& lab, const Parameter& row) {
     std::string text = fmt::format("{}\n\nAccepted: {}\nDefault: {}\n", row.meaning,
                                    with_unit(row.accepted(), row), with_unit(to_text(row.initial), row));
     if (!row.source.empty()) text += fmt::format("Source: {}\n", row.source);
+    if (row.end)
+        text +=
+            fmt::format("\nA value above {} ({} now) acts as that.", row.end->words, last_value(lab, row));
+    if (const std::string why = reason_unused(lab, row); !why.empty())
+        text += fmt::format("\nNo effect now: {}.", why);
     text += fmt::format("\n{}", renewal_sentence(row));
     if (row.type == Type::integer || row.type == Type::real)
         text += "\nCtrl+click, or Enter, types a value: 4*1024, 2k (k, M and G are powers of 1024).";
@@ -55,11 +61,14 @@ bool is_word(const Parameter& row, const Value& value) {
     return !row.word.empty() && value == Value(row.word);
 }
 
-// "4096", "auto", "auto (1024)".
+// "4096", "auto", "auto (1024)"; "4096 (1024)" where the parameter ends at 1024 now.
 std::string value_text(const LabState& lab, const Parameter& row) {
     const Value value = shown_value(lab, row);
-    const auto settled = settled_value(lab, row);
-    return settled ? fmt::format("{} ({})", to_text(value), to_text(*settled)) : to_text(value);
+    if (const auto settled = settled_value(lab, row))
+        return fmt::format("{} ({})", to_text(value), to_text(*settled));
+    if (row.end && number_of(value) > last_value(lab, row))
+        return fmt::format("{} ({})", to_text(value), last_value(lab, row));
+    return to_text(value);
 }
 
 bool is_typed_into(const LabState& lab, const Parameter& row) {
@@ -102,61 +111,66 @@ bool wants_typing() {
            ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end);
 }
 
-// Exponents of two from the least to the largest.
-int least_exponent(const Parameter& row) {
-    return static_cast<int>(std::ceil(std::log2(std::max(row.minimum, 1.0))));
-}
-int largest_exponent(const Parameter& row) {
-    return static_cast<int>(std::floor(std::log2(std::max(row.maximum, 1.0))));
-}
+// The numbers that a slider goes over now.
+struct Span {
+    double low, high;
+};
+
 bool steps_in_powers(const Parameter& row) {
     return row.type == Type::integer && row.step == Step::powers_of_two;
 }
 
+// Of the exponents where steps are powers of two: the largest reaches an end that is between two powers.
+Span span_of(const LabState& lab, const Parameter& row) {
+    const double last = last_value(lab, row);
+    if (!steps_in_powers(row)) return {row.minimum, last};
+    const auto exponent = [](double number) { return std::log2(std::max(number, 1.0)); };
+    return {std::ceil(exponent(row.minimum)),
+            std::min(std::ceil(exponent(last)), std::floor(exponent(row.maximum)))};
+}
+
 // Where even steps would be finer than pixels, a slider is logarithmic.
-bool is_logarithmic(const Parameter& row) {
-    if (row.type == Type::integer) return row.minimum >= 0 && row.maximum - row.minimum > many_steps;
-    return row.minimum >= 0 && row.maximum > many_steps * std::max(row.minimum, 1e-6);
+bool is_logarithmic(const Parameter& row, const Span& span) {
+    if (row.type == Type::integer) return span.low >= 0 && span.high - span.low > many_steps;
+    return span.low >= 0 && span.high > many_steps * std::max(span.low, 1e-6);
 }
 
 // Where on its slider a number lies, 0 to 1: as Dear ImGui places it, which takes 0 for a small number.
-float share_of(const Parameter& row, double number) {
+float share_of(const Parameter& row, const Span& span, double number) {
     const auto share = [](double value, double low, double high) {
         return high > low ? static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0)) : 0.0f;
     };
-    if (steps_in_powers(row))
-        return share(std::log2(std::max(number, 1.0)), least_exponent(row), largest_exponent(row));
-    if (!is_logarithmic(row)) return share(number, row.minimum, row.maximum);
+    if (steps_in_powers(row)) return share(std::log2(std::max(number, 1.0)), span.low, span.high);
+    if (!is_logarithmic(row, span)) return share(number, span.low, span.high);
     const double zero = row.type == Type::integer ? 0.1 : 1e-3;
-    return share(std::log(std::max(number, zero)), std::log(std::max(row.minimum, zero)),
-                 std::log(row.maximum));
+    return share(std::log(std::max(number, zero)), std::log(std::max(span.low, zero)), std::log(span.high));
 }
 
-void draw_powers_slider(LabState& lab, const Parameter& row) {
+void draw_powers_slider(LabState& lab, const Parameter& row, const Span& span) {
     const double present = number_of(present_value(lab, row));
     int exponent = static_cast<int>(std::lround(std::log2(std::max(present, 1.0))));
-    if (ImGui::SliderInt("##control", &exponent, least_exponent(row), largest_exponent(row), "",
+    if (ImGui::SliderInt("##control", &exponent, static_cast<int>(span.low), static_cast<int>(span.high), "",
                          ImGuiSliderFlags_NoInput))
         set_parameter(lab, row, int64_t{1} << exponent);
 }
 
-ImGuiSliderFlags slider_flags(const Parameter& row) {
+ImGuiSliderFlags slider_flags(const Parameter& row, const Span& span) {
     return ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat |
-           (is_logarithmic(row) ? ImGuiSliderFlags_Logarithmic : 0);
+           (is_logarithmic(row, span) ? ImGuiSliderFlags_Logarithmic : 0);
 }
 
-void draw_integer_slider(LabState& lab, const Parameter& row) {
+void draw_integer_slider(LabState& lab, const Parameter& row, const Span& span) {
     auto value = static_cast<int64_t>(number_of(present_value(lab, row)));
-    const auto low = static_cast<int64_t>(row.minimum), high = static_cast<int64_t>(row.maximum);
-    if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, "", slider_flags(row)))
+    const auto low = static_cast<int64_t>(span.low), high = static_cast<int64_t>(span.high);
+    if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, "", slider_flags(row, span)))
         set_parameter(lab, row, value);
 }
 
-void draw_real_slider(LabState& lab, const Parameter& row) {
+void draw_real_slider(LabState& lab, const Parameter& row, const Span& span) {
     double value = number_of(present_value(lab, row));
     // Three digits: as many as a hand can mean.
-    if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &row.minimum, &row.maximum, "",
-                            slider_flags(row)))
+    if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &span.low, &span.high, "",
+                            slider_flags(row, span)))
         set_parameter(lab, row, std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr));
 }
 
@@ -205,14 +219,15 @@ void draw_slider(LabState& lab, const Parameter& row) {
     }
     ImGui::PushStyleColor(ImGuiCol_SliderGrab, 0);
     ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, 0);
+    const Span span = span_of(lab, row);
     if (row.type == Type::real)
-        draw_real_slider(lab, row);
+        draw_real_slider(lab, row, span);
     else if (steps_in_powers(row))
-        draw_powers_slider(lab, row);
+        draw_powers_slider(lab, row, span);
     else
-        draw_integer_slider(lab, row);
+        draw_integer_slider(lab, row, span);
     ImGui::PopStyleColor(2);
-    draw_track(share_of(row, number_of(present_value(lab, row))));
+    draw_track(share_of(row, span, number_of(present_value(lab, row))));
     draw_value(value_text(lab, row), row.unit);
     if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
 }
@@ -273,6 +288,8 @@ void draw_menu(LabState& lab, const Parameter& row) {
     if (of_family && values.empty())
         reason =
             row.type == Type::list ? "Lists cannot be swept." : "It changes figures only: nothing would run.";
+    if (const std::string why = reason_unused(lab, row); reason.empty() && !why.empty())
+        reason = fmt::format("It has no effect now: {}.", why);
     if (ImGui::MenuItem("Sweep in the background", nullptr, false, reason.empty())) sweep_parameter(lab, row);
     tooltip(reason.empty() ? fmt::format("Runs {} = {}; the figures come into Views.", row.name, names)
                            : reason);
@@ -341,6 +358,9 @@ void draw_control(LabState& lab, const Parameter& row, const ControlColumns& col
     const float word = ImGui::CalcTextSize(row.word.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::PushID(row.name.c_str());
     ImGui::BeginGroup();
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const bool used = reason_unused(lab, row).empty();
+    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, used ? style.Alpha : style.Alpha * style.DisabledAlpha);
     draw_changed_dot(lab, row);
     ImGui::BeginDisabled(!reason_fixed(lab, row).empty());
     ImGui::SameLine(units(12), 0);
@@ -363,6 +383,7 @@ void draw_control(LabState& lab, const Parameter& row, const ControlColumns& col
         draw_word_button(lab, row);
     }
     ImGui::EndDisabled();
+    ImGui::PopStyleVar();
     ImGui::EndGroup();
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !is_typed_into(lab, row))
         tooltip(explanation(lab, row));

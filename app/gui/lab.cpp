@@ -9,6 +9,7 @@
 
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
+#include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/input_file.h"
 #include "app/gui/run_rows.h"
@@ -36,14 +37,6 @@ Parameters figure_parameters(const LabState& lab) {
     for (const Parameter& row : lab.family->parameters)
         if (row.renews == Renews::figures) chosen.set(row.name, shown_value(lab, row));
     return chosen;
-}
-
-// What of a Request decides the numbers that are computed.
-Request computed(const LabState& lab, Request request) {
-    for (const Parameter& row : lab.family->parameters)
-        if (row.renews == Renews::figures) request.parameters.values.erase(row.name);
-    request.time_limit_seconds.reset();
-    return request;
 }
 
 // "length = 5: accepted is …" belongs to the control of length.
@@ -173,7 +166,17 @@ bool settle(LabState& lab) {
     return true;
 }
 
-void changed(LabState& lab, const Parameter& row) {
+// Sweeps go over other values than those that are set, and there it may matter.
+void take_change_without_effect(LabState& lab) {
+    const auto outdated = [&](const BackgroundSweep& sweep) { return is_outdated(lab, sweep); };
+    if (settle(lab) && std::any_of(lab.sweeps.begin(), lab.sweeps.end(), outdated))
+        lab.sweeps_due = lab.now + rest_before_sweeps;
+}
+
+// What is set may never have been sent where a problem stood in its way.
+void changed(LabState& lab, const Parameter& row, const Request& before) {
+    if (!lab.problem && acting(lab, before) == acting(lab, lab.request))
+        return take_change_without_effect(lab);
     lab.sweeps_due.reset();
     if (row.renews == Renews::figures) {
         if (settle(lab) && lab.result) lab.look_due = lab.now;
@@ -208,6 +211,7 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
     const auto family = find_offered_family(lab.request.family);
     if (!family) return family.error();
     lab.family = *family;
+    lab.parameters = lab.family->defaults();
     if (!lab.request.variants.empty()) {
         for (const Variant& variant : lab.family->variants) lab.disabled_variants.insert(variant.name);
         for (const std::string& name : lab.request.variants) lab.disabled_variants.erase(name);
@@ -267,6 +271,7 @@ void choose_family(LabState& lab, const Family& family) {
     lab.family = &family;
     lab.request.family = family.name;
     lab.request.parameters = {};
+    lab.parameters = family.defaults();
     lab.request.preset.clear();
     lab.request.input.clear();
     lab.disabled_variants.clear();
@@ -282,11 +287,12 @@ void choose_family(LabState& lab, const Family& family) {
 }
 
 void set_parameter(LabState& lab, const Parameter& row, Value value) {
+    const Request before = lab.request;
     if (is_run_row(row))
         set_run_value(lab.request, row.name, value);
     else
         lab.request.parameters.set(row.name, std::move(value));
-    changed(lab, row);
+    changed(lab, row, before);
 }
 
 void choose_value(LabState& lab, const std::string& parameter, double value) {
@@ -295,11 +301,12 @@ void choose_value(LabState& lab, const std::string& parameter, double value) {
 }
 
 void reset_parameter(LabState& lab, const Parameter& row) {
+    const Request before = lab.request;
     if (is_run_row(row))
         set_run_value(lab.request, row.name, row.initial);
     else
         lab.request.parameters.values.erase(row.name);
-    changed(lab, row);
+    changed(lab, row, before);
 }
 
 void reset_parameters(LabState& lab) {
@@ -413,7 +420,7 @@ std::string reason_refused(const LabState& lab, const Variant& variant) {
 
 std::string why_outdated(const LabState& lab) {
     if (!lab.result) return "";
-    const bool same = computed(lab, lab.result->request) == computed(lab, request_of(lab));
+    const bool same = shows_what_is_set(lab);
     if (lab.pending.ticket) {
         const bool on_the_way = same && lab.shown_ticket == lab.pending.ticket;
         if (on_the_way || lab.now - lab.pending.since <= patience) return "";

@@ -121,7 +121,7 @@ struct LabState {
     const Family* family = nullptr;
     Request request;
     bool live = true;
-    Parameters parameters;  // all in force, as far as the last good configuration
+    Parameters parameters;  // all of the family: those in force in the last good configuration
     std::optional<Problem> problem;
     std::set<std::string> disabled_variants;
 

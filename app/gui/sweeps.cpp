@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/lab.h"
 
 namespace sawtooth {
 namespace {
 
-// What of a sweep decides its numbers: of the base all but the values that its own axes replace, and those
-// that only renew figures.
+// The sweep without the values of its base that its own axes replace, and those that only renew figures.
 Sweep decisive(Sweep sweep, const Family& family) {
     auto& values = sweep.base.parameters.values;
     for (const SweepAxis& axis : sweep.axes) {
@@ -22,6 +22,16 @@ Sweep decisive(Sweep sweep, const Family& family) {
     for (const Parameter& row : family.parameters)
         if (row.renews == Renews::figures) values.erase(row.name);
     return sweep;
+}
+
+// Whether two sweeps are the same numbers. What has no effect in the base may have one in a cell, so where
+// their bases differ every cell is looked at.
+bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
+    if (decisive(one, *lab.family) == decisive(other, *lab.family)) return true;
+    if (one.axes != other.axes) return false;
+    for (size_t cell = 0; cell < one.cells(); ++cell)
+        if (deciding(lab, one.request(cell)) != deciding(lab, other.request(cell))) return false;
+    return true;
 }
 
 std::string title_of(const Sweep& sweep) {
@@ -101,21 +111,23 @@ void sweep_parameter(LabState& lab, const Parameter& row) {
 
 void restart_sweeps(LabState& lab) {
     if (!lab.result) return;
+    const bool is_set = shows_what_is_set(lab);
+    const Request base = is_set ? request_of(lab) : lab.result->request;
+    const Parameters& parameters = is_set ? lab.parameters : lab.result->parameters;
     const auto renew = [&](BackgroundSweep& background, Sweep sweep) {
-        background.asked = lab.result->request;
+        background.asked = base;
         const bool alive = background.ticket || background.done == background.sweep.cells();
-        if (alive && decisive(background.sweep, *lab.family) == decisive(sweep, *lab.family)) return;
+        if (alive && alike(lab, background.sweep, sweep)) return;
         start(lab, background, std::move(sweep));
     };
     for (BackgroundSweep& kept : lab.sweeps) {
         if (!kept.by_person) continue;
         Sweep again = kept.sweep;
-        again.base = lab.result->request;
-        again.base.parameters = lab.result->parameters;
+        again.base = base;
+        again.base.parameters = parameters;
         renew(kept, std::move(again));
     }
-    const Result& base = *lab.result;
-    for (Sweep& sweep : figure_sweeps(base.request, base.parameters, base.backend)) {
+    for (Sweep& sweep : figure_sweeps(base, parameters, lab.result->backend)) {
         BackgroundSweep& background = sweep_of(lab, sweep.id, false);
         renew(background, std::move(sweep));
     }
@@ -163,10 +175,8 @@ void remove_sweep(LabState& lab, const std::string& key) {
 }
 
 bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
-    const auto part = [&](const Request& request) {
-        return decisive({"", request, sweep.sweep.axes}, *lab.family);
-    };
-    return sweep.of_earlier_base || part(sweep.asked) != part(request_of(lab));
+    const auto over = [&](Request base) { return Sweep{"", std::move(base), sweep.sweep.axes}; };
+    return sweep.of_earlier_base || !alike(lab, over(sweep.asked), over(request_of(lab)));
 }
 
 bool sweeps_run(const LabState& lab) {

@@ -46,17 +46,19 @@ std::vector<Parameter> parameters() {
         tiling_source);
     add(choice_parameter("BLOCK_N", "Keys that are loaded at a time.", tiling, 64, tiles, Renews::kernels),
         "keys", tiling_source);
-    add(choice_parameter("warps", "Warps a thread block of the forward pass.", tiling, 4, {4, 8},
-                         Renews::kernels),
+    add(only_on_cuda(choice_parameter("warps", "Warps a thread block of the forward pass.", tiling, 4, {4, 8},
+                                      Renews::kernels)),
         "warps", block_source);
-    add(choice_parameter("warps_backward", "Warps a thread block of the backward pass.", tiling, 8, {4, 8},
-                         Renews::kernels),
+    add(only_on_cuda(
+            only_backward(choice_parameter("warps_backward", "Warps a thread block of the backward pass.",
+                                           tiling, 8, {4, 8}, Renews::kernels))),
         "warps", backward_source);
-    add(integer_parameter("stages", "Tiles of keys and values that are in flight at once.", tiling, "", 2, 1,
-                          4, Step::linear, Renews::kernels),
+    add(only_on_cuda(integer_parameter("stages", "Tiles of keys and values that are in flight at once.",
+                                       tiling, "", 2, 1, 4, Step::linear, Renews::kernels)),
         "tiles", "");
-    add(integer_parameter("window", "Distance from which a pair is scored with the second encoding.",
-                          algorithm, "", 128, 1, 1 << 30, Step::powers_of_two, Renews::inputs),
+    add(ends_at("N",
+                integer_parameter("window", "Distance from which a pair is scored with the second encoding.",
+                                  algorithm, "", 128, 1, 1 << 30, Step::powers_of_two, Renews::inputs)),
         "tokens", mask_source);
     add(flag_parameter("causal", "Whether a query sees no key after it.", algorithm, true, Renews::inputs),
         "", mask_source);

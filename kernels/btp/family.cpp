@@ -26,10 +26,9 @@ std::vector<Parameter> parameters() {
         cited(first_pass,
               choice_parameter("BL", "Length of a block; orders 1 and 2 see at most one block back.", tiling,
                                16, {16, 32, 64}, Renews::inputs)),
-        cited(advice,
-              choice_parameter(
-                  "wpb", "Warps a thread block, ignored on the CPU; auto: 32 for order 2 and full, 8 for 1.",
-                  tiling, "auto", {"auto", 4, 8, 16, 32}, Renews::kernels)),
+        cited(advice, only_on_cuda(choice_parameter(
+                          "wpb", "Warps a thread block; auto: 32 for order 2 and full, 8 for 1.", tiling,
+                          "auto", {"auto", 4, 8, 16, 32}, Renews::kernels))),
         cited(second_pass,
               choice_parameter(
                   "order",

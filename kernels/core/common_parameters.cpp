@@ -1,8 +1,68 @@
 #include "kernels/core/common_parameters.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sawtooth {
+namespace {
+
+Parameter with_condition(Condition condition, Parameter row) {
+    row.applies.push_back(std::move(condition));
+    return row;
+}
+
+// "sum", "sum or linear", "titans, delta or hebbian"
+std::string alternatives(const std::vector<Value>& values) {
+    std::string text;
+    for (size_t i = 0; i < values.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + to_text(values[i]);
+    return text;
+}
+
+bool is_one_of(const std::vector<Value>& values, const Value& value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+Parameter only_for(std::string name, std::vector<Value> values, Parameter row) {
+    std::string words = "only for " + name + " " + alternatives(values);
+    const auto holds = [name = std::move(name), values = std::move(values)](const Parameters& p, Backend) {
+        return is_one_of(values, p.at(name));
+    };
+    return with_condition({holds, std::move(words)}, std::move(row));
+}
+
+Parameter not_for(std::string name, std::vector<Value> values, Parameter row) {
+    std::string words = "not for " + name + " " + alternatives(values);
+    const auto holds = [name = std::move(name), values = std::move(values)](const Parameters& p, Backend) {
+        return !is_one_of(values, p.at(name));
+    };
+    return with_condition({holds, std::move(words)}, std::move(row));
+}
+
+Parameter only_on_cuda(Parameter row) {
+    const auto holds = [](const Parameters&, Backend backend) { return backend == Backend::cuda; };
+    return with_condition({holds, "only on CUDA"}, std::move(row));
+}
+
+Parameter only_backward(Parameter row) {
+    const auto holds = [](const Parameters& parameters, Backend) { return runs_backward(parameters); };
+    return with_condition({holds, "only in the backward pass"}, std::move(row));
+}
+
+Parameter ends_at(End end, Parameter row) {
+    row.end = std::move(end);
+    return row;
+}
+
+Parameter ends_at(std::string name, int64_t less, Parameter row) {
+    std::string words = less == 0 ? name : name + " - " + std::to_string(less);
+    const auto value = [name = std::move(name), less](const Parameters& p) { return p.integer(name) - less; };
+    return ends_at({value, std::move(words)}, std::move(row));
+}
+
+Parameter ends_at(std::string name, Parameter row) { return ends_at(std::move(name), 0, std::move(row)); }
 
 Parameter backward_parameter() {
     return choice_parameter(

@@ -23,6 +23,17 @@ ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&));
 // What inputs are rounded to and outputs stored in.
 Parameter dtype_parameter(std::string initial, std::vector<Value> choices);
 
+// The row, which matters only where parameter `name` has one of the values; where it has none of them; with
+// the backend cuda; where the backward pass runs.
+Parameter only_for(std::string name, std::vector<Value> values, Parameter row);
+Parameter not_for(std::string name, std::vector<Value> values, Parameter row);
+Parameter only_on_cuda(Parameter row);
+Parameter only_backward(Parameter row);
+// The row, whose values above the parameter `name` less `less` act as that.
+Parameter ends_at(std::string name, Parameter row);
+Parameter ends_at(std::string name, int64_t less, Parameter row);
+Parameter ends_at(End end, Parameter row);
+
 // The row with its source; the row that also takes "auto", which is its default.
 Parameter cited(std::string source, Parameter row);
 Parameter automatic(Parameter row);

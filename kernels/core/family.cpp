@@ -40,6 +40,20 @@ Parameters Family::defaults() const {
     return all;
 }
 
+Parameters Family::acting(const Parameters& set, Backend backend) const {
+    Parameters used = set;
+    for (const Parameter& row : parameters)
+        if (!row.why_unused(set, backend).empty()) used.set(row.name, row.initial);
+    Parameters acting = used;
+    for (const Parameter& row : parameters) {
+        if (!row.end) continue;
+        const auto* const number = std::get_if<int64_t>(&used.at(row.name));
+        const auto last = static_cast<int64_t>(row.last(used));
+        if (number && *number > last) acting.set(row.name, last);
+    }
+    return acting;
+}
+
 const VariantResult* find(const Result& result, std::string_view variant) {
     return find_row(result.variants, variant);
 }

@@ -159,6 +159,9 @@ struct Family {
     const ArraySpec* array(std::string_view name) const;
     const Variant* variant(std::string_view name) const;
     Parameters defaults() const;
+    // All parameters as they act: the default of those that do not matter, the end of those beyond it. What
+    // acts alike is the same computation.
+    Parameters acting(const Parameters& set, Backend backend) const;
 };
 
 }  // namespace sawtooth

@@ -1,5 +1,6 @@
 #include "kernels/core/parameter.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -168,6 +169,17 @@ Outcome<Value> Parameter::parse(std::string_view text) const {
     if (!value) return Error::usage(Refusal{name, std::string(text), "accepted is " + accepted()});
     if (const auto refusal = check(*value)) return Error::usage(*refusal);
     return *value;
+}
+
+std::string Parameter::why_unused(const Parameters& parameters, Backend backend) const {
+    for (const Condition& condition : applies)
+        if (!condition.holds(parameters, backend)) return condition.words;
+    return "";
+}
+
+double Parameter::last(const Parameters& parameters) const {
+    if (!end) return maximum;
+    return std::clamp(static_cast<double>(end->value(parameters)), minimum, maximum);
 }
 
 Parameter integer_parameter(std::string name, std::string meaning, Group group, std::string unit,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/core/chip.h"
 #include "kernels/core/refusal.h"
 
 namespace sawtooth {
@@ -28,6 +30,20 @@ std::string_view name_of(Group group);
 std::string_view name_of(Type type);
 std::string_view name_of(Renews renews);
 
+struct Parameters;
+
+// What must hold for a parameter to matter.
+struct Condition {
+    std::function<bool(const Parameters&, Backend)> holds;
+    std::string words;  // a few, without a full stop: "only for rule lattice", "only on CUDA"
+};
+
+// The largest value that makes a difference, where other parameters decide it: a larger one acts as this one.
+struct End {
+    std::function<int64_t(const Parameters&)> value;
+    std::string words;  // "length", "batch - 1"
+};
+
 // One row of a family's schema: sliders, --set, list, sweeps, validation and tests are made of it.
 struct Parameter {
     std::string name;
@@ -42,10 +58,17 @@ struct Parameter {
     Step step = Step::linear;
     std::string source;  // paper and section, "" where it is the lab's own
     Renews renews = Renews::inputs;
+    std::vector<Condition> applies;  // it matters where all of them hold
+    std::optional<End> end;          // of an integer
 
     std::string accepted() const;  // "1 to 65536", "sum, product, max", "auto or 1 to 64"
     std::optional<Refusal> check(const Value& value) const;
     Outcome<Value> parse(std::string_view text) const;
+
+    // The words of the first condition that does not hold; "" where the parameter matters.
+    std::string why_unused(const Parameters& parameters, Backend backend) const;
+    // The end where there is one, at least `minimum`; else `maximum`.
+    double last(const Parameters& parameters) const;
 };
 
 // Makers of the usual rows; what they leave at its default is set on the row that they return.

@@ -35,6 +35,15 @@ struct Sweep {
         }
         return values;
     }
+    Request request(size_t index) const {  // what one cell runs
+        Request request = base;
+        const std::vector<Value> values = cell(index);
+        for (size_t a = 0; a < axes.size(); ++a) {
+            request.parameters.set(axes[a].parameter, values[a]);
+            for (const std::string& name : axes[a].also) request.parameters.set(name, values[a]);
+        }
+        return request;
+    }
     bool operator==(const Sweep&) const = default;
 };
 

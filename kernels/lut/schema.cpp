@@ -159,12 +159,15 @@ std::vector<Parameter> common_parameters() {
                   "Whether a row of a table reaches every output (full) or has synapses of its own "
                   "(sparse); arrays of either form set it.",
                   shape, "full", {"full", "sparse"}, Renews::inputs)),
-        integer_parameter("synapses_per_neuron",
-                          "The most synapses that are drawn for a row, where none are given.", shape,
-                          "synapses", 4, 0, 4096, Step::linear, Renews::inputs),
+        only_for("connectivity", {"sparse"},
+                 integer_parameter("synapses_per_neuron",
+                                   "The most synapses that are drawn for a row, where none are given.", shape,
+                                   "synapses", 4, 0, 4096, Step::linear, Renews::inputs)),
         cited(source + ", 3. fill_outputs_by_forward_groups_logic",
-              integer_parameter("synapse_group_size", "Synapses of a row that are taken at a time.", tiling,
-                                "synapses", 32, 1, 1024, Step::powers_of_two, Renews::kernels)),
+              only_for(
+                  "connectivity", {"sparse"},
+                  integer_parameter("synapse_group_size", "Synapses of a row that are taken at a time.",
+                                    tiling, "synapses", 32, 1, 1024, Step::powers_of_two, Renews::kernels))),
         cited(source + ", Launch Grid", choice_parameter("block_size", "Threads a thread block.", tiling, 256,
                                                          {64, 128, 256, 512, 1024}, Renews::kernels)),
         cited(source + ", Launch Grid",
@@ -178,17 +181,20 @@ std::vector<Parameter> common_parameters() {
                   "Whether sums are floats, whose last bits depend on the order, or integers, whose do "
                   "not.",
                   numerics, "float", {"float", "integer"}, Renews::kernels)),
-        cited(source + ", 18. convert_integers_to_floats_logic",
-              real_parameter("rescale", "What a term is multiplied with before it becomes an integer.",
-                             numerics, 0.0625, 1e-6, 1024, Renews::kernels)),
-        cited(source + ", 16. gather_w_gradients_for_sequence_logic",
-              real_parameter("lr", "Learning rate that multiplies the gradients of the weights.", numerics, 1,
-                             0, 1000, Renews::inputs)),
-        choice_parameter(
+        cited(
+            source + ", 18. convert_integers_to_floats_logic",
+            only_for("arithmetic", {"integer"},
+                     real_parameter("rescale", "What a term is multiplied with before it becomes an integer.",
+                                    numerics, 0.0625, 1e-6, 1024, Renews::kernels))),
+        cited(
+            source + ", 16. gather_w_gradients_for_sequence_logic",
+            only_backward(real_parameter("lr", "Learning rate that multiplies the gradients of the weights.",
+                                         numerics, 1, 0, 1000, Renews::inputs))),
+        only_backward(choice_parameter(
             "gradient_policy",
             "Whether gradients of the weights are only returned (external) or also taken from the "
             "weights in place (internal).",
-            algorithm, "external", {"external", "internal"}, Renews::inputs),
+            algorithm, "external", {"external", "internal"}, Renews::inputs)),
         backward_parameter(),
     };
 }

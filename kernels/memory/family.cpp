@@ -22,6 +22,32 @@ Parameter tokens(std::string name, std::string meaning, Group group, int64_t ini
                              Step::powers_of_two, renews);
 }
 
+using memory::State;
+using memory::UpdateRule;
+
+bool forgets(const UpdateRule& rule) { return rule.forgets; }
+bool has_step(const UpdateRule& rule) { return rule.has_step; }
+bool has_momentum(const UpdateRule& rule) { return rule.has_momentum; }
+bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
+bool has_slots(const UpdateRule& rule) { return rule.is(State::slots); }
+bool has_two_matrices(const UpdateRule& rule) { return rule.is(State::trellis); }
+bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
+bool is_windowed(const UpdateRule& rule) { return rule.is_windowed; }
+bool reads_w_omega(const UpdateRule& rule) { return rule.reads_w_omega; }
+bool reads_x(const UpdateRule& rule) { return rule.reads_x; }
+
+// An array that only some rules have.
+template <bool (*has)(const UpdateRule&)>
+bool of_rules(const Parameters& parameters) {
+    return has(memory::rule_of(parameters));
+}
+
+// The row, which matters only for some rules.
+Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
+    const std::vector<std::string> names = memory::names_of_rules(has);
+    return only_for("rule", {names.begin(), names.end()}, std::move(row));
+}
+
 std::vector<Parameter> shape_parameters() {
     using enum Group;
     return {
@@ -31,10 +57,12 @@ std::vector<Parameter> shape_parameters() {
         integer_parameter("d", "Width of keys, values and queries; a memory is d by d.", shape, "channels",
                           32, 1, 1024, Step::powers_of_two, Renews::inputs),
         cited("Lattice eq. 15 to 17",
-              integer_parameter("slot_count", "Slots of the rule lattice.", shape, "slots", 8, 1, 1024,
-                                Step::powers_of_two, Renews::inputs)),
-        integer_parameter("compress", "Compressed slots of the rule trellis, at most d.", shape, "slots", 16,
-                          1, 1024, Step::powers_of_two, Renews::inputs),
+              only_for_rules(has_slots,
+                             integer_parameter("slot_count", "Slots of the rule lattice.", shape, "slots", 8,
+                                               1, 1024, Step::powers_of_two, Renews::inputs))),
+        only_for_rules(has_two_matrices,
+                       integer_parameter("compress", "Compressed slots of the rule trellis, at most d.",
+                                         shape, "slots", 16, 1, 1024, Step::powers_of_two, Renews::inputs)),
     };
 }
 
@@ -45,16 +73,29 @@ std::vector<Parameter> rule_parameters() {
     return {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
                                              names, Renews::inputs)),
-        cited("Atlas eq. 15, 16, 34 to 41",
-              tokens("omega_window", "Tokens over which the rule atlas_omega averages its errors.", algorithm,
-                     8, Renews::inputs)),
-        real_parameter("lambda_k", "Decay of trellis's key slots, times theta.", algorithm, 0.01, 0, 10,
-                       Renews::inputs),
-        real_parameter("lambda_v", "Decay of trellis's value slots, times theta.", algorithm, 0.01, 0, 10,
-                       Renews::inputs),
+        cited(
+            "Atlas eq. 15, 16, 34 to 41",
+            only_for_rules(is_windowed, tokens("omega_window",
+                                               "Tokens over which the rule atlas_omega averages its errors.",
+                                               algorithm, 8, Renews::inputs))),
+        only_for_rules(has_two_matrices,
+                       real_parameter("lambda_k", "Decay of trellis's key slots, times theta.", algorithm,
+                                      0.01, 0, 10, Renews::inputs)),
+        only_for_rules(has_two_matrices,
+                       real_parameter("lambda_v", "Decay of trellis's value slots, times theta.", algorithm,
+                                      0.01, 0, 10, Renews::inputs)),
         flag_parameter("normalise", "Whether keys and queries are divided by their norms on entry.",
                        algorithm, true, Renews::inputs),
     };
+}
+
+// The row, which matters only for the rules that the strategy with local memories goes with.
+Parameter only_with_locals(Parameter row) {
+    const auto& all = memory::strategies();
+    const auto with_locals = std::find_if(all.begin(), all.end(), [](const memory::Strategy& strategy) {
+        return strategy.exact == memory::Exact::inside_locals;
+    });
+    return only_for("rule", {with_locals->rules.begin(), with_locals->rules.end()}, std::move(row));
 }
 
 std::vector<Parameter> strategy_parameters() {
@@ -74,13 +115,16 @@ std::vector<Parameter> strategy_parameters() {
     levels.renews = Renews::kernels;
     return {
         cited(interface + ", The Chunk-Wise Solution",
-              tokens("chunk", "Tokens of a chunk: only its boundaries are sequential.", tiling, 64,
-                     Renews::kernels)),
+              ends_at("length", tokens("chunk", "Tokens of a chunk: only its boundaries are sequential.",
+                                       tiling, 64, Renews::kernels))),
         cited("TNT eq. 3 to 7, 13 to 15",
-              tokens("C_G", "Tokens of a shard of tnt, after which its global memory moves.", tiling, 64,
-                     Renews::kernels)),
-        cited("TNT eq. 3 to 7, 13 to 15",
-              tokens("C_L", "Tokens of a local memory of tnt, at most C_G.", tiling, 16, Renews::kernels)),
+              only_with_locals(ends_at(
+                  "length", tokens("C_G", "Tokens of a shard of tnt, after which its global memory moves.",
+                                   tiling, 64, Renews::kernels)))),
+        cited(
+            "TNT eq. 3 to 7, 13 to 15",
+            only_with_locals(ends_at("length", tokens("C_L", "Tokens of a local memory of tnt, at most C_G.",
+                                                      tiling, 16, Renews::kernels)))),
         cited(interface + ", Trait Definition",
               choice_parameter(
                   "readout",
@@ -89,6 +133,10 @@ std::vector<Parameter> strategy_parameters() {
                   algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
         levels,
     };
+}
+
+int64_t last_drawn_boundary(const Parameters& p) {
+    return ceil_divide(p.integer("length"), memory::strategy_named(p.text("drawn_strategy")).chunk_of(p));
 }
 
 std::vector<Parameter> drawn_parameters() {
@@ -100,16 +148,19 @@ std::vector<Parameter> drawn_parameters() {
                                  Renews::figures);
     };
     return {
-        which("drawn_batch", "Which sequence the plots show; the last one if there are fewer.", "sequence", 0,
-              16383),
-        which("drawn_channel", "Which channel the plots show; the last one if there are fewer.", "channel", 0,
-              1023),
+        ends_at("batch", 1,
+                which("drawn_batch", "Which sequence the plots show; the last one if there are fewer.",
+                      "sequence", 0, 16383)),
+        ends_at("d", 1,
+                which("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
+                      "channel", 0, 1023)),
         choice_parameter(
             "drawn_strategy",
             "Which strategy stands beside sequential on the time axis, and whose memory is drawn.",
             Group::run, "chunkwise_gd", names, Renews::figures),
-        which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
-              "boundary", 1, most_tokens),
+        ends_at({last_drawn_boundary, "the last boundary"},
+                which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
+                      "boundary", 1, most_tokens)),
     };
 }
 
@@ -117,14 +168,14 @@ std::vector<Parameter> run_parameters() {
     using enum Group;
     return {
         dtype_parameter("f32", {"f32", "f16", "bf16"}),
-        choice_parameter("precision", "Of matrix products on the GPU, ignored on the CPU.", numerics, "f32",
-                         {"f32", "tf32", "bf16"}, Renews::kernels),
+        only_on_cuda(choice_parameter("precision", "Precision of matrix products on the GPU.", numerics,
+                                      "f32", {"f32", "tf32", "bf16"}, Renews::kernels)),
         cited(interface + ", The Sawtooth Problem",
-              choice_parameter(
+              only_on_cuda(choice_parameter(
                   "launch",
-                  "How launches follow one another on the GPU, ignored on the CPU: with a wait after "
-                  "each (sync, the source's own sawtooth), in a stream, or in a graph.",
-                  run, "stream", {"sync", "stream", "graph", "graph_pdl"}, Renews::kernels)),
+                  "How launches follow one another on the GPU: with a wait after each (sync, the source's "
+                  "own sawtooth), in a stream, or in a graph.",
+                  run, "stream", {"sync", "stream", "graph", "graph_pdl"}, Renews::kernels))),
     };
 }
 
@@ -136,23 +187,11 @@ std::vector<Parameter> parameters() {
     return all;
 }
 
-using memory::rule_of;
-using memory::State;
-
-bool forgets(const Parameters& p) { return rule_of(p).forgets; }
-bool has_step(const Parameters& p) { return rule_of(p).has_step; }
-bool has_momentum(const Parameters& p) { return rule_of(p).has_momentum; }
-bool has_matrix(const Parameters& p) { return rule_of(p).is(State::matrix); }
-bool has_slots(const Parameters& p) { return rule_of(p).is(State::slots); }
-bool has_two_matrices(const Parameters& p) { return rule_of(p).is(State::trellis); }
-bool has_one_state(const Parameters& p) { return !has_two_matrices(p); }
-bool reads_w_omega(const Parameters& p) { return rule_of(p).reads_w_omega; }
-bool reads_x(const Parameters& p) { return rule_of(p).reads_x; }
 bool has_levels(const Parameters& p) { return !p.is("levels", "none"); }
 
 // [B, d, d]; the slots of lattice are [B, m, d].
 Shape state_shape(const Parameters& p) {
-    return {p.integer("batch"), p.integer(has_slots(p) ? "slot_count" : "d"), p.integer("d")};
+    return {p.integer("batch"), p.integer(of_rules<has_slots>(p) ? "slot_count" : "d"), p.integer("d")};
 }
 
 Shape matrix_shape(const Parameters& p, const Arrays&) {
@@ -196,42 +235,51 @@ std::vector<ArraySpec> inputs() {
         {.name = "k", .meaning = "Keys.", .dimensions = vectors},
         {.name = "v", .meaning = "Values.", .dimensions = vectors},
         {.name = "q", .meaning = "Queries.", .dimensions = vectors},
-        {.name = "alpha", .meaning = "How much each token forgets.", .dimensions = gates, .used = forgets},
+        {.name = "alpha",
+         .meaning = "How much each token forgets.",
+         .dimensions = gates,
+         .used = of_rules<forgets>},
         {.name = "eta",
          .meaning = "How much momentum each token keeps.",
          .dimensions = gates,
-         .used = has_momentum},
-        {.name = "theta", .meaning = "The step each token takes.", .dimensions = gates, .used = has_step},
+         .used = of_rules<has_momentum>},
+        {.name = "theta",
+         .meaning = "The step each token takes.",
+         .dimensions = gates,
+         .used = of_rules<has_step>},
         {.name = "w_omega",
          .meaning = "What makes atlas's right-hand side of a key and a value.",
          .dimensions = {"d", "2 d"},
          .shape = omega_shape,
-         .used = reads_w_omega},
+         .used = of_rules<reads_w_omega>},
         {.name = "slots",
          .meaning = "Slots before the first token; normalised on entry.",
          .dimensions = {"batch", "slot_count", "d"},
-         .used = has_slots},
-        {.name = "x", .meaning = "What trellis compresses.", .dimensions = vectors, .used = reads_x},
+         .used = of_rules<has_slots>},
+        {.name = "x",
+         .meaning = "What trellis compresses.",
+         .dimensions = vectors,
+         .used = of_rules<reads_x>},
         {.name = "m0",
          .meaning = "Memory before the first token; zeros where absent.",
          .role = Role::optional,
          .dimensions = {"batch", "d", "d"},
-         .used = has_matrix},
+         .used = of_rules<has_matrix>},
         {.name = "s0",
          .meaning = "Momentum before the first token; zeros where absent.",
          .role = Role::optional,
          .dimensions = {"batch", "d", "d"},
-         .used = has_momentum},
+         .used = of_rules<has_momentum>},
         {.name = "sk0",
          .meaning = "Key slots of trellis before the first token; zeros where absent.",
          .role = Role::optional,
          .dimensions = {"batch", "compress", "d"},
-         .used = has_two_matrices},
+         .used = of_rules<has_two_matrices>},
         {.name = "sv0",
          .meaning = "Value slots of trellis before the first token; zeros where absent.",
          .role = Role::optional,
          .dimensions = {"batch", "d", "compress"},
-         .used = has_two_matrices},
+         .used = of_rules<has_two_matrices>},
     };
 }
 
@@ -247,30 +295,30 @@ std::vector<ArraySpec> outputs() {
          .role = Role::output,
          .dimensions = {"batch", state, "d"},
          .shape = final_shape,
-         .used = has_one_state},
+         .used = of_rules<has_one_state>},
         {.name = "s",
          .meaning = "Momentum after the last token.",
          .role = Role::output,
          .dimensions = {"batch", "d", "d"},
          .shape = matrix_shape,
-         .used = has_momentum},
+         .used = of_rules<has_momentum>},
         {.name = "sk",
          .meaning = "Key slots of trellis after the last token.",
          .role = Role::output,
          .dimensions = {"batch", "compress", "d"},
-         .used = has_two_matrices},
+         .used = of_rules<has_two_matrices>},
         {.name = "sv",
          .meaning = "Value slots of trellis after the last token.",
          .role = Role::output,
          .dimensions = {"batch", "d", "compress"},
-         .used = has_two_matrices},
+         .used = of_rules<has_two_matrices>},
         {.name = "boundaries",
          .meaning =
              "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
          .role = Role::output,
          .dimensions = {"batch", "chunks + 1", state, "d"},
          .shape = boundaries_shape,
-         .used = has_one_state,
+         .used = of_rules<has_one_state>,
          .extra = true},
         {.name = "pulse",
          .meaning = "1 where a level fires.",
@@ -312,7 +360,7 @@ std::vector<Variant> variants() {
 
 std::optional<Refusal> check(const Parameters& parameters) {
     const int64_t width = parameters.integer("d");
-    if (has_two_matrices(parameters) && parameters.integer("compress") > width)
+    if (of_rules<has_two_matrices>(parameters) && parameters.integer("compress") > width)
         return Refusal{
             "compress", to_text(parameters.at("compress")),
             "accepted is up to d = " + std::to_string(width) + ", as slots hold the first numbers of a key"};

@@ -8,7 +8,7 @@ namespace sawtooth::memory {
 // more.
 const std::vector<UpdateRule>& rules() {
     static const std::vector<UpdateRule> all = {
-        {.name = "titans", .has_momentum = true, .operations = 9},
+        {.name = "titans", .has_momentum = true, .operations = 9, .least_chunk = 64, .most_chunk = 512},
         {.name = "delta", .operations = 7},
         {.name = "hebbian", .has_step = false, .reads_memory = false, .operations = 5},
         {.name = "atlas",
@@ -21,10 +21,23 @@ const std::vector<UpdateRule>& rules() {
          .is_windowed = true,
          .operations = 5,
          .operations_of_windows = 4},
-        {.name = "lattice", .state = State::slots, .forgets = false, .has_step = false, .operations = 13},
+        {.name = "lattice",
+         .state = State::slots,
+         .forgets = false,
+         .has_step = false,
+         .operations = 13,
+         .least_chunk = 16,
+         .most_chunk = 256},
         {.name = "trellis", .state = State::trellis, .reads_x = true, .operations = 16},
     };
     return all;
+}
+
+std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&)) {
+    std::vector<std::string> names;
+    for (const UpdateRule& rule : rules())
+        if (has(rule)) names.push_back(rule.name);
+    return names;
 }
 
 const UpdateRule& rule_of(const Parameters& parameters) {

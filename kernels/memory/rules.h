@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,12 +27,15 @@ struct UpdateRule {
     bool reads_x = false;              // compresses another input, x
     double operations = 0;             // of a token, for each number of its state (of one matrix of two)
     double operations_of_windows = 0;  // the same, for each token of its window
+    // Tokens of a chunk that its source calls usual; 0: it names none.
+    int64_t least_chunk = 0, most_chunk = 0;
 
     bool is(State kind) const { return state == kind; }
 };
 
 // In the order in which they are shown.
 const std::vector<UpdateRule>& rules();
+std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&));
 // That of the parameter `rule`.
 const UpdateRule& rule_of(const Parameters& parameters);
 

@@ -8,13 +8,6 @@
 namespace sawtooth::memory {
 namespace {
 
-std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&)) {
-    std::vector<std::string> names;
-    for (const UpdateRule& rule : rules())
-        if (has(rule)) names.push_back(rule.name);
-    return names;
-}
-
 std::vector<Strategy> make_strategies() {
     const auto every_rule = names_of_rules([](const UpdateRule&) { return true; });
     const auto matrix_rules = names_of_rules([](const UpdateRule& rule) { return rule.is(State::matrix); });
@@ -62,6 +55,8 @@ std::vector<Strategy> make_strategies() {
          .rules = {"titans", "delta", "hebbian"},
          .outputs = {"y", "m", "boundaries"},
          .chunk = "C_G",
+         .least_chunk = 128,
+         .most_chunk = 2048,
          .exact = Exact::inside_locals,
          .chunk_forward = forward::tnt,
          .room = room::tnt,

@@ -34,6 +34,8 @@ struct Strategy {
     // The parameter that says after how many tokens a boundary comes, from which on errors are taken anew;
     // "": it walks token by token, and its boundaries at `chunk` change nothing.
     std::string chunk = "";
+    int64_t least_chunk = 0,
+            most_chunk = 0;  // that its source calls usual, whatever the rule; 0: it names none
     Exact exact = Exact::at_chunk_one;
 
     // On the CPU a run is the strategy's fold over the sequence: chunk_forward takes the job's state over

@@ -226,47 +226,31 @@ void scan_block(const Job& job, const Phases& phases, const Strips& strips, cons
     const int64_t columns = std::min(strips.width, job.channels - column);
     const States total =
         phases.totals.from(item.index / strips.count * job.channels + column);  // [batch, blocks, channels]
-    scan_tile_states(access, {block.batch, block.first, block.count, column, columns}, total, phases.local);
+    scan_tile_states(access, {block.batch, block.first, block.count, column, columns}, total, phases.local,
+                     is_streamed(job));
     item.tally += {block.count * columns, block.count * columns, block.count * columns};
 }
 
 void scan_totals(const Job& job, const Phases& phases, const Item& item) {
     const int64_t width = job.channels, blocks = job.blocks();
-    const States carry = scratch_states(0, width), next = scratch_states(1, width);
+    const States carry = scratch_states(0, width);
     Access(job).start(item.index, 0, width, carry);
-    for (int64_t block = 0; block < blocks; ++block) {
-        const States total = phases.totals.from((item.index * blocks + block) * width);
-        combine(job.op, carry, total, next, width);
-        copy_states(job.op, carry, total, width);
-        copy_states(job.op, next, carry, width);
-        item.tally += {width, width, width};
-    }
-}
-
-void put(const Job& job, const float* values, int64_t at, int64_t count) {
-    if (job.y_storage == Storage::f32)
-        std::copy_n(values, count, static_cast<float*>(job.y) + at);
-    else
-        cpu::narrow(job.y_storage, values, static_cast<uint16_t*>(job.y) + at, count);
+    const States totals = phases.totals.from(item.index * blocks * width);
+    spread(job.op, totals, blocks, width, carry, totals);
+    item.tally += {blocks * width, blocks * width, blocks * width};
 }
 
 void add_prefix(const Job& job, const Phases& phases, const Item& item) {
     const Block block(item.index, job.length, job.block_size);
-    const int64_t width = job.channels;
-    // The prefix, repeated so that rows of few channels are combined many at once.
-    const int64_t rows = std::min(std::max<int64_t>(256 / width, 1), block.count);
-    const States prefix = scratch_states(0, rows * width), out = scratch_states(1, rows * width);
-    for (int64_t row = 0; row < rows; ++row)
-        copy_states(job.op, phases.totals.from(item.index * width), prefix.from(row * width), width);
+    const int64_t count = block.count * job.channels;
     const int64_t lowest = job.flipped ? block.first + block.count - 1 : block.first;
     const int64_t begin = Access(job).offset({.batch = block.batch, .first = lowest});
-    for (int64_t row = 0; row < block.count; row += rows) {
-        const int64_t count = std::min(rows, block.count - row) * width, at = begin + row * width;
-        combine(job.op, prefix, phases.local.from(at), out, count);
-        finish(job.op, out, out.plane[0], count);
-        put(job, out.plane[0], at, count);
-        item.tally += {count, count, count};
-    }
+    const bool narrows = job.y_storage != Storage::f32;
+    float* const out = narrows ? scratch_states(0, count).plane[0] : static_cast<float*>(job.y) + begin;
+    const States prefix = phases.totals.from(item.index * job.channels);
+    combine_rows(job.op, prefix, phases.local.from(begin), out, block.count, job.channels);
+    if (narrows) cpu::narrow(job.y_storage, out, static_cast<uint16_t*>(job.y) + begin, count);
+    item.tally += {count, count, count};
 }
 
 }  // namespace
@@ -287,17 +271,29 @@ void add_three_phase(cpu::PlanBuilder& builder, const Job& job) {
 
 namespace {
 
+// Blocks in a tile of look-back. A block of one channel is scanned sooner than looked back for, so that a
+// tile has 8192 steps at the least.
+int64_t blocks_a_tile(const Job& job) {
+    return job.channels == 1 ? std::max<int64_t>(8192 / job.block_size, 1) : 1;
+}
+Side tiles_of(const Job& job) {
+    const int64_t blocks = blocks_a_tile(job);
+    const std::string name = blocks == 1 ? "block_size" : "(" + std::to_string(blocks) + " block_size)";
+    return pieces("L", job.length, name, blocks * job.block_size);
+}
+
 struct LookbackScan {
     Job job;
     Strips strips;
-    int64_t tiles, sequences;
+    int64_t tile_steps, tiles, sequences;
     cpu::Lookback board;
     States totals, prefixes;  // [batch, tiles, channels]
 
     LookbackScan(cpu::PlanBuilder& builder, const Job& of)
         : job(of),
           strips(strips_of(of, of.block_size)),
-          tiles(of.blocks()),
+          tile_steps(blocks_a_tile(of) * of.block_size),
+          tiles(tiles_of(of).count),
           sequences(of.batch * strips.count),
           board(builder, tiles, sequences) {
         for (States* states : {&totals, &prefixes})
@@ -310,8 +306,8 @@ struct LookbackScan {
         const int64_t index = item.index / sequences, sequence = item.index % sequences;
         const int64_t batch = sequence / strips.count, column = sequence % strips.count * strips.width;
         const int64_t columns = std::min(strips.width, job.channels - column);
-        const int64_t first = index * job.block_size;
-        const Tile tile{batch, first, std::min(job.block_size, job.length - first), column, columns};
+        const int64_t first = index * tile_steps;
+        const Tile tile{batch, first, std::min(tile_steps, job.length - first), column, columns};
         const auto place = [&](int64_t of) { return (batch * tiles + of) * job.channels + column; };
         const States carry = scratch_states(0, columns);
         const States total = totals.from(place(index)), prefix = prefixes.from(place(index));
@@ -350,10 +346,9 @@ struct LookbackScan {
 
 void add_lookback(cpu::PlanBuilder& builder, const Job& job) {
     const LookbackScan& scan = builder.keep(LookbackScan(builder, job));
-    const Side tiles = pieces("L", job.length, "block_size", job.block_size);
     builder.launch(
-        describe_lookback(job), tiles * side("B", job.batch) * strips_side(scan.strips), Split::cyclic,
-        [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
+        describe_lookback(job), tiles_of(job) * side("B", job.batch) * strips_side(scan.strips),
+        Split::cyclic, [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
 }
 
 // What the backward pass of linear does beside its scan: an item does a block of positions, row by row.

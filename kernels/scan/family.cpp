@@ -60,6 +60,11 @@ const std::vector<Algorithm>& algorithms() {
 
 namespace {
 
+// Of the example's tree, which has more of them than the ladder: up and down again.
+int64_t example_steps(const Parameters& parameters) {
+    return 2 * levels_of(parameters.integer("example_length")) - 1;
+}
+
 std::vector<Parameter> parameters() {
     constexpr auto inputs = Renews::inputs;
     std::vector<Value> op_names;
@@ -78,21 +83,27 @@ std::vector<Parameter> parameters() {
         choice_parameter("block_size", "Positions a tile: what one worker or thread block scans at once.",
                          Group::tiling, "auto",
                          {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),
-        flag_parameter("compensated",
-                       "Carries what every addition loses beside the sum and adds it at the end.",
-                       Group::numerics, false, Renews::kernels),
-        dtype_parameter("f32", {"f32", "f16", "bf16"}),
+        only_for("op", {"sum", "complex_sum"},
+                 flag_parameter("compensated",
+                                "Carries what every addition loses beside the sum and adds it at the end.",
+                                Group::numerics, false, Renews::kernels)),
+        not_for("op", {"complex_sum"}, dtype_parameter("f32", {"f32", "f16", "bf16"})),
         choice_parameter("distribution", "What the generated inputs look like.", Group::numerics, "normal",
                          {"normal", "uniform", "badly_conditioned", "impulse"}, inputs),
-        backward_parameter(),
-        integer_parameter("drawn_batch", "Which sequence the plots show; the last one if there are fewer.",
-                          Group::run, "sequence", 0, 0, 65535, Step::linear, Renews::figures),
-        integer_parameter("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
-                          Group::run, "channel", 0, 0, 65535, Step::linear, Renews::figures),
+        not_for("direction", {"both"}, only_for("op", {"sum", "linear"}, backward_parameter())),
+        ends_at("batch", 1,
+                integer_parameter("drawn_batch",
+                                  "Which sequence the plots show; the last one if there are fewer.",
+                                  Group::run, "sequence", 0, 0, 65535, Step::linear, Renews::figures)),
+        ends_at("channels", 1,
+                integer_parameter("drawn_channel",
+                                  "Which channel the plots show; the last one if there are fewer.",
+                                  Group::run, "channel", 0, 0, 65535, Step::linear, Renews::figures)),
         integer_parameter("example_length", "Positions of the small array whose tree and ladder are drawn.",
                           Group::run, "positions", 8, 2, 16, Step::linear, Renews::figures),
-        integer_parameter("example_step", "Which step of the tree and the ladder is lit.", Group::run, "step",
-                          1, 1, 8, Step::linear, Renews::figures),
+        ends_at({example_steps, "the last step"},
+                integer_parameter("example_step", "Which step of the tree and the ladder is lit.", Group::run,
+                                  "step", 1, 1, 8, Step::linear, Renews::figures)),
     };
     return rows;
 }

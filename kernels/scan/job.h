@@ -6,7 +6,7 @@
 
 #include "kernels/core/integers.h"
 #include "kernels/core/plan_builder.h"
-#include "kernels/scan/rows.h"
+#include "kernels/cpu/operators.h"
 
 namespace sawtooth::cpu {
 class PlanBuilder;
@@ -16,6 +16,9 @@ class PlanBuilder;
 }
 
 namespace sawtooth::scan {
+
+using cpu::Operator;
+using cpu::States;
 
 // One scan along the middle axis of [batch, length, channels], channels fastest, where the launches run. A
 // complex channel is two of these. Step s of the scan is position s, or length - 1 - s where `flipped`.

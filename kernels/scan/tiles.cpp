@@ -8,7 +8,9 @@
 namespace sawtooth::scan {
 namespace {
 
-constexpr int64_t narrow_below = 16;     // channels under which a tile is cut into segments
+using cpu::Walk;
+
+constexpr int64_t narrow_below = 16;     // 2 or more channels, but fewer than these, are cut into segments
 constexpr int64_t segment_columns = 32;  // columns that segments make together, at the most
 
 // A tile of few channels, segments side by side: row k holds step k of every segment, [rows, segments *
@@ -37,10 +39,6 @@ States resized(std::vector<float> (&planes)[2], int64_t count) {
 // `count` rows of `channels` values, from one stride to another.
 void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t count,
                int64_t channels) {
-    if (channels == 1) {
-        for (int64_t k = 0; k < count; ++k) to[k * to_stride] = from[k * from_stride];
-        return;
-    }
     for (int64_t k = 0; k < count; ++k)
         for (int64_t c = 0; c < channels; ++c) to[k * to_stride + c] = from[k * from_stride + c];
 }
@@ -73,11 +71,12 @@ void unpack(const Tile& tile, const Segments& segments, const float* packed, flo
 States fold_segments(Operator op, const Segments& segments, Rows packed) {
     const States totals = resized(scratch.totals, segments.columns);
     fill_identity(op, totals, segments.columns);
-    fold_rows({.op = op, .in = packed, .rows = segments.rows, .columns = segments.columns, .total = totals});
+    cpu::fold_rows(
+        {.op = op, .in = packed, .rows = segments.rows, .columns = segments.columns, .total = totals});
     return totals;
 }
 
-bool is_narrow(const Job& job) { return job.channels < narrow_below; }
+bool is_narrow(const Job& job) { return job.channels > 1 && job.channels < narrow_below; }
 
 // The states before every segment of a narrow tile, in scratch; carry moves on, and so does total if it is
 // given.
@@ -100,13 +99,13 @@ Prepared prepare_segments(const Access& access, const Tile& tile, States carry, 
 void scan_narrow(const Access& access, const Tile& tile, States carry, States total) {
     const Prepared ready = prepare_segments(access, tile, carry, total);
     const States out = resized(scratch.packed_out, ready.segments.rows * ready.segments.columns);
-    scan_rows({.op = access.job().op,
-               .in = ready.packed,
-               .rows = ready.segments.rows,
-               .columns = ready.segments.columns,
-               .carry = ready.states,
-               .out = out.plane[0],
-               .out_stride = ready.segments.columns});
+    cpu::scan_rows({.op = access.job().op,
+                    .in = ready.packed,
+                    .rows = ready.segments.rows,
+                    .columns = ready.segments.columns,
+                    .carry = ready.states,
+                    .out = out.plane[0],
+                    .out_stride = ready.segments.columns});
     int64_t stride = 0;
     float* const to = access.output(tile, scratch.output, stride);
     unpack(tile, ready.segments, out.plane[0], to, stride);
@@ -114,7 +113,7 @@ void scan_narrow(const Access& access, const Tile& tile, States carry, States to
 }
 
 // Rows are walked in groups, so that a group of a few columns finds its cache lines where the last one left
-// them.
+// them. A single column is walked at once.
 constexpr int64_t rows_a_group = 4;
 
 template <class Step>
@@ -122,9 +121,10 @@ void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
     const Rows in = access.input(tile, scratch.input);
     walk.op = access.job().op;
     walk.columns = tile.columns;
-    for (int64_t row = 0; row < tile.steps; row += rows_a_group) {
+    const int64_t group_rows = tile.columns == 1 ? tile.steps : rows_a_group;
+    for (int64_t row = 0; row < tile.steps; row += group_rows) {
         Walk group = walk;
-        group.rows = std::min(rows_a_group, tile.steps - row);
+        group.rows = std::min(group_rows, tile.steps - row);
         group.in = {{in.plane[0] + row * in.stride, in.plane[1] ? in.plane[1] + row * in.stride : nullptr},
                     in.stride};
         if (walk.out) group.out = walk.out + row * walk.out_stride;
@@ -134,12 +134,31 @@ void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
     }
 }
 
-void scan_wide(const Access& access, const Tile& tile, States carry, States total, bool stream) {
+template <class Step>
+void scan_wide(const Access& access, const Tile& tile, States carry, States total, bool stream, Step&& step) {
     Walk walk{.carry = carry, .total = total};
     walk.out = access.output(tile, scratch.output, walk.out_stride);
     walk.stream = stream && access.job().y_storage == Storage::f32;
-    walk_wide(access, tile, walk, total.plane[0] ? scan_and_fold_rows : scan_rows);
+    walk_wide(access, tile, walk, step);
     access.put_output(tile, scratch.output);
+}
+
+// A tile in scratch has its rows in the order of memory, without gaps: where step 0 lies, and the way to the
+// next.
+int64_t room_begin(const Job& job, const Tile& tile) {
+    return job.flipped ? (tile.steps - 1) * tile.columns : 0;
+}
+int64_t room_stride(const Job& job, const Tile& tile) { return job.flipped ? -tile.columns : tile.columns; }
+
+// Calls copy(offset in the job's arrays, offset in scratch, values) for what lies together in both: the whole
+// tile where it has every channel, else row after row.
+template <class Copy>
+void each_run(const Access& access, const Tile& tile, Copy&& copy) {
+    const int64_t channels = access.job().channels;
+    const int64_t begin = access.offset(tile) - (access.job().flipped ? (tile.steps - 1) * channels : 0);
+    if (tile.columns == channels) return copy(begin, 0, tile.steps * channels);
+    for (int64_t row = 0; row < tile.steps; ++row)
+        copy(begin + row * channels, row * tile.columns, tile.columns);
 }
 
 }  // namespace
@@ -160,14 +179,15 @@ Rows Access::input(const Tile& tile, std::vector<float>& room) const {
         rows.stride = stride();
         return rows;
     }
-    room.resize(static_cast<size_t>(input_planes_of(job_.op) * tile.steps * tile.columns));
-    rows.stride = tile.columns;
+    const int64_t count = tile.steps * tile.columns;
+    room.resize(static_cast<size_t>(input_planes_of(job_.op) * count));
+    rows.stride = room_stride(job_, tile);
     for (int plane = 0; plane < input_planes_of(job_.op); ++plane) {
-        float* const to = room.data() + plane * tile.steps * tile.columns;
-        rows.plane[plane] = to;
-        for (int64_t step = 0; step < tile.steps; ++step)
-            cpu::widen(job_.storage, static_cast<const uint16_t*>(arrays[plane]) + at + step * stride(),
-                       to + step * tile.columns, tile.columns);
+        float* const to = room.data() + plane * count;
+        rows.plane[plane] = to + room_begin(job_, tile);
+        each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
+            cpu::widen(job_.storage, static_cast<const uint16_t*>(arrays[plane]) + begin, to + in_room, size);
+        });
     }
     return rows;
 }
@@ -178,15 +198,15 @@ float* Access::output(const Tile& tile, std::vector<float>& room, int64_t& out_s
         return static_cast<float*>(job_.y) + offset(tile);
     }
     room.resize(static_cast<size_t>(tile.steps * tile.columns));
-    out_stride = tile.columns;
-    return room.data();
+    out_stride = room_stride(job_, tile);
+    return room.data() + room_begin(job_, tile);
 }
 
 void Access::put_output(const Tile& tile, const std::vector<float>& room) const {
     if (job_.y_storage == Storage::f32) return;
-    uint16_t* const to = static_cast<uint16_t*>(job_.y) + offset(tile);
-    for (int64_t step = 0; step < tile.steps; ++step)
-        cpu::narrow(job_.y_storage, room.data() + step * tile.columns, to + step * stride(), tile.columns);
+    each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
+        cpu::narrow(job_.y_storage, room.data() + in_room, static_cast<uint16_t*>(job_.y) + begin, size);
+    });
 }
 
 void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to,
@@ -231,7 +251,7 @@ void Access::start(int64_t batch, int64_t column, int64_t columns, States states
 }
 
 void chain_tile(const Access& access, const Tile& tile, States carry, bool stream) {
-    scan_wide(access, tile, carry, {}, stream);
+    scan_wide(access, tile, carry, {}, stream, cpu::chain_rows);
 }
 
 void fold_tile(const Access& access, const Tile& tile, States total) {
@@ -239,7 +259,7 @@ void fold_tile(const Access& access, const Tile& tile, States total) {
         prepare_segments(access, tile, {}, total);
         return;
     }
-    walk_wide(access, tile, {.total = total}, fold_rows);
+    walk_wide(access, tile, {.total = total}, cpu::fold_rows);
 }
 
 void scan_tile(const Access& access, const Tile& tile, States carry, bool stream) {
@@ -250,29 +270,30 @@ void scan_and_fold_tile(const Access& access, const Tile& tile, States carry, St
     if (is_narrow(access.job()))
         scan_narrow(access, tile, carry, total);
     else
-        scan_wide(access, tile, carry, total, stream);
+        scan_wide(access, tile, carry, total, stream,
+                  total.plane[0] ? cpu::scan_and_fold_rows : cpu::scan_rows);
 }
 
-void scan_tile_states(const Access& access, const Tile& tile, States total, States local) {
+void scan_tile_states(const Access& access, const Tile& tile, States total, States local, bool stream) {
     const Operator op = access.job().op;
     fill_identity(op, total, tile.columns);
     const int64_t at = access.offset(tile);
     if (!is_narrow(access.job())) {
-        Walk walk{.carry = total};
+        Walk walk{.carry = total, .stream = stream};
         for (int plane = 0; plane < planes_of(op); ++plane)
             walk.states_out.plane[plane] = local.plane[plane] + at;
         walk.states_out.stride = access.stride();
-        walk_wide(access, tile, walk, scan_states);
+        walk_wide(access, tile, walk, cpu::scan_states);
         return;
     }
     const Prepared ready = prepare_segments(access, tile, total, {});
     const States out = resized(scratch.packed_out, ready.segments.rows * ready.segments.columns);
-    scan_states({.op = op,
-                 .in = ready.packed,
-                 .rows = ready.segments.rows,
-                 .columns = ready.segments.columns,
-                 .carry = ready.states,
-                 .states_out = {{out.plane[0], out.plane[1]}, ready.segments.columns}});
+    cpu::scan_states({.op = op,
+                      .in = ready.packed,
+                      .rows = ready.segments.rows,
+                      .columns = ready.segments.columns,
+                      .carry = ready.states,
+                      .states_out = {{out.plane[0], out.plane[1]}, ready.segments.columns}});
     for (int plane = 0; plane < planes_of(op); ++plane)
         unpack(tile, ready.segments, out.plane[plane], local.plane[plane] + at, access.stride());
 }

@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "kernels/core/launch.h"
+#include "kernels/cpu/row_scan.h"
 #include "kernels/scan/job.h"
 
 namespace sawtooth::scan {
+
+using cpu::Rows;
 
 // Steps first … first + steps - 1 of one sequence's columns [column, column + columns).
 struct Tile {
@@ -44,13 +47,13 @@ class Access {
 // The plain chain: one combine after another down every column, whatever the number of channels.
 void chain_tile(const Access& access, const Tile& tile, States carry, bool stream);
 
-// Fold and scan of a tile. Tiles of few channels are cut into segments that lie side by side as columns, so
-// that vectors are full: the tile's total is the segments' totals in order, whichever function makes it.
+// Fold and scan of a tile. Tiles of 2 to 15 channels are cut into segments that lie side by side as columns,
+// so that vectors are full: the tile's total is the segments' totals in order, whichever function makes it.
 void fold_tile(const Access& access, const Tile& tile, States total);
 void scan_tile(const Access& access, const Tile& tile, States carry, bool stream);
 void scan_and_fold_tile(const Access& access, const Tile& tile, States carry, States total, bool stream);
 // States after every step, from the identity, into local planes of the job's shape; `total` is the last one.
-void scan_tile_states(const Access& access, const Tile& tile, States total, States local);
+void scan_tile_states(const Access& access, const Tile& tile, States total, States local, bool stream);
 
 // Columns of a strip that keep a tile of `steps` in the second-level cache, and how many strips there are. A
 // job of few channels is one strip.

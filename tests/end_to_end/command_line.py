@@ -102,8 +102,28 @@ def families_are_listed_with_their_schema(program):
         assert all(v["backends"] for v in family["variants"]), family["name"]
         for parameter in family["parameters"]:
             assert "choices" in parameter or ("min" in parameter and "max" in parameter), parameter
+            assert parameter["applies"] is None or all(isinstance(words, str) for words in parameter["applies"])
+    memory = {p["name"]: p for p in next(f for f in families if f["name"] == "memory")["parameters"]}
+    assert memory["slot_count"]["applies"] == ["only for rule lattice"] and memory["length"]["applies"] is None
+    assert memory["chunk"]["ends_at"] == "length" and memory["omega_window"]["ends_at"] is None
+    text = program("list").wants(0).out
+    assert "only for rule lattice" in text and "up to length" in text and "only on CUDA" in text
     everything = program("list", "--all", "--json").wants(0).json()["families"]
     assert len(everything) == 7 and "scan" in program("list").wants(0).out
+
+
+@test
+def what_has_no_effect_is_a_note(program):
+    words = ["memory", "--set", "d=4", "--set", "rule=titans"]
+    done = program("run", *words, *QUICK, "--set", "slot_count=4", "--set", "chunk=4096", "--json").wants(0).json()
+    assert done["notes"][0] == "slot_count has no effect: only for rule lattice", done["notes"]
+    assert not any("chunk has no effect" in note for note in done["notes"])
+    assert done["unused_parameters"]["slot_count"] == "only for rule lattice"
+    assert done["unused_parameters"]["launch"] == "only on CUDA" and "chunk" not in done["unused_parameters"]
+    assert done["parameters"]["slot_count"] == 4 and done["parameters"]["chunk"] == 4096
+    assert "slot_count has no effect" in program("run", *words, *QUICK, "--set", "slot_count=4").wants(0).out
+    swept = program("sweep", *words, *QUICK, "--over", "slot_count=4,8").wants(0)
+    assert swept.err == "sawtooth: note: slot_count has no effect: only for rule lattice\n", swept.err
 
 
 @test

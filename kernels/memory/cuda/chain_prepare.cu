@@ -1,6 +1,10 @@
 // What a chain in tiles starts from: keys normalised, values (of atlas -w = -W silu([k; v]), so that the
 // error M k - v of a memory that is not read is w), and the coefficients of every tile after its last token.
 //
+// What a tile leaves of its gates, `ends`: two tokens with decay 0.9, keep 0.5 and steps 0.1 and 0.2 leave
+//   w = 0.9 0.1 + 0.5 0.1 = 0.14 and 0.2,  h = 0.5 0.1 = 0.05 and 0.2   of its two sources,
+//   a = 0.81,  b = 0.9 0.5 + 0.25 = 0.7,  h = 0.25                      of the state before it.
+//
 // Defines: THREADS, KEYS, VALUES (storages), COLUMNS (of the memory), ROWS, VALUE_WIDTH (of a row of values,
 // of which the first ROWS are taken), NORMALISE_KEYS, NORMALISE_VALUES, ATLAS, PRECISION, TILE, SOURCES.
 
@@ -36,7 +40,7 @@ constexpr int input_stride = device::round_up(2 * COLUMNS, slice) + 4;
 // Shared by the threads of a block: [16, 2 d] of inputs, padded, and [rows, 32] of W.
 struct AtlasShared {
     float inputs[16][input_stride];  // silu([k; v]), zeros behind it
-    float w[rows][slice + 1];
+    float w[rows][slice + 1];        // a column more, so that rows begin in different banks
 };
 
 // silu([k; v]) of 16 tokens, a warp a token; zeros where there is none.
@@ -64,6 +68,8 @@ __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Ran
 
 // -w of 16 tokens, W in slices through shared memory: a thread has four tokens of a row of W.
 __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range tokens, AtlasShared& shared) {
+    // Item n of a thread: row r of W and tokens first … first + 3; all items are rows * 4, 16 tokens in
+    // fours.
     constexpr int items = device::ceil_divide(rows * 4, THREADS);
     load_inputs_of_w(given, batch, tokens, shared);
     float sums[items][4] = {};
@@ -110,6 +116,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
     load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), gates);
     device::wait_for_launches_before();
     device::let_next_launch_start();
+    // A warp a token, its key and its value.
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
     const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
     for (int64_t token = (tile == 0 ? tiling.origin : tokens.first) + device::warp_of_thread();

@@ -68,6 +68,7 @@ __device__ float2 load_pair(const typename Storage::Word* row, int column) {
     }
 }
 
+// The same way back; what would lie behind the row is not stored.
 template <class Storage, int width>
 __device__ void store_pair(typename Storage::Word* row, int column, float first, float second) {
     if constexpr (width % 2 == 0) {
@@ -143,6 +144,7 @@ __device__ void load_queries(const device::QUERIES::Word* queries, int64_t first
 // y += factor of each row times its query times the state.
 __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], const float (&factors)[2],
                           Tile (&y)[row_tiles]) {
+    // Rows are scaled on the left, where they are registers: the state is the same for all tokens.
     Tile scaled[column_tiles];
 #pragma unroll
     for (int n = 0; n < column_tiles; ++n)
@@ -210,6 +212,7 @@ struct Reader {
 
 // y -= what the sources of a block add, in two products: scores of 16 tokens, then those times the errors.
 __device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_tiles], Tile (&y)[row_tiles]) {
+    // [16 tokens, block]: k_s . q_t, times -w_ts; weights are 0 where s comes after t.
     Tile scores[source_tiles], weights[source_tiles];
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
@@ -231,6 +234,7 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
     const Element* const errors = side.errors();
+    // Lanes of a quad share rows: the score of source 8 n + c lies with lane c / 2 of them.
     const int quad = device::lane_of_thread() / 4 * 4;
 #pragma unroll 1
     for (int n = 0; n < source_tiles; ++n) {
@@ -256,6 +260,7 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
     }
 }
 
+// y of 16 tokens from `first` on, of which `there` are there.
 __device__ void store_y(const ChainReadArguments& given, int64_t batch, int64_t first, int there,
                         const Tile (&y)[row_tiles]) {
     auto* const to = static_cast<device::Y::Word*>(given.y) + batch * given.y_stride + first * ROWS;
@@ -290,6 +295,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     const int64_t batch = blockIdx.y;
     const Reader reader{given, shared, batch, tile, tokens_of(given.tiling, tile)};
     const Range tokens = reader.tokens;
+    // The warp's first token in the tile, and how many of the tile's are left from there on: 0 or less where
+    // a short tile ends before.
     const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
     Tile q[column_tiles], y[row_tiles];
     const auto load_own_queries = [&] {
@@ -302,6 +309,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     if (QUERIES_ARE_INPUT) load_own_queries();
     device::wait_for_launches_before();
     device::let_next_launch_start();
+    // Stage 0 is on its way while a_t and b_t are made.
     reader.start_copies(0, shared.sides[0]);
     device::end_batch_of_copies();
     if (!QUERIES_ARE_INPUT) load_own_queries();
@@ -318,6 +326,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
         for (int stage = 0; stage < stages; ++stage) {
             Side& side = shared.sides[stage % SIDES];
             if (stage > 0) __syncthreads();  // all are done with the stage before, its side and its weights
+            // With one side this stage's copies start here, with two the next stage's.
             if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
             if (SIDES == 2 && stage + 1 < stages)
                 reader.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
@@ -325,6 +334,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             if (stage >= states) reader.make_weights(stage - states);
             device::wait_for_copies_but_last<SIDES - 1>();
             __syncthreads();  // the copies and the weights of all threads
+            // y of the warp's tokens takes what the stage has to add.
             if (stage < states)
                 add_state(side.elements, q, stage == 0 ? of_memory : of_momentum, y);
             else if (one_by_one)
@@ -332,7 +342,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             else
                 add_sources(shared, side, q, y);
         }
-        // Any thread of the block, as all of them copy. The barrier ends the last stage.
+        // Where y is finite it is right: zeros times finite numbers add nothing. Any thread of the block
+        // decides for all, as all of them copy. The barrier ends the last stage.
         if (AT_BOUNDARY || one_by_one || !__syncthreads_or(!device::are_finite(y))) break;
         reader.start_copies(0, shared.sides[0]);
         device::end_batch_of_copies();

@@ -2,6 +2,9 @@
 // after a tile is h S + its sum, M is a M + b S + its sum. A thread has one element of M and S, and the sums
 // of the next tiles on their way.
 //
+// Three tiles with a = 1, b = 0 that add 1, 2 and 3 to an element of M = 10: the states before them are 10,
+// 11 and 13, and the last one leaves 16.
+//
 // Defines: THREADS, COLUMNS, ROWS, PRECISION, SOURCES, HAS_MOMENTUM.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
@@ -22,6 +25,7 @@ struct Sums {
     float m, s, a, b, h;
 };
 
+// `slot`: of the tile among those of all sequences; all threads read the same scalars.
 __device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) {
     const float* const scalars = given.ends + slot * (2 * SOURCES + 4) + 2 * SOURCES;
     return {given.sums_m[slot * size + element], HAS_MOMENTUM ? given.sums_s[slot * size + element] : 0,
@@ -38,6 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
     const bool is_padding = r >= ROWS || c >= COLUMNS;
     const int64_t batch = blockIdx.y, first_slot = batch * tiling.tiles, live = batch * size + element;
     const int64_t at = (batch * ROWS + r) * COLUMNS + c;
+    // Where it starts: with what the range before left, or with what the sequence was given.
     float m = 0, s = 0;
     if (tiling.first > 0) {
         m = given.live_m[live];
@@ -52,6 +57,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
     };
     auto* const states_m = static_cast<Element*>(given.states_m) + first_slot * size + element;
     auto* const states_s = static_cast<Element*>(given.states_s) + first_slot * size + element;
+    // Loads of `ahead` tiles do not wait for each other, only the fold over them does.
     Sums now[ahead];
     for (int first = 0; first < tiling.tiles; first += ahead) {
 #pragma unroll
@@ -61,6 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         for (int k = 0; k < ahead; ++k) {
             const int64_t tile = first + k;
             if (tile >= tiling.tiles) break;
+            // The state before the tile, then the tile.
             if (opens_chunk(tiling, tile)) put_boundary(tokens_of(tiling, tile).first / given.boundary_chunk);
             states_m[tile * size] = P::element(m);
             if (HAS_MOMENTUM) states_s[tile * size] = P::element(s);
@@ -76,6 +83,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         if (HAS_MOMENTUM) given.live_s[live] = s;
         return;
     }
+    // After the last token of all.
     put_boundary(given.boundary_count - 1);
     if (is_padding) return;
     if (given.final_m) given.final_m[at] = m;

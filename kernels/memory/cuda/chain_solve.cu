@@ -58,13 +58,15 @@ __device__ void load_rows(const ChainArguments& given, int64_t batch, Range toke
             const int column = lane + 32 * i;
             if (column >= d) break;
             shared.k[t][column] = k[i];
+            // The right side of the system, [diag(a) K, V].
             shared.x[t][column] = shared.decays[t] * k[i];
             shared.x[t][d + column] = v[i];
         }
     }
 }
 
-// a before each token, and -w_(t-1)s below the diagonal, zeros elsewhere: a thread a column.
+// Of the tile's tokens: a before each token, and -w_(t-1)s below the diagonal, zeros elsewhere: a thread a
+// column.
 __device__ void load_coefficients(const ChainArguments& given, int tokens, Shared& shared) {
     for (int s = threadIdx.x; s < TILE; s += THREADS) {
         SourceCoefficients source(s, given.tiling.halo);
@@ -84,6 +86,7 @@ __device__ void load_coefficients(const ChainArguments& given, int tokens, Share
 // -T = the coefficients times K K^T, a warp 16 rows.
 __device__ void multiply_keys(Shared& shared) {
     for (int i = device::warp_of_thread(); i < blocks; i += warps) {
+        // k_t . k_s of 16 tokens t and all s, then times -w_(t-1)s.
         Tile k[d / 8], t[TILE / 8], coefficients[TILE / 8];
         device::load_tiles(shared.k[16 * i], key_stride, k);
         device::clear(t);

@@ -8,6 +8,11 @@
 // boundary, kept in shared memory where a chunk or its sources take more than one step; with the solve they
 // are exact.
 //
+//   copying warps   fetch 0, 1 |  fetch 2  |  fetch 3  | …      into sides 0, 1, 2, 0, …
+//   walking warps      wait    |  step 0   |  step 1   | …      each `|` is a barrier of all warps
+// A step, for one row of M = [1 0] and one source k = [0.6 0.8], v = 2, with a = 0.9, b = 0, w = 0.5:
+//   e = M k - v = 0.6 - 2 = -1.4;  M = 0.9 [1 0] + 0.5 1.4 [0.6 0.8] = [1.32 0.56]
+//
 // Defines: THREADS, SHARED_BYTES, COLUMNS, ROWS, PRECISION, WARPS (that walk; the others copy), SOURCES,
 // SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY, PARALLEL.
 
@@ -56,6 +61,8 @@ struct Step {
     __device__ Step next() const { return block + 1 < blocks ? Step{tile, block + 1} : Step{tile + 1, 0}; }
 };
 
+// By the copying warps: keys, values of the block's strip and coefficients of a step's sources. Sources
+// behind the tile's last token become zeros.
 __device__ void start_copies(const ChainArguments& given, int64_t batch, int first_row, const Step& step,
                              Side& side) {
     const int thread = threadIdx.x - 32 * WARPS;
@@ -103,10 +110,12 @@ __device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile 
     }
 }
 
+// 16 rows of M and S, all columns, over a warp.
 struct State {
     Tile m[column_tiles];
     Tile s[column_tiles];  // in no register where there is no momentum
 
+    // M = a M + b S, S = h S.
     __device__ void decay(const float* scalars) {
         const float a = scalars[0], b = scalars[1], h = scalars[2];
 #pragma unroll
@@ -121,6 +130,7 @@ struct State {
             }
     }
 
+    // M -= E^T diag(w) K, S -= E^T diag(h) K.
     __device__ void add_errors(const Tile (&e)[source_tiles], const Side& side) {
         Tile weighed[source_tiles];
         weigh(e, side.w, weighed);
@@ -134,6 +144,7 @@ struct State {
     }
 };
 
+// What the tile `slot` starts from, rounded to what products take; where PARALLEL what it adds, in f32.
 __device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
     const int64_t at = (slot * rows + row) * columns;
     if constexpr (PARALLEL) {
@@ -160,6 +171,7 @@ __device__ void load_live(const ChainArguments& given, int64_t batch, int row, S
                                              state.s);
 }
 
+// The state after the last tile: for the next launch, or outputs of the sequence.
 __device__ void store_live(const ChainArguments& given, int64_t batch, int row, const State& state) {
     if (given.tiling.last < given.length) {
         device::store_tiles(state.m, given.live_m + (batch * rows + row) * columns, columns);
@@ -176,7 +188,7 @@ __device__ void store_live(const ChainArguments& given, int64_t batch, int row, 
             state.m, given.boundaries + ((batch + 1) * given.boundary_count - 1) * ROWS * COLUMNS, row);
 }
 
-// What happens where a tile begins.
+// Where a tile begins its state is stored for chain_read.cu; where a chunk does, its boundary too.
 __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile, int row, const State& state,
                            Shared& shared) {
     const TilingArguments& tiling = given.tiling;
@@ -196,6 +208,7 @@ __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile,
     store_state(given, batch * tiling.tiles + tile, row, state);
 }
 
+// E^T = M X^T - V^T of the warp's rows, or -V^T.
 __device__ void make_errors(const Side& side, State& state, const Shared& shared, Tile (&e)[source_tiles]) {
     load_errors(side, e);
     if constexpr (READS_MEMORY) {
@@ -233,6 +246,7 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
     }
 }
 
+// One block of sources of a tile. The state decays once a tile, before the first block is added.
 __device__ void take_step(const ChainArguments& given, int64_t batch, const Step& step, int row,
                           const Side& side, State& state, Shared& shared) {
     if (!PARALLEL && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
@@ -256,6 +270,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     const int first_row = blockIdx.y * strip, row = first_row + device::warp_of_thread() * 16;
     const int first_tile = PARALLEL ? blockIdx.x : 0,
               last_tile = PARALLEL ? first_tile + 1 : given.tiling.tiles;
+    // From here on the two kinds of warps see each other only in meet(), as often on either side.
     if (device::warp_of_thread() >= WARPS)
         return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
     State state;

@@ -6,6 +6,9 @@
 //   copies of the group are there | unpack it | start the next copies, walk past the group | store its y
 // The sum of y over the lanes of a row is put off to the next token, where it overlaps with that of e.
 //
+// The delta rule with d = 1, alpha = 0, theta = 0.5, k = q = 1 and v = 4 from M = 0: e = -4, M = 2, y = 2;
+// then e = -2, M = 3, y = 3; and so on towards 4.
+//
 // Defines: those of strip.cuh, LOCAL (whether the tokens are cut into local memories).
 
 #include "kernels/memory/cuda/strip.cuh"
@@ -36,6 +39,7 @@ struct Walker {
             if constexpr (rule == Rule::hebbian) {
                 return shared.v[slot][local_row];
             } else {
+                // w = W silu([k; v]): both halves of a row of W.
                 Row input;
                 input.load(shared.inputs_of_w[i], lane);
                 float w = w_of_k.dot(input);
@@ -128,7 +132,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         __syncthreads();  // what other threads unpacked; the other side may be filled
         if (first + group < given.last)
             start_copies(given, {batch, first + group, given.last}, shared, side ^ 1);
+        // Of the group, tokens that only windows reach.
         const int skipped = static_cast<int>(given.first > first ? given.first - first : 0);
+        // The part of y of the token before, whose sum over the row is still to come.
         float y = 0;
         const auto keep_y = [&](int i) {
             if (walker.lane != 0) return;
@@ -137,6 +143,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         };
 #pragma unroll 2
         for (int i = skipped; i < tokens.count(); ++i) {
+            // The memory before the token that opens a chunk.
             if (given.boundaries && (first + i) % given.chunk == 0)
                 walker.m.store_unpadded(
                     row_of_state(given.boundaries,
@@ -151,6 +158,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         __syncthreads();  // y of all rows, which is stored token by token
         store_y(given, tokens, first_row, skipped, shared);
     }
+    // Local memories are forgotten: of them only the sums of y go on (tnt_step.cu).
     if constexpr (LOCAL) {
         if (walker.lane == 0 && r < d) given.sums[(batch * gridDim.x + blockIdx.x) * d + r] = sum;
         return;

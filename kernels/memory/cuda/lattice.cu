@@ -7,6 +7,9 @@
 // for all slots of a batch item, of a tile for itself where they are frozen; else strips of slots walk all
 // tiles and leave every tile's state.
 //
+// d = 2, EXACT, s = [1 0], k = [0 0] and v = [0 2]: g = 1/2, c = 0, so that x = [1 0] + [0 1], and s becomes
+// [0.71 0.71].
+//
 // Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), SLOT_COUNT, UPDATE (exact, sums, linearised),
 // READS, AT_BOUNDARY, NORMALISE, SLOTS (of a block, a multiple of its teams), GROUP (tokens staged at once).
 
@@ -76,6 +79,7 @@ struct Team {
         const float gate = device::sigmoid(sum_of_team(base.dot(k))), taken = gate * sum_of_team(base.dot(v));
 #pragma unroll
         for (int j = 0; j < Row::columns; ++j) {
+            // Sums: both terms are of the boundary's slot, so that tokens only add up.
             if constexpr (update == Update::sums)
                 x[j] += gate * v[j] - taken * base[j];
             else
@@ -91,6 +95,7 @@ struct Team {
         k.load(shared.k[i], lane);
         v.load(shared.v[i], lane);
         if (READS) q.load(shared.q[i], lane);
+        // The softmax is online (Milakov, Gimelshein 2018): scores seen so far are relative to the largest.
         float largest = -__int_as_float(0x7f800000), weights = 0;
         for (int round = 0; round < rounds; ++round) {
             Row x, base;
@@ -99,6 +104,7 @@ struct Team {
             step(base, k, v, x);
             x.store(shared.x[slot(round)], lane);
             if constexpr (READS) {
+                // What is read of: the boundary's slot, or the slot now.
                 if (AT_BOUNDARY && is_frozen)
                     x = base;
                 else if (is_frozen)
@@ -149,6 +155,7 @@ __device__ void store_y(const LatticeArguments& given, int64_t batch, int64_t to
     for (int column = threadIdx.x; column < d; column += THREADS) {
         float sum = 0, weights = 0;
         for (int team = 0; team < teams; ++team) {
+            // A team without slots has no weight; a NaN is no reason to leave it out.
             if (!(shared.weights[team] > 0 || shared.weights[team] != shared.weights[team])) continue;
             const float factor = expf(shared.largest[team] - largest);
             weights += factor * shared.weights[team];
@@ -190,14 +197,17 @@ struct Walk {
             stage(tokens);
         }
     }
+    // Number `number` of an array of [slot_count, d] each.
     __device__ float* slots_at(float* states, int64_t number) const {
         return states + number * SLOT_COUNT * d;
     }
+    // Slots before the token that opens a chunk.
     __device__ void put_boundary(int64_t token) {
         if (!given.boundaries || token % given.boundary_chunk != 0) return;
         team.store(slots_at(given.boundaries, batch * given.boundary_count + token / given.boundary_chunk),
                    first_slot, shared.x);
     }
+    // Between launches slots lie as they are; only those that were given are normalised first.
     __device__ void load_live() {
         if (given.tiling.first == 0)
             team.load(given.given + batch * SLOT_COUNT * d, first_slot, shared.x, true);
@@ -214,6 +224,7 @@ struct Walk {
     }
 };
 
+// At the end of a chunk, so that the next one starts from unit vectors.
 __device__ void normalise_slots(const Team& team, Shared& shared) {
     for (int round = 0; round < rounds; ++round) {
         Row x;
@@ -223,6 +234,7 @@ __device__ void normalise_slots(const Team& team, Shared& shared) {
     }
 }
 
+// At its start: what the chunk's tokens are compared with.
 __device__ void keep_boundary(const Team& team, Shared& shared) {
     for (int round = 0; round < rounds; ++round) {
         Row x;
@@ -250,6 +262,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments g
         walk.take(tokens);
         walk.store_live();
     } else if constexpr (READS) {
+        // The tile's own state, and that of the tile which opens its chunk.
         const int64_t first_state = walk.batch * tiling.tiles;
         const int opening = own_tile - own_tile % tiling.tiles_a_chunk;
         walk.team.load(walk.slots_at(given.states, first_state + own_tile), 0, shared.x, false);

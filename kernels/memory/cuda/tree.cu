@@ -96,6 +96,7 @@ __device__ float read_boundary(const Shared& shared, const float* from, int lane
     return sum_of_row(sums[0] + sums[1] + (sums[2] + sums[3]));
 }
 
+// w = W silu([k; v]) of row r, which stands for the error of a memory that is not read; W from global memory.
 __device__ float atlas_error(const ExactArguments& given, const Staged& staged, int i, int r, int lane) {
     float sum = 0;
     Row keys, values;
@@ -111,6 +112,7 @@ __device__ float atlas_error(const ExactArguments& given, const Staged& staged, 
     return sum_of_row(sum);
 }
 
+// What a thread works on: columns of row r, which is row local_row of the block.
 struct Tree {
     const ExactArguments& given;
     Shared& shared;
@@ -151,6 +153,7 @@ struct Tree {
         const int64_t token = tokens.first + i;
         const float step = shared.nodes[group + i].w;
         if constexpr (is_windowed) {
+            // Every error of the window, of which those before this chunk are of its boundary's memory too.
             float sum = 0;
             for (int64_t source = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; source <= token;
                  ++source) {
@@ -171,9 +174,11 @@ struct Tree {
 #pragma unroll
         for (int i = 0; i < group; ++i) leaves[i] = elements.x[i] = elements.z[i] = leaf(tokens, i, column);
         elements.sweep_up(shared.nodes);
+        // The total of all goes: the root takes the state before the tile.
         elements.x[group - 1] = shared.m[j][threadIdx.x];
         elements.z[group - 1] = shared.s[j][threadIdx.x];
         elements.sweep_down(shared.nodes);
+        // From the state before each token to the one after it.
         float m = 0, s = 0;
 #pragma unroll
         for (int i = 0; i < group; ++i) {
@@ -187,6 +192,7 @@ struct Tree {
         if (has_momentum) shared.s[j][threadIdx.x] = s;
     }
 
+    // Column after column, then y of all tokens.
     __device__ void scan(const Tokens& tokens) {
         float y[group] = {};
         for (int j = 0; j < columns; ++j) scan_column(tokens, j, y);
@@ -215,7 +221,7 @@ struct Tree {
     }
 };
 
-// The tile after the one that starts at `first`: chunks are cut into whole groups.
+// The first token of the tile after the one that starts at `first`: chunks are cut into whole groups.
 __device__ int64_t next_tile(int64_t first, int64_t chunk) {
     const int64_t end = (first / chunk + 1) * chunk;
     return first + group < end ? first + group : end;
@@ -250,6 +256,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
         __syncthreads();  // tokens and nodes, which other threads made; the other side may be filled
         if (const int64_t next = next_tile(first, given.chunk); next < given.last)
             start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);
+        // A chunk begins: its boundary is what errors are taken from until the next.
         if (first % given.chunk == 0) {
             if (given.boundaries)
                 tree.store(given.boundaries, (batch * given.boundary_count + first / given.chunk) * d * d,

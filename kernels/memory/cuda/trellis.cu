@@ -7,6 +7,9 @@
 // r are bent and normalised at once, then the group walks past S_V: four barriers a group, none a token.
 // Eight lanes have row r of both memories in registers (lane_row.cuh).
 //
+// A group of GROUP tokens:  load | walk past S_K | bend z and r | walk past S_V | store y
+// where `|` is a barrier: what one side of it writes by rows the other reads by tokens, or the other way.
+//
 // Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), COMPRESS (c), NORMALISE, GROUP.
 
 #include "kernels/cuda/device/activations.cuh"
@@ -21,6 +24,7 @@ using namespace sawtooth::memory;
 using Storage = device::X;
 using Word = Storage::Word;
 constexpr int d = WIDTH, c = COMPRESS, lanes = 8, warps = THREADS / 32;
+// Padded rows of S_K and of S_V.
 constexpr int wide = device::round_up(d, 4 * lanes), narrow = device::round_up(c, 4 * lanes);
 constexpr int group = GROUP;
 static_assert(THREADS == device::round_up(d * lanes, 32), "eight lanes a row, in whole warps");
@@ -67,6 +71,7 @@ __device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_
     const int lane = device::lane_of_thread();
     constexpr int each = device::ceil_divide(wide, 32);
     for (int at = device::warp_of_thread(); at < 4 * count; at += warps) {
+        // All x first, then all k, v and q.
         const int which = at / count, i = at % count;
         const void* const from = which == 0 ? given.x : which == 1 ? given.k : which == 2 ? given.v : given.q;
         const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
@@ -79,6 +84,7 @@ __device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_
 #pragma unroll
         for (int n = 0; n < each; ++n) to[lane + 32 * n] = mine[n];
     }
+    // Both memories have the same gates but for lambda.
     for (int i = threadIdx.x; i < count; i += THREADS) {
         GateArguments gates = given.gates;
         shared.keys[i] = gate_at(gates, batch * given.length + first + i);
@@ -108,6 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const int64_t batch = blockIdx.x;
     const int r = threadIdx.x / lanes, lane = threadIdx.x % lanes;
+    // Threads beyond a memory's rows take part in sums of their warp, with rows of zeros.
     const bool has_key = r < c, has_value = r < d;
     const int64_t key_at = (batch * c + r) * d, value_at = (batch * d + r) * c;
     KeyRow keys;
@@ -128,6 +135,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
             const Gate gate = shared.keys[i];
             const float e = product(keys, shared.x[i], lane) - (has_key ? shared.k[i][r] : 0);
             advance(keys, gate.decay, -gate.step * e, shared.x[i], lane);
+            // Of the memory after the token. Lane 0 of a row writes for all eight.
             const float z = product(keys, shared.x[i], lane), of_query = product(keys, shared.q[i], lane);
             if (lane == 0 && has_key) shared.z[i][r] = z, shared.r[i][r] = of_query;
         }

@@ -62,18 +62,20 @@ void add_band(Figure& figure, std::string label, double low, double high, View::
 
 // The chunks that the source recommends for a rule.
 void add_ranges(Figure& figure, const SweepResult& sweep, const std::vector<Line>& lines) {
-    const auto add = [&](const char* whose, double low, double high) {
+    const auto add = [&](const std::string& whose, int64_t from, int64_t to) {
+        const auto low = static_cast<double>(from), high = static_cast<double>(to);
         const double end = std::min(high, last_chunk(sweep));
         if (end > low)
             add_band(figure, fmt::format("the source's range for {}: {} to {}", whose, low, high), low, end,
                      range_of(lines));
     };
-    const Parameters& parameters = sweep.sweep.base.parameters;
-    if (parameters.is("rule", "titans")) add("titans", 64, 512);
-    if (parameters.is("rule", "lattice")) add("lattice", 16, 256);
-    const bool has_shards =
-        std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.label == "tnt"; });
-    if (has_shards) add("C_G of tnt", 128, 2048);
+    const UpdateRule& rule = rule_of(sweep.sweep.base.parameters);
+    if (rule.most_chunk > 0) add(rule.name, rule.least_chunk, rule.most_chunk);
+    for (const Line& line : lines) {
+        const Strategy& strategy = strategy_named(line.label);
+        if (strategy.most_chunk > 0)
+            add(strategy.chunk + " of " + strategy.name, strategy.least_chunk, strategy.most_chunk);
+    }
 }
 
 // "diverged: 4.1e+07 times y" where that is finite. "" where nothing diverged.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace sawtooth::scan {
+namespace sawtooth::cpu {
 
 // The associative operator. A state has one plane of f32, or two: linear (a, b) and compensated_sum (s, e).
 enum class Operator { sum, product, maximum, minimum, linear, compensated_sum };
@@ -14,16 +14,6 @@ constexpr int planes_of(Operator op) {
 // 0)).
 constexpr int input_planes_of(Operator op) { return op == Operator::linear ? 2 : 1; }
 
-// Rows of neighbouring columns. Row r of plane p starts at plane[p] + r * stride; a negative stride walks
-// backwards.
-struct Rows {
-    const float* plane[2] = {};
-    int64_t stride = 0;
-};
-struct MutableRows {
-    float* plane[2] = {};
-    int64_t stride = 0;
-};
 // States side by side: one a column, or many rows of them.
 struct States {
     float* plane[2] = {};
@@ -33,27 +23,12 @@ struct States {
     }
 };
 
-// The rows of a tile, combined one after another, every column for itself (vectors across columns). These
-// functions count nothing and check nothing: callers do.
-struct Walk {
-    Operator op = Operator::sum;
-    Rows in = {};
-    int64_t rows = 0, columns = 0;
-    States carry = {}, total = {};  // read and written
-    float* out = nullptr;           // finished values: y = s + e for compensated_sum, b for linear
-    int64_t out_stride = 0;
-    MutableRows states_out = {};  // whole states, not finished
-    bool stream = false;          // store `out` past the caches where it is aligned
-};
-
-void fold_rows(const Walk& walk);           // total = total o row 0 o row 1 …
-void scan_rows(const Walk& walk);           // carry = carry o row r; out row r = carry, finished
-void scan_and_fold_rows(const Walk& walk);  // both in one pass
-void scan_states(const Walk& walk);         // carry = carry o row r; states_out row r = carry
-
 // out[i] = left[i] o right[i] on `count` states; out may be left or right.
 void combine(Operator op, States left, States right, States out, int64_t count);
-// Groups of `columns` states one after another: before[g] = carry, then carry = carry o totals[g].
+// out row r = before o states row r, finished, on [rows, columns] without gaps; out may be plane 0 of states.
+void combine_rows(Operator op, States before, States states, float* out, int64_t rows, int64_t columns);
+// Groups of `columns` states one after another: before[g] = carry, then carry = carry o totals[g]; before may
+// be totals.
 void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before);
 // out[i] = what y is of a state: s + e of compensated_sum, b of linear, else the state itself; out may be
 // plane 0.
@@ -64,4 +39,4 @@ void fill_identity(Operator op, States states, int64_t count);
 // The state that changes nothing: 0, 1, -inf, +inf, (1, 0), (0, 0).
 float identity(Operator op, int plane);
 
-}  // namespace sawtooth::scan
+}  // namespace sawtooth::cpu

@@ -1,0 +1,147 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/operators.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/cpu/operators-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sawtooth::cpu::HWY_NAMESPACE {
+
+template <class Op, int planes, class D>
+HWY_INLINE void combine_at(D d, const States& left, const States& right, const States& out, int64_t left_at,
+                           int64_t right_at, int64_t out_at) {
+    store(d, Op::join(d, load(d, left.plane, left_at, planes), load(d, right.plane, right_at, planes)),
+          out.plane, out_at, planes);
+}
+
+void combine(Operator op, const States& left, const States& right, const States& out, int64_t count) {
+    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        const hn::ScalableTag<float> d;
+        const hn::CappedTag<float, 1> one;
+        const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+        int64_t i = 0;
+        for (; i + lanes <= count; i += lanes) combine_at<Op, planes>(d, left, right, out, i, i, i);
+        for (; i < count; ++i) combine_at<Op, planes>(one, left, right, out, i, i, i);
+    });
+}
+
+// out[i] = left[i] o right[i], finished.
+template <class Op, int planes>
+void combine_finished(const States& left, const States& right, float* out, int64_t count) {
+    const hn::ScalableTag<float> d;
+    const hn::CappedTag<float, 1> one;
+    const auto combine_at = [&](auto tag, int64_t i) {
+        const auto state =
+            Op::advance(tag, load(tag, left.plane, i, planes), load(tag, right.plane, i, planes));
+        hn::StoreU(Op::finish(state), tag, out + i);
+    };
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) combine_at(d, i);
+    for (; i < count; ++i) combine_at(one, i);
+}
+
+void combine_rows(Operator op, const States& before, const States& states, float* out, int64_t rows,
+                  int64_t columns) {
+    // Few columns are repeated, so that many rows are combined at once.
+    constexpr int64_t room = 256;
+    float repeated[2][room];
+    States left = before;
+    int64_t width = columns;
+    if (2 * columns <= room && rows > 1) {
+        width = std::min(room / columns, rows) * columns;
+        for (int p = 0; p < planes_of(op); ++p) {
+            left.plane[p] = repeated[p];
+            std::copy_n(before.plane[p], columns, repeated[p]);
+            for (int64_t filled = columns; filled < width; filled *= 2)
+                std::copy_n(repeated[p], std::min(filled, width - filled), repeated[p] + filled);
+        }
+    }
+    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        for (int64_t at = 0; at < rows * columns; at += width)
+            combine_finished<Op, planes>(left, states.from(at), out + at,
+                                         std::min(width, rows * columns - at));
+    });
+}
+
+void spread(Operator op, const States& totals, int64_t groups, int64_t columns, const States& carry,
+            const States& before) {
+    with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
+        const hn::CappedTag<float, 1> one;
+        for (int64_t c = 0; c < columns; ++c) {
+            auto state = load(one, carry.plane, c, planes);
+            for (int64_t at = c; at < groups * columns; at += columns) {
+                const auto total = load(one, totals.plane, at, planes);
+                store(one, state, before.plane, at, planes);
+                state = Op::join(one, state, total);
+            }
+            store(one, state, carry.plane, c, planes);
+        }
+    });
+}
+
+}  // namespace sawtooth::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <limits>
+
+namespace sawtooth::cpu {
+namespace {
+
+HWY_EXPORT(combine);
+HWY_EXPORT(combine_rows);
+HWY_EXPORT(spread);
+
+}  // namespace
+
+void combine(Operator op, States left, States right, States out, int64_t count) {
+    HWY_DYNAMIC_DISPATCH(combine)(op, left, right, out, count);
+}
+
+void combine_rows(Operator op, States before, States states, float* out, int64_t rows, int64_t columns) {
+    HWY_DYNAMIC_DISPATCH(combine_rows)(op, before, states, out, rows, columns);
+}
+
+void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before) {
+    HWY_DYNAMIC_DISPATCH(spread)(op, totals, groups, columns, carry, before);
+}
+
+void finish(Operator op, States states, float* out, int64_t count) {
+    if (op == Operator::compensated_sum) {
+        for (int64_t i = 0; i < count; ++i) out[i] = states.plane[0][i] + states.plane[1][i];
+        return;
+    }
+    const float* const values = states.plane[planes_of(op) - 1];
+    if (out != values) std::copy_n(values, count, out);
+}
+
+void copy_states(Operator op, States from, States to, int64_t count) {
+    for (int p = 0; p < planes_of(op); ++p) std::copy_n(from.plane[p], count, to.plane[p]);
+}
+
+void fill_identity(Operator op, States states, int64_t count) {
+    for (int p = 0; p < planes_of(op); ++p) std::fill_n(states.plane[p], count, identity(op, p));
+}
+
+float identity(Operator op, int plane) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    switch (op) {
+        case Operator::product:
+            return 1;
+        case Operator::maximum:
+            return -infinity;
+        case Operator::minimum:
+            return infinity;
+        case Operator::linear:
+            return plane == 0 ? 1 : 0;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace sawtooth::cpu
+#endif

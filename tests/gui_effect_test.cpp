@@ -1,0 +1,46 @@
+// Controls of parameters that have no effect now, or end where others say.
+
+#include "app/engine/configure.h"
+#include "app/gui/lab.h"
+#include "tests/catch.h"
+#include "tests/fake_engine.h"
+#include "tests/user.h"
+
+namespace sawtooth {
+namespace {
+
+TEST_CASE("a row that does not apply can be moved and sends nothing", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab, 1600, 1400);
+    choose_family(lab, **find_offered_family("memory"));
+    finish_run(engine, user);
+    const size_t sent = engine.requests.size();
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->ItemDragWithDelta("//Parameters/slot_count/##control", {40, 0});
+    });
+    CHECK(shown_value(lab, row(lab, "slot_count")) != row(lab, "slot_count").initial);
+    CHECK(engine.requests.size() == sent);
+    CHECK(why_outdated(lab).empty());
+}
+
+TEST_CASE("a slider ends where other parameters end its row", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab, 1600, 1400);
+    choose_family(lab, **find_offered_family("memory"));
+    set_parameter(lab, row(lab, "length"), int64_t{200});
+    finish_run(engine, user);
+    const auto to_the_end = [](ImGuiTestContext* ctx) {
+        ctx->ItemDragWithDelta("//Parameters/chunk/##control", {1000, 0});
+    };
+    user.play(to_the_end);
+    CHECK(engine.requests.back().parameters.integer("chunk") == 256);  // the power of two that acts as 200
+    set_parameter(lab, row(lab, "length"), int64_t{32});
+    finish_run(engine, user);
+    user.play(to_the_end);
+    CHECK(shown_value(lab, row(lab, "chunk")) == Value(int64_t{32}));
+}
+
+}  // namespace
+}  // namespace sawtooth
