@@ -49,26 +49,25 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${cuda_include})
 
-# embed_device_sources(TARGET): a .cpp of the build folder that holds every .cu and .cuh of kernels/, made anew when one
-# of them changes. TARGET is told too where CUDA's libraries lie.
-function(embed_device_sources target)
+# embed_device_sources(TARGET FOLDER FUNCTION): a .cpp of the build folder that holds every .cu and .cuh of the folder,
+# made anew when one of them changes, as what the function of kernels/cuda/device_sources.h's form returns.
+function(embed_device_sources target folder function)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
-         ${CMAKE_SOURCE_DIR}/kernels/*.cu ${CMAKE_SOURCE_DIR}/kernels/*.cuh)
-    set(list ${CMAKE_BINARY_DIR}/embedded/device_sources.txt)
-    set(output ${CMAKE_BINARY_DIR}/embedded/device_sources.cpp)
+         ${CMAKE_SOURCE_DIR}/${folder}/*.cu ${CMAKE_SOURCE_DIR}/${folder}/*.cuh)
+    set(list ${CMAKE_BINARY_DIR}/embedded/${function}.txt)
+    set(output ${CMAKE_BINARY_DIR}/embedded/${function}.cpp)
     list(JOIN sources "\n" names)
     file(CONFIGURE OUTPUT ${list} CONTENT "${names}\n" @ONLY) # untouched where nothing changed
     list(TRANSFORM sources PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
     set(script ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
     add_custom_command(
         OUTPUT ${output}
-        COMMAND ${CMAKE_COMMAND} -D ROOT=${CMAKE_SOURCE_DIR} -D LIST=${list} -D OUTPUT=${output} -P ${script}
+        COMMAND ${CMAKE_COMMAND} -D ROOT=${CMAKE_SOURCE_DIR} -D LIST=${list} -D FUNCTION=${function} -D OUTPUT=${output}
+                -P ${script}
         DEPENDS ${paths} ${list} ${script}
-        COMMENT "Embedding device sources"
+        COMMENT "Embedding device sources of ${folder}"
         VERBATIM)
-    list(GET cuda_libraries 0 libraries)
     target_sources(${target} PRIVATE ${output})
-    target_compile_definitions(${target} PRIVATE SAWTOOTH_CUDA_LIBRARIES="${libraries}")
 endfunction()
 
 # cmake --install BUILD --prefix X --component cuda: NVRTC and CUPTI into the installed folder, some 150 MB, for a server

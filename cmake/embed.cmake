@@ -1,10 +1,10 @@
-# cmake -D ROOT=… -D LIST=… -D OUTPUT=… -P embed.cmake: the files named in LIST, one a line and relative to ROOT, as
-# kernels/cuda/device_sources.h wants them.
+# cmake -D ROOT=… -D LIST=… -D FUNCTION=… -D OUTPUT=… -P embed.cmake: the files named in LIST, one a line and relative to
+# ROOT, as kernels/cuda/device_sources.h wants them from a function of that name.
 
 file(STRINGS ${LIST} names)
 set(quote "sawtooth_source")
 set(code "#include \"kernels/cuda/device_sources.h\"\n\nnamespace sawtooth::cuda {\n\n")
-string(APPEND code "std::span<const EmbeddedSource> embedded_sources() {\n    static constexpr EmbeddedSource all[] = {\n")
+string(APPEND code "std::span<const EmbeddedSource> ${FUNCTION}() {\n    static constexpr EmbeddedSource all[] = {\n")
 foreach(name IN LISTS names)
     file(READ ${ROOT}/${name} text)
     string(APPEND code "{\"${name}\", R\"${quote}(${text})${quote}\"},\n")

@@ -12,13 +12,20 @@
 
 namespace sawtooth {
 
-const std::vector<const Family*>& all_families() {
-    static const std::vector<const Family*> families = {
+namespace {
+
+std::vector<const Family*>& listed() {
+    static std::vector<const Family*> families = {
         &memory_family(), &scan_family(), &ar_ssm_family(),       &attention_family(),
         &btp_family(),    &lut_family(),  &lut_sequence_family(),
     };
     return families;
 }
+
+}  // namespace
+
+const std::vector<const Family*>& all_families() { return listed(); }
+void add_family(const Family& family) { listed().push_back(&family); }
 
 const Family* find_family(std::string_view name) {
     const auto& families = all_families();

@@ -15,6 +15,8 @@ namespace sawtooth {
 
 using Settings = std::vector<std::pair<std::string, Value>>;
 
+inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t{1} << 34};
+
 // Defaults, then settings, then what settles itself, in the engine's order.
 inline Parameters settled(const Family& family, const Settings& settings = {}, const Arrays& given = {},
                           Backend backend = Backend::cpu) {

@@ -13,7 +13,6 @@ namespace sawtooth::schema_facts {
 
 // What tests of schemas ask of a family: settled parameters, shapes, and why something is refused.
 
-inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t{1} << 34};
 inline const Chip h200{Backend::cuda, "NVIDIA H200", "sm_90a", 132, 232448, int64_t{141} << 30};
 inline const Chip rtx4090{Backend::cuda, "NVIDIA GeForce RTX 4090", "sm_89", 128, 101376, int64_t{24} << 30};
 

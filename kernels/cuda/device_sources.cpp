@@ -9,9 +9,15 @@
 namespace sawtooth::cuda {
 namespace {
 
+std::vector<std::span<const EmbeddedSource>>& all_sources() {
+    static std::vector<std::span<const EmbeddedSource>> all = {embedded_sources()};
+    return all;
+}
+
 std::optional<std::string> embedded(const std::string& name) {
-    for (const EmbeddedSource& source : embedded_sources())
-        if (source.name == name) return std::string(source.text);
+    for (const auto& sources : all_sources())
+        for (const EmbeddedSource& source : sources)
+            if (source.name == name) return std::string(source.text);
     return {};
 }
 
@@ -30,7 +36,7 @@ std::optional<std::string> read(const std::string& name, const std::string& dire
     return directory.empty() ? embedded(name) : from_directory(name, directory);
 }
 
-// The names in `#include "kernels/…"` lines; also of those that a macro switches off, which does no harm.
+// The names in `#include "…"` lines; also of those that a macro switches off, which does no harm.
 std::vector<std::string> includes_of(const std::string& text) {
     std::vector<std::string> names;
     std::istringstream lines(text);
@@ -40,12 +46,14 @@ std::vector<std::string> includes_of(const std::string& text) {
         const size_t quote = line.find('"');
         if (quote == std::string::npos || line.find("include") > quote) continue;
         const std::string name = line.substr(quote + 1, line.find('"', quote + 1) - quote - 1);
-        if (name.starts_with("kernels/") && name.find("..") == std::string::npos) names.push_back(name);
+        if (name.find("..") == std::string::npos) names.push_back(name);
     }
     return names;
 }
 
 }  // namespace
+
+void add_sources(std::span<const EmbeddedSource> sources) { all_sources().push_back(sources); }
 
 Outcome<std::vector<SourceText>> read_with_includes(const std::string& file, const std::string& directory) {
     auto text = read(file, directory);

@@ -21,7 +21,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
         return array;
     }
     const std::string& distribution = parameters.text("distribution");
-    if (distribution == "normal" || spec.role == Role::output_gradient) {
+    if (distribution == "normal" || spec.role != Role::input) {
         fill(values, stop, [&] { return random.normal(); });
     } else if (distribution == "uniform") {
         fill(values, stop, [&] { return random.uniform(-1, 1); });

@@ -1,0 +1,167 @@
+#include "tests/family_compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+namespace sawtooth {
+namespace {
+
+// Roundings of f32 beyond those that the perturbed inputs stand for, relative to a sequence's norm: sums of a
+// few hundred terms come to some 1e-6.
+constexpr double rounding_f32 = 1e-5;
+constexpr double times_moved = 8;
+
+bool is_narrow(const Parameters& parameters, Storage storage) {
+    return parameters.has("dtype") && storage_named(parameters.text("dtype")) == storage;
+}
+
+double size_of(std::complex<double> value) {
+    return std::max(std::abs(value.real()), std::abs(value.imag()));
+}
+
+bool is_finite(std::complex<double> value) {
+    return std::isfinite(value.real()) && std::isfinite(value.imag());
+}
+
+// Of one sequence, over its elements: squares.
+struct Sums {
+    int64_t elements = 0;
+    double wanted = 0, off = 0, moved = 0;
+};
+
+std::string text_of(const std::string& name, size_t sequence, double off, double allowed, double norm) {
+    std::ostringstream text;
+    text << name << " of sequence " << sequence << " is off by " << off << ", allowed is " << allowed
+         << ", its norm is " << norm;
+    return text.str();
+}
+
+}  // namespace
+
+Dimension dimension_of(const Family& family, const Array& array, const std::string& dimension) {
+    const std::vector<std::string>& names = family.array(array.name)->dimensions;
+    Dimension found;
+    for (size_t i = 0; i < std::min(names.size(), array.shape.size()); ++i) {
+        if (found.there) found.inner *= array.shape[i];
+        if (names[i] != dimension || found.there) continue;
+        found.size = array.shape[i];
+        found.there = true;
+    }
+    if (!found.there) found.inner = std::max<int64_t>(array.count(), 1);
+    return found;
+}
+
+std::string batch_axis(const Family& family) {
+    const auto has = [&](bool output) {
+        return std::any_of(family.arrays.begin(), family.arrays.end(), [&](const ArraySpec& row) {
+            return (row.role == Role::output) == output &&
+                   std::count(row.dimensions.begin(), row.dimensions.end(), "batch") > 0;
+        });
+    };
+    return has(true) && has(false) ? "batch" : "";
+}
+
+Arrays copied(const Arrays& arrays) {
+    Arrays copies;
+    for (const Array& array : arrays) {
+        copies.push_back(Array::uninitialised(array.name, array.dtype, array.shape));
+        std::memcpy(copies.back().data.get(), array.data.get(), static_cast<size_t>(array.bytes()));
+    }
+    return copies;
+}
+
+Arrays perturbed(const Arrays& inputs, double share, uint64_t seed) {
+    Arrays changed = copied(inputs);
+    for (Array& array : changed) {
+        if (array.dtype == Dtype::int32) continue;
+        Random random(seed, array.name);
+        for (float& value : array.as<float>())
+            value += static_cast<float>(value * (random.next() & 1 ? share : -share));
+    }
+    return changed;
+}
+
+Wanted wanted_of_reference(const Family& family, const Parameters& parameters, const Arrays& inputs,
+                           double share) {
+    const auto reference = [&](const Arrays& of) {
+        Arrays all = *family.reference(parameters, of, {});
+        if (!family.kernel_reference) return all;
+        const Arrays more = *family.kernel_reference(parameters, of, true, {});
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    };
+    return {reference(inputs), reference(perturbed(inputs, share, 1))};
+}
+
+Wanted wanted_of_cpu(const Family& family, const Variant& variant, const Parameters& parameters,
+                     const Arrays& inputs, double share) {
+    Parameters in_f32 = parameters;
+    if (parameters.has("dtype")) in_f32.set("dtype", "f32");
+    const auto outputs = [&](const Arrays& of) { return run(family, variant.name, in_f32, of).outputs; };
+    return {outputs(inputs), outputs(perturbed(inputs, share, 1))};
+}
+
+Rounding rounding_of(const Parameters& parameters, Backend backend) {
+    Rounding rounding{1e-7, rounding_f32};
+    if (is_narrow(parameters, Storage::f16)) rounding.outputs += 0x1p-11;
+    if (is_narrow(parameters, Storage::bf16)) rounding.outputs += 0x1p-8;
+    if (backend == Backend::cpu || !parameters.has("precision")) return rounding;
+    // A factor of a tensor-core product keeps 11 or 8 bits; three such products, one after another, is what
+    // makes an output.
+    if (parameters.is("precision", "tf32")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
+    if (parameters.is("precision", "f16")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
+    if (parameters.is("precision", "bf16")) return {0x1p-8, rounding.outputs + 3 * 0x1p-8};
+    return rounding;
+}
+
+std::vector<bool> wild_sequences(const Family& family, const Parameters& parameters, const Wanted& wanted) {
+    const double most = is_narrow(parameters, Storage::f16) ? 6e4 : 1e18;  // squares are f32 too
+    const std::string batch = batch_axis(family);
+    std::vector<bool> wild(batch.empty() ? 1 : static_cast<size_t>(parameters.integer(batch)));
+    for (size_t a = 0; a < wanted.outputs.size(); ++a) {
+        Array array = wanted.outputs[a];
+        array.name = array.name.substr(array.name.rfind('/') + 1);
+        const Dimension sequences = dimension_of(family, array, batch);
+        for (int64_t i = 0; i < array.count(); ++i) {
+            const auto value = array.value(i), moved = wanted.moved[a].value(i);
+            const bool changes_kind = is_finite(value) != is_finite(moved);
+            if (changes_kind || (is_finite(value) && size_of(value) > most))
+                wild[static_cast<size_t>(sequences.of(i))] = true;
+        }
+    }
+    return wild;
+}
+
+Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
+                   const std::vector<bool>& wild, double share) {
+    Comparison result;
+    const Dimension sequences = dimension_of(family, got, batch_axis(family));
+    std::vector<Sums> sums(static_cast<size_t>(sequences.size));
+    for (int64_t i = 0; i < got.count(); ++i) {
+        const auto should = wanted.value(i), is = got.value(i);
+        const auto sequence = static_cast<size_t>(sequences.of(i));
+        if ((sequences.there && wild[sequence]) || !is_finite(should)) continue;
+        Sums& sum = sums[sequence];
+        ++sum.elements;
+        sum.wanted += std::norm(should);
+        sum.off += is_finite(is) ? std::norm(is - should) : INFINITY;
+        sum.moved += std::norm(moved.value(i) - should);
+    }
+    const double least = share >= 0x1p-11 ? 0x1p-24 : 1e-36;  // a subnormal of the storage
+    for (size_t sequence = 0; sequence < sums.size(); ++sequence) {
+        const Sums& sum = sums[sequence];
+        result.elements += sum.elements;
+        if (sum.elements == 0) continue;
+        const double allowed = share * std::sqrt(sum.wanted) + times_moved * std::sqrt(sum.moved) +
+                               least * std::sqrt(static_cast<double>(sum.elements));
+        const double of_allowed = std::sqrt(sum.off) / allowed;
+        if (of_allowed <= result.worst) continue;
+        result.worst = of_allowed;
+        result.words = text_of(got.name, sequence, std::sqrt(sum.off), allowed, std::sqrt(sum.wanted));
+    }
+    return result;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,266 @@
+#include "tests/family_properties.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <set>
+
+namespace sawtooth {
+namespace {
+
+bool has_sequences(const Family& family) { return !batch_axis(family).empty(); }
+bool can_be_causal(const Family& family) { return family.causal != nullptr; }
+
+bool has_several_sequences(const Family& family, const Variant&, const Parameters& parameters) {
+    return parameters.integer(batch_axis(family)) > 1;
+}
+
+bool is_causal(const Family& family, const Variant&, const Parameters& parameters) {
+    return family.causal(parameters) && parameters.integer(family.sequence_axis) > 1;
+}
+
+// The array that an output of the variant is held against; null where there is none of its shape.
+const Array* find_wanted(const Arrays& wanted, const Variant& variant, const Array& output) {
+    const Array* found = find(wanted, variant.name + "/" + output.name);
+    if (!found) found = find(wanted, output.name);
+    return found && found->shape == output.shape ? found : nullptr;
+}
+
+// The elements that `is_held` names have the same bits; returns how many there are.
+int64_t check_same_bits(const Array& got, const Array& wanted, const std::function<bool(int64_t)>& is_held) {
+    const auto size = static_cast<size_t>(bytes_of(got.dtype));
+    int64_t compared = 0, differing = 0;
+    for (int64_t i = 0; i < got.count(); ++i) {
+        if (!is_held(i)) continue;
+        const size_t at = static_cast<size_t>(i) * size;
+        ++compared;
+        differing += std::memcmp(got.data.get() + at, wanted.data.get() + at, size) != 0;
+    }
+    INFO(got.name);
+    CHECK(differing == 0);
+    return compared;
+}
+
+bool is_sentence(const std::string& text) { return text.size() > 1 && text.back() == '.'; }
+
+// The case's inputs with a number of one of them that is not finite.
+struct Strange {
+    Arrays inputs;
+    std::string array;  // of which
+    int64_t element = 0;
+    std::string words;  // "x[17] = nan"
+};
+
+Strange with_strange(RandomCase& drawn) {
+    constexpr float values[] = {NAN, INFINITY, -INFINITY};
+    Strange strange{copied(drawn.inputs), "", 0, ""};
+    std::vector<Array*> floats;
+    for (Array& array : strange.inputs)
+        if (array.dtype != Dtype::int32) floats.push_back(&array);
+    Array& array = *floats[static_cast<size_t>(below(drawn.random, static_cast<int64_t>(floats.size())))];
+    const float value = values[below(drawn.random, 3)];
+    strange.array = array.name;
+    strange.element = below(drawn.random, array.count());
+    array.as<float>()[static_cast<size_t>(strange.element * bytes_of(array.dtype) / 4)] = value;
+    strange.words = array.name + "[" + std::to_string(strange.element) + "] = " + std::to_string(value);
+    return strange;
+}
+
+// The case's inputs with other numbers, NaN or infinity from a position of the sequence axis on.
+struct Prefix {
+    Arrays inputs;
+    int64_t length = 0;  // positions that stay as they are
+    std::string words;   // "nan from position 17 on"
+};
+
+Prefix with_other_end(RandomCase& drawn) {
+    const Family& family = drawn.family;
+    Prefix prefix{copied(drawn.inputs), 0, ""};
+    prefix.length = 1 + below(drawn.random, drawn.parameters.integer(family.sequence_axis) - 1);
+    const int64_t kind = below(drawn.random, 3);
+    for (Array& array : prefix.inputs) {
+        const Dimension positions = dimension_of(family, array, family.sequence_axis);
+        if (!positions.there || array.dtype == Dtype::int32) continue;
+        const int64_t floats = bytes_of(array.dtype) / 4;
+        for (int64_t i = 0; i < array.count() * floats; ++i) {
+            float& value = array.as<float>()[static_cast<size_t>(i)];
+            if (positions.of(i / floats) < prefix.length) continue;
+            value = kind == 0 ? 0.5f - value : kind == 1 ? NAN : INFINITY;
+        }
+    }
+    const char* const words[] = {"other numbers", "nan", "infinity"};
+    prefix.words = std::string(words[kind]) + " from position " + std::to_string(prefix.length) + " on";
+    return prefix;
+}
+
+// The same with NaN, which no comparison looks at, from that position on.
+Arrays cut(const Family& family, Arrays arrays, int64_t length) {
+    arrays = copied(arrays);
+    std::erase_if(arrays, [&](const Array& array) {
+        return array.dtype == Dtype::int32 || !dimension_of(family, array, family.sequence_axis).there;
+    });
+    for (Array& array : arrays) {
+        const Dimension positions = dimension_of(family, array, family.sequence_axis);
+        const int64_t floats = bytes_of(array.dtype) / 4;
+        for (int64_t i = 0; i < array.count() * floats; ++i)
+            if (positions.of(i / floats) >= length) array.as<float>()[static_cast<size_t>(i)] = NAN;
+    }
+    return arrays;
+}
+
+Wanted wanted_of_reference(const RandomCase& drawn, const Arrays& inputs, const Chip& chip) {
+    const Rounding rounding = rounding_of(drawn.parameters, chip.backend);
+    return wanted_of_reference(drawn.family, drawn.parameters, inputs, rounding.products);
+}
+
+}  // namespace
+
+Runs on_cpu() {
+    return {processor, [](const RandomCase& drawn, const Arrays& inputs) {
+                return run(drawn.family, drawn.variant.name, drawn.parameters, inputs).outputs;
+            }};
+}
+
+bool is_exact(const Family&, const Variant& variant, const Parameters& parameters) {
+    return variant.is_exact(parameters);
+}
+
+void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
+                      const Accepts& accepts, const std::function<int64_t(RandomCase&)>& check) {
+    std::string line = property + " on " + name_of(chip.backend) + ":";
+    int families = 0;
+    for (const Family* family : all_families()) {
+        if (!family->has_kernels() || (concerned && !concerned(*family))) continue;
+        int64_t compared = 0, settings = 0;
+        std::set<std::string> variants;
+        for_random_cases(property, *family, chip, accepts, [&](RandomCase& drawn) {
+            INFO(drawn.words);
+            const int64_t numbers = check(drawn);
+            if (numbers == 0) return;
+            compared += numbers;
+            ++settings;
+            variants.insert(drawn.variant.name);
+        });
+        INFO(family->name);
+        REQUIRE(compared > 0);
+        line += (families++ ? "; " : " ") + family->name + " " + std::to_string(compared) + " numbers in " +
+                std::to_string(settings) + " settings of " + std::to_string(variants.size()) + " variants";
+    }
+    REQUIRE(families > 0);
+    std::cout << line << std::endl;
+}
+
+int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& outputs, const Wanted& wanted,
+                      const std::vector<bool>& wild) {
+    const double share = rounding_of(drawn.parameters, chip.backend).outputs;
+    int64_t compared = 0;
+    for (const Array& output : outputs) {
+        const Array* const right = find_wanted(wanted.outputs, drawn.variant, output);
+        if (!right) continue;
+        const Array& moved = wanted.moved[static_cast<size_t>(right - wanted.outputs.data())];
+        const Comparison comparison = compare(drawn.family, output, *right, moved, wild, share);
+        INFO(comparison.words);
+        CHECK(comparison.worst <= 1);
+        compared += comparison.elements;
+    }
+    return compared;
+}
+
+void check_strange_numbers(const Runs& runs) {
+    for_every_family("one strange number", runs.chip, nullptr, is_exact, [&](RandomCase& drawn) {
+        const Wanted before = wanted_of_reference(drawn, drawn.inputs, runs.chip);
+        const Strange strange = with_strange(drawn);
+        INFO(strange.words);
+        const Wanted wanted = wanted_of_reference(drawn, strange.inputs, runs.chip);
+        auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
+        const auto wild_before = wild_sequences(drawn.family, drawn.parameters, before);
+        for (size_t i = 0; i < wild.size(); ++i) wild[i] = wild[i] || wild_before[i];
+        return check_outputs(drawn, runs.chip, runs.run(drawn, strange.inputs), wanted, wild);
+    });
+}
+
+void check_separate_sequences(const Runs& runs) {
+    const auto check = [&](RandomCase& drawn) {
+        const std::string batch = batch_axis(drawn.family);
+        const Strange strange = with_strange(drawn);
+        const Dimension sequences = dimension_of(drawn.family, *find(drawn.inputs, strange.array), batch);
+        if (!sequences.there) return int64_t{0};
+        INFO(strange.words);
+        const int64_t touched = sequences.of(strange.element);
+        const Arrays before = runs.run(drawn, drawn.inputs), after = runs.run(drawn, strange.inputs);
+        int64_t compared = 0;
+        for (const Array& output : after) {
+            const Dimension held = dimension_of(drawn.family, output, batch);
+            if (held.there)
+                compared += check_same_bits(output, *find(before, output.name),
+                                            [&](int64_t i) { return held.of(i) != touched; });
+        }
+        return compared;
+    };
+    for_every_family("separate sequences", runs.chip, has_sequences, has_several_sequences, check);
+}
+
+void check_causal_prefixes(const Runs& runs, bool by_rounding) {
+    const auto check = [&](RandomCase& drawn) {
+        const Prefix prefix = with_other_end(drawn);
+        INFO(prefix.words);
+        const Arrays after = runs.run(drawn, prefix.inputs);
+        if (by_rounding) {
+            const Rounding rounding = rounding_of(drawn.parameters, runs.chip.backend);
+            Wanted wanted =
+                wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs, rounding.products);
+            const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
+            wanted = {cut(drawn.family, wanted.outputs, prefix.length),
+                      cut(drawn.family, wanted.moved, prefix.length)};
+            return check_outputs(drawn, runs.chip, after, wanted, wild);
+        }
+        const Arrays before = runs.run(drawn, drawn.inputs);
+        int64_t compared = 0;
+        for (const Array& output : after) {
+            const Dimension positions = dimension_of(drawn.family, output, drawn.family.sequence_axis);
+            if (positions.there)
+                compared += check_same_bits(output, *find(before, output.name),
+                                            [&](int64_t i) { return positions.of(i) < prefix.length; });
+        }
+        return compared;
+    };
+    for_every_family("causal prefixes", runs.chip, can_be_causal, is_causal, check);
+}
+
+int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& outputs) {
+    // How many floats, by the array's name: a launch may take complex numbers as pairs.
+    std::map<std::string, int64_t> there;
+    const auto floats_of = [](const Array& array) { return array.bytes() / 4; };
+    for (const Array& input : inputs) there[input.name] = floats_of(input);
+    int64_t arrays = 0;
+    for (const Launch& launch : plan.launches) {
+        const LaunchInfo& info = *launch.info;
+        INFO(info.name);
+        CHECK_FALSE(info.name.empty());
+        CHECK(is_sentence(info.meaning));
+        CHECK_FALSE(info.grid_formula.empty());
+        CHECK(info.grid.x >= 1);
+        CHECK(info.work.bytes > 0);
+        CHECK_FALSE(info.writes.empty());
+        for (const ArrayUse& read : info.reads) {
+            INFO("reads " << read.name << " " << to_text(read.shape));
+            CHECK(there[read.name] >= count_of(read.shape));
+        }
+        for (const ArrayUse& written : info.writes) there[written.name] += count_of(written.shape);
+        arrays += static_cast<int64_t>(info.reads.size() + info.writes.size());
+    }
+    for (const Array& output : outputs) {
+        INFO("output " << output.name << " " << to_text(output.shape));
+        CHECK(there[output.name] >= (plan.dry ? 1 : floats_of(output)));
+    }
+    return arrays;
+}
+
+Arrays without_data(Arrays arrays) {
+    for (Array& array : arrays) array.data.reset();
+    return arrays;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,77 @@
+// What holds for every family, variant and setting on the CPU, over random settings from the schemas.
+
+#include "tests/family_properties.h"
+
+namespace sawtooth {
+namespace {
+
+Plan plan_of(const RandomCase& drawn, const Arrays& inputs, bool dry = false) {
+    return plan_on_cpu(drawn.family, drawn.variant.name, drawn.parameters, inputs, dry);
+}
+
+cpu::Pool& pool_of_four() {
+    static cpu::Pool pool(4);
+    return pool;
+}
+
+TEST_CASE("every exact variant agrees with the reference over random settings", "[family][random][cpu]") {
+    for_every_family("agreement", processor, nullptr, is_exact, [](RandomCase& drawn) {
+        const Rounding rounding = rounding_of(drawn.parameters, Backend::cpu);
+        const Wanted wanted =
+            wanted_of_reference(drawn.family, drawn.parameters, drawn.inputs, rounding.products);
+        const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
+        return check_outputs(drawn, processor, on_cpu().run(drawn, drawn.inputs), wanted, wild);
+    });
+}
+
+TEST_CASE("any number of threads gives the same bits, and so does another run", "[family][random][cpu]") {
+    static cpu::Pool two(2);
+    for_every_family("same bits", processor, nullptr, {}, [](RandomCase& drawn) {
+        const Plan plan = plan_of(drawn, drawn.inputs);
+        const Arrays first = copied(run(plan, pool_of_one()).outputs);
+        for (cpu::Pool* pool : {&two, &pool_of_four(), &two, &pool_of_one()}) {
+            INFO(pool->threads() << " threads");
+            CHECK(same_bits(first, run(plan, *pool).outputs));
+        }
+        int64_t compared = 0;
+        for (const Array& output : first) compared += output.count();
+        return compared;
+    });
+}
+
+TEST_CASE("what is not finite spoils only what it spoils in the reference", "[family][random][cpu]") {
+    check_strange_numbers(on_cpu());
+}
+
+TEST_CASE("sequences of a batch do not touch each other", "[family][random][cpu]") {
+    check_separate_sequences(on_cpu());
+}
+
+TEST_CASE("nothing that comes later changes what is earlier on a causal axis", "[family][random][cpu]") {
+    check_causal_prefixes(on_cpu(), false);
+}
+
+TEST_CASE("launches on the CPU are what they say", "[family][random][cpu]") {
+    for_every_family("described launches", processor, nullptr, {}, [](RandomCase& drawn) {
+        const Plan plan = plan_of(drawn, drawn.inputs);
+        const Arrays outputs = run(plan, pool_of_four()).outputs;
+        const auto& dispatches = pool_of_four().records();
+        REQUIRE(dispatches.size() == std::min(plan.launches.size(), most_kept_launches));
+        for (size_t i = 0; i < dispatches.size(); ++i) {
+            INFO(plan.launches[i].info->name);
+            CHECK(dispatches[i].items == plan.launches[i].info->grid.x);
+        }
+        return check_described(plan, drawn.inputs, outputs);
+    });
+}
+
+TEST_CASE("a dry plan asks on the CPU for exactly the memory that the plan takes", "[family][random][cpu]") {
+    for_every_family("dry plans", processor, nullptr, {}, [](RandomCase& drawn) {
+        const Plan dry = plan_of(drawn, without_data(drawn.inputs), true);
+        CHECK(dry.memory_bytes == plan_of(drawn, drawn.inputs).memory_bytes);
+        return int64_t{1};
+    });
+}
+
+}  // namespace
+}  // namespace sawtooth

@@ -1,0 +1,15 @@
+// What the kernel of this folder is given, the same for the host, which fills it in.
+#pragma once
+
+#include "kernels/cuda/device/types.cuh"
+
+namespace sawtooth::scale {
+
+struct Arguments {
+    const float* x;
+    float* y;
+    float a;
+    int64_t count;  // numbers of x and of y
+};
+
+}  // namespace sawtooth::scale

@@ -1,0 +1,131 @@
+// y = a x on both backends, in one variant: the schema, the reference, the plans and the figures of a family.
+
+#include "tests/scale/family.h"
+
+#include <algorithm>
+
+#include "kernels/core/figures.h"
+#include "kernels/cpu/plan_builder.h"
+#include "kernels/cuda/plan_builder.h"
+#include "tests/scale/arguments.cuh"
+
+namespace sawtooth {
+namespace {
+
+// 1. What can be set. A row is a slider, `--set`, a line of `list` and an axis of sweeps.
+std::vector<Parameter> parameters() {
+    using enum Group;
+    return {
+        integer_parameter("batch", "Independent sequences.", shape, "sequences", 2, 1, 65536,
+                          Step::powers_of_two, Renews::inputs),
+        integer_parameter("length", "Numbers of a sequence.", shape, "numbers", 4096, 1, 1 << 28,
+                          Step::powers_of_two, Renews::inputs),
+        real_parameter("a", "What every number is multiplied with.", algorithm, 2, -10, 10, Renews::inputs),
+        choice_parameter("block_size", "Numbers that a worker or a thread block takes at once.", tiling,
+                         int64_t{256}, {int64_t{64}, int64_t{256}, int64_t{1024}}, Renews::kernels),
+    };
+}
+
+// 2. What goes in and comes out; a dimension is a parameter's name.
+std::vector<ArraySpec> arrays() {
+    return {{.name = "x", .meaning = "What is multiplied.", .dimensions = {"batch", "length"}},
+            {.name = "y", .meaning = "a x.", .role = Role::output, .dimensions = {"batch", "length"}}};
+}
+
+Array generate(const ArraySpec& row, const Parameters& parameters, const Arrays& so_far, Random random,
+               std::stop_token) {
+    Array array = Array::uninitialised(row.name, row.dtype, row.shape_for(parameters, so_far));
+    for (float& value : array.as<float>()) value = static_cast<float>(random.normal());
+    return array;
+}
+
+// 3. What is right: in f64, written for reading.
+Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token) {
+    const Array& x = *find(inputs, "x");
+    Array y = Array::uninitialised("y", Dtype::f64, x.shape);
+    for (int64_t i = 0; i < x.count(); ++i)
+        y.as<double>()[static_cast<size_t>(i)] = parameters.real("a") * x.value(i).real();
+    return Arrays{std::move(y)};
+}
+
+Work work(const Parameters& parameters) {
+    const auto count = static_cast<double>(parameters.integer("batch") * parameters.integer("length"));
+    return {8 * count, count};
+}
+
+// 4. How it is done: memory, then a list of launches. What both backends say of a launch is said once.
+scale::Arguments take_arrays(PlanBuilder& builder) {
+    const Parameters& parameters = builder.parameters();
+    return {builder.input("x"), builder.output("y"), static_cast<float>(parameters.real("a")),
+            parameters.integer("batch") * parameters.integer("length")};
+}
+
+LaunchInfo describe(const Parameters& parameters) {
+    const Shape shape = {parameters.integer("batch"), parameters.integer("length")};
+    return {.name = "scale",
+            .meaning = "Multiplies every number with a.",
+            .reads = {{"x", shape}},
+            .writes = {{"y", shape}},
+            .work = work(parameters)};
+}
+
+Outcome<Plan> plan_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const scale::Arguments given = take_arrays(builder);
+    const int64_t block = request.parameters.integer("block_size");
+    builder.launch(describe(request.parameters), pieces("B L", given.count, "block_size", block),
+                   [=](const cpu::Item& item) {
+                       const int64_t first = item.index * block, end = std::min(first + block, given.count);
+                       for (int64_t i = first; i < end; ++i) given.y[i] = given.a * given.x[i];
+                   });
+    return builder.finish();
+}
+
+Outcome<Plan> plan_cuda(const PlanRequest& request) {
+    cuda::PlanBuilder builder(request);
+    const scale::Arguments given = take_arrays(builder);
+    const int64_t block = request.parameters.integer("block_size");
+    builder.launch(describe(request.parameters), {pieces("B L", given.count, "block_size", block)},
+                   {.file = "tests/scale/scale.cu", .entry = "scale", .threads = block}, given);
+    return builder.finish();
+}
+
+// 5. What is drawn: here what every family can have.
+std::vector<Figure> figures(const Result& result, const View& view) {
+    const LineChooser chooser{scale_family(), "number", {}};
+    const Array& y = *find(result.reference, "y");
+    const auto line = chooser.line(y, result.parameters);
+    return {output_figure(result, view, y, *line), error_figure(result, view, y, *line, ErrorOf::all_lines)};
+}
+
+}  // namespace
+
+// 6. All of it in one place; kernels/families.cpp lists it.
+const Family& scale_family() {
+    static const Family family = [] {
+        Family made;
+        made.name = "scale";
+        made.title = "Scale";
+        made.summary = "Multiplies numbers with one number.";
+        made.source = "the lab's own";
+        made.parameters = parameters();
+        made.presets = {{"paper", {{"batch", int64_t{16}}}}};
+        made.arrays = arrays();
+        made.variants = {{.name = "blocks",
+                          .idea = "Every block of numbers for itself.",
+                          .backends = {Backend::cpu, Backend::cuda},
+                          .outputs = {"y"},
+                          .plan_cpu = plan_cpu,
+                          .plan_cuda = plan_cuda}};
+        made.generate = generate;
+        made.reference = reference;
+        made.work = work;
+        made.sequence_axis = "length";
+        made.causal = [](const Parameters&) { return true; };
+        made.figures = figures;
+        return made;
+    }();
+    return family;
+}
+
+}  // namespace sawtooth
