@@ -46,21 +46,18 @@ int64_t matrix_room(const CpuJob& job, Range tokens, int64_t tile) {
 
 TileCoefficients::TileCoefficients(const StripChain& chain, int64_t sequence, Range sources, float* w,
                                    float* h)
-    : chain_(chain), sequence_(sequence), sources_(sources), w_(w), h_(h) {
+    : chain_(chain), sequence_(sequence), sources_(sources), rows_{w, h} {
     std::fill_n(w, padded(sources.count()), 0.0f);
     std::fill_n(h, padded(sources.count()), 0.0f);
 }
 
-// h = keep h, then h += step for the sources of this token's window, then w = decay w + h.
 void TileCoefficients::advance(int64_t token) {
     const Gate gate = chain_.gate(sequence_, token);
-    const int64_t count = token + 1 - sources_.first;
     kept *= gate.keep;
     of_memory *= gate.decay;
     of_momentum = gate.decay * of_momentum + kept;
-    cpu::scale(h_, gate.keep, padded(count));
-    for (int64_t i = chain_.first_source(token) - sources_.first; i < count; ++i) h_[i] += gate.step;
-    cpu::combine(w_, gate.decay, w_, 1, h_, padded(count));
+    memory::advance(rows_, gate.decay, gate.keep, gate.step, chain_.first_source(token) - sources_.first,
+                    token + 1 - sources_.first);
 }
 
 void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile) {

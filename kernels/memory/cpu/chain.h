@@ -4,6 +4,7 @@
 #include <stop_token>
 
 #include "kernels/memory/cpu/job.h"
+#include "kernels/memory/cpu/strip.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
@@ -77,7 +78,7 @@ class TileCoefficients {
     const StripChain& chain_;
     int64_t sequence_;
     Range sources_;
-    float *w_, *h_;
+    Coefficients rows_;
 };
 
 // The launches of a range; `tiled` lives as long as the plan. Parallel over sequences and tiles, but for

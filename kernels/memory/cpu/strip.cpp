@@ -1,4 +1,5 @@
-// One token on a strip of 16 rows of a memory, in vectors: rows stay in their lanes.
+// One token on a strip of 16 rows of a memory, in vectors: rows stay in their lanes. And on the coefficients
+// of its sources.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/memory/cpu/strip.cpp"
@@ -94,6 +95,17 @@ void step_rows(const StripStep& step) {
 
 void take_step(const StripStep& step) { step.s ? step_rows<true>(step) : step_rows<false>(step); }
 
+void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
+             int64_t count) {
+    float *const w = coefficients.w, *const h = coefficients.h;
+    const int64_t end = cpu::padded(count);
+    for (int64_t i = 0; i < end; i += width)
+        hn::StoreU(hn::Mul(hn::LoadU(tag, h + i), hn::Set(tag, keep)), tag, h + i);
+    for (int64_t i = first; i < count; ++i) h[i] += step;
+    for (int64_t i = 0; i < end; i += width)
+        hn::StoreU(hn::MulAdd(hn::Set(tag, decay), hn::LoadU(tag, w + i), hn::LoadU(tag, h + i)), tag, w + i);
+}
+
 }  // namespace sawtooth::memory::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -102,12 +114,17 @@ namespace sawtooth::memory {
 namespace {
 HWY_EXPORT(error_of);
 HWY_EXPORT(take_step);
+HWY_EXPORT(advance);
 }  // namespace
 
 void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {
     HWY_DYNAMIC_DISPATCH(error_of)(m, k, columns, v, e);
 }
 void take_step(const StripStep& step) { HWY_DYNAMIC_DISPATCH(take_step)(step); }
+void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
+             int64_t count) {
+    HWY_DYNAMIC_DISPATCH(advance)(coefficients, decay, keep, step, first, count);
+}
 
 }  // namespace sawtooth::memory
 #endif

@@ -25,4 +25,12 @@ struct StripStep {
 };
 void take_step(const StripStep& step);
 
+// The coefficients w and h of a token's sources, padded(count) numbers each: h = keep h, then
+// h[first … count - 1] += step, then w = decay w + h.
+struct Coefficients {
+    float *w = nullptr, *h = nullptr;
+};
+void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
+             int64_t count);
+
 }  // namespace sawtooth::memory
