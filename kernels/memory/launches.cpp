@@ -18,10 +18,8 @@ ArrayUse vectors_of(const Job& job, const char* name, int64_t tokens) {
 
 ArrayUse y_of(const Job& job, int64_t tokens) { return vectors_of(job, job.y_name, tokens); }
 
-// Boundaries that lie in the range, and that after the last token.
-int64_t boundaries_of(const Job& job, Range range) {
-    return ceil_divide(range.count(), job.chunk) + (range.last == job.length);
-}
+// The most boundaries that a launch stores for such a range: those in it, and that after the last token.
+int64_t boundaries_of(const Job& job, Range range) { return ceil_divide(range.count(), job.chunk) + 1; }
 
 // The state from which a launch goes on, and that which it leaves.
 void add_state(LaunchInfo& info, const Job& job, const Chain& chain, Range range) {
