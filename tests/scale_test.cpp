@@ -92,8 +92,8 @@ TEST_CASE("the example of a family is chosen in the window, and its plots appear
 TEST_CASE("the example of a family has a page in the report", "[scale]") {
     const TemporaryFolder folder;
     const std::string target = folder.file("report"), cache = kept().path();
-    std::vector<std::string> words = {"sawtooth", "report",      target, "scale", "--repeat", "1",
-                                      "--json",   "--cache-dir", cache};
+    std::vector<std::string> words = {"sawtooth", "report", target,        "scale", "--repeat",
+                                      "1",        "--json", "--cache-dir", cache};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     CHECK(run_command_line(static_cast<int>(arguments.size()), arguments.data(), {}) == 0);
