@@ -1,21 +1,17 @@
 // Parameters know when they matter: what does not changes no bit, and makes nothing anew.
 
-#include <cstring>
 #include <filesystem>
 
 #include "app/engine/configure.h"
 #include "app/engine/runner.h"
 #include "app/engine/sweep_effect.h"
 #include "kernels/families.h"
-#include "profiling/measure.h"
+#include "tests/run_family.h"
 #include "tests/schema_facts.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
 namespace {
-
-using schema_facts::Settings;
-using schema_facts::settled;
 
 Request request_with(const Family& family, const Settings& settings) {
     Request request;
@@ -50,24 +46,11 @@ Arrays computed(const Configuration& configuration) {
     add(family.reference(configuration.parameters, inputs, {}));
     if (family.kernel_reference) add(family.kernel_reference(configuration.parameters, inputs, true, {}));
     for (const Variant* variant : configuration.variants) {
-        if (variant->check && variant->check(configuration.parameters, Chip{})) continue;
-        const Plan plan = variant->plan_cpu(
-            {.parameters = configuration.parameters, .inputs = inputs, .stores_extras = true});
-        std::vector<LaunchRecord> launches;
-        run_plan(plan, pool, Cache::hot, launches);
-        add(plan.outputs());
+        if (variant->refusal(configuration.parameters, Chip{})) continue;
+        const Ran ran = run(family, variant->name, configuration.parameters, inputs, pool);
+        all.insert(all.end(), ran.outputs.begin(), ran.outputs.end());
     }
     return all;
-}
-
-bool same_bits(const Array& left, const Array& right) {
-    return left.name == right.name && left.shape == right.shape &&
-           std::memcmp(left.data.get(), right.data.get(), static_cast<size_t>(left.bytes())) == 0;
-}
-
-bool same_bits(const Arrays& left, const Arrays& right) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [](const Array& one, const Array& other) { return same_bits(one, other); });
 }
 
 // Values that a person may set: both ends, two in between and every choice.

@@ -8,6 +8,7 @@
 #include "kernels/cpu/half.h"
 #include "kernels/cuda/chips.h"
 #include "kernels/cuda/plan_builder.h"
+#include "kernels/cuda/storage.h"
 #include "tests/catch.h"
 #include "tests/child_process.h"
 #include "tests/plan_family.h"

@@ -95,7 +95,11 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
 std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
                                  const BenchCase& bench, const Request& base,
                                  const std::function<void()>& before_pair, BenchRow& row) try {
-    auto plan = plan_on(machine, variant, {result.parameters, result.inputs});
+    auto plan = make_plan({.family = **find_offered_family(result.request.family),
+                           .variant = variant,
+                           .parameters = result.parameters,
+                           .inputs = result.inputs,
+                           .device = machine.device()});
     if (!plan) return plan.error();
     auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();

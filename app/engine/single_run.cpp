@@ -140,12 +140,12 @@ void SingleRun::note_once(const std::string& note) {
 
 std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
     if (plans_[v]) return {};
-    auto plan = make_plan({.family = *prepared_.configuration.family,
-                           .variant = variant(v),
-                           .parameters = prepared_.configuration.parameters,
-                           .inputs = prepared_.inputs,
-                           .device = prepared_.machine.device(),
-                           .stores_extras = stores_extras});
+    auto plan = sawtooth::make_plan({.family = *prepared_.configuration.family,
+                                     .variant = variant(v),
+                                     .parameters = prepared_.configuration.parameters,
+                                     .inputs = prepared_.inputs,
+                                     .device = prepared_.machine.device(),
+                                     .stores_extras = stores_extras});
     if (!plan) return plan.error();
     plans_[v] = std::move(*plan);
     return {};

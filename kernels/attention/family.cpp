@@ -128,7 +128,7 @@ int64_t shared_bytes(const Parameters& parameters) {
     return (query_rows + key_rows) * parameters.integer("D") * 2;
 }
 
-std::optional<std::string> check_streaming(const Parameters& parameters, const Chip& chip) {
+std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
     if (chip.backend == Backend::cpu) return {};
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: on the GPU its tensor cores take f16 and bf16; naive takes f32";
@@ -142,7 +142,8 @@ std::optional<std::string> check_streaming(const Parameters& parameters, const C
 }
 
 // A warp group of 4 warps multiplies 64 rows at a time (PTX ISA, wgmma).
-std::optional<std::string> check_wgmma(const Parameters& parameters, const Chip& chip) {
+std::optional<std::string> check_wgmma(const Variant& variant, const Parameters& parameters,
+                                       const Chip& chip) {
     if (!chip.architecture.starts_with("sm_90"))
         return "needs the warp-group products of sm_90a (Hopper); " + chip.name + " is " + chip.architecture;
     const int64_t rows = 16 * parameters.integer("warps");
@@ -150,7 +151,7 @@ std::optional<std::string> check_wgmma(const Parameters& parameters, const Chip&
         return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": " + to_text(parameters.at("warps")) +
                " warps multiply " + std::to_string(rows) +
                " rows at a time; BLOCK_M of at least that is accepted";
-    return check_streaming(parameters, chip);
+    return check_streaming(variant, parameters, chip);
 }
 
 std::vector<Variant> variants() {
@@ -158,16 +159,20 @@ std::vector<Variant> variants() {
     const std::vector<std::string> outputs = {"o",   "lse", "delta", "dq1", "dq2",
                                               "dk1", "dk2", "dv",    "dq",  "dk"};
     return {
-        {"naive", "Scores, softmax and the product with V in three passes, with all scores in memory.", both,
-         outputs},
-        {"streaming",
-         "One pass over the keys with a running maximum and sum, so that no score leaves the chip.", both,
-         outputs, check_streaming},
-        {"streaming_wgmma",
-         "The same with Hopper's warp-group products and bulk copies.",
-         {Backend::cuda},
-         outputs,
-         check_wgmma},
+        {.name = "naive",
+         .idea = "Scores, softmax and the product with V in three passes, with all scores in memory.",
+         .backends = both,
+         .outputs = outputs},
+        {.name = "streaming",
+         .idea = "One pass over the keys with a running maximum and sum, so that no score leaves the chip.",
+         .backends = both,
+         .outputs = outputs,
+         .check = check_streaming},
+        {.name = "streaming_wgmma",
+         .idea = "The same with Hopper's warp-group products and bulk copies.",
+         .backends = {Backend::cuda},
+         .outputs = outputs,
+         .check = check_wgmma},
     };
 }
 

@@ -82,7 +82,7 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-std::optional<std::string> check_fused(const Parameters& parameters, const Chip& chip) {
+std::optional<std::string> check_fused(const Variant&, const Parameters& parameters, const Chip& chip) {
     const int64_t width = parameters.integer("DH");
     if (chip.backend == Backend::cpu || width == tensor_core_width) return {};
     return "DH = " + std::to_string(width) +
@@ -94,17 +94,26 @@ std::vector<Variant> variants() {
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> forward = {"x", "carry"}, all = {"x", "carry", "da", "du"};
     return {
-        {"sequential", "One launch a token, one step of the recurrence each: the sawtooth itself.", both,
-         forward},
-        {"two_pass",
-         "One launch solves the blocks, one adds each block's carry times its gates; order full scans "
-         "the carries in the second.",
-         both, all},
-        {"fused", "Both passes in one launch with one synchronisation between them; order full by look-back.",
-         both, all, check_fused},
-        {"decode",
-         "A step function of state, gate and input, driven over the sequence by one persistent launch.", both,
-         forward},
+        {.name = "sequential",
+         .idea = "One launch a token, one step of the recurrence each: the sawtooth itself.",
+         .backends = both,
+         .outputs = forward},
+        {.name = "two_pass",
+         .idea =
+             "One launch solves the blocks, one adds each block's carry times its gates; order full scans "
+             "the carries in the second.",
+         .backends = both,
+         .outputs = all},
+        {.name = "fused",
+         .idea = "Both passes in one launch with one synchronisation between them; order full by look-back.",
+         .backends = both,
+         .outputs = all,
+         .check = check_fused},
+        {.name = "decode",
+         .idea =
+             "A step function of state, gate and input, driven over the sequence by one persistent launch.",
+         .backends = both,
+         .outputs = forward},
     };
 }
 
