@@ -214,6 +214,8 @@ TEST_CASE("the other families say when their parameters matter", "[schema]") {
 
 TEST_CASE("a parameter that does nothing, or lies beyond its end, changes no bit", "[engine]") {
     for (const Family* family : offered_families()) {
+        const auto has_limits = [](const Parameter& row) { return !row.applies.empty() || row.end; };
+        if (std::none_of(family->parameters.begin(), family->parameters.end(), has_limits)) continue;
         const bool is_memory = family->name == "memory";
         const char* const kind = is_memory ? "rule" : "op";
         int compared = 0;

@@ -46,7 +46,7 @@ std::vector<Settings> near_defaults(const Family& family) {
     const auto add = [&](const Parameter& row, const Value& value) {
         if (!row.check(value)) all.push_back({{row.name, value}});
     };
-    std::vector<const Parameter*> dimensions;
+    Settings smallest;
     for (const Parameter& row : family.parameters) {
         if (row.group == Group::tiling || row.renews == Renews::figures) continue;
         for (const Value& choice : row.choices) add(row, choice);
@@ -55,11 +55,9 @@ std::vector<Settings> near_defaults(const Family& family) {
         if (row.type == Type::list) add(row, std::vector<int64_t>{8});
         if (row.group != Group::shape || row.type != Type::integer) continue;
         for (const int64_t size : {1, 3}) add(row, size);
-        dimensions.push_back(&row);
+        smallest.emplace_back(row.name, int64_t{1});
     }
-    for (const Parameter* left : dimensions)
-        for (const Parameter* right : dimensions)
-            if (left < right) all.push_back({{left->name, int64_t{1}}, {right->name, int64_t{1}}});
+    all.push_back(smallest);
     return all;
 }
 

@@ -95,6 +95,22 @@ Prefix with_other_end(RandomCase& drawn) {
     return prefix;
 }
 
+// One sequence of the batch, as a batch of one.
+Array sequence_of(const Family& family, const Array& array, int64_t sequence) {
+    const Dimension sequences = dimension_of(family, array, batch_axis(family));
+    if (!sequences.there) return array;
+    Shape shape = array.shape;
+    const std::vector<std::string>& names = family.array(array.name)->dimensions;
+    shape[static_cast<size_t>(std::find(names.begin(), names.end(), "batch") - names.begin())] = 1;
+    Array part = Array::uninitialised(array.name, array.dtype, shape);
+    const auto size = static_cast<size_t>(bytes_of(array.dtype));
+    for (int64_t i = 0, at = 0; i < array.count(); ++i)
+        if (sequences.of(i) == sequence)
+            std::memcpy(part.data.get() + static_cast<size_t>(at++) * size,
+                        array.data.get() + static_cast<size_t>(i) * size, size);
+    return part;
+}
+
 // The same with NaN, which no comparison looks at, from that position on.
 Arrays cut(const Family& family, Arrays arrays, int64_t length) {
     arrays = copied(arrays);
@@ -200,6 +216,23 @@ void check_separate_sequences(const Runs& runs) {
         return compared;
     };
     for_every_family("separate sequences", runs.chip, has_sequences, has_several_sequences, check);
+}
+
+void check_lone_sequences(const Runs& runs) {
+    const auto check = [&](RandomCase& drawn) {
+        const int64_t sequence = below(drawn.random, drawn.parameters.integer("batch"));
+        RandomCase lone = drawn;
+        lone.parameters.set("batch", int64_t{1});
+        for (Array& array : lone.inputs) array = sequence_of(drawn.family, array, sequence);
+        INFO("sequence " << sequence);
+        const Arrays together = runs.run(drawn, drawn.inputs), alone = runs.run(lone, lone.inputs);
+        int64_t compared = 0;
+        for (const Array& output : together)
+            compared += check_same_bits(sequence_of(drawn.family, output, sequence),
+                                        *find(alone, output.name), [](int64_t) { return true; });
+        return compared;
+    };
+    for_every_family("lone sequences", runs.chip, has_sequences, has_several_sequences, check);
 }
 
 void check_causal_prefixes(const Runs& runs, bool by_rounding) {

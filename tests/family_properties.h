@@ -35,6 +35,8 @@ int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& o
 void check_strange_numbers(const Runs& runs);
 // ... and leaves the other sequences of the batch as they were, to the last bit.
 void check_separate_sequences(const Runs& runs);
+// A sequence has the same bits alone as in a batch.
+void check_lone_sequences(const Runs& runs);
 // Other numbers, NaN or infinity from some position on leave what stands before as it was: to the last bit,
 // or where `by_rounding`, but for roundings.
 void check_causal_prefixes(const Runs& runs, bool by_rounding);

@@ -47,6 +47,10 @@ TEST_CASE("sequences of a batch do not touch each other", "[family][random][cpu]
     check_separate_sequences(on_cpu());
 }
 
+TEST_CASE("a sequence has the same bits alone as in a batch", "[family][random][cpu]") {
+    check_lone_sequences(on_cpu());
+}
+
 TEST_CASE("nothing that comes later changes what is earlier on a causal axis", "[family][random][cpu]") {
     check_causal_prefixes(on_cpu(), false);
 }

@@ -61,35 +61,6 @@ TEST_CASE("exact strategies agree with the reference in every rule, width and ch
         }
 }
 
-TEST_CASE("exact strategies agree with the reference over random parameters", "[memory][cpu]") {
-    const uint64_t seed = GENERATE(range(1, 41));
-    Random random(seed, "shapes");
-    const auto up_to = [&](int64_t most) {
-        return 1 + static_cast<int64_t>(random.next() % static_cast<uint64_t>(most));
-    };
-    const int64_t d = up_to(48), length = up_to(400);
-    const std::string rule = memory::rules()[static_cast<size_t>(up_to(7) - 1)].name;
-    const auto parameters = parameters_with({{"rule", rule},
-                                             {"batch", up_to(3)},
-                                             {"length", length},
-                                             {"d", d},
-                                             {"chunk", up_to(2) == 1 ? 1 : up_to(300)},
-                                             {"omega_window", up_to(40)},
-                                             {"slot_count", up_to(20)},
-                                             {"compress", up_to(d)},
-                                             {"lambda_k", 0.1 * random.uniform()},
-                                             {"lambda_v", 0.1 * random.uniform()},
-                                             {"normalise", up_to(4) > 1}});
-    Arrays inputs = inputs_for(parameters, up_to(2) == 1, seed);
-    if (!parameters.flag("normalise"))  // steps that do not diverge
-        for (const char* name : {"k", "q"})
-            for (float& value : find(inputs, name)->as<float>()) value /= std::sqrt(static_cast<float>(d));
-    const Arrays wanted = reference_for(parameters, inputs);
-    INFO(rule << " d " << d << " length " << length << " chunk " << parameters.integer("chunk"));
-    for (const std::string& strategy : strategies_for(parameters))
-        if (is_exact(strategy, parameters)) check_against_reference(strategy, parameters, inputs, wanted);
-}
-
 TEST_CASE("gates of zero and one, and one that forgets all in the middle of a chunk", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "trellis");
     const auto parameters = parameters_with({{"rule", rule},
@@ -334,34 +305,6 @@ TEST_CASE("what diverges is not finite, and nothing breaks", "[memory][cpu]") {
         INFO(strategy << " " << rule);
         CHECK(nonfinite > 0);
         CHECK(std::isfinite(ran["y"].as<float>()[0]));
-    }
-}
-
-TEST_CASE("a dry plan of a memory asks for exactly what the plan takes", "[memory][cpu]") {
-    const std::string rule = any_rule();
-    const std::string dtype = GENERATE("f32", "bf16");
-    const bool extras = GENERATE(false, true);
-    const auto parameters = parameters_with({{"rule", rule},
-                                             {"batch", int64_t{3}},
-                                             {"length", int64_t{200}},
-                                             {"chunk", int64_t{24}},
-                                             {"dtype", dtype},
-                                             {"levels", std::vector<int64_t>{1, 16}}});
-    const Arrays inputs = inputs_for(parameters);
-    Arrays shapes = inputs;
-    for (Array& array : shapes) array.data.reset();
-    for (const std::string& strategy : strategies_for(parameters)) {
-        const auto bytes_of_plan = [&](const Arrays& given, bool dry) {
-            return make_plan({.family = memory_family(),
-                              .variant = *memory_family().variant(strategy),
-                              .parameters = parameters,
-                              .inputs = given,
-                              .dry = dry,
-                              .stores_extras = extras})
-                ->memory_bytes;
-        };
-        INFO(strategy << " " << rule);
-        CHECK(bytes_of_plan(shapes, true) == bytes_of_plan(inputs, false));
     }
 }
 

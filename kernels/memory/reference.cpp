@@ -190,8 +190,7 @@ class Rule {
         std::copy(row.begin(), row.end(), m.row(i));
     }
 
-    // 1/c also while the window fills, and where the sequence is shorter: no token depends on what comes
-    // after.
+    // 1/c also while the window fills.
     void add_window(State& state, size_t t, double theta) const {
         for (size_t i = t + 1 - std::min(window_, t + 1); i <= t; ++i) {
             const Vector k = tokens_.key("k", i);
