@@ -145,13 +145,15 @@ bool is_exact(const Family&, const Variant& variant, const Parameters& parameter
 
 void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
                       const Accepts& accepts, const std::function<int64_t(RandomCase&)>& check) {
+    // On a GPU all properties draw alike, so that they share what is compiled.
+    const std::string draws = chip.backend == Backend::cuda ? "cuda" : property;
     std::string line = property + " on " + name_of(chip.backend) + ":";
     int families = 0;
     for (const Family* family : all_families()) {
         if (!family->has_kernels() || (concerned && !concerned(*family))) continue;
         int64_t compared = 0, settings = 0;
         std::set<std::string> variants;
-        for_random_cases(property, *family, chip, accepts, [&](RandomCase& drawn) {
+        for_random_cases(draws, *family, chip, accepts, [&](RandomCase& drawn) {
             INFO(drawn.words);
             const int64_t numbers = check(drawn);
             if (numbers == 0) return;

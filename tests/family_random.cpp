@@ -112,13 +112,13 @@ std::string words_of(const Family& family, const Parameters& parameters) {
     return words;
 }
 
-void for_random_cases(const std::string& test, const Family& family, const Chip& chip, const Accepts& accepts,
-                      const std::function<void(RandomCase&)>& each) {
+void for_random_cases(const std::string& draws, const Family& family, const Chip& chip,
+                      const Accepts& accepts, const std::function<void(RandomCase&)>& each) {
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(chip.backend)) continue;
         for (int number = 0; number < random_settings(); ++number) {
             const std::string who = family.name + " " + variant.name;
-            Random random(random_seed(), test + " " + who + " " + std::to_string(number));
+            Random random(random_seed(), draws + " " + who + " " + std::to_string(number));
             auto parameters = accepted_parameters(random, family, variant, chip, accepts);
             if (!parameters) break;
             const auto input_seed = static_cast<uint64_t>(below(random, 1000));

@@ -39,10 +39,10 @@ struct RandomCase {
 using Accepts = std::function<bool(const Family&, const Variant&, const Parameters&)>;
 
 // Calls each(case) for so many settings of every variant of the family that runs on the chip's backend: all
-// that the variant and `accepts` do not refuse and that cost a few milliseconds. The name of the test
+// that the variant and `accepts` do not refuse and that cost a few milliseconds. The name of the draws
 // decides, with the seed, which settings these are. A variant for which none is found is left out.
-void for_random_cases(const std::string& test, const Family& family, const Chip& chip, const Accepts& accepts,
-                      const std::function<void(RandomCase&)>& each);
+void for_random_cases(const std::string& draws, const Family& family, const Chip& chip,
+                      const Accepts& accepts, const std::function<void(RandomCase&)>& each);
 
 // The parameters that differ from their defaults: "length=17 rule=titans".
 std::string words_of(const Family& family, const Parameters& parameters);
