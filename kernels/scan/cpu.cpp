@@ -399,7 +399,7 @@ void gate_gradient_row(const Job& forward, const GateGradients& gradients, int64
         step > 0 ? widened_row(forward.y, forward.y_storage, row_at(forward, batch, step - 1), width, room)
                  : initial;
     for (int64_t c = 0; c < width; ++c)
-        gradients.da[here + c] = before ? gradients.g[here + c] * before[c] : 0;
+        gradients.da[here + c] = gradients.g[here + c] * (before ? before[c] : 0);
     if (step != 0 || !gradients.dinitial) return;
     const float* const gate = widened_row(forward.a, forward.storage, here, width, gate_room);
     for (int64_t c = 0; c < width; ++c)

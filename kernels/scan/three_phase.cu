@@ -56,12 +56,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(device_
 
 extern "C" __global__ void __launch_bounds__(THREADS) add_block_prefixes(device_side::Phases given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
-    const int64_t block = blockIdx.x % static_cast<uint32_t>(given.blocks);
+    // Made from the length, as for_each_position does: the compiler then sees that the two agree.
+    const int64_t blocks = (given.length + BLOCK_SIZE - 1) / BLOCK_SIZE;
+    const int64_t block = blockIdx.x % static_cast<uint32_t>(blocks);
     for_each_position<BLOCK_SIZE, LANES>(
         given.length, given.channels,
         [&](int64_t batch, int64_t step, int64_t column) {
             State before[1], local[1];
-            load_states(given.totals, (batch * given.blocks + block) * given.channels + column, before);
+            load_states(given.totals, (batch * blocks + block) * given.channels + column, before);
             load_states(given.local, geometry.at(batch, step, column), local);
             return OP::finish(OP::join(before[0], local[0]));
         },
