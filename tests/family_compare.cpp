@@ -108,11 +108,14 @@ Rounding rounding_of(const Parameters& parameters, Backend backend) {
     if (is_narrow(parameters, Storage::f16)) rounding.outputs += 0x1p-11;
     if (is_narrow(parameters, Storage::bf16)) rounding.outputs += 0x1p-8;
     if (backend == Backend::cpu || !parameters.has("precision")) return rounding;
-    // A factor of a tensor-core product keeps 11 or 8 bits; three such products, one after another, is what
-    // makes an output.
-    if (parameters.is("precision", "tf32")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
-    if (parameters.is("precision", "f16")) return {0x1p-11, rounding.outputs + 3 * 0x1p-11};
-    if (parameters.is("precision", "bf16")) return {0x1p-8, rounding.outputs + 3 * 0x1p-8};
+    // A factor of a tensor-core product keeps 11 or 8 bits. Keys, values, errors, weights and states are all
+    // rounded to that on the way to an output, some of them twice, and terms that cancel leave the rounding
+    // of larger ones: eight of them.
+    constexpr double roundings = 8;
+    const double unit = parameters.is("precision", "bf16")  ? 0x1p-8
+                        : parameters.is("precision", "f32") ? 0
+                                                            : 0x1p-11;
+    if (unit > 0) return {unit, rounding.outputs + roundings * unit};
     return rounding;
 }
 
