@@ -122,18 +122,19 @@ TEST_CASE("what a device would refuse is an error of the plan", "[cuda]") {
     };
     const int64_t most = 2147483647;
     CHECK(built.plan(true, Storage::f32, {most, 65535, 65535}, 1024, 99 * 1024));
-    CHECK(error_of({most + 1, 1, 1}, 32, 0) ==
-          "add: a grid of 2147483648 x 1 x 1 thread blocks, where 1 x 1 x 1 to 2147483647 x 65535 x 65535 "
-          "can be "
-          "started; choose another shape or tile size");
+    CHECK(
+        error_of({most + 1, 1, 1}, 32, 0) ==
+        "add: a grid of 2147483648 x 1 x 1 thread blocks is out of range (1 x 1 x 1 to 2147483647 x 65535 x "
+        "65535); choose another shape or tile size");
     CHECK(contains(error_of({1, 65536, 1}, 32, 0), "a grid of 1 x 65536 x 1 thread blocks"));
     CHECK(contains(error_of({0, 1, 1}, 32, 0), "a grid of 0 x 1 x 1"));
     CHECK(error_of({1, 1, 1}, 1056, 0) ==
-          "add: 1056 threads a block, where 1 to 1024 can be started; choose a smaller tile");
-    CHECK(contains(error_of({1, 1, 1}, 0, 0), "0 threads a block"));
-    CHECK(error_of({1, 1, 1}, 32, 100 * 1024) ==
-          "add: 100 KiB of shared memory a block, where NVIDIA GeForce RTX 4090 has 99 KiB; choose a smaller "
-          "tile");
+          "add: 1056 threads per block is out of range (1 to 1024); choose a smaller tile");
+    CHECK(contains(error_of({1, 1, 1}, 0, 0), "0 threads per block"));
+    CHECK(
+        error_of({1, 1, 1}, 32, 100 * 1024) ==
+        "add needs 100 KiB of shared memory per block; NVIDIA GeForce RTX 4090 has 99 KiB; choose a smaller "
+        "tile");
 }
 
 TEST_CASE("the first failure of a plan is what it returns", "[cuda]") {

@@ -81,6 +81,7 @@ struct Data {
 
     Walk walk() {
         Walk walk{.op = op, .rows = rows, .columns = columns};
+        walk.is_line = columns == 1;
         walk.in = {{in[0].data() + begin(), op == Operator::linear ? in[1].data() + begin() : nullptr},
                    stride()};
         walk.carry = {{carry[0].data(), carry[1].data()}};

@@ -196,6 +196,23 @@ TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
     });
 }
 
+TEST_CASE("a last strip of one column has the same bits with any number of threads", "[scan][cpu]") {
+    // A strip is 512 columns wide at 1024 steps: narrow inputs of the 513th lie without gaps, its f32
+    // gradient does not.
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", int64_t{16384}},
+                                             {"channels", int64_t{513}},
+                                             {"op", "linear"},
+                                             {"dtype", "bf16"},
+                                             {"block_size", int64_t{1024}},
+                                             {"backward", true}});
+    const Arrays inputs = scan_inputs(parameters);
+    cpu::Pool one(1), three(3);
+    const Ran expected = run_scan("lookback", parameters, inputs, one);
+    for (int repeat = 0; repeat < 3; ++repeat)
+        CHECK(same_bits(run_scan("lookback", parameters, inputs, three).outputs, expected.outputs));
+}
+
 TEST_CASE("NaN and infinities stay in their column and do not reach back", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "max", "min", "linear");
     const std::string direction = GENERATE("forward", "reverse");

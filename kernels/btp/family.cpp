@@ -1,6 +1,7 @@
 #include "kernels/btp/family.h"
 
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/integers.h"
 
 namespace sawtooth {
 namespace {
@@ -49,7 +50,7 @@ std::vector<Parameter> parameters() {
 
 Shape carry_shape(const Parameters& parameters, const Arrays&) {
     const int64_t length = parameters.integer("L"), block = parameters.integer("BL");
-    return {parameters.integer("B"), parameters.integer("H"), (length + block - 1) / block,
+    return {parameters.integer("B"), parameters.integer("H"), ceil_divide(length, block),
             parameters.integer("DH")};
 }
 

@@ -26,7 +26,8 @@ void* PlanBuilder::take_bytes(int64_t bytes, bool zeroed) {
 
 const void* PlanBuilder::input(std::string_view name, Storage storage) {
     const Array* const array = find(request_.inputs, name);
-    return array && !error_ ? load(*array, storage) : nullptr;
+    if (!array || error_) return nullptr;
+    return load(*array, array->dtype == Dtype::f32 ? storage : Storage::f32);
 }
 
 void* PlanBuilder::output(std::string_view name, Storage storage) {
@@ -37,6 +38,7 @@ void* PlanBuilder::output(std::string_view name, Storage storage) {
     if (!gives || !row.is_used(parameters()) || (row.extra && !request_.stores_extras)) return nullptr;
     Array like{
         row.name, row.dtype_with(parameters()), variant.shape_of(row, parameters(), request_.inputs), {}};
+    if (like.dtype != Dtype::f32) storage = Storage::f32;
     void* const memory = take_bytes(like.count() * bytes_of(storage, like.dtype), false);
     if (plan_.dry || !memory) return memory;
     outputs_.push_back({std::move(like), storage, {plan_.memory.back(), memory}});

@@ -43,7 +43,6 @@ class PlanBuilder {
     // An input where the launches run, in that storage; null where it is absent.
     const void* input(std::string_view name, Storage storage);
     const float* input(std::string_view name) { return static_cast<const float*>(input(name, Storage::f32)); }
-    bool has_input(std::string_view name) const { return find(request_.inputs, name) != nullptr; }
 
     // An output with the dtype and the shape of its row. Null where the variant does not give it, where these
     // parameters do not use it, and where it is an extra that nobody asked for.

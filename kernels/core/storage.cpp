@@ -13,7 +13,7 @@ const char* name_of(Storage storage) {
 int64_t bytes_of(Storage storage) { return storage == Storage::f32 ? 4 : 2; }
 
 int64_t bytes_of(Storage storage, Dtype dtype) {
-    return storage == Storage::f32 ? bytes_of(dtype) : bytes_of(storage);
+    return dtype == Dtype::f32 ? bytes_of(storage) : bytes_of(dtype);
 }
 
 }  // namespace sawtooth

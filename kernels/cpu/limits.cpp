@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/core/integers.h"
 #include "kernels/cpu/limits.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -68,7 +69,7 @@ HWY_EXPORT(target_name);
 
 constexpr int64_t block = 64 * 1024;  // floats
 
-int64_t blocks_of(int64_t count) { return (count + block - 1) / block; }
+int64_t blocks_of(int64_t count) { return ceil_divide(count, block); }
 int64_t size_of_block(int64_t index, int64_t count) { return std::min(block, count - index * block); }
 
 }  // namespace

@@ -2,13 +2,15 @@
 
 #include <cstdint>
 
+#include "kernels/core/integers.h"
+
 namespace sawtooth::cpu {
 
 // Rows of a matrix that lie side by side. A matrix that vectors are multiplied with is kept transposed, in
 // strips of 16 rows: strip s holds rows 16 s … 16 s + 15 as [columns, 16], so that vectors run over rows and
 // none ever looks at its neighbour.
 constexpr int64_t lanes = 16;
-constexpr int64_t strips_of(int64_t rows) { return (rows + lanes - 1) / lanes; }
+constexpr int64_t strips_of(int64_t rows) { return ceil_divide(rows, lanes); }
 constexpr int64_t padded(int64_t count) { return strips_of(count) * lanes; }
 
 // The factor whose numbers are spread over vectors: element (r, c) is values[r * row + c * column].

@@ -202,16 +202,10 @@ void walk_line(const Walk& given) {
     if (walk.stream) hwy::FlushStream();
 }
 
-bool is_line(const Walk& walk) {
-    const int64_t stride = walk.in.stride;
-    return walk.columns == 1 && (stride == 1 || stride == -1) && (!walk.out || walk.out_stride == stride) &&
-           (!walk.states_out.plane[0] || walk.states_out.stride == stride);
-}
-
 template <Mode mode>
 void walk_operator(const Walk& walk) {
     with_operator(walk.op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
-        if (is_line(walk))
+        if (walk.is_line)
             walk_line<Op, mode, planes>(walk);
         else
             walk_tile<Op, mode, planes>(walk);

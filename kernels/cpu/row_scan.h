@@ -26,12 +26,13 @@ struct Walk {
     int64_t out_stride = 0;
     MutableRows states_out = {};  // [rows, columns], whole states, not finished
     bool stream = false;          // store rows past the caches where they are aligned
+    // A single column whose rows are neighbours in memory: every stride is 1 or -1, the same one.
+    bool is_line = false;
 };
 
-// A lane of a vector is a column, which combines its rows in order. A single column whose rows are neighbours
-// in memory (stride 1 or -1, the same for input and output) is scanned inside vectors instead: there the
-// order depends on the number of rows and the width of the vectors, and so does the last bit. Whichever
-// function makes them, totals are the same to the last bit, and so are carries and rows.
+// A lane of a vector is a column, which combines its rows in order. A line is scanned inside vectors instead:
+// there the order depends on the number of rows and the width of the vectors, and so does the last bit.
+// Whichever function makes them, totals are the same to the last bit, and so are carries and rows.
 void fold_rows(const Walk& walk);           // total = total o row 0 o row 1 …
 void scan_rows(const Walk& walk);           // carry = carry o row r; out row r = carry, finished
 void scan_and_fold_rows(const Walk& walk);  // both in one pass

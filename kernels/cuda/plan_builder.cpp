@@ -25,16 +25,16 @@ std::string text_of(const Extent& extent) {
 std::optional<Error> check_launch(const LaunchInfo& info, int64_t shared_bytes, const Chip& chip) {
     if (!fits(info.grid, largest_grid))
         return Error::failure(
-            fmt::format("{}: a grid of {} thread blocks, where 1 x 1 x 1 to {} can be started; "
-                        "choose another shape or tile size",
+            fmt::format("{}: a grid of {} thread blocks is out of range (1 x 1 x 1 to {}); choose another "
+                        "shape or tile size",
                         info.name, text_of(info.grid), text_of(largest_grid)));
     if (info.block.x < 1 || info.block.x > most_threads)
         return Error::failure(
-            fmt::format("{}: {} threads a block, where 1 to {} can be started; choose a smaller tile",
+            fmt::format("{}: {} threads per block is out of range (1 to {}); choose a smaller tile",
                         info.name, info.block.x, most_threads));
     if (shared_bytes > chip.shared_bytes_per_block)
         return Error::failure(
-            fmt::format("{}: {} of shared memory a block, where {} has {}; choose a smaller tile", info.name,
+            fmt::format("{} needs {} of shared memory per block; {} has {}; choose a smaller tile", info.name,
                         short_bytes(static_cast<double>(shared_bytes)), chip.name,
                         short_bytes(static_cast<double>(chip.shared_bytes_per_block))));
     return {};

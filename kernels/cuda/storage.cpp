@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/core/integers.h"
+
 namespace sawtooth::cuda {
 namespace {
 
@@ -14,7 +16,7 @@ std::optional<Error> convert(Device& device, const std::string& entry, const voi
     if (!kernel) return kernel.error();
     Queue queue;
     queue.stream = device.stream();
-    const int64_t blocks = std::min((count + threads - 1) / threads, most_blocks);
+    const int64_t blocks = std::min(ceil_divide(count, threads), most_blocks);
     void* arguments[] = {&from, &to, &count};
     launch(queue, *kernel, {blocks, 1, 1}, {threads, 1, 1}, 0, arguments);
     if (!queue.error.empty()) return Error::failure(queue.error);

@@ -74,10 +74,14 @@ __device__ void up(const Children& children, const Nodes& parents) {
         });
 }
 
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
+// their children.
 extern "C" __global__ void __launch_bounds__(THREADS) up_sweep_leaves(device_side::Sweep given) {
     up(Leaves{given}, parents_of(given));
 }
 
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
+// their children.
 extern "C" __global__ void __launch_bounds__(THREADS) up_sweep(device_side::Sweep given) {
     up(children_of(given), parents_of(given));
 }
@@ -93,6 +97,8 @@ struct Pair {
     State left, right;
 };
 
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
+// their children.
 extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(device_side::Sweep given) {
     const Nodes children = children_of(given);
     for_each_position<BLOCK_SIZE, LANES>(
@@ -108,6 +114,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(device_side::Sw
 }
 
 // The last sweep writes y: that of a left leaf is also what stands before its right neighbour.
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
+// their children.
 extern "C" __global__ void __launch_bounds__(THREADS) down_sweep_leaves(device_side::Sweep given) {
     const Leaves leaves{given};
     for_each_position<BLOCK_SIZE, LANES>(

@@ -4,8 +4,7 @@
 //   hillis_steele  y_t <- y_(t - 2^k) o y_t for k = 0 … ceil(log2 L) - 1 (Hillis, Steele 1986)
 //   blelloch       totals up a binary tree, prefixes down again (Blelloch 1990)
 //   three_phase    scan in blocks, scan of the blocks' totals, add
-//   lookback       one pass: a tile publishes its total and looks back for the prefix before it (Merrill,
-//   Garland 2016)
+//   lookback       one pass: a tile looks back for the prefix before it (Merrill, Garland 2016)
 // Each variant is a function of one item of a launch, and a function that adds the launches.
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/lookback.h"
 #include "kernels/cpu/plan_builder.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/scan/steps.h"
 #include "kernels/scan/tiles.h"
 
@@ -31,13 +31,7 @@ bool is_streamed(const Job& job) { return job.elements() * bytes_of(job.y_storag
 // Scratch states of one thread, told apart by `slot`.
 States scratch_states(size_t slot, int64_t count) {
     thread_local std::array<std::array<std::vector<float>, 2>, 3> rooms;
-    States states;
-    for (size_t p = 0; p < 2; ++p) {
-        auto& room = rooms[slot][p];
-        if (static_cast<int64_t>(room.size()) < count) room.resize(static_cast<size_t>(count));
-        states.plane[p] = room.data();
-    }
-    return states;
+    return {{cpu::at_least(rooms[slot][0], count), cpu::at_least(rooms[slot][1], count)}};
 }
 
 // Of [batch, rows, channels] in blocks of `block_size` rows: which rows an item stands for.
@@ -117,8 +111,8 @@ void double_block(const Job& job, const Doubling& step, const Item& item) {
 
 void add_hillis_steele(cpu::PlanBuilder& builder, const Job& job) {
     for (Doubling& step : doubling_steps(builder, job)) {
-        const LaunchInfo info = std::move(step.info);
-        builder.launch(info, blocks_of(job, "L", job.length),
+        LaunchInfo info = std::move(step.info);
+        builder.launch(std::move(info), blocks_of(job, "L", job.length),
                        [job, step](const Item& item) { double_block(job, step, item); });
     }
 }
@@ -207,7 +201,7 @@ void sweep_down_leaves(const Job& job, const Sweep& sweep, const Item& item) {
 
 void add_blelloch(cpu::PlanBuilder& builder, const Job& job) {
     for (Sweep& sweep : sweep_steps(builder, job)) {
-        const LaunchInfo info = std::move(sweep.info);
+        LaunchInfo info = std::move(sweep.info);
         const auto act = sweep.is_up ? sweep_up : sweep.is_leaf ? sweep_down_leaves : sweep_down;
         builder.launch(info,
                        blocks_of(job, "ceil(L / 2^" + std::to_string(sweep.height) + ")", sweep.parents),
@@ -376,9 +370,9 @@ int64_t row_at(const Job& job, int64_t batch, int64_t step) {
 const float* widened_row(const void* values, Storage storage, int64_t at, int64_t count,
                          std::vector<float>& room) {
     if (storage == Storage::f32) return static_cast<const float*>(values) + at;
-    room.resize(static_cast<size_t>(count));
-    cpu::widen(storage, static_cast<const uint16_t*>(values) + at, room.data(), count);
-    return room.data();
+    float* const wide = cpu::at_least(room, count);
+    cpu::widen(storage, static_cast<const uint16_t*>(values) + at, wide, count);
+    return wide;
 }
 
 template <class Word>

@@ -80,9 +80,12 @@ std::vector<Parameter> parameters() {
                          op_names, inputs),
         choice_parameter("direction", "Which way the scan runs: from the start, from the end, or both.",
                          Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
-        choice_parameter("block_size", "Positions a tile: what one worker or thread block scans at once.",
-                         Group::tiling, "auto",
-                         {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),
+        choice_parameter(
+            "block_size",
+            "Positions a tile: what one worker or thread block scans at once. lookback on the CPU takes at "
+            "least 8192 of a single channel.",
+            Group::tiling, "auto", {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}},
+            Renews::kernels),
         only_for("op", {"sum", "complex_sum"},
                  flag_parameter("compensated",
                                 "Carries what every addition loses beside the sum and adds it at the end.",

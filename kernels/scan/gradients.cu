@@ -12,6 +12,7 @@ using namespace sawtooth::scan;
 
 using Gate = device::X::Word;
 
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
 extern "C" __global__ void __launch_bounds__(THREADS) shift_gates(device_side::Gradients given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     const auto* const a = static_cast<const Gate*>(given.a);
@@ -26,6 +27,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) shift_gates(device_side::G
         });
 }
 
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
 extern "C" __global__ void __launch_bounds__(THREADS) gate_gradient(device_side::Gradients given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     for_each_position<BLOCK_SIZE, LANES>(

@@ -72,19 +72,23 @@ __device__ void double_reach(const device_side::Doubling& given) {
         });
 }
 
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
 extern "C" __global__ void __launch_bounds__(THREADS) double_first(device_side::Doubling given) {
     double_reach<FromInputs, ToStates>(given);
 }
 
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
 extern "C" __global__ void __launch_bounds__(THREADS) double_middle(device_side::Doubling given) {
     double_reach<FromStates, ToStates>(given);
 }
 
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
 extern "C" __global__ void __launch_bounds__(THREADS) double_last(device_side::Doubling given) {
     double_reach<FromStates, ToY>(given);
 }
 
 // Of a sequence of one or two positions, the first step is the last.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
 extern "C" __global__ void __launch_bounds__(THREADS) double_only(device_side::Doubling given) {
     double_reach<FromInputs, ToY>(given);
 }

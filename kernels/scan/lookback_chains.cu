@@ -14,6 +14,7 @@ using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
 
 static_assert(THREADS == 32 * WARPS);
 
+// Grid: ceil(B / WARPS). Warp w of all has row w.
 extern "C" __global__ void __launch_bounds__(THREADS) lookback(device_side::Scan given) {
     const int64_t batch = int64_t{blockIdx.x} * WARPS + device::warp_of_thread();
     if (batch >= given.batches) return;

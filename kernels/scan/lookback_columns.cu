@@ -29,6 +29,7 @@ struct Turn {
 
 static_assert(THREADS == 32 * WARPS && SHARED_BYTES == Tile::shared_row_bytes);
 
+// Grid: tiles * B * ceil(D / (UNITS * VECTOR)). Which tile a block has, its ticket says.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(device_side::Lookback given) {
     __shared__ Turn shared_turn;
     __shared__ Tile::Shared shared;

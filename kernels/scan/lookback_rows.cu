@@ -28,6 +28,7 @@ __device__ State total_of_warps(const State (&totals)[WARPS], int count) {
 
 static_assert(THREADS == 32 * WARPS);
 
+// Grid: ceil(L / (WARPS * BLOCK_SIZE)) * B. Which stretch a block has, its ticket says.
 extern "C" __global__ void __launch_bounds__(THREADS) lookback(device_side::Lookback given) {
     __shared__ device::Ticket shared_ticket;
     __shared__ State warp_total[WARPS];

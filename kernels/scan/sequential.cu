@@ -23,6 +23,7 @@ __device__ void load(const device_side::Inputs& from, int64_t at, int64_t stride
     }
 }
 
+// Grid: ceil(B * D / 32).
 extern "C" __global__ void __launch_bounds__(THREADS) sequential(device_side::Scan given) {
     const int64_t chain = int64_t{blockIdx.x} * THREADS + threadIdx.x;  // [batch, channel]
     if (chain >= given.batches * given.channels) return;

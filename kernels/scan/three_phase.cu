@@ -28,6 +28,7 @@ using Totals =
 
 // One thread block a batch item and strip of UNITS channels walks the blocks, a tile of them at a time, and
 // replaces every total by what stands before it.
+// Grid: B, ceil(D / UNITS).
 extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(device_side::Phases given) {
     __shared__ Totals::Shared shared;
     constexpr int64_t tile = int64_t{total_rows} * total_warps * Totals::groups;
@@ -54,6 +55,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(device_
     }
 }
 
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
 extern "C" __global__ void __launch_bounds__(THREADS) add_block_prefixes(device_side::Phases given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     // Made from the length, as for_each_position does: the compiler then sees that the two agree.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/cpu/half.h"
+#include "kernels/cpu/scratch.h"
 
 namespace sawtooth::scan {
 namespace {
@@ -21,7 +22,7 @@ struct Segments {
     Segments(const Tile& tile)
         : channels(tile.columns),
           count(segment_columns / channels),
-          rows((tile.steps + count - 1) / count),
+          rows(ceil_divide(tile.steps, count)),
           columns(count * channels) {}
 };
 
@@ -32,8 +33,7 @@ struct Scratch {
 thread_local Scratch scratch;
 
 States resized(std::vector<float> (&planes)[2], int64_t count) {
-    for (auto& plane : planes) plane.resize(static_cast<size_t>(count));
-    return {{planes[0].data(), planes[1].data()}};
+    return {{cpu::at_least(planes[0], count), cpu::at_least(planes[1], count)}};
 }
 
 // `count` rows of `channels` values, from one stride to another.
@@ -121,7 +121,9 @@ void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
     const Rows in = access.input(tile, scratch.input);
     walk.op = access.job().op;
     walk.columns = tile.columns;
-    const int64_t group_rows = tile.columns == 1 ? tile.steps : rows_a_group;
+    // Of the job, not of the tile: what a strip of one column is stored like may differ between its walks.
+    walk.is_line = access.job().channels == 1;
+    const int64_t group_rows = walk.is_line ? tile.steps : rows_a_group;
     for (int64_t row = 0; row < tile.steps; row += group_rows) {
         Walk group = walk;
         group.rows = std::min(group_rows, tile.steps - row);
@@ -180,10 +182,10 @@ Rows Access::input(const Tile& tile, std::vector<float>& room) const {
         return rows;
     }
     const int64_t count = tile.steps * tile.columns;
-    room.resize(static_cast<size_t>(input_planes_of(job_.op) * count));
+    float* const planes = cpu::at_least(room, input_planes_of(job_.op) * count);
     rows.stride = room_stride(job_, tile);
     for (int plane = 0; plane < input_planes_of(job_.op); ++plane) {
-        float* const to = room.data() + plane * count;
+        float* const to = planes + plane * count;
         rows.plane[plane] = to + room_begin(job_, tile);
         each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
             cpu::widen(job_.storage, static_cast<const uint16_t*>(arrays[plane]) + begin, to + in_room, size);
@@ -197,9 +199,8 @@ float* Access::output(const Tile& tile, std::vector<float>& room, int64_t& out_s
         out_stride = stride();
         return static_cast<float*>(job_.y) + offset(tile);
     }
-    room.resize(static_cast<size_t>(tile.steps * tile.columns));
     out_stride = room_stride(job_, tile);
-    return room.data() + room_begin(job_, tile);
+    return cpu::at_least(room, tile.steps * tile.columns) + room_begin(job_, tile);
 }
 
 void Access::put_output(const Tile& tile, const std::vector<float>& room) const {
@@ -303,7 +304,7 @@ Strips strips_of(const Job& job, int64_t steps) {
     if (is_narrow(job)) return {job.channels, 1};
     const int64_t fitting = std::max<int64_t>(tile_floats / steps / 16 * 16, 16);
     const int64_t width = std::min(job.channels, fitting);
-    return {width, (job.channels + width - 1) / width};
+    return {width, ceil_divide(job.channels, width)};
 }
 
 }  // namespace sawtooth::scan

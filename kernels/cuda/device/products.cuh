@@ -215,11 +215,12 @@ enum class Lies {
     in_columns,  // transposed: [columns, stride]
 };
 
-// Columns that a factor is wide and rows are padded by, so that lanes meet no bank twice.
+// Elements that every row in shared memory is padded by, so that lanes which read a factor together meet as
+// few banks twice as can be.
 template <Precision precision>
 constexpr int bank_padding = precision == Precision::f32 ? 4 : 8;
 
-// The left factor's step `at` of 16 (bf16, tf32) or 8 (f32) inner columns out of tiles.
+// The left factor's step `at` of 16 (bf16, f16, tf32) or 8 (f32) inner columns out of tiles.
 template <Precision precision, int tiles>
 __device__ typename Products<precision>::Left left_of(const Tile (&from)[tiles], int at) {
     if constexpr (precision == Precision::f32)

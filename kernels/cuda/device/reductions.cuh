@@ -52,7 +52,7 @@ __device__ float inverse_norm(float square, SumWide sum_wide) {
     // The lanes of a row sum together: all go the long way where one of them must.
     if (__all_sync(whole_warp, is_plain)) return 1 / sqrtf(square);
     const double norm = sqrt(sum_wide());
-    return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (norm > 1e-12 ? norm : 1e-12));
+    return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (norm < 1e-12 ? 1e-12 : norm));
 }
 
 }  // namespace sawtooth::device
