@@ -28,8 +28,8 @@ case ${1:-} in
 '' | release | debug | asan) preset=${1:-release} ;;
 tsan) preset=tsan filter='~[window]~[.]' ;; # the suppressions end at the graphics drivers
 random)
-    [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || refuse "random wants a count, as in ./test.sh random 100"
-    export SAWTOOTH_RANDOM_SETTINGS=$2
+    [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || refuse "random needs a count: ./test.sh random 100"
+    export SAWTOOTH_RANDOM_SETTINGS=$2 SAWTOOTH_RANDOM_SEED=${SAWTOOTH_RANDOM_SEED:-$RANDOM}
     tag='[random]' filter="$tag~[.]"
     shift
     ;;
@@ -40,7 +40,7 @@ tilings) tag='[.tilings]' filter='[tilings]' ;;
     filter="$tag~[.]"
     ;;
 esac
-[ $# -lt 2 ] || refuse "$2 is one word too many"
+[ $# -lt 2 ] || refuse "unexpected argument: $2"
 
 need_packages program "${program_packages[@]}"
 need_packages test "${test_packages[@]}"
@@ -64,7 +64,7 @@ tests=("${selected[@]}" --durations yes)
 log=$root/build/$preset-tests.log
 status=0
 (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$log" |
-    sed -u '/^[0-9.]* s: /d' || status=$?
+    sed -u '/^[0-9]*\.[0-9]* s: /d' || status=$?
 
 # Seconds and name of each test: Catch2 gives a line for every section and every round of a case.
 times=$root/build/$preset-times.txt

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
-#include <random>
 
 namespace sawtooth {
 namespace {
@@ -46,7 +45,7 @@ void shrink_states(const Family& family, Arrays& inputs) {
 uint64_t random_seed() {
     static const uint64_t seed = [] {
         const uint64_t chosen =
-            number_in_environment("SAWTOOTH_RANDOM_SEED").value_or(std::random_device()() % 1000000);
+            number_in_environment("SAWTOOTH_RANDOM_SEED").value_or(1);
         std::cout << "random settings: SAWTOOTH_RANDOM_SEED=" << chosen << std::endl;
         return chosen;
     }();

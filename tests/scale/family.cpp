@@ -20,7 +20,7 @@ std::vector<Parameter> parameters() {
                           Step::powers_of_two, Renews::inputs),
         integer_parameter("length", "Numbers of a sequence.", shape, "numbers", 4096, 1, 1 << 28,
                           Step::powers_of_two, Renews::inputs),
-        real_parameter("a", "What every number is multiplied with.", algorithm, 2, -10, 10, Renews::inputs),
+        real_parameter("a", "Factor applied to every number.", algorithm, 2, -10, 10, Renews::inputs),
         choice_parameter("block_size", "Numbers that a worker or a thread block takes at once.", tiling,
                          int64_t{256}, {int64_t{64}, int64_t{256}, int64_t{1024}}, Renews::kernels),
     };
@@ -106,13 +106,13 @@ const Family& scale_family() {
         Family made;
         made.name = "scale";
         made.title = "Scale";
-        made.summary = "Multiplies numbers with one number.";
+        made.summary = "Multiplies every number by a.";
         made.source = "the lab's own";
         made.parameters = parameters();
         made.presets = {{"paper", {{"batch", int64_t{16}}}}};
         made.arrays = arrays();
         made.variants = {{.name = "blocks",
-                          .idea = "Every block of numbers for itself.",
+                          .idea = "One thread block per block of numbers.",
                           .backends = {Backend::cpu, Backend::cuda},
                           .outputs = {"y"},
                           .plan_cpu = plan_cpu,
