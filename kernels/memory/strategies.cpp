@@ -1,3 +1,5 @@
+// The family's two tables, rules and strategies, and what can be asked of a row.
+
 #include "kernels/memory/strategies.h"
 
 #include <algorithm>
@@ -6,6 +8,49 @@
 #include "kernels/memory/cuda/strategies.h"
 
 namespace sawtooth::memory {
+
+// A product with a matrix takes 2 operations for each of its numbers, an update with decay 3, momentum 2
+// more.
+const std::vector<UpdateRule>& rules() {
+    static const std::vector<UpdateRule> all = {
+        {.name = "titans", .has_momentum = true, .operations = 9, .least_chunk = 64, .most_chunk = 512},
+        {.name = "delta", .operations = 7},
+        {.name = "hebbian", .has_step = false, .reads_memory = false, .operations = 5},
+        {.name = "atlas",
+         .has_momentum = true,
+         .reads_memory = false,
+         .reads_w_omega = true,
+         .operations = 11},
+        {.name = "atlas_omega",
+         .has_momentum = true,
+         .is_windowed = true,
+         .operations = 5,
+         .operations_of_windows = 4},
+        {.name = "lattice",
+         .state = State::slots,
+         .forgets = false,
+         .has_step = false,
+         .operations = 13,
+         .least_chunk = 16,
+         .most_chunk = 256},
+        {.name = "trellis", .state = State::trellis, .reads_x = true, .operations = 16},
+    };
+    return all;
+}
+
+std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&)) {
+    std::vector<std::string> names;
+    for (const UpdateRule& rule : rules())
+        if (has(rule)) names.push_back(rule.name);
+    return names;
+}
+
+const UpdateRule& rule_of(const Parameters& parameters) {
+    const std::string& name = parameters.text("rule");
+    return *std::find_if(rules().begin(), rules().end(),
+                         [&](const UpdateRule& rule) { return rule.name == name; });
+}
+
 namespace {
 
 std::vector<Strategy> make_strategies() {

@@ -4,7 +4,6 @@
 #include <stop_token>
 
 #include "kernels/memory/cpu/job.h"
-#include "kernels/memory/cpu/strip.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {

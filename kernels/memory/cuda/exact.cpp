@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "kernels/cuda/struct_bytes.h"
-#include "kernels/memory/cuda/plan.h"
 #include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 

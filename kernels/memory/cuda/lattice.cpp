@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/struct_bytes.h"
-#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {

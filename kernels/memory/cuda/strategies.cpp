@@ -1,13 +1,12 @@
 // Which launches a strategy makes of each kind of state, and what a chip has no room for.
 
-#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/cuda/strategies.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "kernels/core/table.h"
-#include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
