@@ -65,7 +65,7 @@ std::vector<Strategy> make_strategies() {
          .exact = Exact::always,
          .chunk_forward = forward::sequential,
          .cuda = add_sequential,
-         .cuda_check = check_sequential},
+         .shared_bytes = shared_bytes::sequential},
         {.name = "sequential_persistent",
          .idea = "One step a token, all of them in one launch.",
          .rules = every_rule,
@@ -73,7 +73,7 @@ std::vector<Strategy> make_strategies() {
          .exact = Exact::always,
          .chunk_forward = forward::sequential_persistent,
          .cuda = add_sequential_persistent,
-         .cuda_check = check_sequential_persistent},
+         .shared_bytes = shared_bytes::sequential_persistent},
         {.name = "chunkwise_gd",
          .idea = "Errors of a whole chunk against the state at its boundary, in matrix products; exact at "
                  "chunk 1.",
@@ -83,7 +83,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::chunkwise_gd,
          .room = room::chunkwise_gd,
          .cuda = add_chunkwise_gd,
-         .cuda_check = check_chunkwise_gd},
+         .shared_bytes = shared_bytes::frozen},
         {.name = "associative_scan",
          .idea = "Momentum and memory by a tree scan over matrices, exact but for the errors, which are "
                  "frozen at the boundary.",
@@ -93,7 +93,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::associative_scan,
          .room = room::associative_scan,
          .cuda = add_associative_scan,
-         .cuda_check = check_associative_scan},
+         .shared_bytes = shared_bytes::associative_scan},
         {.name = "tnt",
          .idea = "Local memories of C_L tokens in parallel inside shards of C_G tokens, then one step of the "
                  "global memory.",
@@ -106,7 +106,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::tnt,
          .room = room::tnt,
          .cuda = add_tnt,
-         .cuda_check = check_tnt},
+         .shared_bytes = shared_bytes::tnt},
         {.name = "lattice_gla",
          .idea = "Lattice's update linearised at the boundary slots, which makes it a gated linear "
                  "recurrence.",
@@ -116,7 +116,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::lattice_gla,
          .room = room::lattice_gla,
          .cuda = add_lattice_gla,
-         .cuda_check = check_lattice_gla},
+         .shared_bytes = shared_bytes::frozen},
         {.name = "atlas_parallel",
          .idea = "All right-hand sides at once, momentum by scan, then the memory; on a GPU chunkwise_gd "
                  "does the same.",
@@ -187,7 +187,7 @@ std::optional<std::string> check(const Variant& variant, const Parameters& param
     if (auto refused = check_locals(strategy, job)) return refused;
     if (chip.backend != Backend::cuda) return {};
     if (auto refused = check_on_cuda(parameters, chip)) return refused;
-    return strategy.cuda_check ? strategy.cuda_check(job, chip) : std::nullopt;
+    return strategy.shared_bytes ? check_shared_bytes(job, strategy.shared_bytes(job), chip) : std::nullopt;
 }
 
 // Levels are read at a boundary, and so is their reference: there only frozen errors part the two.

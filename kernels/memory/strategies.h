@@ -73,10 +73,10 @@ struct Strategy {
     // How many numbers it wants as `room` for so many tokens; null: none.
     int64_t (*room)(const CpuJob&, Range tokens) = nullptr;
 
-    // On a GPU it adds its launches, in order. What a chip cannot do of it, in words; null: it can do all
-    // that any strategy can.
+    // On a GPU it adds its launches, in order, whose largest thread block takes so much shared memory; null:
+    // it fits what it is given.
     void (*cuda)(cuda::PlanBuilder&, const Job&) = nullptr;
-    std::optional<std::string> (*cuda_check)(const Job&, const Chip&) = nullptr;
+    int64_t (*shared_bytes)(const Job&) = nullptr;
 
     bool goes_with(const UpdateRule& rule) const;
     bool walks_by_token() const { return chunk.empty(); }

@@ -188,7 +188,7 @@ class Tiles {
     ChainArguments arguments() const;
     void take_scratch(int64_t tokens);
     ChainArguments given(Range range) const;
-    Defines shape_defines() const;
+    KernelSource chain_kernel(const char* name, int64_t threads, int64_t shared_bytes, Defines more) const;
     KernelSource solve_source() const;
     KernelSource prepare_source() const;
     KernelSource walk_source() const;
@@ -253,87 +253,67 @@ ChainArguments Tiles::given(Range range) const {
     return given;
 }
 
-Defines Tiles::shape_defines() const { return {{"COLUMNS", chain().columns}, {"PRECISION", job_.precision}}; }
+KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shared_bytes,
+                                 Defines more) const {
+    more.insert(more.begin(), {{"COLUMNS", chain().columns}, {"PRECISION", job_.precision}});
+    return kernel(name, threads, shared_bytes, std::move(more));
+}
 
 KernelSource Tiles::solve_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_solve.cu",
-                           .entry = "chain_solve",
-                           .defines = shape_defines(),
-                           .threads = 128,
-                           .shared_bytes = solve_shared_bytes(cut_)};
-    source.defines.insert(source.defines.end(), {{"KEYS", name_of(tiled_.keys.storage)},
-                                                 {"VALUES", name_of(tiled_.values.storage)},
-                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
-                                                 {"TILE", cut_.padded_tile}});
-    return source;
+    return chain_kernel("chain_solve", 128, solve_shared_bytes(cut_),
+                        {{"KEYS", name_of(tiled_.keys.storage)},
+                         {"VALUES", name_of(tiled_.values.storage)},
+                         {"NORMALISE_KEYS", tiled_.keys.normalises},
+                         {"TILE", cut_.padded_tile}});
 }
 
 KernelSource Tiles::prepare_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_prepare.cu",
-                           .entry = "chain_prepare",
-                           .defines = shape_defines(),
-                           .threads = 128};
-    source.defines.insert(source.defines.end(), {{"KEYS", name_of(tiled_.keys.storage)},
-                                                 {"VALUES", name_of(tiled_.values.storage)},
-                                                 {"ROWS", chain().rows},
-                                                 {"VALUE_WIDTH", tiled_.values.width},
-                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
-                                                 {"NORMALISE_VALUES", tiled_.values.normalises},
-                                                 {"ATLAS", job_.rule->reads_w_omega},
-                                                 {"TILE", cut_.padded_tile},
-                                                 {"SOURCES", cut_.sources}});
-    return source;
+    return chain_kernel("chain_prepare", 128, 0,
+                        {{"KEYS", name_of(tiled_.keys.storage)},
+                         {"VALUES", name_of(tiled_.values.storage)},
+                         {"ROWS", chain().rows},
+                         {"VALUE_WIDTH", tiled_.values.width},
+                         {"NORMALISE_KEYS", tiled_.keys.normalises},
+                         {"NORMALISE_VALUES", tiled_.values.normalises},
+                         {"ATLAS", job_.rule->reads_w_omega},
+                         {"TILE", cut_.padded_tile},
+                         {"SOURCES", cut_.sources}});
 }
 
 KernelSource Tiles::walk_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_walk.cu",
-                           .entry = "chain_walk",
-                           .defines = shape_defines(),
-                           .threads = 32 * (cut_.warps + copy_warps),
-                           .shared_bytes = walk_shared_bytes(tiled_, cut_)};
-    source.defines.insert(source.defines.end(), {{"ROWS", chain().rows},
-                                                 {"WARPS", cut_.warps},
-                                                 {"SOURCES", cut_.sources},
-                                                 {"SOURCE_BLOCK", cut_.source_block},
-                                                 {"SOLVES", tiled_.solves},
-                                                 {"READS_MEMORY", chain().reads_memory},
-                                                 {"HAS_MOMENTUM", chain().has_momentum},
-                                                 {"KEEPS_BOUNDARY", cut_.keeps_boundary},
-                                                 {"PARALLEL", !chain().reads_memory}});
-    return source;
+    return chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(tiled_, cut_),
+                        {{"ROWS", chain().rows},
+                         {"WARPS", cut_.warps},
+                         {"SOURCES", cut_.sources},
+                         {"SOURCE_BLOCK", cut_.source_block},
+                         {"SOLVES", tiled_.solves},
+                         {"READS_MEMORY", chain().reads_memory},
+                         {"HAS_MOMENTUM", chain().has_momentum},
+                         {"KEEPS_BOUNDARY", cut_.keeps_boundary},
+                         {"PARALLEL", !chain().reads_memory}});
 }
 
 KernelSource Tiles::scan_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_scan.cu",
-                           .entry = "chain_scan",
-                           .defines = shape_defines(),
-                           .threads = 64};
-    source.defines.insert(
-        source.defines.end(),
+    return chain_kernel(
+        "chain_scan", 64, 0,
         {{"ROWS", chain().rows}, {"SOURCES", cut_.sources}, {"HAS_MOMENTUM", chain().has_momentum}});
-    return source;
 }
 
 KernelSource Tiles::read_source(const Reader& reader) const {
     const bool at_boundary = reader.in_words.at_boundary;
     const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
-    KernelSource source = {.file = "kernels/memory/cuda/chain_read.cu",
-                           .entry = "chain_read",
-                           .defines = shape_defines(),
-                           .threads = cut_.read_threads(),
-                           .shared_bytes = read_shared_bytes(cut_, at_boundary, sides)};
-    source.defines.insert(source.defines.end(), {{"QUERIES", name_of(reader.queries.storage)},
-                                                 {"QUERIES_ARE_INPUT", reader.queries.is_input},
-                                                 {"Y", name_of(reader.y_storage)},
-                                                 {"ROWS", chain().rows},
-                                                 {"NORMALISE_QUERIES", reader.queries.normalises},
-                                                 {"SIDES", sides},
-                                                 {"SOURCES", cut_.sources},
-                                                 {"SOURCE_BLOCK", cut_.source_block},
-                                                 {"HAS_MOMENTUM", chain().has_momentum},
-                                                 {"AT_BOUNDARY", at_boundary},
-                                                 {"NORM_SILU", reader.bends}});
-    return source;
+    return chain_kernel("chain_read", cut_.read_threads(), read_shared_bytes(cut_, at_boundary, sides),
+                        {{"QUERIES", name_of(reader.queries.storage)},
+                         {"QUERIES_ARE_INPUT", reader.queries.is_input},
+                         {"Y", name_of(reader.y_storage)},
+                         {"ROWS", chain().rows},
+                         {"NORMALISE_QUERIES", reader.queries.normalises},
+                         {"SIDES", sides},
+                         {"SOURCES", cut_.sources},
+                         {"SOURCE_BLOCK", cut_.source_block},
+                         {"HAS_MOMENTUM", chain().has_momentum},
+                         {"AT_BOUNDARY", at_boundary},
+                         {"NORM_SILU", reader.bends}});
 }
 
 void Tiles::add_prepare(Range range) {

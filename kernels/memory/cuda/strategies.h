@@ -24,13 +24,17 @@ void add_pulse(cuda::PlanBuilder& builder, const Job& level, int32_t* to);
 
 // What no strategy can do on that chip, in words.
 std::optional<std::string> check_on_cuda(const Parameters& parameters, const Chip& chip);
-// What a strategy cannot do there, of a job without arrays.
-std::optional<std::string> check_sequential(const Job& job, const Chip& chip);
-std::optional<std::string> check_sequential_persistent(const Job& job, const Chip& chip);
-std::optional<std::string> check_chunkwise_gd(const Job& job, const Chip& chip);
-std::optional<std::string> check_associative_scan(const Job& job, const Chip& chip);
-std::optional<std::string> check_tnt(const Job& job, const Chip& chip);
-std::optional<std::string> check_lattice_gla(const Job& job, const Chip& chip);
+// That this is more shared memory than a thread block has there.
+std::optional<std::string> check_shared_bytes(const Job& job, int64_t bytes, const Chip& chip);
+
+// Shared memory of a strategy's largest thread block, of a job without arrays; 0: it fits what it is given.
+namespace shared_bytes {
+int64_t sequential(const Job& job);
+int64_t sequential_persistent(const Job& job);
+int64_t tnt(const Job& job);
+int64_t associative_scan(const Job& job);
+int64_t frozen(const Job& job);  // chunkwise_gd, lattice_gla
+}  // namespace shared_bytes
 
 // What the files of this folder share.
 
@@ -52,6 +56,9 @@ int64_t exact_shared_bytes(const Job& job, int64_t tokens);
 int64_t tree_shared_bytes(const Job& job);
 int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads);
 
+// The kernel of the file that is called like it.
+cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shared_bytes,
+                          cuda::Defines defines = {});
 GateArguments arguments_of(const Gates& gates);
 TilingArguments arguments_of(const Tiling& tiling, int64_t halo);
 // Tiles of all sequences, as a launch's grid has them.
