@@ -164,7 +164,7 @@ std::vector<float> decay_products(std::span<const float> alpha) {
 
 std::vector<Figure> state_figures(const Result& result) {
     const Drawn drawn(result.parameters);
-    if (!result.parameters.is("rule", "lattice")) {
+    if (!rule_of(result.parameters).is(State::slots)) {
         std::vector<Figure> figures = heat_maps(result, drawn);
         figures.push_back(decay_figure(result, drawn));
         return figures;

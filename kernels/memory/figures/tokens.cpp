@@ -177,8 +177,7 @@ Figure level_figure(const Result& result, const View& view, const std::vector<in
         }
     };
     add(find(result.reference, "level_y"), true);
-    if (const VariantResult* const variant = find(result, "chunkwise_gd"))
-        add(find(variant->outputs, "level_y"), false);
+    for (const VariantResult& variant : result.variants) add(find(variant.outputs, "level_y"), false);
     return figure;
 }
 
