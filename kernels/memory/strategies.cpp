@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/memory/cpu/strategies.h"
+#include "kernels/memory/cpu/job.h"
 #include "kernels/memory/cuda/strategies.h"
 
 namespace sawtooth::memory {

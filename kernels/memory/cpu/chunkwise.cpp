@@ -18,7 +18,6 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/chain.h"
-#include "kernels/memory/cpu/strategies.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -84,7 +83,7 @@ void forward::chunkwise_gd(cpu::PlanBuilder& builder, const CpuJob& job, Range t
         case State::matrix:
             return add_matrix_chunks(builder, job, tokens, false, room);
         case State::slots:
-            return add_lattice_chunks(builder, job, tokens, room);
+            return add_lattice_chunks(builder, job, tokens, false, room);
         case State::trellis:
             return add_trellis_chunks(builder, job, tokens, room);
     }
