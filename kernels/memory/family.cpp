@@ -183,7 +183,8 @@ std::vector<Parameter> parameters() {
     return all;
 }
 
-bool has_levels(const Parameters& p) { return !p.is("levels", "none"); }
+bool has_levels(const Parameters& p) { return !memory::levels_of(p).empty(); }
+int64_t level_count(const Parameters& p) { return static_cast<int64_t>(memory::levels_of(p).size()); }
 
 // [B, d, d]; the slots of lattice are [B, m, d].
 Shape state_shape(const Parameters& p) {
@@ -208,11 +209,6 @@ Shape output_shape(const Variant& variant, const ArraySpec& output, const Parame
                    const Arrays& inputs) {
     return output.name == "boundaries" ? shape_of_boundaries(p, memory::strategy_of(variant).chunk_of(p))
                                        : output.shape_for(p, inputs);
-}
-
-int64_t level_count(const Parameters& p) {
-    const auto* levels = std::get_if<std::vector<int64_t>>(&p.at("levels"));
-    return levels ? static_cast<int64_t>(levels->size()) : 0;
 }
 
 Shape pulse_shape(const Parameters& p, const Arrays&) { return {level_count(p), p.integer("length")}; }

@@ -51,6 +51,11 @@ const UpdateRule& rule_of(const Parameters& parameters) {
                          [&](const UpdateRule& rule) { return rule.name == name; });
 }
 
+std::vector<int64_t> levels_of(const Parameters& parameters) {
+    const auto* const levels = std::get_if<std::vector<int64_t>>(&parameters.at("levels"));
+    return levels ? *levels : std::vector<int64_t>{};
+}
+
 namespace {
 
 std::vector<Strategy> make_strategies() {
@@ -198,9 +203,9 @@ bool is_exact(const Variant& variant, const Parameters& parameters) {
     if (strategy.walks_by_token()) return true;
     if (job.reads_boundary || exact == Exact::inside_locals) return false;
     if (exact == Exact::always) return true;
-    const auto* const levels = std::get_if<std::vector<int64_t>>(&parameters.at("levels"));
+    const std::vector<int64_t> levels = levels_of(parameters);
     const auto is_one = [&](int64_t chunk) { return std::min(chunk, job.length) == 1; };
-    return is_one(job.chunk) && (!levels || std::all_of(levels->begin(), levels->end(), is_one));
+    return is_one(job.chunk) && std::all_of(levels.begin(), levels.end(), is_one);
 }
 
 }  // namespace sawtooth::memory

@@ -44,6 +44,8 @@ const std::vector<UpdateRule>& rules();
 std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&));
 // That of the parameter `rule`.
 const UpdateRule& rule_of(const Parameters& parameters);
+// Those of the parameter `levels`; empty where it is none.
+std::vector<int64_t> levels_of(const Parameters& parameters);
 
 struct Job;
 struct CpuJob;
