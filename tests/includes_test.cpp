@@ -209,7 +209,7 @@ TEST_CASE("the layers' test finds what they forbid", "[layers]") {
     CHECK(allows("kernels/lut_sequence/cpu.cpp", "kernels/lut/schema.h"));
 
     // A family's folders are one layer.
-    CHECK(allows("kernels/memory/figures/states.cpp", "kernels/memory/rules.h"));
+    CHECK(allows("kernels/memory/figures/states.cpp", "kernels/memory/strategies.h"));
     CHECK(allows("kernels/memory/cpu/chain.cpp", "kernels/memory/cpu/plan.h"));
     CHECK_FALSE(allows("kernels/memory/cpu/chain.cpp", "kernels/btp/cpu/plan.h"));
     CHECK(allows("kernels/memory/cpu/chain.cpp", "hwy/highway.h", false));
@@ -222,7 +222,7 @@ TEST_CASE("the layers' test finds what they forbid", "[layers]") {
     CHECK(allows("kernels/memory/cuda/chain.cu", "kernels/memory/cuda/arguments.cuh"));
     CHECK(allows("kernels/memory/cuda/chain.cu", "kernels/cuda/device/types.cuh"));
     CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/scan/rows.cuh"));
-    CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/memory/rules.h"));
+    CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/memory/strategies.h"));
     CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/core/launch.h"));
     CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "cuda_fp16.h", false));
     CHECK(allows("kernels/cuda/device/warp.cuh", "kernels/cuda/device/types.cuh"));

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "kernels/cuda/chips.h"
-#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/cuda/strategies.h"
 #include "profiling/gpu_timer.h"
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"

@@ -1,5 +1,6 @@
 // The memory rules on the CPU: every strategy against the double-precision reference.
 
+#include "kernels/memory/figures/common.h"
 #include "tests/catch.h"
 #include "tests/run_memory.h"
 

@@ -1,6 +1,7 @@
 #include "kernels/memory/family.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/integers.h"
@@ -10,11 +11,13 @@
 namespace sawtooth {
 namespace {
 
-// A memory M maps keys to values; every token corrects it. Titans: e = M k - v, S = eta S - theta e k^T,
-// M = (1 - alpha) M + S, y = M q. The rules differ in what is added, the strategies in where e is taken.
+// A memory M maps keys to values; every token corrects it. Titans: e = M k - v,
+// S = eta S - theta e k^T, M = (1 - alpha) M + S, y = M q. The rules differ in
+// what is added, the strategies in where e is taken.
 const std::string interface = "Parallelization Interface";
 const std::string rule_sources =
-    "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to 15; Lattice eq. 15 to 17";
+    "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to "
+    "15; Lattice eq. 15 to 17";
 constexpr int64_t most_tokens = 1 << 24;
 
 Parameter tokens(std::string name, std::string meaning, Group group, int64_t initial, Renews renews) {
@@ -25,21 +28,17 @@ Parameter tokens(std::string name, std::string meaning, Group group, int64_t ini
 using memory::State;
 using memory::UpdateRule;
 
-bool forgets(const UpdateRule& rule) { return rule.forgets; }
-bool has_step(const UpdateRule& rule) { return rule.has_step; }
-bool has_momentum(const UpdateRule& rule) { return rule.has_momentum; }
-bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
+bool is_windowed(const UpdateRule& rule) { return rule.is_windowed; }
 bool has_slots(const UpdateRule& rule) { return rule.is(State::slots); }
+bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
 bool has_two_matrices(const UpdateRule& rule) { return rule.is(State::trellis); }
 bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
-bool is_windowed(const UpdateRule& rule) { return rule.is_windowed; }
-bool reads_w_omega(const UpdateRule& rule) { return rule.reads_w_omega; }
-bool reads_x(const UpdateRule& rule) { return rule.reads_x; }
 
-// An array that only some rules have.
-template <bool (*has)(const UpdateRule&)>
+// An array that only some rules have: those with a column of the table, or of
+// which a function holds.
+template <auto has>
 bool of_rules(const Parameters& parameters) {
-    return has(memory::rule_of(parameters));
+    return std::invoke(has, memory::rule_of(parameters));
 }
 
 // The row, which matters only for some rules.
@@ -49,20 +48,19 @@ Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
 }
 
 std::vector<Parameter> shape_parameters() {
-    using enum Group;
+    const auto size = [](const char* name, const char* meaning, const char* unit, int64_t initial,
+                         int64_t most) {
+        return integer_parameter(name, meaning, Group::shape, unit, initial, 1, most, Step::powers_of_two,
+                                 Renews::inputs);
+    };
     return {
-        integer_parameter("batch", "Sequences times heads, each with a memory of its own.", shape,
-                          "sequences", 1, 1, 16384, Step::powers_of_two, Renews::inputs),
-        tokens("length", "Tokens of a sequence.", shape, 1024, Renews::inputs),
-        integer_parameter("d", "Width of keys, values and queries; a memory is d by d.", shape, "channels",
-                          32, 1, 1024, Step::powers_of_two, Renews::inputs),
+        size("batch", "Sequences times heads, each with a memory of its own.", "sequences", 1, 16384),
+        tokens("length", "Tokens of a sequence.", Group::shape, 1024, Renews::inputs),
+        size("d", "Width of keys, values and queries; a memory is d by d.", "channels", 32, 1024),
         cited("Lattice eq. 15 to 17",
-              only_for_rules(has_slots,
-                             integer_parameter("slot_count", "Slots of the rule lattice.", shape, "slots", 8,
-                                               1, 1024, Step::powers_of_two, Renews::inputs))),
-        only_for_rules(has_two_matrices,
-                       integer_parameter("compress", "Compressed slots of the rule trellis, at most d.",
-                                         shape, "slots", 16, 1, 1024, Step::powers_of_two, Renews::inputs)),
+              only_for_rules(has_slots, size("slot_count", "Slots of the rule lattice.", "slots", 8, 1024))),
+        only_for_rules(has_two_matrices, size("compress", "Compressed slots of the rule trellis, at most d.",
+                                              "slots", 16, 1024)),
     };
 }
 
@@ -70,6 +68,10 @@ std::vector<Parameter> rule_parameters() {
     using enum Group;
     std::vector<Value> names;
     for (const memory::UpdateRule& rule : memory::rules()) names.emplace_back(rule.name);
+    const auto decay = [](const char* name, const char* meaning) {
+        return only_for_rules(has_two_matrices,
+                              real_parameter(name, meaning, algorithm, 0.01, 0, 10, Renews::inputs));
+    };
     return {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
                                              names, Renews::inputs)),
@@ -78,18 +80,15 @@ std::vector<Parameter> rule_parameters() {
             only_for_rules(is_windowed, tokens("omega_window",
                                                "Tokens over which the rule atlas_omega averages its errors.",
                                                algorithm, 8, Renews::inputs))),
-        only_for_rules(has_two_matrices,
-                       real_parameter("lambda_k", "Decay of trellis's key slots, times theta.", algorithm,
-                                      0.01, 0, 10, Renews::inputs)),
-        only_for_rules(has_two_matrices,
-                       real_parameter("lambda_v", "Decay of trellis's value slots, times theta.", algorithm,
-                                      0.01, 0, 10, Renews::inputs)),
+        decay("lambda_k", "Decay of trellis's key slots, times theta."),
+        decay("lambda_v", "Decay of trellis's value slots, times theta."),
         flag_parameter("normalise", "Whether keys and queries are divided by their norms on entry.",
                        algorithm, true, Renews::inputs),
     };
 }
 
-// The row, which matters only for the rules that the strategy with local memories goes with.
+// The row, which matters only for the rules that the strategy with local
+// memories goes with.
 Parameter only_with_locals(Parameter row) {
     const auto& all = memory::strategies();
     const auto with_locals = std::find_if(all.begin(), all.end(), [](const memory::Strategy& strategy) {
@@ -100,37 +99,31 @@ Parameter only_with_locals(Parameter row) {
 
 std::vector<Parameter> strategy_parameters() {
     using enum Group;
-    Parameter levels;
-    levels.name = "levels";
-    levels.meaning =
-        "Chunks of levels that a pulse fires, each read at its last boundary; chunkwise_gd gives them.";
-    levels.group = algorithm;
-    levels.unit = "tokens";
+    Parameter levels = cited(interface + ", Chunk Size Selection",
+                             tokens("levels",
+                                    "Chunks of levels that a pulse fires, each read at its last "
+                                    "boundary; chunkwise_gd gives them.",
+                                    algorithm, 1, Renews::kernels));
     levels.type = Type::list;
-    levels.initial = "none";
-    levels.word = "none";
-    levels.minimum = 1;
-    levels.maximum = most_tokens;
-    levels.source = interface + ", Chunk Size Selection";
-    levels.renews = Renews::kernels;
+    levels.initial = levels.word = "none";
+    levels.step = Step::linear;
+    const auto local = [](const char* name, const char* meaning, int64_t initial) {
+        return cited(
+            "TNT eq. 3 to 7, 13 to 15",
+            only_with_locals(ends_at("length", tokens(name, meaning, tiling, initial, Renews::kernels))));
+    };
     return {
         cited(interface + ", The Chunk-Wise Solution",
               ends_at("length", tokens("chunk", "Tokens of a chunk: only its boundaries are sequential.",
                                        tiling, 64, Renews::kernels))),
-        cited("TNT eq. 3 to 7, 13 to 15",
-              only_with_locals(ends_at(
-                  "length", tokens("C_G", "Tokens of a shard of tnt, after which its global memory moves.",
-                                   tiling, 64, Renews::kernels)))),
-        cited(
-            "TNT eq. 3 to 7, 13 to 15",
-            only_with_locals(ends_at("length", tokens("C_L", "Tokens of a local memory of tnt, at most C_G.",
-                                                      tiling, 16, Renews::kernels)))),
+        local("C_G", "Tokens of a shard of tnt, after which its global memory moves.", 64),
+        local("C_L", "Tokens of a local memory of tnt, at most C_G.", 16),
         cited(interface + ", Trait Definition",
-              choice_parameter(
-                  "readout",
-                  "Whether a token is read from the chunk's approximate memory (evolving) or from that "
-                  "of its boundary.",
-                  algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
+              choice_parameter("readout",
+                               "Whether a token is read from the chunk's "
+                               "approximate memory (evolving) or from that "
+                               "of its boundary.",
+                               algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
         levels,
     };
 }
@@ -154,12 +147,14 @@ std::vector<Parameter> drawn_parameters() {
         ends_at("d", 1,
                 which("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
                       "channel", 0, 1023)),
-        choice_parameter(
-            "drawn_strategy",
-            "Which strategy stands beside sequential on the time axis, and whose memory is drawn.",
-            Group::run, "chunkwise_gd", names, Renews::figures),
+        choice_parameter("drawn_strategy",
+                         "Which strategy stands beside sequential on the time "
+                         "axis, and whose memory is drawn.",
+                         Group::run, "chunkwise_gd", names, Renews::figures),
         ends_at({last_drawn_boundary, "the last boundary"},
-                which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
+                which("drawn_boundary",
+                      "Which boundary's memory is drawn; the last one if there "
+                      "are fewer.",
                       "boundary", 1, most_tokens)),
     };
 }
@@ -171,11 +166,12 @@ std::vector<Parameter> run_parameters() {
         only_on_cuda(choice_parameter("precision", "Precision of matrix products on the GPU.", numerics,
                                       "f32", {"f32", "tf32", "bf16"}, Renews::kernels)),
         cited(interface + ", The Sawtooth Problem",
-              only_on_cuda(choice_parameter(
-                  "launch",
-                  "How launches follow one another on the GPU: with a wait after each (sync, the source's "
-                  "own sawtooth), in a stream, or in a graph.",
-                  run, "stream", {"sync", "stream", "graph", "graph_pdl"}, Renews::kernels))),
+              only_on_cuda(choice_parameter("launch",
+                                            "How launches follow one another on the GPU: with a wait after "
+                                            "each (sync, the source's "
+                                            "own sawtooth), in a stream, or in a graph.",
+                                            run, "stream", {"sync", "stream", "graph", "graph_pdl"},
+                                            Renews::kernels))),
     };
 }
 
@@ -187,15 +183,12 @@ std::vector<Parameter> parameters() {
     return all;
 }
 
-bool has_levels(const Parameters& p) { return !p.is("levels", "none"); }
+bool has_levels(const Parameters& p) { return !memory::levels_of(p).empty(); }
+int64_t level_count(const Parameters& p) { return static_cast<int64_t>(memory::levels_of(p).size()); }
 
 // [B, d, d]; the slots of lattice are [B, m, d].
 Shape state_shape(const Parameters& p) {
     return {p.integer("batch"), p.integer(of_rules<has_slots>(p) ? "slot_count" : "d"), p.integer("d")};
-}
-
-Shape matrix_shape(const Parameters& p, const Arrays&) {
-    return {p.integer("batch"), p.integer("d"), p.integer("d")};
 }
 
 Shape final_shape(const Parameters& p, const Arrays&) { return state_shape(p); }
@@ -218,128 +211,73 @@ Shape output_shape(const Variant& variant, const ArraySpec& output, const Parame
                                        : output.shape_for(p, inputs);
 }
 
-int64_t level_count(const Parameters& p) {
-    const auto* levels = std::get_if<std::vector<int64_t>>(&p.at("levels"));
-    return levels ? static_cast<int64_t>(levels->size()) : 0;
-}
-
 Shape pulse_shape(const Parameters& p, const Arrays&) { return {level_count(p), p.integer("length")}; }
 
 Shape level_shape(const Parameters& p, const Arrays&) {
     return {p.integer("batch"), level_count(p), p.integer("length"), p.integer("d")};
 }
 
-std::vector<ArraySpec> inputs() {
-    const std::vector<std::string> vectors = {"batch", "length", "d"}, gates = {"batch", "length"};
-    return {
-        {.name = "k", .meaning = "Keys.", .dimensions = vectors},
-        {.name = "v", .meaning = "Values.", .dimensions = vectors},
-        {.name = "q", .meaning = "Queries.", .dimensions = vectors},
-        {.name = "alpha",
-         .meaning = "How much each token forgets.",
-         .dimensions = gates,
-         .used = of_rules<forgets>},
-        {.name = "eta",
-         .meaning = "How much momentum each token keeps.",
-         .dimensions = gates,
-         .used = of_rules<has_momentum>},
-        {.name = "theta",
-         .meaning = "The step each token takes.",
-         .dimensions = gates,
-         .used = of_rules<has_step>},
-        {.name = "w_omega",
-         .meaning = "What makes atlas's right-hand side of a key and a value.",
-         .dimensions = {"d", "2 d"},
-         .shape = omega_shape,
-         .used = of_rules<reads_w_omega>},
-        {.name = "slots",
-         .meaning = "Slots before the first token; normalised on entry.",
-         .dimensions = {"batch", "slot_count", "d"},
-         .used = of_rules<has_slots>},
-        {.name = "x",
-         .meaning = "What trellis compresses.",
-         .dimensions = vectors,
-         .used = of_rules<reads_x>},
-        {.name = "m0",
-         .meaning = "Memory before the first token; zeros where absent.",
-         .role = Role::optional,
-         .dimensions = {"batch", "d", "d"},
-         .used = of_rules<has_matrix>},
-        {.name = "s0",
-         .meaning = "Momentum before the first token; zeros where absent.",
-         .role = Role::optional,
-         .dimensions = {"batch", "d", "d"},
-         .used = of_rules<has_momentum>},
-        {.name = "sk0",
-         .meaning = "Key slots of trellis before the first token; zeros where absent.",
-         .role = Role::optional,
-         .dimensions = {"batch", "compress", "d"},
-         .used = of_rules<has_two_matrices>},
-        {.name = "sv0",
-         .meaning = "Value slots of trellis before the first token; zeros where absent.",
-         .role = Role::optional,
-         .dimensions = {"batch", "d", "compress"},
-         .used = of_rules<has_two_matrices>},
-    };
-}
+using Used = bool (*)(const Parameters&);
+using ShapeOf = Shape (*)(const Parameters&, const Arrays&);
 
-std::vector<ArraySpec> outputs() {
-    const std::string state = "d, lattice: slot_count";
-    return {
-        {.name = "y",
-         .meaning = "What each token reads.",
-         .role = Role::output,
-         .dimensions = {"batch", "length", "d"}},
-        {.name = "m",
-         .meaning = "Memory, or lattice's slots, after the last token.",
-         .role = Role::output,
-         .dimensions = {"batch", state, "d"},
-         .shape = final_shape,
-         .used = of_rules<has_one_state>},
-        {.name = "s",
-         .meaning = "Momentum after the last token.",
-         .role = Role::output,
-         .dimensions = {"batch", "d", "d"},
-         .shape = matrix_shape,
-         .used = of_rules<has_momentum>},
-        {.name = "sk",
-         .meaning = "Key slots of trellis after the last token.",
-         .role = Role::output,
-         .dimensions = {"batch", "compress", "d"},
-         .used = of_rules<has_two_matrices>},
-        {.name = "sv",
-         .meaning = "Value slots of trellis after the last token.",
-         .role = Role::output,
-         .dimensions = {"batch", "d", "compress"},
-         .used = of_rules<has_two_matrices>},
-        {.name = "boundaries",
-         .meaning =
-             "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
-         .role = Role::output,
-         .dimensions = {"batch", "chunks + 1", state, "d"},
-         .shape = boundaries_shape,
-         .used = of_rules<has_one_state>,
-         .extra = true},
-        {.name = "pulse",
-         .meaning = "1 where a level fires.",
-         .role = Role::output,
-         .dtype = Dtype::int32,
-         .dimensions = {"number of levels", "length"},
-         .shape = pulse_shape,
-         .used = has_levels},
-        {.name = "level_y",
-         .meaning = "What each token reads of each level at its last boundary.",
-         .role = Role::output,
-         .dimensions = {"batch", "number of levels", "length", "d"},
-         .shape = level_shape,
-         .used = has_levels},
-    };
+ArraySpec array(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
+                Used used = nullptr, ShapeOf shape = nullptr) {
+    return {.name = std::move(name),
+            .meaning = std::move(meaning),
+            .role = role,
+            .dimensions = std::move(dimensions),
+            .shape = shape,
+            .used = used};
 }
 
 std::vector<ArraySpec> arrays() {
-    std::vector<ArraySpec> all = inputs();
-    for (ArraySpec& output : outputs()) all.push_back(std::move(output));
-    return all;
+    using enum Role;
+    const std::vector<std::string> vectors = {"batch", "length", "d"}, gates = {"batch", "length"},
+                                   matrix = {"batch", "d", "d"};
+    const std::vector<std::string> keys = {"batch", "compress", "d"}, values = {"batch", "d", "compress"};
+    const std::string state = "d, lattice: slot_count";
+    ArraySpec boundaries =
+        array(output, "boundaries",
+              "Memory, or lattice's slots, before each chunk "
+              "and after the last one; tnt gives one a shard.",
+              {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
+    boundaries.extra = true;
+    ArraySpec pulse = array(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
+                            has_levels, pulse_shape);
+    pulse.dtype = Dtype::int32;
+    return {
+        array(input, "k", "Keys.", vectors),
+        array(input, "v", "Values.", vectors),
+        array(input, "q", "Queries.", vectors),
+        array(input, "alpha", "How much each token forgets.", gates, of_rules<&UpdateRule::forgets>),
+        array(input, "eta", "How much momentum each token keeps.", gates,
+              of_rules<&UpdateRule::has_momentum>),
+        array(input, "theta", "The step each token takes.", gates, of_rules<&UpdateRule::has_step>),
+        array(input, "w_omega", "What makes atlas's right-hand side of a key and a value.", {"d", "2 d"},
+              of_rules<&UpdateRule::reads_w_omega>, omega_shape),
+        array(input, "slots", "Slots before the first token; normalised on entry.",
+              {"batch", "slot_count", "d"}, of_rules<has_slots>),
+        array(input, "x", "What trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
+        array(optional, "m0", "Memory before the first token; zeros where absent.", matrix,
+              of_rules<has_matrix>),
+        array(optional, "s0", "Momentum before the first token; zeros where absent.", matrix,
+              of_rules<&UpdateRule::has_momentum>),
+        array(optional, "sk0", "Key slots of trellis before the first token; zeros where absent.", keys,
+              of_rules<has_two_matrices>),
+        array(optional, "sv0", "Value slots of trellis before the first token; zeros where absent.", values,
+              of_rules<has_two_matrices>),
+        array(output, "y", "What each token reads.", vectors),
+        array(output, "m", "Memory, or lattice's slots, after the last token.", {"batch", state, "d"},
+              of_rules<has_one_state>, final_shape),
+        array(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
+        array(output, "sk", "Key slots of trellis after the last token.", keys, of_rules<has_two_matrices>),
+        array(output, "sv", "Value slots of trellis after the last token.", values,
+              of_rules<has_two_matrices>),
+        std::move(boundaries),
+        std::move(pulse),
+        array(output, "level_y", "What each token reads of each level at its last boundary.",
+              {"batch", "number of levels", "length", "d"}, has_levels, level_shape),
+    };
 }
 
 std::vector<Variant> variants() {
@@ -372,7 +310,8 @@ Family make_family() {
     family.name = "memory";
     family.title = "Memory rules and chunks";
     family.summary =
-        "A memory that every token corrects, walked token by token, in chunks, by scans and in shards.";
+        "A memory that every token corrects, walked token by token, "
+        "in chunks, by scans and in shards.";
     family.source = interface + "; " + rule_sources;
     family.parameters = parameters();
     family.presets = {{"paper",

@@ -1,5 +1,7 @@
 // What runs start from: generated inputs, the work that must be done, the cases of `bench`.
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "kernels/core/fill.h"
@@ -17,10 +19,10 @@ double deviation_of(const std::string& name, double d) {
 }
 
 BenchCase bench_case(const std::string& rule, const std::string& what, std::vector<std::string> variants,
-                     double tolerance) {
+                     double tolerance, int64_t batch = 4, int64_t length = 1024) {
     BenchCase bench;
-    bench.name = rule + what + " [4, 1024, 64]";
-    bench.values = {{"batch", int64_t{4}}, {"length", int64_t{1024}}, {"d", int64_t{64}}, {"rule", rule}};
+    bench.name = fmt::format("{}{} [{}, {}, 64]", rule, what, batch, length);
+    bench.values = {{"batch", batch}, {"length", length}, {"d", int64_t{64}}, {"rule", rule}};
     bench.tolerance = tolerance;
     bench.variants = std::move(variants);
     return bench;
@@ -29,19 +31,14 @@ BenchCase bench_case(const std::string& rule, const std::string& what, std::vect
 // L 4096, d 64 and products in bf16: where others have been measured.
 BenchCase gpu_case(const std::string& rule, int64_t batch, std::vector<std::string> variants,
                    double tolerance) {
-    BenchCase bench;
-    bench.name = rule + " bf16 [" + std::to_string(batch) + ", 4096, 64]";
-    bench.values = {{"batch", batch},  {"length", int64_t{4096}}, {"d", int64_t{64}},    {"rule", rule},
-                    {"dtype", "bf16"}, {"precision", "bf16"},     {"chunk", int64_t{64}}};
-    bench.tolerance = tolerance;
-    bench.variants = std::move(variants);
+    BenchCase bench = bench_case(rule, " bf16", std::move(variants), tolerance, batch, 4096);
+    bench.values.insert(bench.values.end(),
+                        {{"dtype", "bf16"}, {"precision", "bf16"}, {"chunk", int64_t{64}}});
     return bench;
 }
 
 BenchCase launch_case(const std::string& launch) {
-    BenchCase bench = bench_case("delta", "", {"sequential"}, 1e-4);
-    bench.name = "delta, launch " + launch + " [1, 1024, 64]";
-    bench.values.front().second = int64_t{1};
+    BenchCase bench = bench_case("delta", ", launch " + launch, {"sequential"}, 1e-4, 1);
     bench.values.emplace_back("launch", launch);
     bench.limit = BenchCase::Limit::launches;
     return bench;

@@ -5,11 +5,9 @@
 
 #include "kernels/core/integers.h"
 #include "kernels/core/plan_builder.h"
-#include "kernels/memory/rules.h"
+#include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
-
-struct Strategy;
 
 // What parameters alone say.
 struct Sizes {

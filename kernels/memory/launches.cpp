@@ -11,12 +11,24 @@ void append(Uses& uses, Uses more) {
 
 double number(int64_t count) { return static_cast<double>(count); }
 
+LaunchInfo launch(std::string name, std::string meaning, Uses reads, Uses writes, double operations) {
+    return {.name = std::move(name),
+            .meaning = std::move(meaning),
+            .reads = std::move(reads),
+            .writes = std::move(writes),
+            .work = {.operations = operations}};
+}
+
 // An input or an output as it is stored, [batch, tokens, d].
 ArrayUse vectors_of(const Job& job, const char* name, int64_t tokens) {
     return {name, {job.batch, tokens, job.d}, bytes_of(job.storage)};
 }
 
 ArrayUse y_of(const Job& job, int64_t tokens) { return vectors_of(job, job.y_name, tokens); }
+
+Uses w_omega_of(const Job& job) {
+    return job.rule->reads_w_omega ? Uses{{"w_omega", {job.d, 2 * job.d}}} : Uses{};
+}
 
 // The most boundaries that a launch stores for such a range: those in it, and that after the last token.
 int64_t boundaries_of(const Job& job, Range range) { return ceil_divide(range.count(), job.chunk) + 1; }
@@ -71,19 +83,17 @@ Uses inputs_of(const Job& job, int64_t tokens) {
     Uses uses = {vectors_of(job, "k", tokens), vectors_of(job, "v", tokens), vectors_of(job, "q", tokens)};
     if (job.rule->reads_x) uses.push_back(vectors_of(job, "x", tokens));
     append(uses, gates_of(job, tokens));
-    if (job.rule->reads_w_omega) uses.push_back({"w_omega", {job.d, 2 * job.d}});
+    append(uses, w_omega_of(job));
     return uses;
 }
 
 LaunchInfo tokens(const Job& job, int64_t tokens) {
-    LaunchInfo info;
-    info.name = tokens == 1 ? "token" : "tokens";
-    info.meaning = tokens == 1 ? "One token corrects the memory and reads it."
-                               : "All tokens, one after another, correct the memory and read it.";
-    info.reads = inputs_of(job, tokens);
-    info.writes = {y_of(job, tokens)};
+    LaunchInfo info =
+        launch(tokens == 1 ? "token" : "tokens",
+               tokens == 1 ? "One token corrects the memory and reads it."
+                           : "All tokens, one after another, correct the memory and read it.",
+               inputs_of(job, tokens), {y_of(job, tokens)}, number(tokens) * job.operations_a_token());
     add_states(info, job, {0, tokens});
-    info.work.operations = number(tokens) * job.operations_a_token();
     return info;
 }
 
@@ -155,36 +165,35 @@ Uses sums_of(const TiledRange& range) {
     return states_of(range, " added by tiles", 4, range.chain.has_momentum);
 }
 
-LaunchInfo prepared(const TiledRange& range) {
+Uses prepared(const TiledRange& range) { return {keys_of(range), values_of(range), coefficients_of(range)}; }
+
+LaunchInfo preparing(const TiledRange& range, std::string name, std::string meaning) {
     const Counts counts = counts_of(range);
-    const UpdateRule& rule = *range.job.rule;
-    LaunchInfo info;
-    info.reads = {stored_rows(range, range.chain.keys, range.chain.columns),
-                  stored_rows(range, range.chain.values, range.job.d)};
-    append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
-    if (rule.reads_w_omega) info.reads.push_back({"w_omega", {range.job.d, 2 * range.job.d}});
-    info.writes = {keys_of(range), values_of(range), coefficients_of(range)};
-    info.work.operations = 3 * counts.width * counts.sources + 5 * counts.pairs;
-    if (rule.reads_w_omega) info.work.operations += 4 * counts.size * counts.sources;
+    const Job& job = range.job;
+    LaunchInfo info = launch(std::move(name), std::move(meaning),
+                             {stored_rows(range, range.chain.keys, range.chain.columns),
+                              stored_rows(range, range.chain.values, job.d)},
+                             prepared(range), 3 * counts.width * counts.sources + 5 * counts.pairs);
+    append(info.reads, gates_of(job, range.tiling.tokens().count()));
+    append(info.reads, w_omega_of(job));
+    if (job.rule->reads_w_omega) info.work.operations += 4 * counts.size * counts.sources;
     return info;
 }
 
 }  // namespace
 
 LaunchInfo prepare(const TiledRange& range) {
-    LaunchInfo info = prepared(range);
-    info.name = "prepare" + range.chain.suffix;
-    info.meaning = range.job.rule->reads_w_omega
-                       ? "All w = W silu([k; v]) at once; keys are normalised, gates multiplied up, by tiles."
-                       : "Keys are normalised and gates multiplied up, tile by tile.";
-    return info;
+    return preparing(
+        range, "prepare" + range.chain.suffix,
+        range.job.rule->reads_w_omega
+            ? "All w = W silu([k; v]) at once; keys are normalised, gates multiplied up, by tiles."
+            : "Keys are normalised and gates multiplied up, tile by tile.");
 }
 
 LaunchInfo solve(const TiledRange& range) {
-    LaunchInfo info = prepared(range);
     const Counts counts = counts_of(range);
-    info.name = "solve";
-    info.meaning = "The triangular system of every tile is solved for its keys and values (WY form).";
+    LaunchInfo info = preparing(
+        range, "solve", "The triangular system of every tile is solved for its keys and values (WY form).");
     // k . k of every pair, then the solve for keys and values.
     info.work.operations += 2 * counts.pairs * (number(range.chain.columns) + counts.width);
     return info;
@@ -192,54 +201,44 @@ LaunchInfo solve(const TiledRange& range) {
 
 LaunchInfo walk(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    LaunchInfo info;
-    info.name = "walk" + range.chain.suffix;
-    info.meaning = "From boundary to boundary: errors and states, strips of rows for themselves.";
-    info.reads = {keys_of(range), values_of(range), coefficients_of(range)};
-    info.writes = {errors_of(range)};
+    const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
+    LaunchInfo info = launch("walk" + range.chain.suffix,
+                             "From boundary to boundary: errors and states, strips of rows for themselves.",
+                             prepared(range), {errors_of(range)},
+                             2 * products * counts.sources * counts.size + 3 * counts.states);
     append(info.writes, states_of(range));
     add_state(info, range.job, range.chain, range.tiling.tokens());
-    const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
-    info.work.operations = 2 * products * counts.sources * counts.size + 3 * counts.states;
     return info;
 }
 
 LaunchInfo sum_tiles(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    LaunchInfo info;
-    info.name = "sum_tiles";
-    info.meaning = "What every tile adds to memory and momentum, all at once.";
-    info.reads = {keys_of(range), values_of(range), coefficients_of(range)};
-    info.writes = {errors_of(range)};
+    LaunchInfo info =
+        launch("sum_tiles", "What every tile adds to memory and momentum, all at once.", prepared(range),
+               {errors_of(range)}, 2 * counts.matrices * counts.size * counts.sources);
     append(info.writes, sums_of(range));
-    info.work.operations = 2 * counts.matrices * counts.size * counts.sources;
     return info;
 }
 
 LaunchInfo scan_tiles(const TiledRange& range) {
-    LaunchInfo info;
-    info.name = "scan_tiles";
-    info.meaning = "The sums of tiles are scanned, memory and momentum together.";
-    info.reads = sums_of(range);
+    LaunchInfo info = launch("scan_tiles", "The sums of tiles are scanned, memory and momentum together.",
+                             sums_of(range), states_of(range), 2 * counts_of(range).states);
     info.reads.push_back(coefficients_of(range));
-    info.writes = states_of(range);
     add_state(info, range.job, range.chain, range.tiling.tokens());
-    info.work.operations = 2 * counts_of(range).states;
     return info;
 }
 
 LaunchInfo read(const TiledRange& range, const Reading& reading) {
     const Counts counts = counts_of(range);
-    LaunchInfo info;
-    info.name = "read" + reading.suffix;
-    info.meaning = reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
-                                       : "All tokens of all tiles read their memory.";
-    info.reads = {stored_rows(range, reading.queries, range.chain.columns)};
+    const double memories = reading.at_boundary ? 1 : counts.matrices;
+    LaunchInfo info = launch(
+        "read" + reading.suffix,
+        reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
+                            : "All tokens of all tiles read their memory.",
+        {stored_rows(range, reading.queries, range.chain.columns)},
+        {stored_rows(range, reading.result, range.chain.rows)}, 2 * memories * counts.tokens * counts.size);
     append(info.reads, states_of(range, " of tiles", range.element_bytes,
                                  range.chain.has_momentum && !reading.at_boundary));
-    info.writes = {stored_rows(range, reading.result, range.chain.rows)};
-    const double memories = reading.at_boundary ? 1 : counts.matrices;
-    info.work.operations = 2 * memories * counts.tokens * counts.size;
     if (reading.at_boundary) return info;
     append(info.reads, {keys_of(range), errors_of(range)});
     append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
@@ -250,13 +249,10 @@ LaunchInfo read(const TiledRange& range, const Reading& reading) {
 LaunchInfo tree(const Job& job, Range range, Uses brings) {
     const double tokens = number(job.batch * range.count()), size = number(job.d * job.d);
     const double matrices = job.rule->has_momentum ? 2 : 1;
-    LaunchInfo info;
-    info.name = "tree";
-    info.meaning = "In every tile totals go up a tree and states come down; then tokens read.";
-    info.reads = std::move(brings);
-    info.writes = {y_of(job, range.count())};
+    LaunchInfo info =
+        launch("tree", "In every tile totals go up a tree and states come down; then tokens read.",
+               std::move(brings), {y_of(job, range.count())}, (8 * matrices + 6) * tokens * size);
     add_state(info, job, matrix_chain(job), range);
-    info.work.operations = (8 * matrices + 6) * tokens * size;
     return info;
 }
 
@@ -276,25 +272,19 @@ Chain global_memory(const Job& job) {
 }  // namespace
 
 LaunchInfo locals(const Job& job, Range shard) {
-    const double count = number(shard.count());
-    LaunchInfo info;
-    info.name = "locals";
-    info.meaning = "Local memories run over their tokens, all of a shard at once.";
+    LaunchInfo info = launch("locals", "Local memories run over their tokens, all of a shard at once.", {},
+                             {}, number(shard.count()) * job.operations_a_token());
     add_state(info, job, global_memory(job), shard);
     append(info.reads, inputs_of(job, shard.count()));
     info.writes = {y_of(job, shard.count()), sums_of_y(job, shard)};
-    info.work.operations = count * job.operations_a_token();
     return info;
 }
 
 LaunchInfo global_step(const Job& job, Range shard) {
     const double size = number(job.batch * job.d * job.d);
-    LaunchInfo info;
-    info.name = "global_step";
-    info.meaning = "The means of a shard move the global memory.";
-    info.reads = {sums_of_y(job, shard), {"alpha", {job.batch, shard.count()}}};
+    LaunchInfo info = launch("global_step", "The means of a shard move the global memory.",
+                             {sums_of_y(job, shard), {"alpha", {job.batch, shard.count()}}}, {}, 3 * size);
     add_state(info, job, global_memory(job), shard);
-    info.work.operations = 3 * size;
     return info;
 }
 
@@ -311,33 +301,21 @@ double tokens_times_slots(const Job& job, const Tiling& tiling) {
 }  // namespace
 
 LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
-    LaunchInfo info;
-    info.name = "walk_slots";
-    info.meaning = "From boundary to boundary, every slot for itself.";
-    info.reads = std::move(brings);
-    info.writes = {slots_of_tiles(job, tiling)};
+    LaunchInfo info =
+        launch("walk_slots", "From boundary to boundary, every slot for itself.", std::move(brings),
+               {slots_of_tiles(job, tiling)}, 6 * tokens_times_slots(job, tiling));
     add_slots(info, job, tiling.tokens());
-    info.work.operations = 6 * tokens_times_slots(job, tiling);
     return info;
 }
 
 LaunchInfo read_slots(const Job& job, const Tiling& tiling, Uses brings) {
-    LaunchInfo info;
-    info.name = "read_slots";
-    info.meaning = "All tokens of all tiles read the slots.";
-    info.reads = std::move(brings);
-    info.reads.push_back(slots_of_tiles(job, tiling));
-    info.writes = {y_of(job, tiling.tokens().count())};
-    info.work.operations = 16 * tokens_times_slots(job, tiling);
-    return info;
+    brings.push_back(slots_of_tiles(job, tiling));
+    return launch("read_slots", "All tokens of all tiles read the slots.", std::move(brings),
+                  {y_of(job, tiling.tokens().count())}, 16 * tokens_times_slots(job, tiling));
 }
 
 LaunchInfo pulse(int64_t length) {
-    LaunchInfo info;
-    info.name = "pulse";
-    info.meaning = "Where a level fires.";
-    info.writes = {{"pulse", {length}}};
-    return info;
+    return launch("pulse", "Where a level fires.", {}, {{"pulse", {length}}}, 0);
 }
 
 }  // namespace sawtooth::memory::describe

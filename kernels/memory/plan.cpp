@@ -162,18 +162,18 @@ void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {
 // Level n is the strategy with chunk C_n, read at its last boundary; states of its own, none of them output.
 template <class Builder, class AddLaunches>
 void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launches) {
-    const auto* const chunks = std::get_if<std::vector<int64_t>>(&builder.parameters().at("levels"));
+    const std::vector<int64_t> chunks = levels_of(builder.parameters());
     auto* const y = static_cast<std::byte*>(builder.output("level_y", job.storage));
-    if (!chunks || !y) return;
+    if (chunks.empty() || !y) return;
     int32_t* const pulse = builder.template output<int32_t>("pulse");
     Job level = job;
     level.reads_boundary = true;
     level.final_m = level.final_s = level.boundaries = nullptr;
     level.y_name = "level_y";
-    level.y_stride = static_cast<int64_t>(chunks->size()) * job.length * job.d;
-    for (size_t n = 0; n < chunks->size(); ++n) {
+    level.y_stride = static_cast<int64_t>(chunks.size()) * job.length * job.d;
+    for (size_t n = 0; n < chunks.size(); ++n) {
         const auto at = static_cast<int64_t>(n) * job.length;
-        level.chunk = std::min((*chunks)[n], job.length);
+        level.chunk = std::min(chunks[n], job.length);
         level.y = y + at * job.d * bytes_of(job.storage);
         add_pulse(builder, level, pulse + at);
         add_launches(builder, level);

@@ -1,11 +1,61 @@
+// The family's two tables, rules and strategies, and what can be asked of a row.
+
 #include "kernels/memory/strategies.h"
 
 #include <algorithm>
 
-#include "kernels/memory/cpu/strategies.h"
+#include "kernels/memory/cpu/job.h"
 #include "kernels/memory/cuda/strategies.h"
 
 namespace sawtooth::memory {
+
+// A product with a matrix takes 2 operations for each of its numbers, an update with decay 3, momentum 2
+// more.
+const std::vector<UpdateRule>& rules() {
+    static const std::vector<UpdateRule> all = {
+        {.name = "titans", .has_momentum = true, .operations = 9, .least_chunk = 64, .most_chunk = 512},
+        {.name = "delta", .operations = 7},
+        {.name = "hebbian", .has_step = false, .reads_memory = false, .operations = 5},
+        {.name = "atlas",
+         .has_momentum = true,
+         .reads_memory = false,
+         .reads_w_omega = true,
+         .operations = 11},
+        {.name = "atlas_omega",
+         .has_momentum = true,
+         .is_windowed = true,
+         .operations = 5,
+         .operations_of_windows = 4},
+        {.name = "lattice",
+         .state = State::slots,
+         .forgets = false,
+         .has_step = false,
+         .operations = 13,
+         .least_chunk = 16,
+         .most_chunk = 256},
+        {.name = "trellis", .state = State::trellis, .reads_x = true, .operations = 16},
+    };
+    return all;
+}
+
+std::vector<std::string> names_of_rules(bool (*has)(const UpdateRule&)) {
+    std::vector<std::string> names;
+    for (const UpdateRule& rule : rules())
+        if (has(rule)) names.push_back(rule.name);
+    return names;
+}
+
+const UpdateRule& rule_of(const Parameters& parameters) {
+    const std::string& name = parameters.text("rule");
+    return *std::find_if(rules().begin(), rules().end(),
+                         [&](const UpdateRule& rule) { return rule.name == name; });
+}
+
+std::vector<int64_t> levels_of(const Parameters& parameters) {
+    const auto* const levels = std::get_if<std::vector<int64_t>>(&parameters.at("levels"));
+    return levels ? *levels : std::vector<int64_t>{};
+}
+
 namespace {
 
 std::vector<Strategy> make_strategies() {
@@ -20,7 +70,7 @@ std::vector<Strategy> make_strategies() {
          .exact = Exact::always,
          .chunk_forward = forward::sequential,
          .cuda = add_sequential,
-         .cuda_check = check_sequential},
+         .shared_bytes = shared_bytes::sequential},
         {.name = "sequential_persistent",
          .idea = "One step a token, all of them in one launch.",
          .rules = every_rule,
@@ -28,7 +78,7 @@ std::vector<Strategy> make_strategies() {
          .exact = Exact::always,
          .chunk_forward = forward::sequential_persistent,
          .cuda = add_sequential_persistent,
-         .cuda_check = check_sequential_persistent},
+         .shared_bytes = shared_bytes::sequential_persistent},
         {.name = "chunkwise_gd",
          .idea = "Errors of a whole chunk against the state at its boundary, in matrix products; exact at "
                  "chunk 1.",
@@ -38,7 +88,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::chunkwise_gd,
          .room = room::chunkwise_gd,
          .cuda = add_chunkwise_gd,
-         .cuda_check = check_chunkwise_gd},
+         .shared_bytes = shared_bytes::frozen},
         {.name = "associative_scan",
          .idea = "Momentum and memory by a tree scan over matrices, exact but for the errors, which are "
                  "frozen at the boundary.",
@@ -48,7 +98,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::associative_scan,
          .room = room::associative_scan,
          .cuda = add_associative_scan,
-         .cuda_check = check_associative_scan},
+         .shared_bytes = shared_bytes::associative_scan},
         {.name = "tnt",
          .idea = "Local memories of C_L tokens in parallel inside shards of C_G tokens, then one step of the "
                  "global memory.",
@@ -61,7 +111,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::tnt,
          .room = room::tnt,
          .cuda = add_tnt,
-         .cuda_check = check_tnt},
+         .shared_bytes = shared_bytes::tnt},
         {.name = "lattice_gla",
          .idea = "Lattice's update linearised at the boundary slots, which makes it a gated linear "
                  "recurrence.",
@@ -71,7 +121,7 @@ std::vector<Strategy> make_strategies() {
          .chunk_forward = forward::lattice_gla,
          .room = room::lattice_gla,
          .cuda = add_lattice_gla,
-         .cuda_check = check_lattice_gla},
+         .shared_bytes = shared_bytes::frozen},
         {.name = "atlas_parallel",
          .idea = "All right-hand sides at once, momentum by scan, then the memory; on a GPU chunkwise_gd "
                  "does the same.",
@@ -142,7 +192,7 @@ std::optional<std::string> check(const Variant& variant, const Parameters& param
     if (auto refused = check_locals(strategy, job)) return refused;
     if (chip.backend != Backend::cuda) return {};
     if (auto refused = check_on_cuda(parameters, chip)) return refused;
-    return strategy.cuda_check ? strategy.cuda_check(job, chip) : std::nullopt;
+    return strategy.shared_bytes ? check_shared_bytes(job, strategy.shared_bytes(job), chip) : std::nullopt;
 }
 
 // Levels are read at a boundary, and so is their reference: there only frozen errors part the two.
@@ -153,9 +203,9 @@ bool is_exact(const Variant& variant, const Parameters& parameters) {
     if (strategy.walks_by_token()) return true;
     if (job.reads_boundary || exact == Exact::inside_locals) return false;
     if (exact == Exact::always) return true;
-    const auto* const levels = std::get_if<std::vector<int64_t>>(&parameters.at("levels"));
+    const std::vector<int64_t> levels = levels_of(parameters);
     const auto is_one = [&](int64_t chunk) { return std::min(chunk, job.length) == 1; };
-    return is_one(job.chunk) && (!levels || std::all_of(levels->begin(), levels->end(), is_one));
+    return is_one(job.chunk) && std::all_of(levels.begin(), levels.end(), is_one);
 }
 
 }  // namespace sawtooth::memory

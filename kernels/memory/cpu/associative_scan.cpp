@@ -10,8 +10,6 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/chain.h"
-#include "kernels/memory/cpu/strategies.h"
-#include "kernels/memory/cpu/strip.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -187,19 +185,12 @@ void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, con
 }
 
 void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
-    const StripChain& chain = tiled.chain;
-    const Tiling& tiling = tiled.tiling;
-    if (tiling.tokens().first == 0) chain.load_initial(item.index);
-    const float* const m = chain.m_of(item.index);
-    float* const boundary = cpu::at_least(scratch.boundary, chain.strip_size());
-    for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
-        if (tiling.opening(tile) == tile) {
-            chain.put_boundary(item.index, tiling.at(tile).first, m);
-            std::copy_n(m, chain.strip_size(), boundary);
-        }
+    const int64_t size = tiled.chain.strip_size();
+    float* const boundary = cpu::at_least(scratch.boundary, size);
+    walk_tiles(tiled, item, [&](int64_t tile) {
+        if (tiled.tiling.opening(tile) == tile) std::copy_n(tiled.chain.m_of(item.index), size, boundary);
         scan_tile(tiled, item, tile, boundary);
-    }
-    if (tiling.tokens().last == chain.length) chain.put_final(item.index);
+    });
 }
 
 }  // namespace

@@ -126,21 +126,17 @@ void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, float* m
 
 void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
     const StripChain& chain = tiled.chain;
-    const Tiling& tiling = tiled.tiling;
     const int64_t at = item.index;
-    if (tiling.tokens().first == 0) chain.load_initial(at);
     float *const m = chain.m_of(at), *const s = chain.s_of(at);
-    for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
-        const Range tokens = tiling.at(tile);
-        const int64_t slot = tiled.strip_slot(at, tile), opening = tiled.strip_slot(at, tiling.opening(tile));
-        if (opening == slot) chain.put_boundary(at, tokens.first, m);
+    walk_tiles(tiled, item, [&](int64_t tile) {
+        const int64_t slot = tiled.strip_slot(at, tile);
+        const int64_t opening = tiled.strip_slot(at, tiled.tiling.opening(tile));
         std::copy_n(m, chain.strip_size(), tiled.state_of(tiled.states_m, slot));
         if (s) std::copy_n(s, chain.strip_size(), tiled.state_of(tiled.states_s, slot));
         make_errors(tiled, at, tile, tiled.state_of(tiled.states_m, opening));
         advance_state(tiled, at, tile, m, s);
-        item.tally.combines += tokens.count();
-    }
-    if (tiling.tokens().last == chain.length) chain.put_final(at);
+        item.tally.combines += tiled.tiling.at(tile).count();
+    });
 }
 
 // A block of a tile's tokens, rows first … first + count - 1 of it, with their coefficients: a row of w each,

@@ -4,7 +4,6 @@
 #include <stop_token>
 
 #include "kernels/memory/cpu/job.h"
-#include "kernels/memory/cpu/strip.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
@@ -92,6 +91,21 @@ struct Reader {
 };
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader);
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled);  // y of a matrix rule
+
+// A strip over all tiles of a range, step(tile) over each: starts from the state before the first token,
+// keeps boundaries where chunks open, and the final state after the last token.
+template <class Step>
+void walk_tiles(const TiledChain& tiled, const cpu::Item& item, Step&& step) {
+    const StripChain& chain = tiled.chain;
+    const Tiling& tiling = tiled.tiling;
+    if (tiling.tokens().first == 0) chain.load_initial(item.index);
+    for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
+        if (tiling.opening(tile) == tile)
+            chain.put_boundary(item.index, tiling.at(tile).first, chain.m_of(item.index));
+        step(tile);
+    }
+    if (tiling.tokens().last == chain.length) chain.put_final(item.index);
+}
 
 // Steps that strategies share. Keys, values and the coefficients of one tile's last token.
 void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile);

@@ -18,7 +18,6 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/chain.h"
-#include "kernels/memory/cpu/strategies.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -41,22 +40,19 @@ void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile) {
 void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
     const StripChain& chain = tiled.chain;
     const int64_t at = item.index, size = chain.strip_size();
-    if (tiled.tiling.tokens().first == 0) chain.load_initial(at);
     float *const m = chain.m_of(at), *const s = chain.s_of(at);
-    for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
+    walk_tiles(tiled, item, [&](int64_t tile) {
         const int64_t slot = tiled.strip_slot(at, tile);
         const float* const scalars = tiled.ends_of(tiled.slot(at / chain.strips(), tile)) + 2 * tiled.sources;
         float* const sum_m = tiled.state_of(tiled.states_m, slot);
         float* const sum_s = tiled.state_of(tiled.states_s, slot);
-        if (tiled.tiling.opening(tile) == tile) chain.put_boundary(at, tiled.tiling.at(tile).first, m);
         cpu::combine(sum_m, 1, sum_m, scalars[0], m, size);
         cpu::combine(sum_m, 1, sum_m, scalars[1], s, size);
         cpu::combine(sum_s, 1, sum_s, scalars[2], s, size);
         std::swap_ranges(m, m + size, sum_m);
         std::swap_ranges(s, s + size, sum_s);
         ++item.tally.combines;
-    }
-    if (tiled.tiling.tokens().last == chain.length) chain.put_final(at);
+    });
 }
 
 void add_sums(cpu::PlanBuilder& builder, const TiledChain& tiled) {
@@ -87,7 +83,7 @@ void forward::chunkwise_gd(cpu::PlanBuilder& builder, const CpuJob& job, Range t
         case State::matrix:
             return add_matrix_chunks(builder, job, tokens, false, room);
         case State::slots:
-            return add_lattice_chunks(builder, job, tokens, room);
+            return add_lattice_chunks(builder, job, tokens, false, room);
         case State::trellis:
             return add_trellis_chunks(builder, job, tokens, room);
     }

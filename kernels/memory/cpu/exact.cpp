@@ -11,8 +11,7 @@
 
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
-#include "kernels/memory/cpu/strategies.h"
-#include "kernels/memory/cpu/strip.h"
+#include "kernels/memory/cpu/job.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {

@@ -66,6 +66,19 @@ const float* load_inputs_of_w(const CpuJob& job, int64_t sequence, Range tokens)
     return both;
 }
 
+// -W silu([k; v]) for some strips of W: rows of so many strips.
+void multiply_by_w(const CpuJob& job, int64_t sequence, Range tokens, const float* w_strips, int64_t strips,
+                   float* to) {
+    const int64_t inner = 2 * padded(job.d);
+    cpu::multiply({.left = {load_inputs_of_w(job, sequence, tokens), inner, 1},
+                   .right = {w_strips, lanes, inner * lanes},
+                   .target = {to, strips * lanes, lanes},
+                   .rows = tokens.count(),
+                   .inner = inner,
+                   .blocks = strips});
+    cpu::scale(to, -1, tokens.count() * strips * lanes);
+}
+
 }  // namespace
 
 StripChain::StripChain(cpu::PlanBuilder& builder, Chain chain) : Chain(std::move(chain)) {
@@ -135,29 +148,15 @@ void CpuJob::load_keys(const void* from, int64_t sequence, Range tokens, float* 
 
 void CpuJob::load_values(int64_t sequence, Range tokens, float* to) const {
     if (!w_strips) return load(v, sequence, tokens, to);
-    const int64_t stride = padded(d);
-    cpu::multiply({.left = {load_inputs_of_w(*this, sequence, tokens), 2 * stride, 1},
-                   .right = {w_strips, lanes, 2 * stride * lanes},
-                   .target = {to, stride, lanes},
-                   .rows = tokens.count(),
-                   .inner = 2 * stride,
-                   .blocks = strips_of(d)});
-    cpu::scale(to, -1, tokens.count() * stride);
+    multiply_by_w(*this, sequence, tokens, w_strips, strips_of(d), to);
 }
 
 void CpuJob::load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* to) const {
-    const int64_t stride = padded(d), count = tokens.count();
-    if (w_strips) {
-        cpu::multiply({.left = {load_inputs_of_w(*this, sequence, tokens), 2 * stride, 1},
-                       .right = {w_strips + strip * 2 * stride * lanes},
-                       .target = {to},
-                       .rows = count,
-                       .inner = 2 * stride});
-        return cpu::scale(to, -1, count * lanes);
-    }
+    if (w_strips)
+        return multiply_by_w(*this, sequence, tokens, w_strips + strip * 2 * padded(d) * lanes, 1, to);
     const int64_t column = strip * lanes, there = std::min(d - column, lanes);
     const int64_t at = (sequence * length + tokens.first) * d + column;
-    for (int64_t row = 0; row < count; ++row)
+    for (int64_t row = 0; row < tokens.count(); ++row)
         load_row(storage, v, at + row * d, there, to + row * lanes, lanes);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stop_token>
+
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/products.h"
 #include "kernels/memory/job.h"
@@ -45,6 +47,33 @@ struct StripChain : Chain {
     void put_final(int64_t item) const;
 };
 
+// One token on a strip of 16 rows of a memory, [columns, 16]. `columns` is any
+// number.
+
+// e = M k - v.
+void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e);
+
+// With momentum: S = keep S + u k^T, M = decay M + S. Without (`s` null): M = decay M + u k^T. Then y = M q.
+struct StripStep {
+    float* m = nullptr;
+    float* s = nullptr;
+    int64_t columns = 0;
+    float decay = 1, keep = 0;
+    const float* u = nullptr;  // [16]
+    const float* k = nullptr;
+    const float* q = nullptr;
+    float* y = nullptr;  // [16]
+};
+void take_step(const StripStep& step);
+
+// The coefficients w and h of a token's sources, padded(count) numbers each: h = keep h, then
+// h[first … count - 1] += step, then w = decay w + h.
+struct Coefficients {
+    float *w = nullptr, *h = nullptr;
+};
+void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
+             int64_t count);
+
 // A job with its state between launches. Rows of inputs are widened to f32 and end in zeros: a row of n
 // numbers takes padded(n).
 struct CpuJob : Job {
@@ -87,5 +116,43 @@ class Pieces {
 // Tokens that matrix products work on at once: more gain nothing on a processor, as its products are as fast
 // at 64, and cost work, as those of a tile with itself grow with its square.
 constexpr int64_t usual_tile = 64;
+
+// What the table of strategies holds for the CPU: chunk_forward and room, one pair a strategy. A chain's
+// strategies are in chain.h's terms; those of lattice and trellis stand in a file for each rule.
+namespace forward {
+void sequential(cpu::PlanBuilder&, const CpuJob&, Range, float*);             // exact.cpp
+void sequential_persistent(cpu::PlanBuilder&, const CpuJob&, Range, float*);  // exact.cpp
+void tnt(cpu::PlanBuilder&, const CpuJob&, Range, float*);                    // exact.cpp
+void chunkwise_gd(cpu::PlanBuilder&, const CpuJob&, Range, float*);           // chunkwise.cpp
+void atlas_parallel(cpu::PlanBuilder&, const CpuJob&, Range, float*);         // chunkwise.cpp
+void exact_chunk(cpu::PlanBuilder&, const CpuJob&, Range, float*);            // chunkwise.cpp
+void associative_scan(cpu::PlanBuilder&, const CpuJob&, Range, float*);       // associative_scan.cpp
+void lattice_gla(cpu::PlanBuilder&, const CpuJob&, Range, float*);            // lattice.cpp
+}  // namespace forward
+
+namespace room {
+int64_t tnt(const CpuJob&, Range);
+int64_t chunkwise_gd(const CpuJob&, Range);  // atlas_parallel too
+int64_t exact_chunk(const CpuJob&, Range);
+int64_t associative_scan(const CpuJob&, Range);
+int64_t lattice_gla(const CpuJob&, Range);
+}  // namespace room
+
+// Lattice (lattice.cpp) and trellis (trellis.cpp). Token by token, of one sequence; y goes to the job's.
+void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop);
+void walk_trellis(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop);
+// In chunks: chunkwise_gd; of lattice lattice_gla too, which linearises.
+void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, bool linearises,
+                        float* room);
+void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room);
+int64_t room_of_trellis(const CpuJob& job, Range tokens);
+
+// Calls block(tokens) for pieces of `tokens` that are loaded at once; looks at the stop token between them.
+template <class Block>
+void in_blocks(Range tokens, const std::stop_token& stop, Block&& block) {
+    constexpr int64_t tokens_a_block = 64;
+    for (int64_t first = tokens.first; first < tokens.last && !stop.stop_requested(); first += tokens_a_block)
+        block(Range{first, std::min(first + tokens_a_block, tokens.last)});
+}
 
 }  // namespace sawtooth::memory

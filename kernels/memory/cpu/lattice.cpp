@@ -9,7 +9,7 @@
 
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
-#include "kernels/memory/cpu/strategies.h"
+#include "kernels/memory/cpu/job.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
@@ -108,22 +108,20 @@ void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::
 
 namespace {
 
-enum class Update { sums, linearised };  // chunkwise_gd, lattice_gla
-
 // A range in tiles, with room a (sequence, tile).
 struct TiledSlots {
     const CpuJob& job;
     Tiling tiling;
-    Update update;
+    bool linearises;         // lattice_gla; else sums, chunkwise_gd
     int64_t stride, tokens;  // padded(d), padded(tile)
     float *keys, *values;    // [d, tokens]: transposed
     float* value_rows;       // [tile, padded(d)]
     float* states;           // [slot_count, padded(d)]: x at the tile's start
 
-    TiledSlots(const CpuJob& of, Range range, Update how, Pieces& room)
+    TiledSlots(const CpuJob& of, Range range, bool of_gla, Pieces& room)
         : job(of),
           tiling(range, of.chunk, usual_tile),
-          update(how),
+          linearises(of_gla),
           stride(padded(of.d)),
           tokens(padded(tiling.tile())) {
         const int64_t slots = job.batch * tiling.count();
@@ -176,13 +174,11 @@ void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const fl
     float* const factors = cpu::at_least(scratch.factors, tiled.tokens);
     float stays = 1, of_boundary = 0;
     for (int64_t t = count - 1; t >= 0; --t) {
-        if (tiled.update == Update::sums) {
-            factors[t] = gates[t];
-            of_boundary += gates[t] * shares[t];
-        } else {
-            factors[t] = gates[t] * stays;
+        factors[t] = gates[t] * stays;
+        if (tiled.linearises)
             stays *= 1 - gates[t] * shares[t];
-        }
+        else
+            of_boundary += gates[t] * shares[t];
     }
     cpu::combine(x, stays, x, -of_boundary, boundary, tiled.stride);
     cpu::multiply({.left = {factors},
@@ -239,12 +235,8 @@ void read_tile(const TiledSlots& tiled, int64_t sequence, int64_t tile) {
         for (int64_t i = 0; i < m; ++i) {
             const float gate = gates[i * tiled.tokens + row], taken = gate * shares[i * tiled.tokens + row];
             float* const slot_i = x + i * stride;
-            if (tiled.update == Update::sums) {
-                cpu::combine(slot_i, 1, slot_i, gate, v, stride);
-                cpu::combine(slot_i, 1, slot_i, -taken, boundary + i * stride, stride);
-            } else {
-                cpu::combine(slot_i, 1 - taken, slot_i, gate, v, stride);
-            }
+            cpu::combine(slot_i, tiled.linearises ? 1 - taken : 1, slot_i, gate, v, stride);
+            if (!tiled.linearises) cpu::combine(slot_i, 1, slot_i, -taken, boundary + i * stride, stride);
             std::copy_n(slot_i, stride, unit + i * stride);
             cpu::normalise(unit + i * stride, stride);
         }
@@ -253,9 +245,12 @@ void read_tile(const TiledSlots& tiled, int64_t sequence, int64_t tile) {
     }
 }
 
-void add_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, Update update, float* room) {
+}  // namespace
+
+void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, bool linearises,
+                        float* room) {
     Pieces pieces(room);
-    const TiledSlots& tiled = builder.keep(TiledSlots(job, range, update, pieces));
+    const TiledSlots& tiled = builder.keep(TiledSlots(job, range, linearises, pieces));
     const int64_t tiles = tiled.tiling.count();
     const Shape rows = {job.batch, range.count(), job.d};
     const std::vector<ArrayUse> prepared = {{"keys", rows}, {"values", rows}};
@@ -277,19 +272,13 @@ void add_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, Updat
         [&tiled, tiles](const cpu::Item& item) { read_tile(tiled, item.index / tiles, item.index % tiles); });
 }
 
-}  // namespace
-
-void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
-    add_chunks(builder, job, tokens, Update::sums, room);
-}
-
 void forward::lattice_gla(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
-    add_chunks(builder, job, tokens, Update::linearised, room);
+    add_lattice_chunks(builder, job, tokens, true, room);
 }
 
 int64_t room::lattice_gla(const CpuJob& job, Range tokens) {
     Pieces counted(nullptr);
-    TiledSlots(job, tokens, Update::sums, counted);
+    TiledSlots(job, tokens, true, counted);
     return counted.taken();
 }
 

@@ -6,7 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/memory/cpu/strip.h"
+#include "kernels/memory/cpu/job.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sawtooth::memory::HWY_NAMESPACE {

@@ -8,8 +8,6 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/chain.h"
-#include "kernels/memory/cpu/strategies.h"
-#include "kernels/memory/cpu/strip.h"
 
 namespace sawtooth::memory {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/struct_bytes.h"
-#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
@@ -188,12 +188,8 @@ class Tiles {
     ChainArguments arguments() const;
     void take_scratch(int64_t tokens);
     ChainArguments given(Range range) const;
-    Defines shape_defines() const;
-    KernelSource solve_source() const;
-    KernelSource prepare_source() const;
-    KernelSource walk_source() const;
-    KernelSource scan_source() const;
-    KernelSource read_source(const Reader& reader) const;
+    KernelSource chain_kernel(const char* name, int64_t threads, int64_t shared_bytes, Defines more) const;
+    KernelSource walk_kernel() const;
 
     const Chain& chain() const { return tiled_.chain; }
     Tiling tiling_of(Range range) const { return {range, job_.chunk, cut_.tile}; }
@@ -253,115 +249,81 @@ ChainArguments Tiles::given(Range range) const {
     return given;
 }
 
-Defines Tiles::shape_defines() const { return {{"COLUMNS", chain().columns}, {"PRECISION", job_.precision}}; }
-
-KernelSource Tiles::solve_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_solve.cu",
-                           .entry = "chain_solve",
-                           .defines = shape_defines(),
-                           .threads = 128,
-                           .shared_bytes = solve_shared_bytes(cut_)};
-    source.defines.insert(source.defines.end(), {{"KEYS", name_of(tiled_.keys.storage)},
-                                                 {"VALUES", name_of(tiled_.values.storage)},
-                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
-                                                 {"TILE", cut_.padded_tile}});
-    return source;
-}
-
-KernelSource Tiles::prepare_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_prepare.cu",
-                           .entry = "chain_prepare",
-                           .defines = shape_defines(),
-                           .threads = 128};
-    source.defines.insert(source.defines.end(), {{"KEYS", name_of(tiled_.keys.storage)},
-                                                 {"VALUES", name_of(tiled_.values.storage)},
-                                                 {"ROWS", chain().rows},
-                                                 {"VALUE_WIDTH", tiled_.values.width},
-                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
-                                                 {"NORMALISE_VALUES", tiled_.values.normalises},
-                                                 {"ATLAS", job_.rule->reads_w_omega},
-                                                 {"TILE", cut_.padded_tile},
-                                                 {"SOURCES", cut_.sources}});
-    return source;
-}
-
-KernelSource Tiles::walk_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_walk.cu",
-                           .entry = "chain_walk",
-                           .defines = shape_defines(),
-                           .threads = 32 * (cut_.warps + copy_warps),
-                           .shared_bytes = walk_shared_bytes(tiled_, cut_)};
-    source.defines.insert(source.defines.end(), {{"ROWS", chain().rows},
-                                                 {"WARPS", cut_.warps},
-                                                 {"SOURCES", cut_.sources},
-                                                 {"SOURCE_BLOCK", cut_.source_block},
-                                                 {"SOLVES", tiled_.solves},
-                                                 {"READS_MEMORY", chain().reads_memory},
-                                                 {"HAS_MOMENTUM", chain().has_momentum},
-                                                 {"KEEPS_BOUNDARY", cut_.keeps_boundary},
-                                                 {"PARALLEL", !chain().reads_memory}});
-    return source;
-}
-
-KernelSource Tiles::scan_source() const {
-    KernelSource source = {.file = "kernels/memory/cuda/chain_scan.cu",
-                           .entry = "chain_scan",
-                           .defines = shape_defines(),
-                           .threads = 64};
-    source.defines.insert(
-        source.defines.end(),
-        {{"ROWS", chain().rows}, {"SOURCES", cut_.sources}, {"HAS_MOMENTUM", chain().has_momentum}});
-    return source;
-}
-
-KernelSource Tiles::read_source(const Reader& reader) const {
-    const bool at_boundary = reader.in_words.at_boundary;
-    const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
-    KernelSource source = {.file = "kernels/memory/cuda/chain_read.cu",
-                           .entry = "chain_read",
-                           .defines = shape_defines(),
-                           .threads = cut_.read_threads(),
-                           .shared_bytes = read_shared_bytes(cut_, at_boundary, sides)};
-    source.defines.insert(source.defines.end(), {{"QUERIES", name_of(reader.queries.storage)},
-                                                 {"QUERIES_ARE_INPUT", reader.queries.is_input},
-                                                 {"Y", name_of(reader.y_storage)},
-                                                 {"ROWS", chain().rows},
-                                                 {"NORMALISE_QUERIES", reader.queries.normalises},
-                                                 {"SIDES", sides},
-                                                 {"SOURCES", cut_.sources},
-                                                 {"SOURCE_BLOCK", cut_.source_block},
-                                                 {"HAS_MOMENTUM", chain().has_momentum},
-                                                 {"AT_BOUNDARY", at_boundary},
-                                                 {"NORM_SILU", reader.bends}});
-    return source;
+KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shared_bytes,
+                                 Defines more) const {
+    more.insert(more.begin(), {{"COLUMNS", chain().columns}, {"PRECISION", job_.precision}});
+    return kernel(name, threads, shared_bytes, std::move(more));
 }
 
 void Tiles::add_prepare(Range range) {
     const Grid grid = tile_grid(tiling_of(range), chain().batch);
-    if (tiled_.solves)
-        builder_.launch(describe::solve(described(range)), grid, solve_source(), given(range));
-    else
-        builder_.launch(describe::prepare(described(range)), grid, prepare_source(), given(range));
+    if (tiled_.solves) {
+        const KernelSource solve = chain_kernel("chain_solve", 128, solve_shared_bytes(cut_),
+                                                {{"KEYS", name_of(tiled_.keys.storage)},
+                                                 {"VALUES", name_of(tiled_.values.storage)},
+                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
+                                                 {"TILE", cut_.padded_tile}});
+        return builder_.launch(describe::solve(described(range)), grid, solve, given(range));
+    }
+    const KernelSource prepare = chain_kernel("chain_prepare", 128, 0,
+                                              {{"KEYS", name_of(tiled_.keys.storage)},
+                                               {"VALUES", name_of(tiled_.values.storage)},
+                                               {"ROWS", chain().rows},
+                                               {"VALUE_WIDTH", tiled_.values.width},
+                                               {"NORMALISE_KEYS", tiled_.keys.normalises},
+                                               {"NORMALISE_VALUES", tiled_.values.normalises},
+                                               {"ATLAS", job_.rule->reads_w_omega},
+                                               {"TILE", cut_.padded_tile},
+                                               {"SOURCES", cut_.sources}});
+    builder_.launch(describe::prepare(described(range)), grid, prepare, given(range));
+}
+
+KernelSource Tiles::walk_kernel() const {
+    return chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(tiled_, cut_),
+                        {{"ROWS", chain().rows},
+                         {"WARPS", cut_.warps},
+                         {"SOURCES", cut_.sources},
+                         {"SOURCE_BLOCK", cut_.source_block},
+                         {"SOLVES", tiled_.solves},
+                         {"READS_MEMORY", chain().reads_memory},
+                         {"HAS_MOMENTUM", chain().has_momentum},
+                         {"KEEPS_BOUNDARY", cut_.keeps_boundary},
+                         {"PARALLEL", !chain().reads_memory}});
 }
 
 void Tiles::add_walk(Range range) {
     const Side batch = side("B", chain().batch);
-    if (chain().reads_memory) {
-        builder_.launch(describe::walk(described(range)), {.y = strips(), .z = batch}, walk_source(),
-                        given(range));
-        return;
-    }
+    if (chain().reads_memory)
+        return builder_.launch(describe::walk(described(range)), {.y = strips(), .z = batch}, walk_kernel(),
+                               given(range));
     builder_.launch(describe::sum_tiles(described(range)),
-                    {tile_grid(tiling_of(range), 1).x, strips(), batch}, walk_source(), given(range));
-    const KernelSource scan = scan_source();
+                    {tile_grid(tiling_of(range), 1).x, strips(), batch}, walk_kernel(), given(range));
+    const KernelSource scan = chain_kernel(
+        "chain_scan", 64, 0,
+        {{"ROWS", chain().rows}, {"SOURCES", cut_.sources}, {"HAS_MOMENTUM", chain().has_momentum}});
     builder_.launch(describe::scan_tiles(described(range)),
                     {pieces("rows * columns", cut_.rows * cut_.columns, scan.threads), batch}, scan,
                     given(range));
 }
 
 void Tiles::add_read(Range range, const Reader& reader) {
+    const bool at_boundary = reader.in_words.at_boundary;
+    const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
+    const KernelSource read =
+        chain_kernel("chain_read", cut_.read_threads(), read_shared_bytes(cut_, at_boundary, sides),
+                     {{"QUERIES", name_of(reader.queries.storage)},
+                      {"QUERIES_ARE_INPUT", reader.queries.is_input},
+                      {"Y", name_of(reader.y_storage)},
+                      {"ROWS", chain().rows},
+                      {"NORMALISE_QUERIES", reader.queries.normalises},
+                      {"SIDES", sides},
+                      {"SOURCES", cut_.sources},
+                      {"SOURCE_BLOCK", cut_.source_block},
+                      {"HAS_MOMENTUM", chain().has_momentum},
+                      {"AT_BOUNDARY", at_boundary},
+                      {"NORM_SILU", reader.bends}});
     builder_.launch(describe::read(described(range), reader.in_words),
-                    tile_grid(tiling_of(range), chain().batch), read_source(reader),
+                    tile_grid(tiling_of(range), chain().batch), read,
                     ChainReadArguments{given(range), reader.queries.at, reader.y, reader.y_stride});
 }
 

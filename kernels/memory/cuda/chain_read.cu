@@ -15,8 +15,7 @@
 #include "kernels/cuda/device/integers.cuh"
 #include "kernels/cuda/device/reductions.cuh"
 #include "kernels/cuda/device/tiles.cuh"
-#include "kernels/memory/cuda/coefficients.cuh"
-#include "kernels/memory/cuda/precision.cuh"
+#include "kernels/memory/cuda/chain.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;

@@ -9,8 +9,7 @@
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
-#include "kernels/memory/cuda/coefficients.cuh"
-#include "kernels/memory/cuda/precision.cuh"
+#include "kernels/memory/cuda/chain.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;

@@ -1,5 +1,5 @@
 // The state of a chain from tile to tile, in matrix products. With K, V the keys and values of a tile's
-// sources, E its errors and w, h its coefficients after the last token (coefficients.cuh):
+// sources, E its errors and w, h its coefficients after the last token (chain.cuh):
 //   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
 //   diag(h) K.
 // A warp has 16 rows of M and S in registers and walks them past all tiles (a launch for each tile alone
@@ -19,8 +19,7 @@
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
 #include "kernels/cuda/device/tiles.cuh"
-#include "kernels/memory/cuda/coefficients.cuh"
-#include "kernels/memory/cuda/precision.cuh"
+#include "kernels/memory/cuda/chain.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;

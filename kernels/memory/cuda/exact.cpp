@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "kernels/cuda/struct_bytes.h"
-#include "kernels/memory/cuda/plan.h"
 #include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 
@@ -67,18 +66,15 @@ int64_t staged_bytes(const Job& job, int64_t group) {
 
 KernelSource strip_source(const Job& job, const char* entry, int64_t group, int64_t shared_bytes) {
     const Strip strip = strip_of(job);
-    return {.file = std::string("kernels/memory/cuda/") + entry + ".cu",
-            .entry = entry,
-            .defines = {{"RULE", job.rule->name},
-                        {"X", name_of(job.storage)},
-                        {"WIDTH", job.d},
-                        {"LANES", strip.lanes},
-                        {"GROUP", group},
-                        {"COPY", copy_bytes(job)},
-                        {"NORMALISE", job.normalises},
-                        {"WINDOW", job.window}},
-            .threads = strip.threads,
-            .shared_bytes = shared_bytes};
+    return kernel(entry, strip.threads, shared_bytes,
+                  {{"RULE", job.rule->name},
+                   {"X", name_of(job.storage)},
+                   {"WIDTH", job.d},
+                   {"LANES", strip.lanes},
+                   {"GROUP", group},
+                   {"COPY", copy_bytes(job)},
+                   {"NORMALISE", job.normalises},
+                   {"WINDOW", job.window}});
 }
 
 KernelSource exact_source(const Job& job, int64_t tokens, bool is_local) {
@@ -148,36 +144,27 @@ void add_trellis_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
     const int64_t state = job.batch * job.d * job.compress, count = ceil_divide(job.length, tokens);
     float* const keys = count > 1 ? builder.take<float>(state) : nullptr;
     float* const values = count > 1 ? builder.take<float>(state) : nullptr;
-    const KernelSource source = {.file = "kernels/memory/cuda/trellis.cu",
-                                 .entry = "trellis",
-                                 .defines = {{"X", name_of(job.storage)},
-                                             {"WIDTH", job.d},
-                                             {"COMPRESS", job.compress},
-                                             {"NORMALISE", job.normalises},
-                                             {"GROUP", group}},
-                                 .threads = round_up(8 * job.d, 32),
-                                 .shared_bytes = StructBytes()
-                                                     .array(4 * group * wide, float_bytes, 16)  // x, k, v, q
-                                                     .array(2 * group * narrow, float_bytes, 16)  // z, r
-                                                     .array(group * wide, float_bytes)            // y
-                                                     .array(group, 12, float_bytes)               // gates
-                                                     .array(group, float_bytes)                   // decays
-                                                     .total()};
+    const int64_t shared_bytes = StructBytes()
+                                     .array(4 * group * wide, float_bytes, 16)    // x, k, v, q
+                                     .array(2 * group * narrow, float_bytes, 16)  // z, r
+                                     .array(group * wide, float_bytes)            // y
+                                     .array(group, 12, float_bytes)               // gates
+                                     .array(group, float_bytes)                   // decays
+                                     .total();
+    const KernelSource source = kernel("trellis", round_up(8 * job.d, 32), shared_bytes,
+                                       {{"X", name_of(job.storage)},
+                                        {"WIDTH", job.d},
+                                        {"COMPRESS", job.compress},
+                                        {"NORMALISE", job.normalises},
+                                        {"GROUP", group}});
     const Chain of_keys = key_chain(job), of_values = value_chain(job);
-    const TrellisArguments all = {job.x,
-                                  job.k,
-                                  job.v,
-                                  job.q,
-                                  arguments_of(of_keys.gates),
-                                  of_values.gates.lambda,
-                                  of_keys.m0,
-                                  of_values.m0,
-                                  of_keys.final_m,
-                                  of_values.final_m,
-                                  job.y,
-                                  job.length,
-                                  0,
-                                  job.length};
+    TrellisArguments all = {};
+    all.x = job.x, all.k = job.k, all.v = job.v, all.q = job.q, all.y = job.y;
+    all.gates = arguments_of(of_keys.gates);
+    all.lambda_values = of_values.gates.lambda;
+    all.keys_from = of_keys.m0, all.values_from = of_values.m0;
+    all.keys_to = of_keys.final_m, all.values_to = of_values.final_m;
+    all.length = all.last = job.length;
     builder.launch_steps(describe::tokens(job, tokens), Grid{.x = side("B", job.batch)}, source, count,
                          [all, keys, values, tokens](int64_t step) {
                              TrellisArguments mine = all;
@@ -219,11 +206,7 @@ void add_global_step(PlanBuilder& builder, const Job& job, Range shard, const fl
         shard.first, shard.last,        ceil_divide(shard.count(), job.local_tokens),
         job.chunk,   job.boundary_count};
     builder.launch(describe::global_step(job, shard), Grid{.x = side("8", 8), .y = side("B", job.batch)},
-                   {.file = "kernels/memory/cuda/tnt_step.cu",
-                    .entry = "tnt_step",
-                    .defines = {{"WIDTH", job.d}},
-                    .threads = 128},
-                   arguments);
+                   kernel("tnt_step", 128, 0, {{"WIDTH", job.d}}), arguments);
 }
 
 }  // namespace

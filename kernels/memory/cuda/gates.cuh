@@ -1,3 +1,4 @@
+// What tokens do to a state, and which tokens a tile has.
 #pragma once
 
 #include "kernels/memory/cuda/arguments.cuh"
@@ -13,6 +14,32 @@ __device__ inline Gate gate_at(const GateArguments& gates, int64_t token_of_batc
     const float step = gates.theta ? gates.theta[token_of_batch] : 1;
     const float forgets = gates.alpha ? gates.alpha[token_of_batch] : 0;
     return {1 - forgets - gates.lambda * step, gates.eta ? gates.eta[token_of_batch] : 0, step * gates.share};
+}
+
+struct Range {
+    int64_t first, last;
+    __device__ int count() const { return static_cast<int>(last - first); }
+};
+
+__device__ inline Range tokens_of(const TilingArguments& tiling, int tile) {
+    const int64_t begin = tiling.first + tile / tiling.tiles_a_chunk * tiling.chunk;
+    const int64_t end = begin + tiling.chunk < tiling.last ? begin + tiling.chunk : tiling.last;
+    const int64_t first = begin + tile % tiling.tiles_a_chunk * tiling.tile;
+    return {first, first + tiling.tile < end ? first + tiling.tile : end};
+}
+
+__device__ inline int64_t first_source(const TilingArguments& tiling, int64_t token) {
+    return token > tiling.halo ? token - tiling.halo : 0;
+}
+
+__device__ inline bool opens_chunk(const TilingArguments& tiling, int tile) {
+    return tile % tiling.tiles_a_chunk == 0;
+}
+
+// A tile's gates in shared memory, by all threads of the block; a barrier makes them seen.
+__device__ inline void load_gates(const GateArguments& gates, int64_t first_token_of_batch, int count,
+                                  Gate* to) {
+    for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = gate_at(gates, first_token_of_batch + i);
 }
 
 }  // namespace sawtooth::memory

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/struct_bytes.h"
-#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
@@ -29,19 +29,16 @@ Share share_of(const Job& job, bool reads) {
 
 KernelSource source_of(const Job& job, const char* update, bool is_frozen, bool reads) {
     const Share share = share_of(job, reads);
-    return {.file = "kernels/memory/cuda/lattice.cu",
-            .entry = "lattice",
-            .defines = {{"X", name_of(job.storage)},
-                        {"WIDTH", job.d},
-                        {"SLOT_COUNT", job.slot_count},
-                        {"UPDATE", update},
-                        {"READS", reads},
-                        {"AT_BOUNDARY", job.reads_boundary},
-                        {"NORMALISE", job.normalises},
-                        {"SLOTS", share.slots},
-                        {"GROUP", group}},
-            .threads = share.threads(),
-            .shared_bytes = lattice_shared_bytes(job, is_frozen, reads)};
+    return kernel("lattice", share.threads(), lattice_shared_bytes(job, is_frozen, reads),
+                  {{"X", name_of(job.storage)},
+                   {"WIDTH", job.d},
+                   {"SLOT_COUNT", job.slot_count},
+                   {"UPDATE", update},
+                   {"READS", reads},
+                   {"AT_BOUNDARY", job.reads_boundary},
+                   {"NORMALISE", job.normalises},
+                   {"SLOTS", share.slots},
+                   {"GROUP", group}});
 }
 
 LatticeArguments arguments_of(const Job& job) {

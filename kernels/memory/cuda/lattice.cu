@@ -17,7 +17,7 @@
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/lane_row.cuh"
 #include "kernels/cuda/device/rows.cuh"
-#include "kernels/memory/cuda/coefficients.cuh"
+#include "kernels/memory/cuda/gates.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;

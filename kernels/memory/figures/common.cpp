@@ -76,7 +76,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).window * d * d;
     const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
     // A narrow memory forgets less between two tokens that want the same place: frozen steps add up.
-    const int64_t narrow = parameters.is("rule", "trellis") ? parameters.integer("compress") : 4;
+    const int64_t narrow = rule_of(parameters).is(State::trellis) ? parameters.integer("compress") : 4;
     std::vector<Value> widths = {d};
     if (narrow < d) widths.emplace_back(narrow);
     FigureSweep growth{"growth",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ std::vector<Figure> token_figures(const Result& result, const View& view);
 std::vector<Figure> level_figures(const Result& result, const View& view);
 // states.cpp: the drawn boundary as heat maps, the gates of the chunk that follows it.
 std::vector<Figure> state_figures(const Result& result);
+// [t][s] = product of 1 - alpha_u for u from s + 1 to t, 1 on the diagonal, 0 above it; row-major, as many
+// rows and columns as there are alphas. Made by multiplying on, never by dividing: alpha may be 1.
+std::vector<float> decay_products(std::span<const float> alpha);
 // sweeps.cpp: error, time, utilisation and predicted time against chunk; how the error grows until it
 // diverges.
 std::vector<Figure> chunk_figures(const SweepResult& sweep);

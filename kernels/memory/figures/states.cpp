@@ -151,9 +151,20 @@ Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots)
 
 }  // namespace
 
+std::vector<float> decay_products(std::span<const float> alpha) {
+    const size_t count = alpha.size();
+    std::vector<float> products(count * count, 0.0f);
+    for (size_t t = 0; t < count; ++t) {
+        for (size_t s = 0; s < t; ++s)
+            products[t * count + s] = products[(t - 1) * count + s] * (1 - alpha[t]);
+        products[t * count + t] = 1;
+    }
+    return products;
+}
+
 std::vector<Figure> state_figures(const Result& result) {
     const Drawn drawn(result.parameters);
-    if (!result.parameters.is("rule", "lattice")) {
+    if (!rule_of(result.parameters).is(State::slots)) {
         std::vector<Figure> figures = heat_maps(result, drawn);
         figures.push_back(decay_figure(result, drawn));
         return figures;

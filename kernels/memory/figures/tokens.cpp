@@ -177,8 +177,7 @@ Figure level_figure(const Result& result, const View& view, const std::vector<in
         }
     };
     add(find(result.reference, "level_y"), true);
-    if (const VariantResult* const variant = find(result, "chunkwise_gd"))
-        add(find(variant->outputs, "level_y"), false);
+    for (const VariantResult& variant : result.variants) add(find(variant.outputs, "level_y"), false);
     return figure;
 }
 
@@ -192,9 +191,9 @@ std::vector<Figure> token_figures(const Result& result, const View& view) {
 }
 
 std::vector<Figure> level_figures(const Result& result, const View& view) {
-    const auto* chunks = std::get_if<std::vector<int64_t>>(&result.parameters.at("levels"));
-    if (!chunks) return {};
-    return {pulse_figure(result, view, *chunks), level_figure(result, view, *chunks)};
+    const std::vector<int64_t> chunks = levels_of(result.parameters);
+    if (chunks.empty()) return {};
+    return {pulse_figure(result, view, chunks), level_figure(result, view, chunks)};
 }
 
 }  // namespace sawtooth::memory

@@ -3,35 +3,15 @@
 // Running sums and products of the gates: nothing is ever divided by a product.
 #pragma once
 
+#include "kernels/cuda/device/products.cuh"
 #include "kernels/memory/cuda/gates.cuh"
 
 namespace sawtooth::memory {
 
-struct Range {
-    int64_t first, last;
-    __device__ int count() const { return static_cast<int>(last - first); }
-};
-
-__device__ inline Range tokens_of(const TilingArguments& tiling, int tile) {
-    const int64_t begin = tiling.first + tile / tiling.tiles_a_chunk * tiling.chunk;
-    const int64_t end = begin + tiling.chunk < tiling.last ? begin + tiling.chunk : tiling.last;
-    const int64_t first = begin + tile % tiling.tiles_a_chunk * tiling.tile;
-    return {first, first + tiling.tile < end ? first + tiling.tile : end};
-}
-
-__device__ inline int64_t first_source(const TilingArguments& tiling, int64_t token) {
-    return token > tiling.halo ? token - tiling.halo : 0;
-}
-
-__device__ inline bool opens_chunk(const TilingArguments& tiling, int tile) {
-    return tile % tiling.tiles_a_chunk == 0;
-}
-
-// A tile's gates in shared memory, by all threads of the block; a barrier makes them seen.
-__device__ inline void load_gates(const GateArguments& gates, int64_t first_token_of_batch, int count,
-                                  Gate* to) {
-    for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = gate_at(gates, first_token_of_batch + i);
-}
+// What PRECISION, as which a kernel is compiled, makes of the factors of its products.
+constexpr device::Precision precision = device::Precision::PRECISION;
+using P = device::Products<precision>;
+using Element = P::Element;
 
 // a, b and h, token by token.
 struct StateCoefficients {

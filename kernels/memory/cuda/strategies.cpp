@@ -1,13 +1,12 @@
 // Which launches a strategy makes of each kind of state, and what a chip has no room for.
 
-#include "kernels/memory/cuda/plan.h"
+#include "kernels/memory/cuda/strategies.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "kernels/core/table.h"
-#include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
@@ -26,32 +25,46 @@ void add_tokens(cuda::PlanBuilder& builder, const Job& job, int64_t tokens) {
     }
 }
 
-std::optional<std::string> check_shared(const std::string& what, int64_t bytes, const Chip& chip) {
-    if (bytes <= chip.shared_bytes_per_block) return {};
-    return fmt::format("{} takes {} of shared memory a thread block, where {} has {}; choose a smaller one",
-                       what, short_bytes(static_cast<double>(bytes)), chip.name,
-                       short_bytes(static_cast<double>(chip.shared_bytes_per_block)));
+int64_t bytes_of_tokens(const Job& job, int64_t tokens) {
+    switch (job.rule->state) {
+        case State::matrix:
+            return exact_shared_bytes(job, tokens);
+        case State::slots:
+            return lattice_shared_bytes(job, false, true);
+        case State::trellis:
+            return 0;  // fits whatever is accepted
+    }
+    return 0;
 }
 
-// What makes a group of tokens large.
-std::optional<std::string> check_rows(const Job& job, int64_t bytes, const Chip& chip) {
-    return check_shared(job.rule->is_windowed ? "omega_window = " + std::to_string(job.window)
-                                              : "d = " + std::to_string(job.d),
-                        bytes, chip);
-}
-
-std::optional<std::string> check_slots(const Job& job, bool is_frozen, const Chip& chip) {
-    return check_shared("slot_count = " + std::to_string(job.slot_count),
-                        lattice_shared_bytes(job, is_frozen, true), chip);
-}
-
-std::optional<std::string> check_tokens(const Job& job, int64_t tokens, const Chip& chip) {
-    if (job.rule->is(State::slots)) return check_slots(job, false, chip);
-    if (job.rule->is(State::trellis)) return {};
-    return check_rows(job, exact_shared_bytes(job, tokens), chip);
+// What makes a thread block's share large.
+std::string largest_of(const Job& job) {
+    if (job.rule->is(State::slots)) return "slot_count = " + std::to_string(job.slot_count);
+    return job.rule->is_windowed ? "omega_window = " + std::to_string(job.window)
+                                 : "d = " + std::to_string(job.d);
 }
 
 }  // namespace
+
+int64_t shared_bytes::sequential(const Job& job) { return bytes_of_tokens(job, 1); }
+int64_t shared_bytes::sequential_persistent(const Job& job) { return bytes_of_tokens(job, job.length); }
+int64_t shared_bytes::tnt(const Job& job) { return exact_shared_bytes(job, job.local_tokens); }
+int64_t shared_bytes::associative_scan(const Job& job) { return tree_shared_bytes(job); }
+int64_t shared_bytes::frozen(const Job& job) {
+    return job.rule->is(State::slots) ? lattice_shared_bytes(job, true, true) : 0;
+}
+
+std::optional<std::string> check_shared_bytes(const Job& job, int64_t bytes, const Chip& chip) {
+    if (bytes <= chip.shared_bytes_per_block) return {};
+    return fmt::format("{} takes {} of shared memory a thread block, where {} has {}; choose a smaller one",
+                       largest_of(job), short_bytes(static_cast<double>(bytes)), chip.name,
+                       short_bytes(static_cast<double>(chip.shared_bytes_per_block)));
+}
+
+cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shared_bytes,
+                          cuda::Defines defines) {
+    return {"kernels/memory/cuda/" + name + ".cu", name, std::move(defines), threads, shared_bytes};
+}
 
 GateArguments arguments_of(const Gates& gates) {
     return {gates.alpha, gates.eta, gates.theta, gates.lambda, gates.share};
@@ -99,8 +112,7 @@ void add_lattice_gla(cuda::PlanBuilder& builder, const Job& job) {
 void add_pulse(cuda::PlanBuilder& builder, const Job& level, int32_t* to) {
     constexpr int64_t threads = 256;
     builder.launch(describe::pulse(level.length), Grid{.x = pieces("L", level.length, threads)},
-                   {.file = "kernels/memory/cuda/pulse.cu", .entry = "pulse", .threads = threads},
-                   PulseArguments{to, level.length, level.chunk});
+                   kernel("pulse", threads, 0), PulseArguments{to, level.length, level.chunk});
 }
 
 std::optional<std::string> check_on_cuda(const Parameters& parameters, const Chip& chip) {
@@ -112,30 +124,6 @@ std::optional<std::string> check_on_cuda(const Parameters& parameters, const Chi
                " has no programmatic dependent launch (compute capability 9.0 and up); accepted are sync, "
                "stream, graph";
     return {};
-}
-
-std::optional<std::string> check_sequential(const Job& job, const Chip& chip) {
-    return check_tokens(job, 1, chip);
-}
-
-std::optional<std::string> check_sequential_persistent(const Job& job, const Chip& chip) {
-    return check_tokens(job, job.length, chip);
-}
-
-std::optional<std::string> check_chunkwise_gd(const Job& job, const Chip& chip) {
-    return job.rule->is(State::slots) ? check_slots(job, true, chip) : std::nullopt;
-}
-
-std::optional<std::string> check_associative_scan(const Job& job, const Chip& chip) {
-    return check_rows(job, tree_shared_bytes(job), chip);
-}
-
-std::optional<std::string> check_tnt(const Job& job, const Chip& chip) {
-    return check_rows(job, exact_shared_bytes(job, job.local_tokens), chip);
-}
-
-std::optional<std::string> check_lattice_gla(const Job& job, const Chip& chip) {
-    return check_slots(job, true, chip);
 }
 
 }  // namespace sawtooth::memory
