@@ -85,7 +85,8 @@ Arrays perturbed(const Arrays& inputs, double share, uint64_t seed) {
 
 namespace {
 
-// The outputs of `inputs`, and how far several perturbations move them, in the mean: one alone may cancel by chance.
+// The outputs of `inputs`, and how far several perturbations move them, in the mean: one alone may cancel by
+// chance.
 template <class Outputs>
 Wanted wanted_of(const Arrays& inputs, double share, Outputs&& outputs) {
     constexpr int draws = 4;

@@ -111,7 +111,7 @@ Array sequence_of(const Family& family, const Array& array, int64_t sequence) {
     return part;
 }
 
-// The same with NaN, which no comparison looks at, from that position on.
+// What lies along the sequence, with 0 from that position on.
 Arrays cut(const Family& family, Arrays arrays, int64_t length) {
     arrays = copied(arrays);
     std::erase_if(arrays, [&](const Array& array) {
@@ -121,7 +121,7 @@ Arrays cut(const Family& family, Arrays arrays, int64_t length) {
         const Dimension positions = dimension_of(family, array, family.sequence_axis);
         const int64_t floats = bytes_of(array.dtype) / 4;
         for (int64_t i = 0; i < array.count() * floats; ++i)
-            if (positions.of(i / floats) >= length) array.as<float>()[static_cast<size_t>(i)] = NAN;
+            if (positions.of(i / floats) >= length) array.as<float>()[static_cast<size_t>(i)] = 0;
     }
     return arrays;
 }
@@ -249,7 +249,7 @@ void check_causal_prefixes(const Runs& runs, bool by_rounding) {
             const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
             wanted = {cut(drawn.family, wanted.outputs, prefix.length),
                       cut(drawn.family, wanted.moved, prefix.length)};
-            return check_outputs(drawn, runs.chip, after, wanted, wild);
+            return check_outputs(drawn, runs.chip, cut(drawn.family, after, prefix.length), wanted, wild);
         }
         const Arrays before = runs.run(drawn, drawn.inputs);
         int64_t compared = 0;

@@ -44,8 +44,7 @@ void shrink_states(const Family& family, Arrays& inputs) {
 
 uint64_t random_seed() {
     static const uint64_t seed = [] {
-        const uint64_t chosen =
-            number_in_environment("SAWTOOTH_RANDOM_SEED").value_or(1);
+        const uint64_t chosen = number_in_environment("SAWTOOTH_RANDOM_SEED").value_or(1);
         std::cout << "random settings: SAWTOOTH_RANDOM_SEED=" << chosen << std::endl;
         return chosen;
     }();

@@ -8,7 +8,6 @@ namespace {
 constexpr int warp = 32;
 constexpr int most_threads_per_block = 1024;           // the most, on every chip since 2.0
 constexpr size_t shared_without_opting_in = 48 << 10;  // likewise since 7.0
-constexpr size_t reserved_shared_bytes = 1 << 10;      // kept by the system a block, on every chip since 8.0
 
 cudaOccDeviceProp properties_of(const Chip& chip) {
     cudaOccDeviceProp properties;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/occupancy.h"
 #include "kernels/cuda/struct_bytes.h"
 #include "kernels/memory/cuda/strategies.h"
 #include "kernels/memory/launches.h"
@@ -109,8 +110,8 @@ int64_t solve_shared_bytes(const Cut& cut) {
 // Two where a multiprocessor still holds two thread blocks: copies under way are worth more than a third.
 int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     const int64_t bytes = read_shared_bytes(cut, at_boundary, 2);
-    const bool fits =
-        bytes <= chip.shared_bytes_per_block && 2 * bytes <= chip.shared_bytes_per_multiprocessor;
+    const bool fits = bytes <= chip.shared_bytes_per_block &&
+                      2 * (bytes + cuda::reserved_shared_bytes) <= chip.shared_bytes_per_multiprocessor;
     return !at_boundary && fits ? 2 : 1;
 }
 

@@ -117,7 +117,7 @@ __device__ void norm_silu(Tile (&w)[tiles]) {
             }
         const double norm = sqrt(device::sum_of_quad(square));
         const float factor =
-            static_cast<float>(sqrt(static_cast<double>(count)) / (norm > 1e-12 ? norm : 1e-12));
+            static_cast<float>(sqrt(static_cast<double>(count)) / (norm < 1e-12 ? 1e-12 : norm));
 #pragma unroll
         for (int n = 0; n < tiles; ++n) w[n][2 * half] *= factor, w[n][2 * half + 1] *= factor;
     }
