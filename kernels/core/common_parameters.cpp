@@ -64,6 +64,12 @@ Parameter ends_at(std::string name, int64_t less, Parameter row) {
 
 Parameter ends_at(std::string name, Parameter row) { return ends_at(std::move(name), 0, std::move(row)); }
 
+Parameter size_parameter(std::string name, std::string meaning, std::string unit, int64_t initial,
+                         int64_t most) {
+    return integer_parameter(std::move(name), std::move(meaning), Group::shape, std::move(unit), initial, 1,
+                             most, Step::powers_of_two, Renews::inputs);
+}
+
 Parameter backward_parameter() {
     return choice_parameter(
         "backward", "Whether the gradients are computed too; auto: where the output's gradient is given.",
@@ -76,6 +82,16 @@ void settle_backward(Parameters& parameters, const Arrays& given, std::string_vi
 
 bool runs_backward(const Parameters& parameters) { return parameters.at("backward") == Value(true); }
 
+ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
+                    bool (*used)(const Parameters&), Shape (*shape)(const Parameters&, const Arrays&)) {
+    return {.name = std::move(name),
+            .meaning = std::move(meaning),
+            .role = role,
+            .dimensions = std::move(dimensions),
+            .shape = shape,
+            .used = used};
+}
+
 ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
     return {.name = "d" + input.name,
             .meaning = "The gradient of " + input.name + ".",
@@ -83,6 +99,13 @@ ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
             .dimensions = input.dimensions,
             .shape = input.shape,
             .used = used};
+}
+
+Parameter drawn_parameter(std::string name, const std::string& unit, std::string of, int64_t most) {
+    return ends_at(std::move(of), 1,
+                   integer_parameter(std::move(name),
+                                     "Which " + unit + " the plots show; the last one if there are fewer.",
+                                     Group::run, unit, 0, 0, most, Step::linear, Renews::figures));
 }
 
 Parameter dtype_parameter(std::string initial, std::vector<Value> choices) {

@@ -68,8 +68,8 @@ struct PlanRequest {
 
 // One way to compute it. Its functions are given the variant itself, so that several rows can share them.
 struct Variant {
-    std::string name;
-    std::string idea;  // one sentence
+    std::string name = "";
+    std::string idea = "";  // one sentence
     std::vector<Backend> backends = {};
     std::vector<std::string> outputs = {};
     size_t row = 0;  // of the family's own table of facts about its variants, where it has one

@@ -23,7 +23,7 @@ struct Geometry {
 
 // `vector` neighbours of each plane, in one access a plane.
 template <class Storage, int count, int vector>
-__device__ void load_planes(const device_side::Inputs& from, int64_t at, Floats<count> (&values)[vector]) {
+__device__ void load_planes(const Inputs& from, int64_t at, Floats<count> (&values)[vector]) {
     float plane[vector];
 #pragma unroll
     for (int p = 0; p < count; ++p) {
@@ -34,13 +34,12 @@ __device__ void load_planes(const device_side::Inputs& from, int64_t at, Floats<
 }
 
 template <int count, int vector>
-__device__ void load_states(const device_side::States& from, int64_t at, Floats<count> (&values)[vector]) {
+__device__ void load_states(const Planes& from, int64_t at, Floats<count> (&values)[vector]) {
     load_planes<device::f32>({from.plane[0], from.plane[1]}, at, values);
 }
 
 template <int count, int vector>
-__device__ void store_states(const device_side::States& to, int64_t at,
-                             const Floats<count> (&values)[vector]) {
+__device__ void store_states(const Planes& to, int64_t at, const Floats<count> (&values)[vector]) {
     float plane[vector];
 #pragma unroll
     for (int p = 0; p < count; ++p) {

@@ -21,7 +21,7 @@ using namespace sawtooth::scan;
 using State = OP::State;
 
 struct Leaves {
-    const device_side::Sweep& given;
+    const Given<Sweep>& given;
 
     __device__ Geometry<FLIPPED> geometry() const { return {given.length, given.channels}; }
     __device__ int64_t count() const { return given.length; }
@@ -37,7 +37,7 @@ struct Leaves {
 
 // A height of the tree, [batch, nodes, channels].
 struct Nodes {
-    const device_side::States& states;
+    const Planes& states;
     int64_t nodes, channels;
 
     __device__ int64_t count() const { return nodes; }
@@ -53,10 +53,10 @@ struct Nodes {
         store_states(states, at(batch, node, column), {state});
     }
 };
-__device__ Nodes parents_of(const device_side::Sweep& given) {
+__device__ Nodes parents_of(const Given<Sweep>& given) {
     return {given.parents, given.parent_count, given.channels};
 }
-__device__ Nodes children_of(const device_side::Sweep& given) {
+__device__ Nodes children_of(const Given<Sweep>& given) {
     return {given.children, given.child_count, given.channels};
 }
 
@@ -76,18 +76,18 @@ __device__ void up(const Children& children, const Nodes& parents) {
 
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
 // their children.
-extern "C" __global__ void __launch_bounds__(THREADS) up_sweep_leaves(device_side::Sweep given) {
+extern "C" __global__ void __launch_bounds__(THREADS) up_sweep_leaves(Given<Sweep> given) {
     up(Leaves{given}, parents_of(given));
 }
 
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
 // their children.
-extern "C" __global__ void __launch_bounds__(THREADS) up_sweep(device_side::Sweep given) {
+extern "C" __global__ void __launch_bounds__(THREADS) up_sweep(Given<Sweep> given) {
     up(children_of(given), parents_of(given));
 }
 
 // What stands before a parent; the root, which has no states, starts the sequence.
-__device__ State before_parent(const device_side::Sweep& given, int64_t batch, int64_t node, int64_t column) {
+__device__ State before_parent(const Given<Sweep>& given, int64_t batch, int64_t node, int64_t column) {
     return given.parents.plane[0] ? parents_of(given).get(batch, node, column)
                                   : start_state<OP>(given.initial, batch * given.channels + column);
 }
@@ -99,7 +99,7 @@ struct Pair {
 
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
 // their children.
-extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(device_side::Sweep given) {
+extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(Given<Sweep> given) {
     const Nodes children = children_of(given);
     for_each_position<BLOCK_SIZE, LANES>(
         given.parent_count, given.channels,
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(device_side::Sw
 // The last sweep writes y: that of a left leaf is also what stands before its right neighbour.
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
 // their children.
-extern "C" __global__ void __launch_bounds__(THREADS) down_sweep_leaves(device_side::Sweep given) {
+extern "C" __global__ void __launch_bounds__(THREADS) down_sweep_leaves(Given<Sweep> given) {
     const Leaves leaves{given};
     for_each_position<BLOCK_SIZE, LANES>(
         given.parent_count, given.channels,

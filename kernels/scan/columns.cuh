@@ -92,8 +92,8 @@ struct Columns {
     }
 
     template <bool flipped>
-    static __device__ void load(const device_side::Inputs& from, Geometry<flipped> geometry, int64_t batch,
-                                int64_t first, int64_t column, Kept& kept) {
+    static __device__ void load(const Inputs& from, Geometry<flipped> geometry, int64_t batch, int64_t first,
+                                int64_t column, Kept& kept) {
         const int here = rows_there(geometry, first, column);
         const int64_t start = geometry.at(batch, first + first_row(), column), stride = geometry.stride();
         if constexpr (shared_rows > 0) {

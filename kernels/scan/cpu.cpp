@@ -5,16 +5,14 @@
 //   blelloch       totals up a binary tree, prefixes down again (Blelloch 1990)
 //   three_phase    scan in blocks, scan of the blocks' totals, add
 //   lookback       one pass: a tile looks back for the prefix before it (Merrill, Garland 2016)
-// Each variant is a function of one item of a launch, and a function that adds the launches.
+// Each launch is a function of one of its items, and a function that adds it.
 
 #include <algorithm>
 #include <array>
 
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/lookback.h"
-#include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/scratch.h"
-#include "kernels/scan/steps.h"
 #include "kernels/scan/tiles.h"
 
 namespace sawtooth::scan {
@@ -22,6 +20,7 @@ namespace {
 
 using cpu::Item;
 using cpu::Split;
+using cpu::States;
 
 // Outputs larger than this are stored past the caches: they would be evicted before anybody reads them.
 constexpr int64_t streamed_bytes = 16 << 20;
@@ -32,6 +31,10 @@ bool is_streamed(const Job& job) { return job.elements() * bytes_of(job.y_storag
 States scratch_states(size_t slot, int64_t count) {
     thread_local std::array<std::array<std::vector<float>, 2>, 3> rooms;
     return {{cpu::at_least(rooms[slot][0], count), cpu::at_least(rooms[slot][1], count)}};
+}
+
+States from(const Planes& planes, int64_t offset) {
+    return States{{planes.plane[0], planes.plane[1]}}.from(offset);
 }
 
 // Of [batch, rows, channels] in blocks of `block_size` rows: which rows an item stands for.
@@ -50,15 +53,13 @@ Side blocks_of(const Job& job, const std::string& name, int64_t rows) {
 }
 Side strips_side(const Strips& strips) { return {strips.count, "ceil(D / columns a strip)"}; }
 
-}  // namespace
-
 // sequential: an item walks one strip of columns of one sequence.
 
-void add_sequential(cpu::PlanBuilder& builder, const Job& job) {
+void add(cpu::PlanBuilder& builder, const Stage& stage, Sequential) {
     constexpr int64_t steps_a_tile = 256;  // widened at once where they are stored in less than f32
-    const Strips strips = strips_of(job, steps_a_tile);
+    const Strips strips = strips_of(stage.job, steps_a_tile);
     builder.launch(
-        describe_sequential(job), side("B", job.batch) * strips_side(strips), [=](const Item& item) {
+        stage.info, side("B", stage.job.batch) * strips_side(strips), [=, job = stage.job](const Item& item) {
             const Access access(job);
             const int64_t batch = item.index / strips.count;
             const int64_t column = item.index % strips.count * strips.width;
@@ -76,12 +77,10 @@ void add_sequential(cpu::PlanBuilder& builder, const Job& job) {
 
 // hillis_steele: an item does one step for one block of positions.
 
-namespace {
-
 // The block's states before the step; what lies before the block is read too where it is an input.
 States states_before(const Job& job, const Access& access, const Doubling& step, const Block& block) {
     const int64_t width = job.channels;
-    if (!step.is_first) return step.from.from((block.batch * job.length + block.first) * width);
+    if (!step.is_first) return from(step.from, (block.batch * job.length + block.first) * width);
     const int64_t before = std::min<int64_t>(block.first, 1);
     const States lifted = scratch_states(0, (block.count + before) * width);
     access.lift(block.batch, block.first - before, 1, block.count + before, lifted, true);
@@ -94,7 +93,7 @@ void double_block(const Job& job, const Doubling& step, const Item& item) {
     const int64_t width = job.channels;
     const States here = states_before(job, access, step, block);
     const States out = step.is_last ? scratch_states(1, block.count * width)
-                                    : step.to.from((block.batch * job.length + block.first) * width);
+                                    : from(step.to, (block.batch * job.length + block.first) * width);
     const int64_t alone =
         std::clamp<int64_t>(step.reach - block.first, 0, block.count);  // nothing is so far back
     const int64_t kept = alone * width, joined = (block.count - alone) * width;
@@ -107,19 +106,12 @@ void double_block(const Job& job, const Doubling& step, const Item& item) {
     item.tally += {joined, (block.count + std::min(block.first, step.reach)) * width, block.count * width};
 }
 
-}  // namespace
-
-void add_hillis_steele(cpu::PlanBuilder& builder, const Job& job) {
-    for (Doubling& step : doubling_steps(builder, job)) {
-        LaunchInfo info = std::move(step.info);
-        builder.launch(std::move(info), blocks_of(job, "L", job.length),
-                       [job, step](const Item& item) { double_block(job, step, item); });
-    }
+void add(cpu::PlanBuilder& builder, const Stage& stage, const Doubling& doubling) {
+    builder.launch(stage.info, blocks_of(stage.job, "L", stage.job.length),
+                   [job = stage.job, doubling](const Item& item) { double_block(job, doubling, item); });
 }
 
 // blelloch: an item does one sweep for one block of parents.
-
-namespace {
 
 // Children first, first + 2, … side by side: states of their height, or lifted inputs.
 void gather(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, int64_t count, States to) {
@@ -127,7 +119,7 @@ void gather(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, in
     const int64_t width = job.channels;
     for (int p = 0; p < planes_of(job.op); ++p)
         for (int64_t k = 0; k < count; ++k)
-            std::copy_n(sweep.of_children.plane[p] + (batch * sweep.children + first + 2 * k) * width, width,
+            std::copy_n(sweep.children.plane[p] + (batch * sweep.child_count + first + 2 * k) * width, width,
                         to.plane[p] + k * width);
 }
 
@@ -137,14 +129,15 @@ void scatter(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, i
     for (int p = 0; p < planes_of(job.op); ++p)
         for (int64_t k = 0; k < count; ++k)
             std::copy_n(from.plane[p] + k * width, width,
-                        sweep.of_children.plane[p] + (batch * sweep.children + first + 2 * k) * width);
+                        sweep.children.plane[p] + (batch * sweep.child_count + first + 2 * k) * width);
 }
 
 // Parents of a block, and how many of them have a right child too.
 struct Parents : Block {
     int64_t pairs;
     Parents(const Job& job, const Sweep& sweep, int64_t index)
-        : Block(index, sweep.parents, job.block_size), pairs(std::min(count, sweep.children / 2 - first)) {}
+        : Block(index, sweep.parent_count, job.block_size),
+          pairs(std::min(count, sweep.child_count / 2 - first)) {}
 };
 
 void sweep_up(const Job& job, const Sweep& sweep, const Item& item) {
@@ -153,7 +146,7 @@ void sweep_up(const Job& job, const Sweep& sweep, const Item& item) {
     const States left = scratch_states(0, all), right = scratch_states(1, all);
     gather(job, sweep, of.batch, 2 * of.first, of.count, left);
     gather(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
-    const States out = sweep.of_parents.from((of.batch * sweep.parents + of.first) * width);
+    const States out = from(sweep.parents, (of.batch * sweep.parent_count + of.first) * width);
     combine(job.op, left, right, out, joined);
     copy_states(job.op, left.from(joined), out.from(joined), all - joined);
     item.tally += {joined, all + joined, all};
@@ -161,7 +154,7 @@ void sweep_up(const Job& job, const Sweep& sweep, const Item& item) {
 
 // What stands before the parents of a block; before the root, the start of the sequence.
 States prefixes_of(const Job& job, const Sweep& sweep, const Parents& of) {
-    if (!sweep.is_root) return sweep.of_parents.from((of.batch * sweep.parents + of.first) * job.channels);
+    if (!sweep.is_root) return from(sweep.parents, (of.batch * sweep.parent_count + of.first) * job.channels);
     const States start = scratch_states(2, job.channels);
     Access(job).start(of.batch, 0, job.channels, start);
     return start;
@@ -197,21 +190,14 @@ void sweep_down_leaves(const Job& job, const Sweep& sweep, const Item& item) {
     item.tally += {all + joined, 2 * all + joined, all + joined};
 }
 
-}  // namespace
-
-void add_blelloch(cpu::PlanBuilder& builder, const Job& job) {
-    for (Sweep& sweep : sweep_steps(builder, job)) {
-        LaunchInfo info = std::move(sweep.info);
-        const auto act = sweep.is_up ? sweep_up : sweep.is_leaf ? sweep_down_leaves : sweep_down;
-        builder.launch(info,
-                       blocks_of(job, "ceil(L / 2^" + std::to_string(sweep.height) + ")", sweep.parents),
-                       [job, sweep, act](const Item& item) { act(job, sweep, item); });
-    }
+void add(cpu::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
+    const auto act = sweep.is_up ? sweep_up : sweep.is_leaf ? sweep_down_leaves : sweep_down;
+    const std::string parents = "ceil(L / 2^" + std::to_string(sweep.height) + ")";
+    builder.launch(stage.info, blocks_of(stage.job, parents, sweep.parent_count),
+                   [job = stage.job, sweep, act](const Item& item) { act(job, sweep, item); });
 }
 
 // three_phase: an item scans one block of one strip, then the totals of one sequence, then adds to one block.
-
-namespace {
 
 void scan_block(const Job& job, const Phases& phases, const Strips& strips, const Item& item) {
     const Access access(job);
@@ -219,9 +205,9 @@ void scan_block(const Job& job, const Phases& phases, const Strips& strips, cons
     const int64_t column = item.index % strips.count * strips.width;
     const int64_t columns = std::min(strips.width, job.channels - column);
     const States total =
-        phases.totals.from(item.index / strips.count * job.channels + column);  // [batch, blocks, channels]
-    scan_tile_states(access, {block.batch, block.first, block.count, column, columns}, total, phases.local,
-                     is_streamed(job));
+        from(phases.totals, item.index / strips.count * job.channels + column);  // [batch, blocks, channels]
+    scan_tile_states(access, {block.batch, block.first, block.count, column, columns}, total,
+                     from(phases.local, 0), is_streamed(job));
     item.tally += {block.count * columns, block.count * columns, block.count * columns};
 }
 
@@ -229,7 +215,7 @@ void scan_totals(const Job& job, const Phases& phases, const Item& item) {
     const int64_t width = job.channels, blocks = job.blocks();
     const States carry = scratch_states(0, width);
     Access(job).start(item.index, 0, width, carry);
-    const States totals = phases.totals.from(item.index * blocks * width);
+    const States totals = from(phases.totals, item.index * blocks * width);
     spread(job.op, totals, blocks, width, carry, totals);
     item.tally += {blocks * width, blocks * width, blocks * width};
 }
@@ -241,29 +227,30 @@ void add_prefix(const Job& job, const Phases& phases, const Item& item) {
     const int64_t begin = Access(job).offset({.batch = block.batch, .first = lowest});
     const bool narrows = job.y_storage != Storage::f32;
     float* const out = narrows ? scratch_states(0, count).plane[0] : static_cast<float*>(job.y) + begin;
-    const States prefix = phases.totals.from(item.index * job.channels);
-    combine_rows(job.op, prefix, phases.local.from(begin), out, block.count, job.channels);
+    const States prefix = from(phases.totals, item.index * job.channels);
+    combine_rows(job.op, prefix, from(phases.local, begin), out, block.count, job.channels);
     if (narrows) cpu::narrow(job.y_storage, out, static_cast<uint16_t*>(job.y) + begin, count);
     item.tally += {count, count, count};
 }
 
-}  // namespace
+void add(cpu::PlanBuilder& builder, const Stage& stage, const BlockScan& phases) {
+    const Strips strips = strips_of(stage.job, stage.job.block_size);
+    builder.launch(stage.info, blocks_of(stage.job, "L", stage.job.length) * strips_side(strips),
+                   [=, job = stage.job](const Item& item) { scan_block(job, phases, strips, item); });
+}
 
-void add_three_phase(cpu::PlanBuilder& builder, const Job& job) {
-    const Strips strips = strips_of(job, job.block_size);
-    const Phases phases = three_phases(builder, job);
-    builder.launch(phases.block_scan, blocks_of(job, "L", job.length) * strips_side(strips),
-                   [=](const Item& item) { scan_block(job, phases, strips, item); });
-    builder.launch(phases.block_sums, side("B", job.batch),
-                   [=](const Item& item) { scan_totals(job, phases, item); });
-    builder.launch(phases.add_prefixes, blocks_of(job, "L", job.length),
-                   [=](const Item& item) { add_prefix(job, phases, item); });
+void add(cpu::PlanBuilder& builder, const Stage& stage, const BlockSums& phases) {
+    builder.launch(stage.info, side("B", stage.job.batch),
+                   [job = stage.job, phases](const Item& item) { scan_totals(job, phases, item); });
+}
+
+void add(cpu::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phases) {
+    builder.launch(stage.info, blocks_of(stage.job, "L", stage.job.length),
+                   [job = stage.job, phases](const Item& item) { add_prefix(job, phases, item); });
 }
 
 // lookback: an item scans one tile of one strip. All sequences (strips of a batch item) advance together, and
 // an item waits for smaller ones alone.
-
-namespace {
 
 // Blocks in a tile of look-back. A block of one channel is scanned sooner than looked back for, so that a
 // tile has 8192 steps at the least.
@@ -336,27 +323,24 @@ struct LookbackScan {
     }
 };
 
-}  // namespace
-
-void add_lookback(cpu::PlanBuilder& builder, const Job& job) {
-    const LookbackScan& scan = builder.keep(LookbackScan(builder, job));
+void add(cpu::PlanBuilder& builder, const Stage& stage, Lookback) {
+    const LookbackScan& scan = builder.keep(LookbackScan(builder, stage.job));
     builder.launch(
-        describe_lookback(job), tiles_of(job) * side("B", job.batch) * strips_side(scan.strips),
+        stage.info, tiles_of(stage.job) * side("B", stage.job.batch) * strips_side(scan.strips),
         Split::cyclic, [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
 }
 
 // What the backward pass of linear does beside its scan: an item does a block of positions, row by row.
 
-namespace {
-
 constexpr int64_t positions_an_item = 256;
 
 template <class Row>
-void add_rows_launch(cpu::PlanBuilder& builder, const Job& job, LaunchInfo info, Row row) {
-    const Side blocks = pieces("L", job.length, positions_an_item);
-    builder.launch(std::move(info), side("B", job.batch) * blocks, [=](const Item& item) {
+void add_rows(cpu::PlanBuilder& builder, const Stage& of, Row row) {
+    const Side blocks = pieces("L", of.job.length, positions_an_item);
+    builder.launch(of.info, side("B", of.job.batch) * blocks, [=, job = of.job](const Item& item) {
         const Block block(item.index, job.length, positions_an_item);
-        for (int64_t step = block.first; step < block.first + block.count; ++step) row(block.batch, step);
+        for (int64_t step = block.first; step < block.first + block.count; ++step)
+            row(job, block.batch, step);
         const int64_t elements = block.count * job.channels;
         item.tally += {0, elements, elements};
     });
@@ -381,11 +365,11 @@ void shift_row(const Job& forward, void* shifted, int64_t batch, int64_t step) {
     if (step + 1 == forward.length)
         std::fill_n(to, forward.channels, Word{});
     else
-        std::copy_n(static_cast<const Word*>(forward.a) + row_at(forward, batch, step + 1), forward.channels,
-                    to);
+        std::copy_n(static_cast<const Word*>(forward.in.plane[0]) + row_at(forward, batch, step + 1),
+                    forward.channels, to);
 }
 
-void gate_gradient_row(const Job& forward, const GateGradients& gradients, int64_t batch, int64_t step) {
+void gate_gradient_row(const Job& forward, const GateGradient& gradient, int64_t batch, int64_t step) {
     thread_local std::vector<float> room, gate_room;
     const int64_t here = row_at(forward, batch, step), width = forward.channels;
     const float* const initial = forward.initial ? forward.initial + batch * width : nullptr;
@@ -393,28 +377,30 @@ void gate_gradient_row(const Job& forward, const GateGradients& gradients, int64
         step > 0 ? widened_row(forward.y, forward.y_storage, row_at(forward, batch, step - 1), width, room)
                  : initial;
     for (int64_t c = 0; c < width; ++c)
-        gradients.da[here + c] = gradients.g[here + c] * (before ? before[c] : 0);
-    if (step != 0 || !gradients.dinitial) return;
-    const float* const gate = widened_row(forward.a, forward.storage, here, width, gate_room);
+        gradient.da[here + c] = gradient.dx[here + c] * (before ? before[c] : 0);
+    if (step != 0 || !gradient.dinitial) return;
+    const float* const gate = widened_row(forward.in.plane[0], forward.storage, here, width, gate_room);
     for (int64_t c = 0; c < width; ++c)
-        gradients.dinitial[batch * width + c] = gate[c] * gradients.g[here + c];
+        gradient.dinitial[batch * width + c] = gate[c] * gradient.dx[here + c];
+}
+
+void add(cpu::PlanBuilder& builder, const Stage& stage, ShiftGates shift) {
+    const auto shift_of = stage.job.storage == Storage::f32 ? shift_row<float> : shift_row<uint16_t>;
+    add_rows(builder, stage, [=](const Job& forward, int64_t batch, int64_t at) {
+        shift_of(forward, shift.shifted, batch, at);
+    });
+}
+
+void add(cpu::PlanBuilder& builder, const Stage& stage, const GateGradient& gradient) {
+    add_rows(builder, stage, [=](const Job& forward, int64_t batch, int64_t at) {
+        gate_gradient_row(forward, gradient, batch, at);
+    });
 }
 
 }  // namespace
 
-void add_shift_gates(cpu::PlanBuilder& builder, const Job& forward, const GateGradients& gradients) {
-    const auto shift = forward.storage == Storage::f32 ? shift_row<float> : shift_row<uint16_t>;
-    add_rows_launch(builder, forward, describe_shift_gates(forward),
-                    [forward, shift, to = gradients.shifted](int64_t batch, int64_t step) {
-                        shift(forward, to, batch, step);
-                    });
-}
-
-void add_gate_gradient(cpu::PlanBuilder& builder, const Job& forward, const GateGradients& gradients) {
-    add_rows_launch(builder, forward, describe_gate_gradient(forward, gradients),
-                    [forward, gradients](int64_t batch, int64_t step) {
-                        gate_gradient_row(forward, gradients, batch, step);
-                    });
+void launch(cpu::PlanBuilder& builder, const Stage& stage) {
+    std::visit([&](const auto& what) { add(builder, stage, what); }, stage.what);
 }
 
 }  // namespace sawtooth::scan

@@ -1,11 +1,10 @@
-// The launches of the five variants: which kernel, with which macros, on which grid. What they compute stands
-// in the .cu files of this folder.
+// How launches are done on a GPU: which kernel, with which macros, on which grid. What the kernels compute
+// stands in the .cu files of this folder.
 
 #include <algorithm>
 
-#include "kernels/cuda/plan_builder.h"
 #include "kernels/scan/arguments.cuh"
-#include "kernels/scan/steps.h"
+#include "kernels/scan/job.h"
 #include "kernels/scan/tiles_cuda.h"
 
 namespace sawtooth::scan {
@@ -29,17 +28,6 @@ KernelSource source_of(const std::string& file, const std::string& entry, const 
     std::move(tiling.begin(), tiling.end(), std::back_inserter(defines));
     return {"kernels/scan/" + file, entry, std::move(defines), threads, shared_bytes};
 }
-
-device_side::Scan arguments_of(const Job& job) {
-    const bool is_linear = job.op == Operator::linear;
-    return {{{is_linear ? job.a : job.x, is_linear ? job.x : nullptr}},
-            job.initial,
-            job.y,
-            job.length,
-            job.channels,
-            job.batch};
-}
-device_side::States on_device(const States& states) { return {{states.plane[0], states.plane[1]}}; }
 
 // Kernels of strips.cuh: LANES columns side by side, block_size of `rows` rows a thread block.
 int64_t strip_lanes(const Job& job) { return std::min<int64_t>(power_of_two_from(job.channels), 32); }
@@ -68,139 +56,119 @@ KernelSource rows_source(const std::string& file, const std::string& entry, cons
     return source_of(file, entry, job, 32 * warps, {{"VECTOR", vector}, {"WARPS", warps}});
 }
 
-}  // namespace
-
-void add_sequential(cuda::PlanBuilder& builder, const Job& job) {
+void add(cuda::PlanBuilder& builder, const Stage& stage, Sequential) {
     constexpr int64_t threads = 32;
-    const Side columns = pieces("(B * D)", job.batch * job.channels, threads);
-    builder.launch(describe_sequential(job), {columns},
-                   source_of("sequential.cu", "sequential", job, threads), arguments_of(job));
+    const Job& job = stage.job;
+    builder.launch(stage.info, {pieces("(B * D)", job.batch * job.channels, threads)},
+                   source_of("sequential.cu", "sequential", job, threads), Scan(job));
 }
 
-void add_hillis_steele(cuda::PlanBuilder& builder, const Job& job) {
-    for (Doubling& step : doubling_steps(builder, job)) {
-        const char* const entry = step.is_first && step.is_last ? "double_only"
-                                  : step.is_first               ? "double_first"
-                                  : step.is_last                ? "double_last"
-                                                                : "double_middle";
-        const device_side::Doubling given = {arguments_of(job), on_device(step.from), on_device(step.to),
-                                             step.reach};
-        builder.launch(std::move(step.info), strip_grid(job, "L", job.length),
-                       strip_source("hillis_steele.cu", entry, job), given);
-    }
+void add(cuda::PlanBuilder& builder, const Stage& stage, const Doubling& doubling) {
+    const char* const entry = doubling.is_first && doubling.is_last ? "double_only"
+                              : doubling.is_first                   ? "double_first"
+                              : doubling.is_last                    ? "double_last"
+                                                                    : "double_middle";
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   strip_source("hillis_steele.cu", entry, stage.job), Given<Doubling>{stage.job, doubling});
 }
 
-void add_blelloch(cuda::PlanBuilder& builder, const Job& job) {
-    for (Sweep& sweep : sweep_steps(builder, job)) {
-        const std::string entry =
-            std::string(sweep.is_up ? "up_sweep" : "down_sweep") + (sweep.is_leaf ? "_leaves" : "");
-        const device_side::Sweep given = {arguments_of(job), on_device(sweep.of_parents),
-                                          on_device(sweep.of_children), sweep.parents, sweep.children};
-        builder.launch(std::move(sweep.info),
-                       strip_grid(job, "ceil(L / 2^" + std::to_string(sweep.height) + ")", sweep.parents),
-                       strip_source("blelloch.cu", entry, job), given);
-    }
+void add(cuda::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
+    const std::string entry =
+        std::string(sweep.is_up ? "up_sweep" : "down_sweep") + (sweep.is_leaf ? "_leaves" : "");
+    const std::string parents = "ceil(L / 2^" + std::to_string(sweep.height) + ")";
+    builder.launch(stage.info, strip_grid(stage.job, parents, sweep.parent_count),
+                   strip_source("blelloch.cu", entry, stage.job), Given<Sweep>{stage.job, sweep});
 }
 
-namespace {
+KernelSource phase_source(const std::string& entry, const Job& job, int64_t threads) {
+    return source_of("three_phase.cu", entry, job, threads,
+                     {{"LANES", strip_lanes(job)}, {"UNITS", strip_lanes(job)}});
+}
 
-void add_block_scan(cuda::PlanBuilder& builder, const Job& job, LaunchInfo info,
-                    const device_side::Phases& given) {
+void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockScan& phases) {
+    const Job& job = stage.job;
     const Side blocks = side("B", job.batch) * pieces("L", job.length, "block_size", job.block_size);
     if (job.channels == 1) {
         constexpr int64_t warps = 4;
-        builder.launch(std::move(info), {pieces("(" + blocks.formula + ")", blocks.count, warps)},
-                       rows_source("three_phase_rows.cu", "block_scan", job, warps), given);
-        return;
+        return builder.launch(stage.info, {pieces("(" + blocks.formula + ")", blocks.count, warps)},
+                              rows_source("three_phase_rows.cu", "block_scan", job, warps),
+                              Given<Phases>{job, phases});
     }
     const ColumnTile tile = column_tile(job, builder.chip());
-    builder.launch(std::move(info), {blocks, pieces("D", job.channels, tile.width())},
-                   columns_source("three_phase_columns.cu", "block_scan", job, tile), given);
+    builder.launch(stage.info, {blocks, pieces("D", job.channels, tile.width())},
+                   columns_source("three_phase_columns.cu", "block_scan", job, tile),
+                   Given<Phases>{job, phases});
 }
 
-}  // namespace
-
-void add_three_phase(cuda::PlanBuilder& builder, const Job& job) {
-    Phases phases = three_phases(builder, job);
-    const device_side::Phases given = {arguments_of(job), on_device(phases.local), on_device(phases.totals),
-                                       job.blocks()};
-    add_block_scan(builder, job, std::move(phases.block_scan), given);
-    const int64_t units = strip_lanes(job);
-    const auto source = [&](const std::string& entry, int64_t threads) {
-        return source_of("three_phase.cu", entry, job, threads, {{"LANES", units}, {"UNITS", units}});
-    };
-    builder.launch(std::move(phases.block_sums), {side("B", job.batch), pieces("D", job.channels, units)},
-                   source("scan_of_block_sums", 512), given);
-    builder.launch(std::move(phases.add_prefixes), strip_grid(job, "L", job.length),
-                   source("add_block_prefixes", strip_threads), given);
+void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockSums& phases) {
+    const Job& job = stage.job;
+    builder.launch(stage.info, {side("B", job.batch), pieces("D", job.channels, strip_lanes(job))},
+                   phase_source("scan_of_block_sums", job, 512), Given<Phases>{job, phases});
 }
 
-namespace {
+void add(cuda::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phases) {
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   phase_source("add_block_prefixes", stage.job, strip_threads),
+                   Given<Phases>{stage.job, phases});
+}
 
 // Tickets and what tiles publish (lookback.cuh): a flag with one float in 8 bytes, or with two in 16.
-device_side::Lookback lookback_arguments(cuda::PlanBuilder& builder, const Job& job, int64_t states) {
-    auto* const counter = builder.take_zeroed<unsigned long long>(1);
-    return {arguments_of(job), counter,
-            builder.take_zeroed<std::byte>(states * (planes_of(job.op) == 1 ? 8 : 16))};
+Given<LookbackBoard> lookback_arguments(cuda::PlanBuilder& builder, const Job& job, int64_t states) {
+    const int64_t bytes = states * (planes_of(job.op) == 1 ? 8 : 16);
+    return {job, {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(bytes)}};
 }
 
-void add_lookback_of_columns(cuda::PlanBuilder& builder, const Job& job) {
+void add_lookback_of_columns(cuda::PlanBuilder& builder, const Stage& stage) {
+    const Job& job = stage.job;
     const ColumnTile tile = column_tile(job, builder.chip());
     const Side tiles = pieces("L", job.length, "block_size", job.block_size) * side("B", job.batch) *
                        pieces("D", job.channels, tile.width());
-    builder.launch(describe_lookback(job), {tiles},
-                   columns_source("lookback_columns.cu", "lookback", job, tile),
+    builder.launch(stage.info, {tiles}, columns_source("lookback_columns.cu", "lookback", job, tile),
                    lookback_arguments(builder, job, tiles.count * tile.width()));
 }
 
-void add_lookback_of_rows(cuda::PlanBuilder& builder, const Job& job) {
+void add_lookback_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
+    const Job& job = stage.job;
     const int64_t warps = std::min<int64_t>(power_of_two_from(job.blocks()), 8);
-    const Side stretches =
-        pieces("L", job.length, "(" + std::to_string(warps) + " * block_size)", warps * job.block_size) *
-        side("B", job.batch);
-    builder.launch(describe_lookback(job), {stretches},
-                   rows_source("lookback_rows.cu", "lookback", job, warps),
+    const std::string stretch = "(" + std::to_string(warps) + " * block_size)";
+    const Side stretches = pieces("L", job.length, stretch, warps * job.block_size) * side("B", job.batch);
+    builder.launch(stage.info, {stretches}, rows_source("lookback_rows.cu", "lookback", job, warps),
                    lookback_arguments(builder, job, stretches.count));
 }
 
-void add_walk_of_rows(cuda::PlanBuilder& builder, const Job& job) {
+void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
     constexpr int64_t warps = 4;
-    LaunchInfo info = describe_lookback(job);
+    LaunchInfo info = stage.info;
     info.meaning = "Walks every row tile after tile, one warp a row: the prefix is handed on in a register.";
-    builder.launch(std::move(info), {pieces("B", job.batch, warps)},
-                   rows_source("lookback_chains.cu", "lookback", job, warps), arguments_of(job));
+    builder.launch(std::move(info), {pieces("B", stage.job.batch, warps)},
+                   rows_source("lookback_chains.cu", "lookback", stage.job, warps), Scan(stage.job));
 }
 
-}  // namespace
-
-void add_lookback(cuda::PlanBuilder& builder, const Job& job) {
-    if (job.channels > 1)
-        add_lookback_of_columns(builder, job);
-    else if (walks_rows(job, builder.chip()))
-        add_walk_of_rows(builder, job);
+void add(cuda::PlanBuilder& builder, const Stage& stage, Lookback) {
+    if (stage.job.channels > 1)
+        add_lookback_of_columns(builder, stage);
+    else if (walks_rows(stage.job, builder.chip()))
+        add_walk_of_rows(builder, stage);
     else
-        add_lookback_of_rows(builder, job);
+        add_lookback_of_rows(builder, stage);
 }
 
-namespace {
+void add(cuda::PlanBuilder& builder, const Stage& stage, ShiftGates shift) {
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   strip_source("gradients.cu", "shift_gates", stage.job),
+                   Given<ShiftGates>{stage.job, shift});
+}
 
-device_side::Gradients gradient_arguments(const Job& forward, const GateGradients& gradients) {
-    return {forward.a,    gradients.shifted,  forward.y,      gradients.g,     forward.initial,
-            gradients.da, gradients.dinitial, forward.length, forward.channels};
+void add(cuda::PlanBuilder& builder, const Stage& stage, const GateGradient& gradient) {
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   strip_source("gradients.cu", "gate_gradient", stage.job),
+                   Given<GateGradient>{stage.job, gradient});
 }
 
 }  // namespace
 
-void add_shift_gates(cuda::PlanBuilder& builder, const Job& forward, const GateGradients& gradients) {
-    builder.launch(describe_shift_gates(forward), strip_grid(forward, "L", forward.length),
-                   strip_source("gradients.cu", "shift_gates", forward),
-                   gradient_arguments(forward, gradients));
-}
-
-void add_gate_gradient(cuda::PlanBuilder& builder, const Job& forward, const GateGradients& gradients) {
-    builder.launch(describe_gate_gradient(forward, gradients), strip_grid(forward, "L", forward.length),
-                   strip_source("gradients.cu", "gate_gradient", forward),
-                   gradient_arguments(forward, gradients));
+void launch(cuda::PlanBuilder& builder, const Stage& stage) {
+    std::visit([&](const auto& what) { add(builder, stage, what); }, stage.what);
 }
 
 }  // namespace sawtooth::scan

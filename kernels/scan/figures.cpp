@@ -71,8 +71,9 @@ Figure work_figure(const Result& result) {
         numbers.push_back(
             {static_cast<double>(variant.launches.size()), static_cast<double>(tally.combines) / elements,
              static_cast<double>(tally.read) / elements, static_cast<double>(tally.written) / elements,
-             static_cast<double>(algorithms()[static_cast<size_t>(variant.index)].depth(
-                 result.parameters.integer("length"), block_size_of(result.parameters)))});
+             static_cast<double>(depth_of(scan_family().variants[static_cast<size_t>(variant.index)],
+                                          result.parameters.integer("length"),
+                                          block_size_of(result.parameters)))});
     }
     if (numbers.empty()) {
         figure.missing = "Counted work of every variant, once a run has been measured with profile timeline.";

@@ -22,7 +22,7 @@ using State = OP::State;
 
 // Where a step reads its states: the inputs, whose first one takes the start in, or the last step's buffer.
 struct FromInputs {
-    const device_side::Doubling& given;
+    const Given<Doubling>& given;
     Geometry<FLIPPED> geometry;
 
     __device__ State operator()(int64_t batch, int64_t step, int64_t column) const {
@@ -34,7 +34,7 @@ struct FromInputs {
     }
 };
 struct FromStates {
-    const device_side::Doubling& given;
+    const Given<Doubling>& given;
     Geometry<FLIPPED> geometry;
 
     __device__ State operator()(int64_t batch, int64_t step, int64_t column) const {
@@ -46,18 +46,18 @@ struct FromStates {
 
 // Where it writes them: the other buffer, or y.
 struct ToStates {
-    const device_side::Doubling& given;
+    const Given<Doubling>& given;
     __device__ void operator()(int64_t at, State state) const { store_states(given.to, at, {state}); }
 };
 struct ToY {
-    const device_side::Doubling& given;
+    const Given<Doubling>& given;
     __device__ void operator()(int64_t at, State state) const {
         device::store<device::Y>(given.y, at, {OP::finish(state)});
     }
 };
 
 template <class From, class To>
-__device__ void double_reach(const device_side::Doubling& given) {
+__device__ void double_reach(const Given<Doubling>& given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     const From from{given, geometry};
     const To to{given};
@@ -73,22 +73,22 @@ __device__ void double_reach(const device_side::Doubling& given) {
 }
 
 // Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
-extern "C" __global__ void __launch_bounds__(THREADS) double_first(device_side::Doubling given) {
+extern "C" __global__ void __launch_bounds__(THREADS) double_first(Given<Doubling> given) {
     double_reach<FromInputs, ToStates>(given);
 }
 
 // Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
-extern "C" __global__ void __launch_bounds__(THREADS) double_middle(device_side::Doubling given) {
+extern "C" __global__ void __launch_bounds__(THREADS) double_middle(Given<Doubling> given) {
     double_reach<FromStates, ToStates>(given);
 }
 
 // Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
-extern "C" __global__ void __launch_bounds__(THREADS) double_last(device_side::Doubling given) {
+extern "C" __global__ void __launch_bounds__(THREADS) double_last(Given<Doubling> given) {
     double_reach<FromStates, ToY>(given);
 }
 
 // Of a sequence of one or two positions, the first step is the last.
 // Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
-extern "C" __global__ void __launch_bounds__(THREADS) double_only(device_side::Doubling given) {
+extern "C" __global__ void __launch_bounds__(THREADS) double_only(Given<Doubling> given) {
     double_reach<FromInputs, ToY>(given);
 }

@@ -15,9 +15,9 @@ using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
 static_assert(THREADS == 32 * WARPS);
 
 // Grid: ceil(B / WARPS). Warp w of all has row w.
-extern "C" __global__ void __launch_bounds__(THREADS) lookback(device_side::Scan given) {
+extern "C" __global__ void __launch_bounds__(THREADS) lookback(Scan given) {
     const int64_t batch = int64_t{blockIdx.x} * WARPS + device::warp_of_thread();
-    if (batch >= given.batches) return;
+    if (batch >= given.batch) return;
     const Geometry<FLIPPED> geometry{given.length, 1};
     OP::State carry = start_state<OP>(given.initial, batch);
     for (int64_t first = 0; first < given.length; first += BLOCK_SIZE) {

@@ -30,14 +30,14 @@ struct Turn {
 static_assert(THREADS == 32 * WARPS && SHARED_BYTES == Tile::shared_row_bytes);
 
 // Grid: tiles * B * ceil(D / (UNITS * VECTOR)). Which tile a block has, its ticket says.
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(device_side::Lookback given) {
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given<LookbackBoard> given) {
     __shared__ Turn shared_turn;
     __shared__ Tile::Shared shared;
 
     const auto strips = static_cast<int>((given.channels + Tile::width - 1) / Tile::width);
     if (threadIdx.x == 0) {
         const device::Ticket ticket = device::draw_ticket(given.counter, gridDim.x);
-        const auto sequences = static_cast<uint32_t>(given.batches * strips);
+        const auto sequences = static_cast<uint32_t>(given.batch * strips);
         const uint32_t sequence = ticket.number % sequences;
         shared_turn = {ticket.run, static_cast<int>(ticket.number / sequences),
                        static_cast<int>(sequence / strips), static_cast<int>(sequence % strips)};

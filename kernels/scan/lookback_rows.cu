@@ -29,14 +29,14 @@ __device__ State total_of_warps(const State (&totals)[WARPS], int count) {
 static_assert(THREADS == 32 * WARPS);
 
 // Grid: ceil(L / (WARPS * BLOCK_SIZE)) * B. Which stretch a block has, its ticket says.
-extern "C" __global__ void __launch_bounds__(THREADS) lookback(device_side::Lookback given) {
+extern "C" __global__ void __launch_bounds__(THREADS) lookback(Given<LookbackBoard> given) {
     __shared__ device::Ticket shared_ticket;
     __shared__ State warp_total[WARPS];
     __shared__ State before_stretch;
 
     if (threadIdx.x == 0) shared_ticket = device::draw_ticket(given.counter, gridDim.x);
     __syncthreads();  // the ticket is there
-    const auto batches = static_cast<uint32_t>(given.batches);
+    const auto batches = static_cast<uint32_t>(given.batch);
     const device::Ticket ticket = shared_ticket;
     const auto batch = static_cast<int>(ticket.number % batches);
     const auto index = static_cast<int>(ticket.number / batches);

@@ -8,11 +8,14 @@
 namespace sawtooth::scan {
 
 // What family.cpp puts together; one file each.
+std::vector<Variant> variants();
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
+// The longest chain of combines that a variant needs.
+int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size);
 
 }  // namespace sawtooth::scan

@@ -37,8 +37,8 @@ struct Rows {
     }
 
     template <class Storage, bool flipped>
-    static __device__ void load(const device_side::Inputs& from, Geometry<flipped> geometry, int64_t batch,
-                                int64_t first, Input (&in)[passes][vector]) {
+    static __device__ void load(const Inputs& from, Geometry<flipped> geometry, int64_t batch, int64_t first,
+                                Input (&in)[passes][vector]) {
 #pragma unroll
         for (int pass = 0; pass < passes; ++pass) {
             const int64_t step = step_of_lane(first, pass);

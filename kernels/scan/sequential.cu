@@ -14,7 +14,7 @@ using namespace sawtooth::scan;
 
 constexpr int ahead = 16;
 
-__device__ void load(const device_side::Inputs& from, int64_t at, int64_t stride, int64_t there,
+__device__ void load(const Inputs& from, int64_t at, int64_t stride, int64_t there,
                      OP::Input (&in)[ahead][1]) {
 #pragma unroll
     for (int k = 0; k < ahead; ++k) {
@@ -24,9 +24,9 @@ __device__ void load(const device_side::Inputs& from, int64_t at, int64_t stride
 }
 
 // Grid: ceil(B * D / 32).
-extern "C" __global__ void __launch_bounds__(THREADS) sequential(device_side::Scan given) {
+extern "C" __global__ void __launch_bounds__(THREADS) sequential(Scan given) {
     const int64_t chain = int64_t{blockIdx.x} * THREADS + threadIdx.x;  // [batch, channel]
-    if (chain >= given.batches * given.channels) return;
+    if (chain >= given.batch * given.channels) return;
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     const int64_t stride = geometry.stride();
     int64_t at = geometry.at(chain / given.channels, 0, chain % given.channels);

@@ -29,13 +29,13 @@ using Totals =
 // One thread block a batch item and strip of UNITS channels walks the blocks, a tile of them at a time, and
 // replaces every total by what stands before it.
 // Grid: B, ceil(D / UNITS).
-extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(device_side::Phases given) {
+extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(Given<Phases> given) {
     __shared__ Totals::Shared shared;
     constexpr int64_t tile = int64_t{total_rows} * total_warps * Totals::groups;
     const int64_t batch = blockIdx.x;
     const int64_t column = int64_t{blockIdx.y} * UNITS + Totals::unit();
     const Geometry<false> geometry{given.blocks, given.channels};
-    const device_side::Inputs totals = {given.totals.plane[0], given.totals.plane[1]};
+    const Inputs totals = {given.totals.plane[0], given.totals.plane[1]};
     State before_tile =
         start_state<OP>(column < given.channels ? given.initial : nullptr, batch * given.channels + column);
     for (int64_t first = 0; first < given.blocks; first += tile) {
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(device_
 }
 
 // Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
-extern "C" __global__ void __launch_bounds__(THREADS) add_block_prefixes(device_side::Phases given) {
+extern "C" __global__ void __launch_bounds__(THREADS) add_block_prefixes(Given<Phases> given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     // Made from the length, as for_each_position does: the compiler then sees that the two agree.
     const int64_t blocks = (given.length + BLOCK_SIZE - 1) / BLOCK_SIZE;

@@ -16,7 +16,7 @@ using Tile = Columns<OP, device::X, BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROW
 static_assert(THREADS == 32 * WARPS && SHARED_BYTES == Tile::shared_row_bytes);
 
 // Grid: B * blocks, ceil(D / (UNITS * VECTOR)). Block (x, y) has tile x % blocks of sequence x / blocks.
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) block_scan(device_side::Phases given) {
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) block_scan(Given<Phases> given) {
     __shared__ Tile::Shared shared;
     const auto tiles = static_cast<uint32_t>(given.blocks);
     const int64_t batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;

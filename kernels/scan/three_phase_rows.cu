@@ -16,9 +16,9 @@ using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
 static_assert(THREADS == 32 * WARPS);
 
 // Grid: ceil(B * blocks / WARPS). Warp w of all has tile w % blocks of row w / blocks.
-extern "C" __global__ void __launch_bounds__(THREADS) block_scan(device_side::Phases given) {
+extern "C" __global__ void __launch_bounds__(THREADS) block_scan(Given<Phases> given) {
     const int64_t index = int64_t{blockIdx.x} * WARPS + device::warp_of_thread();  // [batch, tile]
-    if (index >= given.batches * given.blocks) return;
+    if (index >= given.batch * given.blocks) return;
     const int64_t batch = index / given.blocks, first = index % given.blocks * BLOCK_SIZE;
     const Geometry<FLIPPED> geometry{given.length, 1};
 

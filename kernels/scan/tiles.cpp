@@ -171,13 +171,11 @@ int64_t Access::offset(const Tile& tile) const {
 }
 
 Rows Access::input(const Tile& tile, std::vector<float>& room) const {
-    const void* const arrays[2] = {job_.op == Operator::linear ? job_.a : job_.x,
-                                   job_.op == Operator::linear ? job_.x : nullptr};
     Rows rows;
     const int64_t at = offset(tile);
     if (job_.storage == Storage::f32) {
         for (int plane = 0; plane < input_planes_of(job_.op); ++plane)
-            rows.plane[plane] = static_cast<const float*>(arrays[plane]) + at;
+            rows.plane[plane] = static_cast<const float*>(job_.in.plane[plane]) + at;
         rows.stride = stride();
         return rows;
     }
@@ -188,7 +186,8 @@ Rows Access::input(const Tile& tile, std::vector<float>& room) const {
         float* const to = planes + plane * count;
         rows.plane[plane] = to + room_begin(job_, tile);
         each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
-            cpu::widen(job_.storage, static_cast<const uint16_t*>(arrays[plane]) + begin, to + in_room, size);
+            cpu::widen(job_.storage, static_cast<const uint16_t*>(job_.in.plane[plane]) + begin, to + in_room,
+                       size);
         });
     }
     return rows;
@@ -213,17 +212,15 @@ void Access::put_output(const Tile& tile, const std::vector<float>& room) const 
 void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to,
                   bool with_initial) const {
     const int64_t channels = job_.channels;
-    const void* const arrays[2] = {job_.op == Operator::linear ? job_.a : job_.x,
-                                   job_.op == Operator::linear ? job_.x : nullptr};
     for (int p = 0; p < input_planes_of(job_.op); ++p) {
         for (int64_t k = 0; k < count; ++k) {
             const int64_t at = offset({.batch = batch, .first = first + k * every});
             float* const row = to.plane[p] + k * channels;
             if (job_.storage == Storage::f32)
-                std::memcpy(row, static_cast<const float*>(arrays[p]) + at,
+                std::memcpy(row, static_cast<const float*>(job_.in.plane[p]) + at,
                             static_cast<size_t>(channels) * 4);
             else
-                cpu::widen(job_.storage, static_cast<const uint16_t*>(arrays[p]) + at, row, channels);
+                cpu::widen(job_.storage, static_cast<const uint16_t*>(job_.in.plane[p]) + at, row, channels);
         }
     }
     if (planes_of(job_.op) > input_planes_of(job_.op)) std::fill_n(to.plane[1], count * channels, 0.0f);

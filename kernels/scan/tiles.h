@@ -10,6 +10,7 @@
 namespace sawtooth::scan {
 
 using cpu::Rows;
+using cpu::States;
 
 // Steps first … first + steps - 1 of one sequence's columns [column, column + columns).
 struct Tile {
