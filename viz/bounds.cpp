@@ -54,7 +54,8 @@ struct Extents {
                 if (&segment == &bar.segments.front()) x.add(segment.length);
                 end += segment.length;
             }
-            x.add(end), x.add(bar.low.value_or(end)), x.add(bar.high.value_or(end));
+            x.add(end), x.add(bar.low.value_or(end));
+            x.add(std::min(bar.high.value_or(end), 1.25 * end));  // a longer whisker ends in an arrow
         }
     }
     void operator()(const HeatMap& map) {

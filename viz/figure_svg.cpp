@@ -59,7 +59,7 @@ std::string to_svg(const Figure& figure, const Theme& theme, int width, int heig
     const Box page{0, 0, static_cast<float>(width), static_cast<float>(height)};
     canvas.box(page, {theme.ground});
     const Box inner{margin, margin, page.right - margin, page.bottom - margin};
-    const Box area = draw_heading(canvas, theme, figure, inner);
+    const Box area = draw_heading(canvas, theme, figure, inner).rest;
     if (figure.marks.empty())
         draw_missing(canvas, theme, figure, area);
     else if (const Matrix* matrix = matrix_of(figure))

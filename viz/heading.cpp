@@ -26,17 +26,18 @@ struct Collected {
         entries.push_back(std::move(entry));
     }
     void operator()(const Line& line) {
-        add({LegendEntry::Kind::line, line.label, stroke_of_line(theme, line)});
+        add({LegendEntry::Kind::line, line.label, stroke_of_line(theme, line), line.ink});
     }
     void operator()(const Band& band) {
-        add({LegendEntry::Kind::area, band.label, stroke_of(band.ink, theme)});
+        add({LegendEntry::Kind::area, band.label, stroke_of(band.ink, theme), band.ink});
     }
     void operator()(const Matrix& matrix) {
         for (const Matrix::Kind& kind : matrix.kinds)
-            add({LegendEntry::Kind::area, kind.label, stroke_of(kind.ink, theme)});
+            add({LegendEntry::Kind::area, kind.label, stroke_of(kind.ink, theme), kind.ink});
     }
     void operator()(const Rule& rule) {
-        if (is_repeated(figure, rule)) add({LegendEntry::Kind::line, rule.label, stroke_of(rule.ink, theme)});
+        if (is_repeated(figure, rule))
+            add({LegendEntry::Kind::line, rule.label, stroke_of(rule.ink, theme), rule.ink});
     }
     template <class Other>
     void operator()(const Other&) {}
@@ -91,29 +92,38 @@ std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme) {
     return collected.entries;
 }
 
-Box draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area) {
+Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area,
+                     const HeadingOptions& options) {
     const float unit = canvas.unit(), line = canvas.line_height();
     const size_t rows =
         static_cast<size_t>(std::max(1.0f, area.height() / (5 * line)));  // a part of the height
-    Box left = area;
+    Heading heading{area};
+    Box& left = heading.rest;
     if (!figure.title.empty()) {
         canvas.text({left.left, left.top + line / 2}, Align::left, {theme.text},
-                    elided(canvas, figure.title, left.width()));
+                    elided(canvas, figure.title, left.width() - options.reserved));
         left.top += line + 2 * unit;
     }
-    const size_t caption_lines = std::min<size_t>(rows, 2);
+    // A low figure keeps its room for the data.
+    const size_t caption_lines =
+        area.height() < 14 * line ? (options.legend ? 0 : 1) : std::min<size_t>(rows, 2);
     const float caption_height = line * static_cast<float>(caption_lines) + 2 * unit;
-    if (!figure.caption.empty() && area.height() > 12 * line &&
+    if (!figure.caption.empty() && caption_lines > 0 &&
         area.height() > least_height(canvas, figure) + caption_height) {
-        for (const std::string& text : wrapped(canvas, figure.caption, left.width(), caption_lines)) {
+        const auto lines = wrapped(canvas, figure.caption, left.width(), caption_lines);
+        for (const std::string& text : lines) {
             canvas.text({left.left, left.top + line / 2}, Align::left, {theme.quiet_text}, text);
             left.top += line;
         }
+        heading.caption_cut = lines.back().ends_with("…") && !figure.caption.ends_with("…");
         left.top += 2 * unit;
+    } else {
+        heading.caption_cut = !figure.caption.empty();
     }
+    if (!options.legend) return heading;
     if (const auto entries = legend_of(figure, theme); !entries.empty())
         left.top += draw_legend(canvas, theme, entries, left, std::min<size_t>(rows, 4)) + 2 * unit;
-    return left;
+    return heading;
 }
 
 void draw_missing(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area) {

@@ -10,16 +10,26 @@ namespace sawtooth {
 struct LegendEntry {
     enum class Kind { line, area };
     Kind kind = Kind::line;
-    std::string label;
-    Stroke stroke;
+    std::string label = "";
+    Stroke stroke = {};
+    Ink ink = {};
 };
 
 // What the legend names, each once: lines, bands, kinds of cells, and rules that share a label.
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme);
 
-// Draws title, caption and legend at the top of the area, outside of the data, with as much of them as a
-// small area has room for; returns what is left of it.
-Box draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area);
+struct HeadingOptions {
+    bool legend = true;  // false where the panel has one for all of its figures
+    float reserved = 0;  // pixels at the right end of the title's line, for controls
+};
+struct Heading {
+    Box rest;  // what is left of the area
+    bool caption_cut = false;
+};
+// Draws title, caption and legend at the top of the area, outside the data, as far as a small area has room
+// for them.
+Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area,
+                     const HeadingOptions& options = {});
 
 // The sentence of a figure that has no marks yet.
 void draw_missing(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area);

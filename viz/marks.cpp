@@ -31,18 +31,33 @@ void text_inside(const Pen& pen, const Box& box, const Box& whisker, uint32_t gr
     pen.canvas.text({left, box.middle()}, Align::left, {ink_on(ground)}, text);
 }
 
+double length_of(const Bar& bar) {
+    double end = 0;
+    for (const Bar::Segment& segment : bar.segments) end += segment.length;
+    return end;
+}
+
+// Where bar and whisker end in sight: a whisker that is much longer would leave the bars no room.
+double seen_end(const Bar& bar) {
+    const double end = length_of(bar);
+    return std::max(end, std::min(bar.high.value_or(end), 1.25 * end));
+}
+
 // Of quartiles, over the end of a bar; nothing where the bar has none.
 Box whisker_of(const Pen& pen, const Bar& bar, float middle, float half) {
     if (!bar.low || !bar.high) return {-1e9f, middle, -1e9f, middle};
-    return {pen.frame.at_x(*bar.low), middle - half * 0.4f, pen.frame.at_x(*bar.high), middle + half * 0.4f};
+    return {pen.frame.at_x(*bar.low), middle - half * 0.4f, pen.frame.at_x(seen_end(bar)),
+            middle + half * 0.4f};
 }
 
-void draw_whisker(const Pen& pen, const Box& box) {
+void draw_whisker(const Pen& pen, const Box& box, bool goes_on) {
     const Stroke stroke{{pen.theme.text}, 1.5f};
+    const float back = goes_on ? box.height() / 2 : 0;  // of an arrow's head
     for (const auto& [from, to] :
          {std::pair<Point, Point>{{box.left, box.middle()}, {box.right, box.middle()}},
           {{box.left, box.top}, {box.left, box.bottom}},
-          {{box.right, box.top}, {box.right, box.bottom}}})
+          {{box.right - back, box.top}, {box.right, box.middle()}},
+          {{box.right, box.middle()}, {box.right - back, box.bottom}}})
         pen.canvas.path(std::array{from, to}, stroke);
 }
 
@@ -76,14 +91,23 @@ std::vector<Point> between(std::span<const Point> run, float low, float high) {
     return piece;
 }
 
+// In a frame, in the colour of what is wrong, from its left end on; left out where it would be cut.
+void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
+    const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
+    const float width = pen.canvas.text_width(words) + 8 * unit;
+    if (left.x + width > pen.frame.box.right) return;
+    const Box box{left.x, left.y - half, left.x + width, left.y + half};
+    pen.canvas.box(box, {pen.theme.limit, 0.2f});
+    pen.canvas.outline(box, {pen.theme.limit});
+    pen.canvas.text({left.x + 4 * unit, left.y}, Align::left, {pen.theme.text}, words);
+}
+
 void draw_bar_texts(const Pen& pen, const Bars& bars) {
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
     if (std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)) < 1.6f * half) return;  // rows too low for text
     for (size_t i = 0; i < bars.bars.size(); ++i) {
         const Bar& bar = bars.bars[i];
-        double end = 0;
-        for (const Bar::Segment& segment : bar.segments) end += segment.length;
-        const Point tip = pen.frame.at(std::max(end, bar.high.value_or(end)), static_cast<double>(i));
+        const Point tip = pen.frame.at(seen_end(bar), static_cast<double>(i));
         const float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
         const std::string text = elided(pen.canvas, bar.text, pen.frame.box.right - 4 * unit - left);
         const float right = left + pen.canvas.text_width(text);
@@ -93,6 +117,7 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
                 pen.canvas.box({rule - 2 * unit, tip.y - half, rule + 2 * unit, tip.y + half},
                                {pen.theme.ground});
         pen.canvas.text({left, tip.y}, Align::left, {pen.theme.text}, text);
+        if (!bar.badge.empty()) draw_bar_badge(pen, {right + 8 * unit, tip.y}, bar.badge);
     }
 }
 
@@ -206,7 +231,7 @@ void draw(const Pen& pen, const Bars& bars) {
             pen.canvas.box(box, fill);
             text_inside(pen, box, whisker, blend(pen.theme.ground, fill), bar.segments[s].label);
         }
-        if (bar.low && bar.high) draw_whisker(pen, whisker);
+        if (bar.low && bar.high) draw_whisker(pen, whisker, *bar.high > seen_end(bar));
     }
 }
 

@@ -53,4 +53,16 @@ Figure with_present(const Figure& figure, const Parameters& present) {
     return marked;
 }
 
+Figure without_variants(const Figure& figure, const std::set<int>& variants) {
+    Figure rest = figure;
+    std::erase_if(rest.marks, [&](const Mark& mark) {
+        const Line* const line = std::get_if<Line>(&mark);
+        const Band* const band = std::get_if<Band>(&mark);
+        if (!line && !band) return false;
+        const Ink& ink = line ? line->ink : band->ink;
+        return ink.role == Ink::Role::variant && variants.contains(ink.index);
+    });
+    return rest;
+}
+
 }  // namespace sawtooth

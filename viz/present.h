@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "kernels/core/figure.h"
 #include "kernels/core/parameter.h"
 
@@ -11,5 +13,8 @@ bool sets_parameters(const Figure& figure);
 // The figure with the present values of parameters marked that clicks on its points set: a line across the
 // plot where x is the parameter, else a note at the point.
 Figure with_present(const Figure& figure, const Parameters& present);
+
+// The figure without the lines and bands of these variants.
+Figure without_variants(const Figure& figure, const std::set<int>& variants);
 
 }  // namespace sawtooth

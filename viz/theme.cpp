@@ -126,6 +126,9 @@ Stroke stroke_of(const Ink& ink, const Theme& theme) {
         case Ink::Role::limit:
             stroke = {{theme.limit}, 1.5f};
             break;
+        case Ink::Role::highlight:
+            stroke = {{theme.highlight}, 1.5f};
+            break;
         case Ink::Role::quiet:
             stroke = {{theme.quiet}, 1};
             break;

@@ -58,7 +58,7 @@ SAWTOOTH_FIELDS(Setting, parameter, values)
 SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets)
 SAWTOOTH_FIELDS(Band, label, ink, x, low, high)
 SAWTOOTH_FIELDS(Bar::Segment, label, length)
-SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text)
+SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text, badge)
 SAWTOOTH_FIELDS(Bars, bars)
 SAWTOOTH_FIELDS(HeatMap, label, unit, rows, columns, values, x_low, x_high, y_low, y_high, colours,
                 logarithmic)
@@ -72,7 +72,7 @@ SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit)
 SAWTOOTH_FIELDS(Tracks, tracks)
 SAWTOOTH_FIELDS(Rule, across, at, label, ink)
 SAWTOOTH_FIELDS(Note, x, y, text)
-SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks)
+SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by)
 
 SAWTOOTH_FIELDS(Hello, program, protocol, device)
 SAWTOOTH_FIELDS(FilePart, first, bytes)
@@ -128,7 +128,7 @@ constexpr inline Error::Kind last_of<Error::Kind> = Error::Kind::cancelled;
 template <>
 constexpr inline Scale last_of<Scale> = Scale::log10;
 template <>
-constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::accent;
+constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::highlight;
 template <>
 constexpr inline HeatMap::Colours last_of<HeatMap::Colours> = HeatMap::Colours::diverging;
 template <>

@@ -391,4 +391,19 @@ void draw_control(LabState& lab, const Parameter& row, const ControlColumns& col
     ImGui::PopID();
 }
 
+bool has_choice(const LabState& lab, const Parameter& row) {
+    return row.type == Type::choice || last_value(lab, row) > row.minimum;
+}
+
+void draw_small_control(LabState& lab, const Parameter& row, float width) {
+    ImGui::PushID(row.name.c_str());
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(6), units(0)});
+    ImGui::SetNextItemWidth(width);
+    draw_by_type(lab, row);
+    ImGui::PopStyleVar();
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !is_typed_into(lab, row))
+        tooltip(fmt::format("{}: {}", row.name, explanation(lab, row)));
+    ImGui::PopID();
+}
+
 }  // namespace sawtooth

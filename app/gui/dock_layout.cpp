@@ -11,10 +11,8 @@
 namespace sawtooth {
 namespace {
 
-// In units. Below these sizes what does not fit becomes tabs of the middle.
-constexpr float three_columns = 1060, two_rows = 480;
-constexpr float stacked_middle = 520,
-                wide_middle = 800;  // height, or else width, for two panels in the middle
+// In units. Where there is less, what does not fit becomes tabs of the middle, or of the panel above.
+constexpr float three_columns = 1060, timeline_below = 800, about_below = 800;
 
 float share_of(float wanted, float whole, float least, float most) {
     return std::clamp(units(wanted) / std::max(whole, 1.0f), least, most);
@@ -37,18 +35,20 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
         nodes[dock] = split(middle, direction, share);
         (direction == ImGuiDir_Down ? room.y : room.x) *= 1 - share;
     };
-    if (size.y >= units(two_rows)) take(Dock::bottom, ImGuiDir_Down, share_of(200, size.y, 0.2f, 0.3f));
-    take(Dock::left, ImGuiDir_Left, share_of(320, size.x, 0.15f, 0.42f));
+    if (size.y >= units(timeline_below)) {
+        const float height = 150 + 0.2f * std::max(size.y / units(1) - 860, 0.0f);
+        take(Dock::bottom, ImGuiDir_Down, share_of(height, size.y, 0.1f, 0.3f));
+    }
+    take(Dock::left, ImGuiDir_Left, share_of(288, size.x, 0.12f, 0.42f));
     if (size.x >= units(three_columns)) {
         take(Dock::right_top, ImGuiDir_Right,
-             std::min(share_of(352, size.x, 0.2f, 0.3f) * size.x / room.x, 0.4f));
-        nodes[Dock::right_bottom] = split(nodes[Dock::right_top], ImGuiDir_Down, 0.4f);
+             share_of(size.x < units(1500) ? 336 : 408, room.x, 0.15f, 0.4f));
+        const bool has_about = size.y >= units(about_below);
+        nodes[Dock::right_middle] = split(nodes[Dock::right_top], ImGuiDir_Down, has_about ? 0.64f : 0.55f);
+        nodes[Dock::right_bottom] = nodes[Dock::right_middle];
+        if (has_about) nodes[Dock::right_bottom] = split(nodes[Dock::right_middle], ImGuiDir_Down, 0.48f);
     }
-    if (room.y >= units(stacked_middle))
-        take(Dock::centre_bottom, ImGuiDir_Down, 0.5f);
-    else if (room.x >= units(wide_middle))
-        take(Dock::centre_bottom, ImGuiDir_Right, 0.5f);
-    nodes[Dock::centre_top] = middle;
+    nodes[Dock::centre] = middle;
     for (const Panel& panel : panels()) {
         const auto own = nodes.find(panel.dock);
         ImGui::DockBuilderDockWindow(panel.name, own != nodes.end() ? own->second : middle);

@@ -10,8 +10,10 @@
 
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
+#include "app/gui/controls.h"
 #include "app/gui/lab.h"
 #include "app/gui/launch_words.h"
+#include "app/gui/legend.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
@@ -44,6 +46,7 @@ DescribeSpan describer_of(const LabState& lab) {
 DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 size) {
     DrawOptions options;
     options.size = size;
+    options.heading.legend = false;
     options.dimmed = !shown.outdated.empty();
     if (shown.figure->place == Place::timeline && !shown.sweep) options.describe_span = describer_of(lab);
     const std::string key = axis_key(shown);
@@ -60,7 +63,7 @@ void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
         Saving{format, with_present(figure, lab.parameters), fmt::format("{}.{}", figure.id, ending), ""};
 }
 
-void draw_menu(LabState& lab, const ShownFigure& shown, std::string& removed) {
+void draw_menu(LabState& lab, const ShownFigure& shown) {
     if (!ImGui::BeginPopup("figure menu")) return;
     if (ImGui::MenuItem("Save as SVG…")) begin_saving(lab, *shown.figure, Saving::Format::svg);
     if (ImGui::MenuItem("Save as CSV…")) begin_saving(lab, *shown.figure, Saving::Format::csv);
@@ -70,7 +73,7 @@ void draw_menu(LabState& lab, const ShownFigure& shown, std::string& removed) {
             (shown.sweep ? command_of(shown.sweep->sweep) : command_of(lab.result->request)).c_str());
     if (shown.sweep && shown.sweep->by_person) {
         ImGui::Separator();
-        if (ImGui::MenuItem("Remove this sweep")) removed = shown.sweep->key;
+        if (ImGui::MenuItem("Remove this sweep")) lab.removed_sweep = shown.sweep->key;
     }
     ImGui::EndPopup();
 }
@@ -86,35 +89,30 @@ void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     list.AddText({begin.x + padding.x, begin.y + padding.y}, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
 }
 
-void draw_one(LabState& lab, const ShownFigure& shown, ImVec2 size, std::string& removed) {
-    const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const std::string key = axis_key(shown);
-    ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
-    ImGui::PushID(shown.figure->id.c_str());
-    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
-    const DrawOptions options = options_for(lab, shown, size);
-    const PlotEvents events =
-        sets_parameters(*shown.figure)
-            ? draw_figure(with_present(*shown.figure, lab.parameters), theme_of(lab), options)
-            : draw_figure(*shown.figure, theme_of(lab), options);
-    ImGui::PopStyleVar();
-    if (!shown.outdated.empty()) draw_badge(corner, size, "old: " + shown.outdated);
-    if (events.visible) look_at(lab, key, events.visible);
-    if (events.fit) look_at(lab, key, {});
-    if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
-    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
-    if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
-        !shown.figure->x.shared.empty())
-        lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
-    const ImVec2 end{corner.x + size.x, corner.y + size.y};
-    const bool on_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) &&
-                            ImGui::IsMouseReleased(ImGuiMouseButton_Right);
-    const ImVec2 dragged = ImGui::GetMouseDragDelta(ImGuiMouseButton_Right);
-    if ((events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4))
-        ImGui::OpenPopup("figure menu");
-    draw_menu(lab, shown, removed);
-    ImGui::PopID();
-    ImGui::PopID();
+// What of the figure is drawn: the present values are marked in it, and hidden variants are left out.
+Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown) {
+    Figure figure = with_present(*shown.figure, lab.parameters);
+    return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
+}
+
+std::string name_in(const std::string& panel, const ShownFigure& shown) {
+    return fmt::format("{} {} {}", panel, shown.sweep ? shown.sweep->key : "", shown.figure->id);
+}
+
+// At the right end of the title's line: what only chooses what is drawn, as far as there is a choice. Returns
+// their width.
+float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
+    float width = 0;
+    for (const std::string& name : shown.figure->chosen_by) {
+        const Parameter* const row = lab.family->parameter(name);
+        if (!row || !has_choice(lab, *row)) continue;
+        const float own = std::min(units(136), room / 3);
+        width += own + units(8);
+        ImGui::SetCursorScreenPos({corner.x + room - width + units(8), corner.y});
+        draw_small_control(lab, *row, own);
+    }
+    ImGui::SetCursorScreenPos(corner);
+    return width;
 }
 
 // Time runs along a row of its own: what happens within it wants width.
@@ -174,6 +172,49 @@ std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_
 
 }  // namespace
 
+void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown, ImVec2 size) {
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const std::string key = axis_key(shown);
+    ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
+    ImGui::PushID(shown.figure->id.c_str());
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
+    DrawOptions options = options_for(lab, shown, size);
+    options.heading.reserved = draw_choosers(lab, shown, corner, size.x);
+    const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure);
+    const PlotEvents events = as_it_is ? draw_figure(*shown.figure, theme_of(lab), options)
+                                       : draw_figure(figure_as_drawn(lab, shown), theme_of(lab), options);
+    ImGui::PopStyleVar();
+    if (!shown.outdated.empty()) draw_badge(corner, size, "old: " + shown.outdated);
+    if (events.visible) look_at(lab, key, events.visible);
+    if (events.fit) look_at(lab, key, {});
+    if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
+    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
+    if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
+    if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
+        !shown.figure->x.shared.empty())
+        lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
+    const ImVec2 end{corner.x + size.x, corner.y + size.y};
+    const bool on_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) &&
+                            ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+    const ImVec2 dragged = ImGui::GetMouseDragDelta(ImGuiMouseButton_Right);
+    if ((events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4))
+        ImGui::OpenPopup("figure menu");
+    draw_menu(lab, shown);
+    ImGui::PopID();
+    ImGui::PopID();
+}
+
+bool draw_filling_figure(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,
+                         float below) {
+    const auto fills = [&](const ShownFigure& each) { return name_in(panel, each) == lab.filling; };
+    const auto found = std::find_if(shown.begin(), shown.end(), fills);
+    if (found == shown.end()) return false;
+    draw_legend(lab, {*found});
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    draw_shown_figure(lab, panel, *found, {room.x, std::max(room.y - below, 1.0f)});
+    return true;
+}
+
 std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
     std::vector<ShownFigure> shown;
     const auto add = [&](const Figures& figures, const std::string& outdated, const BackgroundSweep* sweep) {
@@ -187,12 +228,14 @@ std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
     return shown;
 }
 
-void draw_figure_grid(LabState& lab, Place place, const std::string& shows, float below) {
-    const auto shown = shown_figures(lab, place);
+void draw_figure_grid(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,
+                      const std::string& shows, float below) {
+    if (draw_filling_figure(lab, panel, shown, below)) return;
     if (shown.empty()) {
         centred_sentence(empty_sentence(lab, shows), below);
         return;
     }
+    draw_legend(lab, shown);
     ImVec2 room = ImGui::GetContentRegionAvail();
     room.y = std::max(room.y - below, 1.0f);
     const float gap = units(8);
@@ -204,18 +247,16 @@ void draw_figure_grid(LabState& lab, Place place, const std::string& shows, floa
         std::accumulate(heights.begin(), heights.end(), gap * static_cast<float>(rows.size() - 1));
     const bool bar_is_there = ImGui::GetScrollMaxY() > 0;  // then the room is without it already
     const float width = room.x - (all > room.y && !bar_is_there ? ImGui::GetStyle().ScrollbarSize : 0);
-    std::string removed;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
     for (size_t r = 0; r < rows.size(); ++r) {
         const auto in_row = static_cast<float>(rows[r].size());
         const ImVec2 size{std::floor((width - gap * (in_row - 1)) / in_row), heights[r]};
         for (const ShownFigure* each : rows[r]) {
             if (each != rows[r].front()) ImGui::SameLine();
-            draw_one(lab, *each, size, removed);
+            draw_shown_figure(lab, panel, *each, size);
         }
     }
     ImGui::PopStyleVar();
-    if (!removed.empty()) remove_sweep(lab, removed);
 }
 
 }  // namespace sawtooth

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <imgui.h>
+
 #include <string>
+#include <vector>
 
 #include "app/gui/lab_state.h"
 
@@ -16,8 +19,13 @@ struct ShownFigure {
 // The figures of a place, those of the newest result first.
 std::vector<ShownFigure> shown_figures(const LabState& lab, Place place);
 
-// All of them in a grid that fills the panel but for so many pixels under it; scrolls where they would be too
-// small. A sentence where there is none.
-void draw_figure_grid(LabState& lab, Place place, const std::string& shows, float below = 0);
+// In a panel of that name: these figures under one legend, in a grid that fills the panel but for so many
+// pixels under it; scrolls where they would be too small. A sentence where there is none.
+void draw_figure_grid(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,
+                      const std::string& shows, float below = 0);
+void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown, ImVec2 size);
+// Where one of them fills the panel (a double click on its title), draws it alone; false: none does.
+bool draw_filling_figure(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,
+                         float below = 0);
 
 }  // namespace sawtooth

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/appearance.h"
 #include "app/gui/dock_layout.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
+#include "app/gui/sweeps.h"
 
 namespace sawtooth {
 namespace {
@@ -20,6 +22,10 @@ bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlag
 void take_shortcuts(LabState& lab) {
     if (pressed(ImGuiKey_F5)) submit(lab);
     if (pressed(ImGuiMod_Shift | ImGuiKey_F5)) stop(lab);
+    // Esc closes popups and ends typing first.
+    if (!lab.filling.empty() && !ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
+        !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup))
+        lab.filling.clear();
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
     // Where plus needs Shift, and where it does not.
@@ -74,7 +80,7 @@ void draw_dock_space(LabState& lab, float top, float height) {
     const ImGuiID dock_space = ImGui::GetID("panels");
     if (lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space)) {
         build_layout(dock_space, size);
-        lab.shows_first_figure = true;
+        lab.shows_story = true;
     }
     lab.rebuild_layout = false;
     ImGui::DockSpace(dock_space, {0, 0},
@@ -91,14 +97,12 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     ImGui::End();
 }
 
-// What a family has to show first is seen without a search for its tab. A fresh layout takes some frames to
-// stand.
-void show_first_figure(LabState& lab) {
-    if (!lab.shows_first_figure || !lab.figures || lab.figures->empty()) return;
-    const Panel* const panel = find_panel(lab.figures->front().place);
-    const ImGuiWindow* const window = panel ? ImGui::FindWindowByName(panel->name) : nullptr;
-    lab.shows_first_figure = window && !window->DockTabIsVisible;
-    if (lab.shows_first_figure) ImGui::SetWindowFocus(panel->name);
+// A fresh layout takes some frames to stand.
+void show_story(LabState& lab) {
+    if (!lab.shows_story) return;
+    const ImGuiWindow* const window = ImGui::FindWindowByName("Story");
+    lab.shows_story = window && !window->DockTabIsVisible;
+    if (lab.shows_story) ImGui::SetWindowFocus("Story");
 }
 
 void draw_alone(LabState& lab, const Panel& panel) {
@@ -139,12 +143,14 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         draw_row(lab, "top bar", 0, top, bar, draw_top_bar);
         draw_dock_space(lab, top, std::max(whole - top - bottom - failure, 1.0f));
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
-        show_first_figure(lab);
+        show_story(lab);
         if (lab.failure)
             draw_row(lab, "failure", whole - bottom - failure, failure, failure_ground(lab),
                      draw_failure_row);
         draw_row(lab, "status bar", whole - bottom, bottom, bar, draw_status_bar);
     }
+    if (const std::string removed = std::exchange(lab.removed_sweep, ""); !removed.empty())
+        remove_sweep(lab, removed);
     draw_open_dialog(lab);
     draw_save_dialog(lab);
     if (lab.widest_plot > 0) fit_columns(lab, lab.widest_plot);

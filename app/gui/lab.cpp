@@ -175,6 +175,7 @@ void take_change_without_effect(LabState& lab) {
 
 // What is set may never have been sent where a problem stood in its way.
 void changed(LabState& lab, const Parameter& row, const Request& before) {
+    lab.tried.clear();
     if (!lab.problem && acting(lab, before) == acting(lab, lab.request))
         return take_change_without_effect(lab);
     lab.sweeps_due.reset();
@@ -282,7 +283,9 @@ void choose_family(LabState& lab, const Family& family) {
     lab.figures.reset();
     lab.failure.reset();
     lab.view.visible.clear();
-    lab.shows_first_figure = true;
+    lab.tried.clear();
+    lab.hidden_variants.clear();
+    lab.filling.clear();
     submit(lab);
 }
 
@@ -318,6 +321,15 @@ void reset_parameters(LabState& lab) {
         submit(lab);
     else
         settle(lab);
+}
+
+void try_out(LabState& lab, const Try& example) {
+    lab.request.preset.clear();
+    lab.request.parameters = {};
+    for (const auto& [name, value] : example.values) lab.request.parameters.set(name, value);
+    lab.view.visible.clear();
+    lab.tried = example.words;
+    submit(lab);
 }
 
 void enable_variant(LabState& lab, const std::string& variant, bool enabled) {

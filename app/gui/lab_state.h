@@ -124,6 +124,7 @@ struct LabState {
     Parameters parameters;  // all of the family: those in force in the last good configuration
     std::optional<Problem> problem;
     std::set<std::string> disabled_variants;
+    std::string tried;  // the words of the example in About that was set last; "" after another change
 
     // Where it could run: absent until `finding` is ready. Then the backend of the last time is chosen, where
     // nothing else was meanwhile.
@@ -160,7 +161,10 @@ struct LabState {
     Settings settings;
     bool dark = true;  // what settings.theme comes to
     bool rebuild_layout = true;
-    bool shows_first_figure = true;  // the panel of the family's first figure comes to the front with it
+    bool shows_story = true;        // a fresh layout comes with the story in front
+    std::set<int> hidden_variants;  // in the figures; they run all the same
+    std::string filling;            // the figure that fills its panel, "" for none
+    std::string removed_sweep;      // at the end of this frame: its figures are being drawn
     bool full_screen = false;
     bool show_open = false;
     std::optional<Saving> saving;

@@ -4,15 +4,18 @@
 namespace sawtooth {
 
 void draw_outputs(LabState& lab) {
-    draw_figure_grid(lab, Place::outputs, "the outputs of every variant over the double-precision reference");
+    draw_figure_grid(lab, "Outputs", shown_figures(lab, Place::outputs),
+                     "the outputs of every variant over the double-precision reference");
 }
 
 void draw_error(LabState& lab) {
-    draw_figure_grid(lab, Place::error, "the error of every variant against the double-precision reference");
+    draw_figure_grid(lab, "Error", shown_figures(lab, Place::error),
+                     "the error of every variant against the double-precision reference");
 }
 
-void draw_views(LabState& lab) {
-    draw_figure_grid(lab, Place::views, "the family's own figures and the sweeps in the background");
+void draw_timeline(LabState& lab) {
+    draw_figure_grid(lab, "Timeline", shown_figures(lab, Place::timeline),
+                     "every launch on its track, and when each worker was busy");
 }
 
 }  // namespace sawtooth

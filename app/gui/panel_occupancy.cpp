@@ -116,7 +116,8 @@ void draw_occupancy(LabState& lab) {
     draw_chip_chooser(lab, known, std::min(units(280), ImGui::GetContentRegionAvail().x));
     draw_counters_button(lab);
     if (has_marks(lab)) {
-        draw_figure_grid(lab, Place::occupancy, "theoretical and achieved occupancy");
+        draw_figure_grid(lab, "Occupancy", shown_figures(lab, Place::occupancy),
+                         "theoretical and achieved occupancy");
         return;
     }
     const Chip* chosen = find_chip(known, lab.request.arch);

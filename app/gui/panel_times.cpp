@@ -30,8 +30,8 @@ void draw_clocks_line(const LabState& lab) {
 }
 
 void draw_times(LabState& lab) {
-    draw_figure_grid(lab, Place::times, "the time of every variant beside the limit of the machine",
-                     clocks_line_height(lab));
+    draw_figure_grid(lab, "Times", shown_figures(lab, Place::times),
+                     "the time of every variant beside the limit of the machine", clocks_line_height(lab));
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, why_outdated(lab).empty() ? 1.0f : 0.5f);
     draw_clocks_line(lab);
     ImGui::PopStyleVar();

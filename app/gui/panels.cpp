@@ -9,12 +9,14 @@ namespace sawtooth {
 const std::vector<Panel>& panels() {
     static const std::vector<Panel> all{
         {"Parameters", Dock::left, draw_parameters},
-        {"Outputs", Dock::centre_top, draw_outputs, Place::outputs},
-        {"Views", Dock::centre_top, draw_views, Place::views},
-        {"Error", Dock::centre_bottom, draw_error, Place::error},
+        {"Story", Dock::centre, draw_story},
+        {"More", Dock::centre, draw_more, Place::views},
+        {"Outputs", Dock::centre, draw_outputs, Place::outputs},
+        {"Error", Dock::centre, draw_error, Place::error},
         {"Times", Dock::right_top, draw_times, Place::times},
-        {"Numbers", Dock::right_bottom, draw_numbers},
-        {"Occupancy", Dock::right_bottom, draw_occupancy, Place::occupancy},
+        {"Numbers", Dock::right_middle, draw_numbers},
+        {"Occupancy", Dock::right_middle, draw_occupancy, Place::occupancy},
+        {"About", Dock::right_bottom, draw_about},
         {"Timeline", Dock::bottom, draw_timeline, Place::timeline},
         {"Log", Dock::bottom, draw_log},
     };

@@ -8,7 +8,7 @@
 namespace sawtooth {
 
 // Where a panel stands in a fresh layout. Panels of one place are tabs, the first in front.
-enum class Dock { left, centre_top, centre_bottom, right_top, right_bottom, bottom };
+enum class Dock { left, centre, right_top, right_middle, right_bottom, bottom };
 
 struct Panel {
     const char* name;
@@ -23,12 +23,14 @@ const Panel* find_panel(std::string_view name);
 const Panel* find_panel(Place place);
 
 void draw_parameters(LabState& lab);
+void draw_story(LabState& lab);
+void draw_more(LabState& lab);
 void draw_outputs(LabState& lab);
 void draw_error(LabState& lab);
-void draw_views(LabState& lab);
 void draw_times(LabState& lab);
 void draw_occupancy(LabState& lab);
 void draw_numbers(LabState& lab);
+void draw_about(LabState& lab);
 void draw_timeline(LabState& lab);
 void draw_log(LabState& lab);
 

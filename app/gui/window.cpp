@@ -258,7 +258,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     Graphics graphics;
     if (const std::string layout = load_layout(*lab, directory); !layout.empty()) {
         ImGui::LoadIniSettingsFromMemory(layout.data(), layout.size());
-        lab->rebuild_layout = lab->shows_first_figure = false;
+        lab->rebuild_layout = lab->shows_story = false;
     }
     run_loop(*lab, window.get(), graphics, keeper, woken, done);
     keeper.save_all(*lab);

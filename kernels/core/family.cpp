@@ -54,8 +54,4 @@ Parameters Family::acting(const Parameters& set, Backend backend) const {
     return acting;
 }
 
-const VariantResult* find(const Result& result, std::string_view variant) {
-    return find_row(result.variants, variant);
-}
-
 }  // namespace sawtooth

@@ -12,6 +12,7 @@
 #include "kernels/core/plan.h"
 #include "kernels/core/random.h"
 #include "kernels/core/result.h"
+#include "kernels/core/story.h"
 #include "kernels/core/sweep.h"
 
 namespace sawtooth {
@@ -153,6 +154,9 @@ struct Family {
     std::vector<BenchCase> (*bench_cases)(Backend) = nullptr;
     std::vector<FigureSweep> (*sweeps)(const Parameters&) = nullptr;
     std::vector<Figure> (*figures)(const Result&, const View&) = nullptr;
+    // The first screen: the figures that matter most. Empty: all of its figures are of equal weight.
+    std::vector<StoryRow> story;
+    About about;
 
     bool has_kernels() const;
     const Parameter* parameter(std::string_view name) const;

@@ -32,6 +32,7 @@ struct Ink {
         limit,      // copy bandwidth, peak arithmetic, a theoretical best
         quiet,      // grids of boundaries, ghosts
         accent,     // what the text of the figure points at
+        highlight,  // what several variants have in common
     };
     Role role = Role::variant;
     int index = 0;
@@ -71,6 +72,7 @@ struct Bar {
     std::vector<Segment> segments;    // stacked from 0
     std::optional<double> low, high;  // a whisker
     std::string text;                 // written at the end
+    std::string badge = {};           // behind it, in the colour of what is wrong
 };
 
 // Horizontal bars; bar i lies at y = i of an axis with categories, the first on top.
@@ -158,6 +160,7 @@ struct Figure {
     std::string missing;  // instead of marks: what it would show and how to get it
     Axis x, y;
     std::vector<Mark> marks;
+    std::vector<std::string> chosen_by = {};  // parameters that only choose what it draws
 };
 
 // What of a figure is in sight: figures are reduced to it.

@@ -1,5 +1,7 @@
 #include "kernels/core/figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -63,10 +65,28 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
             line.first += index * stride;
             line.words += line.words.empty() ? "" : ", ";
             line.words += family.parameter(chosen->second)->unit + " " + std::to_string(index);
+            line.chosen_by.push_back(chosen->second);
         }
     }
     return has_sequence ? std::optional(std::move(line)) : std::nullopt;
 }
+
+namespace {
+
+// Along the line, by no more than 1e-6 of the largest value: no eye could tell them apart.
+bool agree(const Array& output, const Array& reference, const DrawnLine& line) {
+    double largest = 0, furthest = 0;
+    for (int64_t at = 0; at < line.length; ++at) {
+        const std::complex<double> truth = reference.value(line.index(at));
+        const double distance = std::abs(output.value(line.index(at)) - truth);
+        if (!std::isfinite(distance)) return false;
+        largest = std::max(largest, std::abs(truth));
+        furthest = std::max(furthest, distance);
+    }
+    return furthest <= 1e-6 * largest;
+}
+
+}  // namespace
 
 Figure output_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                      Part part) {
@@ -79,24 +99,47 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     };
     const bool complex = reference.dtype == Dtype::complex128;
     const std::string what = imaginary ? "Imaginary part of " : complex ? "Real part of " : "";
-    Figure figure =
-        new_figure("output-" + reference.name + (imaginary ? "-imaginary" : ""), Place::outputs,
-                   line.title(what + reference.name),
-                   "Every variant over the double-precision reference; lines that agree lie on each other.",
-                   place_axis(line.place, line.length), {.label = reference.name});
+    Figure figure = new_figure(
+        "output-" + reference.name + (imaginary ? "-imaginary" : ""), Place::outputs,
+        line.title(what + reference.name),
+        "Every variant over the double-precision reference; those that agree with it are one line.",
+        place_axis(line.place, line.length), {.label = reference.name});
+    figure.chosen_by = line.chosen_by;
     figure.marks.push_back(line_of("reference, f64", {Ink::Role::reference}, points(reference)));
-    for (const VariantResult& variant : result.variants)
-        if (const Array* const output = find(variant.outputs, reference.name))
-            figure.marks.push_back(line_of(variant.name, ink_of(variant), points(*output)));
+    int agreeing = 0;
+    Line agreed;
+    for (const VariantResult& variant : result.variants) {
+        const Array* const output = find(variant.outputs, reference.name);
+        if (!output) continue;
+        Line drawn = line_of(variant.name, ink_of(variant), points(*output));
+        if (!agree(*output, reference, line)) {
+            figure.marks.push_back(std::move(drawn));
+            continue;
+        }
+        agreed = std::move(drawn);
+        ++agreeing;
+    }
+    if (agreeing == 1) figure.marks.push_back(std::move(agreed));
+    if (agreeing < 2) return figure;
+    agreed.label = fmt::format("{} agree within 1e-6", agreeing);
+    agreed.ink = {Ink::Role::highlight};
+    figure.marks.insert(figure.marks.begin() + 1, std::move(agreed));
     return figure;
 }
 
-Line largest_error_line(std::string label, Ink ink, const OutputError& error, const View& view,
-                        const std::string& place) {
+void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
+                const std::function<double(int64_t)>& error_at) {
+    constexpr int64_t most_told_apart = 256;
+    const Envelope errors = envelope(count, view, figure.x.shared, most_told_apart, error_at);
+    if (errors.low != errors.high) figure.marks.push_back(Band{"", ink, errors.x, errors.low, errors.high});
+    figure.marks.push_back(Line{label, ink, errors.x, errors.high});
+}
+
+void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
+                        const View& view) {
     const std::vector<float>& errors = error.by_position;
-    return line_of(std::move(label), ink,
-                   reduce(static_cast<int64_t>(errors.size()), view, place,
-                          [&](int64_t at) { return errors[static_cast<size_t>(at)]; }));
+    add_errors(figure, label, ink, static_cast<int64_t>(errors.size()), view,
+               [&](int64_t at) { return errors[static_cast<size_t>(at)]; });
 }
 
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
@@ -107,17 +150,16 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
         new_figure("error-" + reference.name, Place::error, drawn ? line.title(what) : what,
                    "Distance to the double-precision reference; exact positions lie on the floor.",
                    place_axis(line.place, line.length), absolute_error_axis());
+    if (drawn) figure.chosen_by = line.chosen_by;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = drawn ? find(variant.outputs, reference.name) : nullptr;
         if (output)
-            figure.marks.push_back(
-                line_of(variant.name, ink_of(variant), reduce(line.length, view, line.place, [&](int64_t at) {
-                            return std::abs(output->value(line.index(at)) - reference.value(line.index(at)));
-                        })));
+            add_errors(figure, variant.name, ink_of(variant), line.length, view, [&](int64_t at) {
+                return std::abs(output->value(line.index(at)) - reference.value(line.index(at)));
+            });
         for (const OutputError& error : variant.errors)
             if (!drawn && error.output == reference.name)
-                figure.marks.push_back(
-                    largest_error_line(variant.name, ink_of(variant), error, view, line.place));
+                add_largest_errors(figure, variant.name, ink_of(variant), error, view);
     }
     return figure;
 }
@@ -153,29 +195,48 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     return segments;
 }
 
+// On a logarithmic axis parts of a bar are not as long as what they stand for.
+Bar::Segment whole_of(const Bar& bar) {
+    Bar::Segment whole;
+    for (const Bar::Segment& segment : bar.segments) whole.length += segment.length;
+    return whole;
+}
+
 }  // namespace
 
 Figure times_figure(const Result& result) {
-    Figure figure =
-        new_figure("times", Place::times, "Time",
-                   "Median with quartiles, stacked by launch; the line is a copy of as many bytes.",
-                   {.label = "time", .unit = "us", .minimum = 0}, {.label = "variant"});
+    Figure figure = new_figure("times", Place::times, "Time", "Median with quartiles, stacked by launch.",
+                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "variant"});
     Bars bars;
+    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
     for (const VariantResult& variant : result.variants) {
         if (!variant.time) continue;
         const TimeStatistics& time = *variant.time;
-        bars.bars.push_back(
-            {ink_of(variant), segments_of(variant), time.q1, time.q3, short_time(time.median)});
+        bars.bars.push_back({ink_of(variant), segments_of(variant), time.q1, time.q3, short_time(time.median),
+                             fault_of(variant)});
         figure.y.categories.push_back(variant.name);
+        shortest = std::min(shortest, time.median);
+        longest = std::max(longest, time.median);
     }
     if (bars.bars.empty()) {
         figure.missing = "Bars of every variant's time, once a run has repeats (F5 runs).";
         return figure;
     }
+    // Bars of lengths that differ more would be seen as one bar.
+    constexpr double most_in_sight = 20;
+    if (longest > most_in_sight * shortest) {
+        figure.x.scale = Scale::log10;
+        figure.x.minimum = shortest / 4;
+        for (Bar& bar : bars.bars) bar.segments = {whole_of(bar)};
+        figure.caption = "Median with quartiles; the axis is logarithmic.";
+    }
     figure.marks.push_back(std::move(bars));
     if (result.ceilings && result.work.bytes > 0) {
         const double limit = result.work.bytes / result.ceilings->copy_bytes_per_second * 1e6;
         figure.marks.push_back(Rule{Rule::Across::x, limit, "copy " + short_time(limit), {Ink::Role::limit}});
+        figure.caption +=
+            fmt::format(" The line is a copy of as many bytes ({}) at {:.0f} GB/s.",
+                        short_bytes(result.work.bytes), result.ceilings->copy_bytes_per_second / 1e9);
     }
     return figure;
 }

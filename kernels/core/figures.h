@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -35,8 +36,9 @@ Axis relative_error_axis();
 // The elements of an array along the family's sequence axis, at one index of every other dimension.
 struct DrawnLine {
     int64_t first = 0, step = 1, length = 0;
-    std::string place = {};  // what one of them is called: "token"
-    std::string words = {};  // "sequence 0, channel 3"
+    std::string place = {};                   // what one of them is called: "token"
+    std::string words = {};                   // "sequence 0, channel 3"
+    std::vector<std::string> chosen_by = {};  // the parameters that choose it
 
     int64_t index(int64_t at) const { return first + at * step; }
     std::string title(const std::string& what) const { return words.empty() ? what : what + ", " + words; }
@@ -61,9 +63,13 @@ enum class ErrorOf { drawn_line, all_lines };
 // The distance of every variant to the reference at each place: along that line, or the largest of all lines.
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                     ErrorOf lines);
+// Adds the errors error_at(0 … count - 1): a line through the largest of neighbours, over a band from the
+// smallest where there are more than the eye tells apart.
+void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
+                const std::function<double(int64_t)>& error_at);
 // The largest error of all lines at each place.
-Line largest_error_line(std::string label, Ink ink, const OutputError& error, const View& view,
-                        const std::string& place);
+void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
+                        const View& view);
 
 // Bars a variant, stacked by launch, with quartiles; the copy limit as a line.
 Figure times_figure(const Result& result);

@@ -56,4 +56,34 @@ Series reduce(int64_t count, const View& view, const std::string& shared, ValueA
     return series;
 }
 
+// Minimum and maximum of the values that a bucket of neighbours holds.
+struct Envelope {
+    std::vector<double> x, low, high;
+};
+
+// Of the range in sight in at most that many buckets; NaN where a bucket holds no number.
+template <class ValueAt>
+Envelope envelope(int64_t count, const View& view, const std::string& shared, int64_t buckets,
+                  ValueAt&& value_at) {
+    const View::Range range = view.range_of(shared, {0, static_cast<double>(count)});
+    const auto first = std::clamp<int64_t>(static_cast<int64_t>(std::floor(range.low)) - 1, 0, count);
+    const auto last = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(range.high)) + 2, first, count);
+    const int64_t shown = last - first, used = std::min(buckets, shown);
+    Envelope found;
+    for (int64_t bucket = 0; bucket < used; ++bucket) {
+        const int64_t begin = first + shown * bucket / used, end = first + shown * (bucket + 1) / used;
+        double low = std::numeric_limits<double>::quiet_NaN(), high = low;
+        for (int64_t i = begin; i < end; ++i) {
+            const double value = value_at(i);
+            if (std::isnan(value)) continue;
+            low = std::isnan(low) ? value : std::min(low, value);
+            high = std::isnan(high) ? value : std::max(high, value);
+        }
+        found.x.push_back(static_cast<double>(begin + end - 1) / 2);
+        found.low.push_back(low);
+        found.high.push_back(high);
+    }
+    return found;
+}
+
 }  // namespace sawtooth

@@ -334,6 +334,8 @@ Family make_family() {
     family.bench_cases = memory::bench_cases;
     family.sweeps = memory::sweeps;
     family.figures = memory::figures;
+    family.story = memory::story();
+    family.about = memory::about();
     return family;
 }
 

@@ -25,5 +25,7 @@ std::vector<BenchCase> bench_cases(Backend backend);
 
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
+std::vector<StoryRow> story();
+About about();
 
 }  // namespace sawtooth::memory

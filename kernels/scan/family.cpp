@@ -161,6 +161,8 @@ Family make_family() {
     family.bench_cases = bench_cases;
     family.sweeps = sweeps;
     family.figures = figures;
+    family.story = story();
+    family.about = about();
     return family;
 }
 

@@ -31,14 +31,15 @@ std::vector<float> kahan_scan(const Array& x, const DrawnLine& line, bool flippe
     return sums;
 }
 
-Line kahan_error_line(const Result& result, const View& view, const Array& reference, const DrawnLine& line) {
+void add_kahan_errors(Figure& figure, const Result& result, const View& view, const Array& reference,
+                      const DrawnLine& line) {
     const bool flipped = reference.name == "y_reverse" || result.parameters.is("direction", "reverse");
     const auto sums = kahan_scan(*find(result.inputs, "x"), line, flipped);
-    return line_of("sequential, Kahan's loop", {Ink::Role::accent, 0, true},
-                   reduce(line.length, view, line.place, [&](int64_t position) {
-                       const double sum = sums[static_cast<size_t>(position)];
-                       return std::abs(sum - reference.value(line.index(position)));
-                   }));
+    add_errors(figure, "Kahan's loop", {Ink::Role::accent, 0, true}, line.length, view,
+               [&](int64_t position) {
+                   const double sum = sums[static_cast<size_t>(position)];
+                   return std::abs(sum - reference.value(line.index(position)));
+               });
 }
 
 // One output: real and imaginary part over the reference, and the error.
@@ -49,7 +50,7 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
         all.push_back(output_figure(result, view, reference, line, Part::imaginary));
     all.push_back(error_figure(result, view, reference, line, ErrorOf::drawn_line));
     if (reference.name.starts_with("y") && result.parameters.is("op", "sum"))
-        all.back().marks.push_back(kahan_error_line(result, view, reference, line));
+        add_kahan_errors(all.back(), result, view, reference, line);
 }
 
 Figure work_figure(const Result& result) {
@@ -99,6 +100,7 @@ Figure example_figure(std::string id, std::string title, std::string caption, Tr
                       std::vector<std::string> rows) {
     Figure figure = new_figure(std::move(id), Place::views, std::move(title), std::move(caption),
                                {.label = "position"}, {.label = "step", .categories = std::move(rows)});
+    figure.chosen_by = {"example_length", "example_step"};
     figure.marks.push_back(std::move(tree));
     return figure;
 }
@@ -236,18 +238,18 @@ std::vector<Figure> compensation_figures(const SweepResult& sweep) {
         "error-compensation", Place::error, "Error by position with and without compensation",
         "The largest over all sequences and channels; dashed with compensation.",
         place_axis("position", sweep.sweep.base.parameters.integer("length")), absolute_error_axis());
-    std::vector<Line> lines;
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
         const bool compensated = std::get<bool>(cell.values.front());
         for (const VariantResult& variant : cell.result->variants) {
             if (variant.errors.empty()) continue;
-            lines.push_back(largest_error_line(variant.name + (compensated ? ", compensated" : ""),
-                                               ink_of(variant), variant.errors.front(), {}, "position"));
-            lines.back().ink.dashed = compensated;
+            Ink ink = ink_of(variant);
+            ink.dashed = compensated;
+            add_largest_errors(figure, variant.name + (compensated ? ", compensated" : ""), ink,
+                               variant.errors.front(), {});
         }
     }
-    add_lines(figure, std::move(lines));
+    if (figure.marks.empty()) figure.missing = "Points appear as the sweep makes them.";
     return {std::move(figure)};
 }
 

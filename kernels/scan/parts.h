@@ -17,5 +17,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
 // The longest chain of combines that a variant needs.
 int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size);
+std::vector<StoryRow> story();
+About about();
 
 }  // namespace sawtooth::scan

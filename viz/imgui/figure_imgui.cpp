@@ -249,6 +249,13 @@ PlotEvents draw_canvas(const Figure& figure, const Theme& theme, const DrawOptio
     return events;
 }
 
+void draw_whole_caption(const Figure& figure) {
+    ImGui::SetNextWindowSize({ImGui::GetFontSize() * 30, 0});
+    if (!ImGui::BeginTooltip()) return;
+    ImGui::TextWrapped("%s", figure.caption.c_str());
+    ImGui::EndTooltip();
+}
+
 }  // namespace
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options) {
@@ -263,13 +270,19 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
     ImGui::PushID(figure.id.c_str());
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
     ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);
-    const Box area = draw_heading(canvas, theme, figure, whole);
+    const Heading heading = draw_heading(canvas, theme, figure, whole, options.heading);
+    const Box& area = heading.rest;
     const float least = 4 * canvas.line_height();
     if (area.width() > least && area.height() > least)
         events = figure.marks.empty() || matrix_of(figure) ? draw_canvas(figure, theme, options, area)
                                                            : draw_plot(figure, theme, options, area);
     ImGui::PopClipRect();
     ImGui::PopID();
+    const ImVec2 heading_end{whole.right - options.heading.reserved, area.top};
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, heading_end)) {
+        if (heading.caption_cut) draw_whole_caption(figure);
+        events.fill = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+    }
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy(options.size);
     return events;

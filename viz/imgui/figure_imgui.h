@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "viz/heading.h"
 #include "viz/theme.h"
 
 namespace sawtooth {
@@ -24,6 +25,7 @@ struct DrawOptions {
     std::optional<View::Range> visible;  // of x; absent: all of it
     std::optional<double> cursor_x;      // a line across the plot
     DescribeSpan describe_span;          // for the readout; may be empty
+    HeadingOptions heading = {};
 };
 
 // What a person did to the plot in this frame.
@@ -37,6 +39,7 @@ struct PlotEvents {
         double value = 0;
     };
     std::optional<Chosen> chosen;  // a click on a point of a line that sets a parameter
+    bool fill = false;             // double click on the title: the panel is to show this figure alone
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

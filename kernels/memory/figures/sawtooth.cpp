@@ -56,6 +56,7 @@ Figure sawtooth_figure(const Result& result, const View& view) {
         new_figure("sawtooth", Place::views,
                    on_cpu ? "The sawtooth: when workers are busy" : "The sawtooth: when the GPU is busy", "",
                    {.label = "time", .unit = "us", .minimum = 0, .shared = "time"}, {});
+    figure.chosen_by = {"drawn_strategy"};
     const VariantResult* const sequential = find(result, "sequential");
     const VariantResult* other = find(result, drawn.strategy);
     if (!sequential || sequential->launches.empty()) {

@@ -1,0 +1,60 @@
+// What a newcomer sees and reads of the scan first.
+
+#include <algorithm>
+
+#include "kernels/scan/parts.h"
+
+namespace sawtooth::scan {
+namespace {
+
+double worst_error(const Result& result, std::string_view name) {
+    const VariantResult* const variant = find(result, name);
+    double worst = variant && variant->ran() ? 0 : 1;
+    if (variant)
+        for (const OutputError& error : variant->errors) worst = std::max(worst, error.rel_l2.value_or(1));
+    return worst;
+}
+
+int64_t launches_of(const Result& result, std::string_view name) {
+    const VariantResult* const variant = find(result, name);
+    return variant ? variant->launch_count : 0;
+}
+
+bool compensation_helps(const Result& result) { return worst_error(result, "sequential") < 1e-7; }
+bool is_one_pass(const Result& result) {
+    return launches_of(result, "lookback") == 1 && launches_of(result, "hillis_steele") == 20;
+}
+bool linear_is_right(const Result& result) { return worst_error(result, "blelloch") < 1e-5; }
+
+}  // namespace
+
+std::vector<StoryRow> story() {
+    return {{{"output-y"}, 190},
+            {{"error-y", "error-compensation", "time-against-length"}, 220},
+            {{"timeline"}, 180}};
+}
+
+About about() {
+    return {
+        "Every position of y combines all of x up to it. One chain of combines is slow on a parallel "
+        "machine, "
+        "so four variants reorder it: the operator is associative, and any grouping gives the same value but "
+        "for rounding. They differ in how many launches they make, how much they read and write, and how "
+        "their errors grow.",
+        "y_t = x_0 o x_1 o ... o x_t\nlinear: y_t = a_t y_(t-1) + x_t",
+        {{"1,048,576 positions in one row: look-back is one pass",
+          "Timeline: lookback makes one launch, hillis_steele twenty that each read and write everything.",
+          {{"batch", int64_t{1}}, {"channels", int64_t{1}}, {"length", int64_t{1} << 20}},
+          is_one_pass},
+         {"compensated sums: the rounding disappears",
+          "Error by position: with compensation every variant is exact to the last bits of f32.",
+          {{"compensated", true}},
+          compensation_helps},
+         {"op linear: a recurrence is a scan too",
+          "Outputs: y_t = a_t y_(t-1) + x_t, computed by the same trees and tiles.",
+          {{"op", "linear"}},
+          linear_is_right}},
+    };
+}
+
+}  // namespace sawtooth::scan
