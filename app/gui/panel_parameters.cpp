@@ -115,8 +115,9 @@ void draw_parameters(LabState& lab) {
         draw_group(lab, group, lab.family->parameters, columns);
     draw_variants(lab, width);
     draw_heading(name_of(Group::run));
+    // What only chooses what is drawn stands in the header of its figures.
     for (const Parameter& row : lab.family->parameters)
-        if (row.group == Group::run) draw_control(lab, row, columns);
+        if (row.group == Group::run && row.renews != Renews::figures) draw_control(lab, row, columns);
     for (const Parameter& row : run_rows()) draw_control(lab, row, columns);
     ImGui::PopStyleVar();
 }

@@ -70,6 +70,7 @@ Figure state_figure(const std::string& name, const Array& state, const Drawn& dr
         "One row of the matrix a row, red and blue around zero.", {.label = "column"}, {.label = "row"});
     HeatMap map = heat_map(name, state.shape[1], state.shape[2]);
     map.colours = HeatMap::Colours::diverging;
+    figure.chosen_by = {"drawn_batch", "drawn_strategy", "drawn_boundary"};
     for (int64_t i = 0; i < state.count(); ++i) map.values.push_back(state.value(i).real());
     figure.marks.push_back(std::move(map));
     return figure;
