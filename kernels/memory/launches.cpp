@@ -37,10 +37,10 @@ int64_t boundaries_of(const Job& job, Range range) { return ceil_divide(range.co
 void add_state(LaunchInfo& info, const Job& job, const Chain& chain, Range range) {
     const Shape shape = {chain.batch, chain.rows, chain.columns};
     const bool is_first = range.first == 0;
-    if (!is_first || chain.m0) info.reads.push_back({chain.name + (is_first ? "0" : ""), shape});
+    if (!is_first || chain.m.from) info.reads.push_back({is_first ? chain.given : chain.name, shape});
     info.writes.push_back({chain.name, shape});
     if (chain.has_momentum) {
-        if (!is_first || chain.s0) info.reads.push_back({is_first ? "s0" : "s", shape});
+        if (!is_first || chain.s.from) info.reads.push_back({is_first ? "s0" : "s", shape});
         info.writes.push_back({"s", shape});
     }
     if (chain.boundaries)
@@ -48,20 +48,12 @@ void add_state(LaunchInfo& info, const Job& job, const Chain& chain, Range range
             {"boundaries", {job.batch, boundaries_of(job, range), chain.rows, chain.columns}});
 }
 
-void add_slots(LaunchInfo& info, const Job& job, Range range) {
-    const Shape shape = {job.batch, job.slot_count, job.d};
-    info.reads.push_back({range.first == 0 ? "slots" : "m", shape});
-    info.writes.push_back({"m", shape});
-    if (job.boundaries)
-        info.writes.push_back({"boundaries", {job.batch, boundaries_of(job, range), job.slot_count, job.d}});
-}
-
 void add_states(LaunchInfo& info, const Job& job, Range range) {
     switch (job.rule->state) {
         case State::matrix:
             return add_state(info, job, matrix_chain(job), range);
         case State::slots:
-            return add_slots(info, job, range);
+            return add_state(info, job, slot_chain(job), range);
         case State::trellis:
             add_state(info, job, key_chain(job), range);
             return add_state(info, job, value_chain(job), range);
@@ -304,7 +296,7 @@ LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
     LaunchInfo info =
         launch("walk_slots", "From boundary to boundary, every slot for itself.", std::move(brings),
                {slots_of_tiles(job, tiling)}, 6 * tokens_times_slots(job, tiling));
-    add_slots(info, job, tiling.tokens());
+    add_state(info, job, slot_chain(job), tiling.tokens());
     return info;
 }
 

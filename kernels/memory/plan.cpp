@@ -49,7 +49,8 @@ Sizes sizes_of(const Parameters& parameters) {
 }
 
 Job job_of(const Parameters& parameters, const Strategy& strategy) {
-    Job job{sizes_of(parameters)};
+    Job job;
+    static_cast<Sizes&>(job) = sizes_of(parameters);
     job.chunk = strategy.chunk_of(parameters);
     job.boundary_count = ceil_divide(job.length, job.chunk) + 1;
     job.y_stride = job.length * job.d;
@@ -58,27 +59,36 @@ Job job_of(const Parameters& parameters, const Strategy& strategy) {
 
 Job job_of(PlanBuilder& builder, const Strategy& strategy) {
     Job job = job_of(builder.parameters(), strategy);
-    const bool is_trellis = job.rule->is(State::trellis);
     job.k = builder.input("k", job.storage);
     job.v = builder.input("v", job.storage);
     job.q = builder.input("q", job.storage);
     job.x = builder.input("x", job.storage);
-    job.alpha = builder.input("alpha");
-    job.eta = builder.input("eta");
-    job.theta = builder.input("theta");
-    job.w_omega = builder.input("w_omega");
-    job.slots = builder.input("slots");
-    job.m0 = builder.input(is_trellis ? "sk0" : "m0");
-    job.s0 = builder.input(is_trellis ? "sv0" : "s0");
     job.y = builder.output("y", job.storage);
-    job.final_m = builder.output(is_trellis ? "sk" : "m");
-    job.final_s = builder.output(is_trellis ? "sv" : "s");
+    job.gates = {builder.input("alpha"), builder.input("eta"), builder.input("theta"), 0, job.share};
+    job.w_omega = builder.input("w_omega");
+    const auto state = [&](const char* given, const char* final) {
+        return PassedState{builder.input(given), builder.output(final)};
+    };
+    switch (job.rule->state) {
+        case State::matrix:
+            job.m = state("m0", "m");
+            job.s = state("s0", "s");
+            break;
+        case State::slots:
+            job.m = state("slots", "m");
+            break;
+        case State::trellis:
+            job.m = state("sk0", "sk");
+            job.s = state("sv0", "sv");
+            break;
+    }
     job.boundaries = builder.output("boundaries");
     return job;
 }
 
 Chain matrix_chain(const Job& job) {
     Chain chain;
+    static_cast<States&>(chain) = job;
     chain.keys = "k";
     chain.values = "v";
     chain.batch = job.batch;
@@ -87,40 +97,40 @@ Chain matrix_chain(const Job& job) {
     chain.window = job.window;
     chain.reads_memory = job.rule->reads_memory;
     chain.has_momentum = job.rule->has_momentum;
-    chain.gates = {job.alpha, job.eta, job.theta, 0, job.share};
-    chain.m0 = job.m0;
-    chain.s0 = job.s0;
-    chain.final_m = job.final_m;
-    chain.final_s = job.final_s;
-    chain.boundaries = job.boundaries;
-    chain.boundary_chunk = job.chunk;
-    chain.boundary_count = job.boundary_count;
+    chain.gates = job.gates;
+    return chain;
+}
+
+Chain slot_chain(const Job& job) {
+    Chain chain = matrix_chain(job);
+    chain.given = "slots";
+    chain.rows = job.slot_count;
     return chain;
 }
 
 Chain key_chain(const Job& job) {
     Chain chain = matrix_chain(job);
     chain.name = "sk";
+    chain.given = "sk0";
     chain.suffix = "_keys";
     chain.keys = "x";
     chain.values = "k";
     chain.rows = job.compress;
     chain.rows_word = "c";
     chain.gates.lambda = job.lambda_k;
-    chain.s0 = nullptr;
-    chain.final_s = nullptr;
+    chain.s = {};
     return chain;
 }
 
 Chain value_chain(const Job& job) {
     Chain chain = matrix_chain(job);
     chain.name = "sv";
+    chain.given = "sv0";
     chain.suffix = "_values";
     chain.keys = "z";
     chain.columns = job.compress;
     chain.gates.lambda = job.lambda_v;
-    chain.m0 = std::exchange(chain.s0, nullptr);
-    chain.final_m = std::exchange(chain.final_s, nullptr);
+    chain.m = std::exchange(chain.s, {});
     return chain;
 }
 
@@ -168,7 +178,7 @@ void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launche
     int32_t* const pulse = builder.template output<int32_t>("pulse");
     Job level = job;
     level.reads_boundary = true;
-    level.final_m = level.final_s = level.boundaries = nullptr;
+    level.m.to = level.s.to = level.boundaries = nullptr;
     level.y_name = "level_y";
     level.y_stride = static_cast<int64_t>(chunks.size()) * job.length * job.d;
     for (size_t n = 0; n < chunks.size(); ++n) {

@@ -37,6 +37,7 @@ struct UpdateRule {
     int64_t least_chunk = 0, most_chunk = 0;
 
     bool is(State kind) const { return state == kind; }
+    bool has_second_state() const { return has_momentum || is(State::trellis); }
 };
 
 // In the order in which they are shown.

@@ -208,16 +208,12 @@ class Tiles {
 
 ChainArguments Tiles::arguments() const {
     ChainArguments given = {};
+    static_cast<States&>(given) = chain();
     given.length = chain().length;
-    given.gates = arguments_of(chain().gates);
+    given.gates = chain().gates;
     given.given_keys = tiled_.keys.at;
     given.given_values = tiled_.values.at;
     given.w_omega = job_.w_omega;
-    given.m0 = chain().m0, given.s0 = chain().s0;
-    given.final_m = chain().final_m, given.final_s = chain().final_s;
-    given.boundaries = chain().boundaries;
-    given.boundary_chunk = job_.chunk;
-    given.boundary_count = job_.boundary_count;
     return given;
 }
 
@@ -240,8 +236,8 @@ void Tiles::take_scratch(int64_t of_range) {
         if (chain().has_momentum) given_.sums_s = builder_.take<float>(batch * tiles * state);
     }
     if (of_range >= chain().length) return;
-    given_.live_m = builder_.take<float>(batch * state);
-    if (chain().has_momentum) given_.live_s = builder_.take<float>(batch * state);
+    given_.m.live = builder_.take<float>(batch * state);
+    if (chain().has_momentum) given_.s.live = builder_.take<float>(batch * state);
 }
 
 ChainArguments Tiles::given(Range range) const {

@@ -44,11 +44,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
     // Where it starts: with what the range before left, or with what the sequence was given.
     float m = 0, s = 0;
     if (tiling.first > 0) {
-        m = given.live_m[live];
-        if (HAS_MOMENTUM) s = given.live_s[live];
+        m = given.m.live[live];
+        if (HAS_MOMENTUM) s = given.s.live[live];
     } else if (!is_padding) {
-        m = given.m0 ? given.m0[at] : 0;
-        if (HAS_MOMENTUM && given.s0) s = given.s0[at];
+        m = given.m.from ? given.m.from[at] : 0;
+        if (HAS_MOMENTUM && given.s.from) s = given.s.from[at];
     }
     const auto put_boundary = [&](int64_t number) {
         if (given.boundaries && !is_padding)
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
             const int64_t tile = first + k;
             if (tile >= tiling.tiles) break;
             // The state before the tile, then the tile.
-            if (opens_chunk(tiling, tile)) put_boundary(tokens_of(tiling, tile).first / given.boundary_chunk);
+            if (opens_chunk(tiling, tile)) put_boundary(tokens_of(tiling, tile).first / given.chunk);
             states_m[tile * size] = P::element(m);
             if (HAS_MOMENTUM) states_s[tile * size] = P::element(s);
             m = now[k].a * m + now[k].m;
@@ -78,13 +78,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         }
     }
     if (tiling.last < given.length) {
-        given.live_m[live] = m;
-        if (HAS_MOMENTUM) given.live_s[live] = s;
+        given.m.live[live] = m;
+        if (HAS_MOMENTUM) given.s.live[live] = s;
         return;
     }
     // After the last token of all.
     put_boundary(given.boundary_count - 1);
     if (is_padding) return;
-    if (given.final_m) given.final_m[at] = m;
-    if (HAS_MOMENTUM && given.final_s) given.final_s[at] = s;
+    if (given.m.to) given.m.to[at] = m;
+    if (HAS_MOMENTUM && given.s.to) given.s.to[at] = s;
 }

@@ -159,29 +159,28 @@ __device__ void store_state(const ChainArguments& given, int64_t slot, int row, 
 // The state before the first tile: of the launch before, or what the sequence starts from.
 __device__ void load_live(const ChainArguments& given, int64_t batch, int row, State& state) {
     if (given.tiling.first > 0) {
-        device::load_tiles(given.live_m + (batch * rows + row) * columns, columns, state.m);
-        if (HAS_MOMENTUM) device::load_tiles(given.live_s + (batch * rows + row) * columns, columns, state.s);
+        device::load_tiles(given.m.live + (batch * rows + row) * columns, columns, state.m);
+        if (HAS_MOMENTUM) device::load_tiles(given.s.live + (batch * rows + row) * columns, columns, state.s);
         return;
     }
-    device::load_unpadded<ROWS, COLUMNS>(given.m0 ? given.m0 + batch * ROWS * COLUMNS : nullptr, row,
+    device::load_unpadded<ROWS, COLUMNS>(given.m.from ? given.m.from + batch * ROWS * COLUMNS : nullptr, row,
                                          state.m);
     if (HAS_MOMENTUM)
-        device::load_unpadded<ROWS, COLUMNS>(given.s0 ? given.s0 + batch * ROWS * COLUMNS : nullptr, row,
-                                             state.s);
+        device::load_unpadded<ROWS, COLUMNS>(given.s.from ? given.s.from + batch * ROWS * COLUMNS : nullptr,
+                                             row, state.s);
 }
 
 // The state after the last tile: for the next launch, or outputs of the sequence.
 __device__ void store_live(const ChainArguments& given, int64_t batch, int row, const State& state) {
     if (given.tiling.last < given.length) {
-        device::store_tiles(state.m, given.live_m + (batch * rows + row) * columns, columns);
+        device::store_tiles(state.m, given.m.live + (batch * rows + row) * columns, columns);
         if (HAS_MOMENTUM)
-            device::store_tiles(state.s, given.live_s + (batch * rows + row) * columns, columns);
+            device::store_tiles(state.s, given.s.live + (batch * rows + row) * columns, columns);
         return;
     }
-    if (given.final_m)
-        device::store_unpadded<ROWS, COLUMNS>(state.m, given.final_m + batch * ROWS * COLUMNS, row);
-    if (HAS_MOMENTUM && given.final_s)
-        device::store_unpadded<ROWS, COLUMNS>(state.s, given.final_s + batch * ROWS * COLUMNS, row);
+    if (given.m.to) device::store_unpadded<ROWS, COLUMNS>(state.m, given.m.to + batch * ROWS * COLUMNS, row);
+    if (HAS_MOMENTUM && given.s.to)
+        device::store_unpadded<ROWS, COLUMNS>(state.s, given.s.to + batch * ROWS * COLUMNS, row);
     if (given.boundaries)
         device::store_unpadded<ROWS, COLUMNS>(
             state.m, given.boundaries + ((batch + 1) * given.boundary_count - 1) * ROWS * COLUMNS, row);
@@ -196,8 +195,7 @@ __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile,
         if (given.boundaries)
             device::store_unpadded<ROWS, COLUMNS>(
                 state.m,
-                given.boundaries +
-                    (batch * given.boundary_count + first / given.boundary_chunk) * ROWS * COLUMNS,
+                given.boundaries + (batch * given.boundary_count + first / given.chunk) * ROWS * COLUMNS,
                 row);
         if (KEEPS_BOUNDARY) {
             device::store_tiles(state.m, shared.boundary[device::warp_of_thread() * 16], boundary_stride);

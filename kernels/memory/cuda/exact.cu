@@ -1,5 +1,5 @@
 // The exact rules of a matrix M [d, d], token by token: e = M k - v, S = eta S - theta e k^T,
-// M = (1 - alpha) M + S, y = M q, and their kin (RULE). Rows of M never meet: a thread block walks the rows
+// M = (1 - alpha) M + S, y = M q, and their kin. Rows of M never meet: a thread block walks the rows
 // of its strip, which lie in registers, past all tokens.
 //
 // A group of GROUP tokens takes three barriers, and no token takes one:
@@ -28,7 +28,7 @@ struct Walker {
     // What is added: u of u k^T, without momentum and decay. `last_y` becomes a sum over the row.
     __device__ float right_hand_side(const Staged& shared, const Row& k, int slot, int i, float step,
                                      float& last_y) {
-        if constexpr (reads_memory) {
+        if constexpr (READS_MEMORY) {
             float e = m.dot(k);
             // Two sums that do not wait for each other: that of y is of the token before.
             e = sum_of_row(e);
@@ -36,7 +36,7 @@ struct Walker {
             return -step * (e - shared.v[slot][local_row]);
         } else {
             last_y = sum_of_row(last_y);
-            if constexpr (rule == Rule::hebbian) {
+            if constexpr (!READS_W_OMEGA) {
                 return shared.v[slot][local_row];
             } else {
                 // w = W silu([k; v]): both halves of a row of W.
@@ -69,7 +69,7 @@ struct Walker {
         Row k, q;
         k.load(shared.k[slot], lane);
         q.load(shared.q[i], lane);
-        if constexpr (is_windowed) {
+        if constexpr (IS_WINDOWED) {
             last_y = sum_of_row(last_y);
             add_window(shared, token, gate);
 #pragma unroll
@@ -78,7 +78,7 @@ struct Walker {
             const float u = right_hand_side(shared, k, slot, i, gate.step, last_y);
 #pragma unroll
             for (int j = 0; j < columns; ++j) {
-                if constexpr (has_momentum) {
+                if constexpr (HAS_MOMENTUM) {
                     s[j] = gate.keep * s[j] + u * k[j];
                     m[j] = gate.decay * m[j] + s[j];
                 } else {
@@ -111,16 +111,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
     const int r = first_row + walker.local_row;
     // Tokens and W are inputs, which no launch before this one writes; the state is not.
     start_copies(given, {batch, from, given.last}, shared, 0);
-    if constexpr (rule == Rule::atlas) {
+    if constexpr (READS_W_OMEGA) {
         const float* const w = r < d ? given.w_omega + r * 2 * d : nullptr;
         walker.w_of_k.load_unpadded(w, d, walker.lane);
         walker.w_of_v.load_unpadded(w ? w + d : nullptr, d, walker.lane);
     }
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    walker.m.load_unpadded(row_of_state(given.m_from, state_at, r), d, walker.lane);
-    if constexpr (has_momentum)
-        walker.s.load_unpadded(LOCAL ? nullptr : row_of_state(given.s_from, state_at, r), d, walker.lane);
+    walker.m.load_unpadded(row_of_state(given.m.from, state_at, r), d, walker.lane);
+    if constexpr (HAS_MOMENTUM)
+        walker.s.load_unpadded(LOCAL ? nullptr : row_of_state(given.s.from, state_at, r), d, walker.lane);
 
     float sum = 0;
     int side = 0;
@@ -163,9 +163,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         if (walker.lane == 0 && r < d) given.sums[(batch * gridDim.x + blockIdx.x) * d + r] = sum;
         return;
     }
-    walker.m.store_unpadded(row_of_state(given.m_to, state_at, r), d, walker.lane);
-    if constexpr (has_momentum)
-        walker.s.store_unpadded(row_of_state(given.s_to, state_at, r), d, walker.lane);
+    walker.m.store_unpadded(row_of_state(given.m.to, state_at, r), d, walker.lane);
+    if constexpr (HAS_MOMENTUM)
+        walker.s.store_unpadded(row_of_state(given.s.to, state_at, r), d, walker.lane);
     if (given.boundaries && given.last == given.length)
         walker.m.store_unpadded(
             row_of_state(given.boundaries, ((batch + 1) * given.boundary_count - 1) * d * d, r), d,

@@ -10,7 +10,7 @@ struct Gate {
     float decay, keep, step;
 };
 
-__device__ inline Gate gate_at(const GateArguments& gates, int64_t token_of_batch) {
+__device__ inline Gate gate_at(const Gates& gates, int64_t token_of_batch) {
     const float step = gates.theta ? gates.theta[token_of_batch] : 1;
     const float forgets = gates.alpha ? gates.alpha[token_of_batch] : 0;
     return {1 - forgets - gates.lambda * step, gates.eta ? gates.eta[token_of_batch] : 0, step * gates.share};
@@ -37,8 +37,7 @@ __device__ inline bool opens_chunk(const TilingArguments& tiling, int tile) {
 }
 
 // A tile's gates in shared memory, by all threads of the block; a barrier makes them seen.
-__device__ inline void load_gates(const GateArguments& gates, int64_t first_token_of_batch, int count,
-                                  Gate* to) {
+__device__ inline void load_gates(const Gates& gates, int64_t first_token_of_batch, int count, Gate* to) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = gate_at(gates, first_token_of_batch + i);
 }
 

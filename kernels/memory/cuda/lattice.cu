@@ -203,22 +203,17 @@ struct Walk {
     }
     // Slots before the token that opens a chunk.
     __device__ void put_boundary(int64_t token) {
-        if (!given.boundaries || token % given.boundary_chunk != 0) return;
-        team.store(slots_at(given.boundaries, batch * given.boundary_count + token / given.boundary_chunk),
-                   first_slot, shared.x);
+        if (!given.boundaries || token % given.chunk != 0) return;
+        team.store(slots_at(given.boundaries, batch * given.boundary_count + token / given.chunk), first_slot,
+                   shared.x);
     }
     // Between launches slots lie as they are; only those that were given are normalised first.
-    __device__ void load_live() {
-        if (given.tiling.first == 0)
-            team.load(given.given + batch * SLOT_COUNT * d, first_slot, shared.x, true);
-        else
-            team.load(slots_at(given.live, batch), first_slot, shared.x, false);
+    __device__ void load_state() {
+        team.load(given.m.from + batch * SLOT_COUNT * d, first_slot, shared.x, given.first == 0);
     }
-    __device__ void store_live() {
-        if (given.tiling.last < given.length)
-            return team.store(slots_at(given.live, batch), first_slot, shared.x);
-        if (given.final) team.store(slots_at(given.final, batch), first_slot, shared.x);
-        if (given.boundaries)
+    __device__ void store_state() {
+        if (given.m.to) team.store(slots_at(given.m.to, batch), first_slot, shared.x);
+        if (given.boundaries && given.last == given.length)
             team.store(slots_at(given.boundaries, (batch + 1) * given.boundary_count - 1), first_slot,
                        shared.x);
     }
@@ -252,25 +247,25 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments g
     const TilingArguments& tiling = given.tiling;
     Walk walk{given, shared, Team(), static_cast<int64_t>(blockIdx.y), 0};
     const int own_tile = is_frozen && READS ? blockIdx.x : 0;
-    Range tokens = is_frozen ? tokens_of(tiling, own_tile) : Range{tiling.first, tiling.last};
+    Range tokens = is_frozen ? tokens_of(tiling, own_tile) : Range{given.first, given.last};
     // Tokens are inputs, which no launch before this one writes; slots are not.
     walk.stage(tokens);
     device::wait_for_launches_before();
     device::let_next_launch_start();
     if constexpr (!is_frozen) {
-        walk.load_live();
+        walk.load_state();
         walk.take(tokens);
-        walk.store_live();
+        walk.store_state();
     } else if constexpr (READS) {
         // The tile's own state, and that of the tile which opens its chunk.
         const int64_t first_state = walk.batch * tiling.tiles;
         const int opening = own_tile - own_tile % tiling.tiles_a_chunk;
-        walk.team.load(walk.slots_at(given.states, first_state + own_tile), 0, shared.x, false);
-        walk.team.load(walk.slots_at(given.states, first_state + opening), 0, shared.boundary, false);
+        walk.team.load(walk.slots_at(given.tile_slots, first_state + own_tile), 0, shared.x, false);
+        walk.team.load(walk.slots_at(given.tile_slots, first_state + opening), 0, shared.boundary, false);
         walk.take(tokens);
     } else {
         walk.first_slot = blockIdx.x * SLOTS;
-        walk.load_live();
+        walk.load_state();
         for (int tile = 0; tile < tiling.tiles; ++tile) {
             if (tile > 0) {
                 tokens = tokens_of(tiling, tile);
@@ -281,11 +276,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments g
                 walk.put_boundary(tokens.first);
                 keep_boundary(walk.team, shared);
             }
-            walk.team.store(walk.slots_at(given.states, walk.batch * tiling.tiles + tile), walk.first_slot,
-                            shared.x);
+            walk.team.store(walk.slots_at(given.tile_slots, walk.batch * tiling.tiles + tile),
+                            walk.first_slot, shared.x);
             walk.take(tokens);
             if (opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles) normalise_slots(walk.team, shared);
         }
-        walk.store_live();
+        walk.store_state();
     }
 }

@@ -66,8 +66,23 @@ cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shar
     return {"kernels/memory/cuda/" + name + ".cu", name, std::move(defines), threads, shared_bytes};
 }
 
-GateArguments arguments_of(const Gates& gates) {
-    return {gates.alpha, gates.eta, gates.theta, gates.lambda, gates.share};
+TokenArguments token_arguments(const Job& job) {
+    return {job, job, job.gates, job.length, 0, job.length};  // its vectors and its states
+}
+
+void take_live(cuda::PlanBuilder& builder, const Job& job, TokenArguments& all) {
+    const int64_t numbers = job.batch * job.state_rows() * job.d;
+    all.m.live = builder.take<float>(numbers);
+    if (job.rule->has_second_state()) all.s.live = builder.take<float>(numbers);
+}
+
+void narrow(TokenArguments& all, Range tokens) {
+    all.first = tokens.first;
+    all.last = tokens.last;
+    for (PassedState* state : {&all.m, &all.s}) {
+        if (all.first > 0) state->from = state->live;
+        if (all.last < all.length) state->to = state->live;
+    }
 }
 
 TilingArguments arguments_of(const Tiling& tiling, int64_t halo) {

@@ -3,8 +3,9 @@
 // (lane_row.cuh). Tokens come in groups of GROUP, the next one on its way past the registers while one is
 // worked on.
 //
-// Defines: THREADS, SHARED_BYTES, RULE, X (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes of a
-// copy that rows allow), NORMALISE, WINDOW (of atlas_omega, else 1).
+// Defines: THREADS, SHARED_BYTES, HAS_MOMENTUM, READS_MEMORY, READS_W_OMEGA, IS_WINDOWED (of the rule), X
+// (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes of a copy that rows allow), NORMALISE, WINDOW
+// (tokens of it, 1 without).
 #pragma once
 
 #include "kernels/cuda/device/activations.cuh"
@@ -15,21 +16,14 @@
 
 namespace sawtooth::memory {
 
-enum class Rule { titans, delta, hebbian, atlas, atlas_omega };
-
 using Storage = device::X;
 using Word = Storage::Word;
-
-constexpr Rule rule = Rule::RULE;
-constexpr bool has_momentum = rule == Rule::titans || rule == Rule::atlas || rule == Rule::atlas_omega;
-constexpr bool reads_memory = rule != Rule::hebbian && rule != Rule::atlas;
-constexpr bool is_windowed = rule == Rule::atlas_omega;
 
 constexpr int d = WIDTH;
 constexpr int row = device::round_up(d, 4 * LANES);  // of keys and queries in shared memory
 constexpr int warps = THREADS / 32, rows = THREADS / LANES;
 constexpr int group = GROUP;
-constexpr int ring = is_windowed ? WINDOW - 1 + GROUP : GROUP;  // tokens whose keys and values are kept
+constexpr int ring = IS_WINDOWED ? WINDOW - 1 + GROUP : GROUP;  // tokens whose keys and values are kept
 constexpr int raw_words = device::round_up(group * d, 8);
 static_assert(THREADS % 32 == 0, "rows are summed over whole warps");
 
@@ -44,7 +38,7 @@ struct Staged {
     alignas(16) float q[group][row];
     float v[ring][rows];
     float y[group][rows];
-    alignas(16) float inputs_of_w[rule == Rule::atlas ? group : 1][2 * row];
+    alignas(16) float inputs_of_w[READS_W_OMEGA ? group : 1][2 * row];
 };
 
 __device__ inline float sum_of_row(float part) { return device::sum_of_lanes<LANES>(part); }
@@ -103,7 +97,7 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
         shared.v[(tokens.first + i) % ring][r] =
             first_row + r < d ? Storage::widen(shared.raw[side][1][i * d + first_row + r]) : 0;
     }
-    if constexpr (rule == Rule::atlas) {
+    if constexpr (READS_W_OMEGA) {
         __syncthreads();  // keys, which other warps normalised
         for (int at = threadIdx.x; at < tokens.count() * row; at += THREADS) {
             const int i = at / row, c = at % row;
@@ -114,7 +108,7 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
     }
 }
 
-__device__ inline Gate gate_of(const GateArguments& given, const Staged& shared, int side, int i) {
+__device__ inline Gate gate_of(const Gates& given, const Staged& shared, int side, int i) {
     const float step = given.theta ? shared.gates[side][2][i] : 1;
     return {1 - (given.alpha ? shared.gates[side][0][i] : 0), given.eta ? shared.gates[side][1][i] : 0,
             step * given.share};

@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments 
     // An input, which no launch before this one writes.
     double alpha = 0;
     for (int64_t token = given.first + threadIdx.x; token < given.last; token += THREADS)
-        alpha += given.alpha[batch * given.length + token];
+        alpha += given.gates.alpha[batch * given.length + token];
     const float decay =
         1 - static_cast<float>(device::sum_of_block(alpha, room) / static_cast<double>(count));
     device::wait_for_launches_before();
@@ -36,12 +36,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments 
     }
     __syncthreads();  // all of `mean`, before any thread multiplies two of its elements
     for (int at = blockIdx.x * THREADS + threadIdx.x; at < d * d; at += gridDim.x * THREADS) {
-        const float m = given.m_from ? given.m_from[batch * d * d + at] : 0;
+        const float m = given.m.from ? given.m.from[batch * d * d + at] : 0;
         const float moved = decay * m + mean[at / d] * mean[at % d];
-        given.m_to[batch * d * d + at] = moved;
+        given.m.to[batch * d * d + at] = moved;
         if (!given.boundaries) continue;
         float* const boundaries = given.boundaries + batch * given.boundary_count * d * d + at;
-        boundaries[given.first / given.shard * d * d] = m;
+        boundaries[given.first / given.chunk * d * d] = m;
         if (given.last == given.length) boundaries[(given.boundary_count - 1) * d * d] = moved;
     }
 }

@@ -25,7 +25,7 @@ static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp makes the nod
 struct Shared {
     Staged staged;
     float m[columns][THREADS], s[columns][THREADS], boundary[columns][THREADS];
-    float errors[is_windowed ? ring : 1][rows];
+    float errors[IS_WINDOWED ? ring : 1][rows];
     float4 nodes[2 * group];  // a, b, h: leaves from `group` on, node n has the children 2 n and 2 n + 1
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
@@ -58,7 +58,7 @@ struct Elements {
             for (int right = 2 * half - 1; right < group; right += 2 * half) {
                 const float4 second = nodes[(group + right) / half];
                 const int left = right - half;
-                if (has_momentum) {
+                if (HAS_MOMENTUM) {
                     x[right] += second.x * x[left] + second.y * z[left];
                     z[right] += second.z * z[left];
                 } else {
@@ -76,7 +76,7 @@ struct Elements {
                 const float4 first = nodes[(group + left) / half];
                 const float m = x[right], s = z[right];
                 x[right] = first.x * m + x[left];
-                if (has_momentum) {
+                if (HAS_MOMENTUM) {
                     x[right] += first.y * s;
                     z[right] = first.z * s + z[left];
                 }
@@ -122,7 +122,7 @@ struct Tree {
     // Of all tokens of the tile, and of those before it that windows reach.
     __device__ void make_errors(const Tokens& tokens) {
         const Staged& staged = shared.staged;
-        if constexpr (is_windowed) {
+        if constexpr (IS_WINDOWED) {
             const int64_t from = tokens.first - (WINDOW - 1) > 0 ? tokens.first - (WINDOW - 1) : 0;
             for (int64_t token = from; token < tokens.first + tokens.count(); ++token) {
                 const int slot = static_cast<int>(token % ring);
@@ -136,9 +136,9 @@ struct Tree {
                 errors[i] = 0;
                 if (i >= tokens.count()) continue;
                 const int slot = static_cast<int>((tokens.first + i) % ring);
-                if constexpr (reads_memory)
+                if constexpr (READS_MEMORY)
                     errors[i] = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
-                else if constexpr (rule == Rule::hebbian)
+                else if constexpr (!READS_W_OMEGA)
                     errors[i] = -staged.v[slot][local_row];
                 else
                     errors[i] = atlas_error(given, staged, i, r, lane);
@@ -152,7 +152,7 @@ struct Tree {
         if (i >= tokens.count()) return 0;
         const int64_t token = tokens.first + i;
         const float step = shared.nodes[group + i].w;
-        if constexpr (is_windowed) {
+        if constexpr (IS_WINDOWED) {
             // Every error of the window, of which those before this chunk are of its boundary's memory too.
             float sum = 0;
             for (int64_t source = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; source <= token;
@@ -184,12 +184,12 @@ struct Tree {
         for (int i = 0; i < group; ++i) {
             if (i >= tokens.count()) break;
             const float4 gate = shared.nodes[group + i];
-            s = has_momentum ? gate.z * elements.z[i] + leaves[i] : leaves[i];
+            s = HAS_MOMENTUM ? gate.z * elements.z[i] + leaves[i] : leaves[i];
             m = gate.x * elements.x[i] + s;
             if (!AT_BOUNDARY) y[i] += m * shared.staged.q[i][column];
         }
         shared.m[j][threadIdx.x] = m;
-        if (has_momentum) shared.s[j][threadIdx.x] = s;
+        if (HAS_MOMENTUM) shared.s[j][threadIdx.x] = s;
     }
 
     // Column after column, then y of all tokens.
@@ -241,8 +241,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
     Tree tree{given, shared, static_cast<int>(threadIdx.x % LANES), static_cast<int>(threadIdx.x / LANES),
               static_cast<int>(first_row + threadIdx.x / LANES)};
     // Tokens and the first state are inputs, which no launch before this one writes.
-    tree.load(given.m_from, state_at, shared.m);
-    tree.load(given.s_from, state_at, shared.s);
+    tree.load(given.m.from, state_at, shared.m);
+    tree.load(given.s.from, state_at, shared.s);
     start_copies(given, tile_at(given, batch, given.first), shared.staged, 0);
     device::wait_for_launches_before();
     device::let_next_launch_start();
@@ -269,8 +269,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
         __syncthreads();  // y of all rows, which is stored token by token
         store_y(given, tokens, first_row, 0, shared.staged);
     }
-    tree.store(given.m_to, state_at, shared.m);
-    tree.store(given.s_to, state_at, shared.s);
+    tree.store(given.m.to, state_at, shared.m);
+    tree.store(given.s.to, state_at, shared.s);
     if (given.boundaries)
         tree.store(given.boundaries, ((batch + 1) * given.boundary_count - 1) * d * d, shared.m);
 }

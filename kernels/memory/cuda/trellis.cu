@@ -86,7 +86,7 @@ __device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_
     }
     // Both memories have the same gates but for lambda.
     for (int i = threadIdx.x; i < count; i += THREADS) {
-        GateArguments gates = given.gates;
+        Gates gates = given.gates;
         shared.keys[i] = gate_at(gates, batch * given.length + first + i);
         gates.lambda = given.lambda_values;
         shared.decay_of_values[i] = gate_at(gates, batch * given.length + first + i).decay;
@@ -126,9 +126,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
         if (first == given.first) {
             device::wait_for_launches_before();
             device::let_next_launch_start();
-            keys.load_unpadded(given.keys_from && has_key ? given.keys_from + key_at : nullptr, d, lane);
-            values.load_unpadded(given.values_from && has_value ? given.values_from + value_at : nullptr, c,
-                                 lane);
+            keys.load_unpadded(given.m.from && has_key ? given.m.from + key_at : nullptr, d, lane);
+            values.load_unpadded(given.s.from && has_value ? given.s.from + value_at : nullptr, c, lane);
         }
         __syncthreads();  // the tokens, which other warps loaded; y of the group before is stored
         for (int i = 0; i < count; ++i) {
@@ -153,6 +152,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
         for (int at = threadIdx.x; at < count * d; at += THREADS)
             y[at] = Storage::narrow(shared.y[at / d][at % d]);
     }
-    if (has_key) keys.store_unpadded(given.keys_to ? given.keys_to + key_at : nullptr, d, lane);
-    if (has_value) values.store_unpadded(given.values_to ? given.values_to + value_at : nullptr, c, lane);
+    if (has_key) keys.store_unpadded(given.m.to ? given.m.to + key_at : nullptr, d, lane);
+    if (has_value) values.store_unpadded(given.s.to ? given.s.to + value_at : nullptr, c, lane);
 }
