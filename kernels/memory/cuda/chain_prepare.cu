@@ -73,12 +73,12 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
     load_inputs_of_w(given, batch, tokens, shared);
     float sums[items][4] = {};
     for (int from = 0; from < 2 * COLUMNS; from += slice) {
-        __syncthreads();  // the inputs are there; all are done with the slice before
+        __syncthreads();  // the inputs, which warps made by tokens; all have read the slice before
         for (int at = threadIdx.x; at < rows * slice; at += THREADS) {
             const int r = at / slice, c = from + at % slice;
             shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
         }
-        __syncthreads();  // the slice of W, which all threads loaded
+        __syncthreads();  // the slice of W, which threads loaded by elements and read by rows
 #pragma unroll
         for (int n = 0; n < items; ++n) {
             const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
@@ -101,8 +101,12 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
     __syncthreads();  // all are done with the inputs, before those of the next 16 tokens take their place
 }
 
-// Grid: tiles, batch. Block x has the tokens of tile x, the first one also those before `first` that windows
-// reach.
+// Grid: tiles, batch. Block (x, y) has the tokens of tile x of sequence y, the first one also those before
+// `first` that windows reach, so that every token from `origin` on is prepared once.
+//   reads    keys [batch, length, COLUMNS], values [batch, length, VALUE_WIDTH], gates [batch, length]; where
+//            ATLAS W [ROWS, 2 COLUMNS]
+//   writes   keys [batch, last - origin, columns], values [batch, last - origin, rows], padded to multiples
+//            of 16 by zeros; ends [batch, tiles, 2 SOURCES + 4]
 extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArguments given) {
     __shared__ Gate gates[TILE];
     __shared__ __align__(16) unsigned char memory[ATLAS ? sizeof(AtlasShared) : 16];
@@ -132,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
         for (int64_t first = tokens.first; first < tokens.last; first += 16)
             prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last},
                           for_atlas);
-    __syncthreads();  // the gates of all tokens
+    __syncthreads();  // gates, which threads loaded one each and every thread of store_ends walks
     const int64_t source = first_source(tiling, tokens.first);
     store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(), tiling.halo,
                SOURCES, given.ends + (batch * tiling.tiles + tile) * (2 * SOURCES + 4));

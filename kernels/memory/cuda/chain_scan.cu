@@ -24,7 +24,8 @@ struct Sums {
     float m, s, a, b, h;
 };
 
-// `slot`: of the tile among those of all sequences; all threads read the same scalars.
+// `slot`: of the tile among those of all sequences; all threads of a block read the same scalars, each its
+// own element of the sums, neighbours next to each other.
 __device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) {
     const float* const scalars = given.ends + slot * (2 * SOURCES + 4) + 2 * SOURCES;
     return {given.sums_m[slot * size + element], HAS_MOMENTUM ? given.sums_s[slot * size + element] : 0,
@@ -32,7 +33,10 @@ __device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) 
 }
 
 // Grid: size / THREADS, batch. A thread walks element blockIdx.x THREADS + threadIdx.x of the padded state
-// [rows, columns] past all tiles.
+// [rows, columns] past all tiles; no thread sees another's.
+//   reads    sums_m, sums_s [batch, tiles, rows, columns], ends [batch, tiles, 2 SOURCES + 4]
+//   writes   states_m, states_s [batch, tiles, rows, columns] at the tiles' starts, for chain_read.cu
+// What sequences start from and leave is not padded: [ROWS, COLUMNS], and so are boundaries.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments given) {
     device::wait_for_launches_before();
     device::let_next_launch_start();

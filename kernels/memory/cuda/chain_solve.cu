@@ -166,8 +166,11 @@ __device__ void store_solution(const ChainArguments& given, int64_t first_row, i
     }
 }
 
-// Grid: tiles, batch. Block x has the tokens of tile x. All that it reads are inputs, which no launch before
-// this one writes: it waits for that launch only to store.
+// Grid: tiles, batch. Block (x, y) has the tokens of tile x of sequence y. All that it reads are inputs,
+// which no launch before this one writes: it waits for that launch only to store.
+//   reads    keys and values [batch, length, COLUMNS], gates [batch, length]
+//   writes   keys, solved and values [batch, last - origin, d], ends [batch, tiles, 2 TILE + 4]
+// d is COLUMNS padded to a multiple of 16, TILE a tile's tokens likewise; padding is zeros throughout.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -177,15 +180,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     const Range tokens = tokens_of(tiling, tile);
     device::let_next_launch_start();
     load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
-    __syncthreads();  // the gates of all tokens
+    __syncthreads();  // gates, which threads loaded one each and every column walks
     load_coefficients(given, tokens.count(), shared);
-    __syncthreads();  // the decays, which rows are multiplied by
+    __syncthreads();  // the decays, which one thread made and keys of all warps are multiplied by
     load_rows(given, batch, tokens, shared);
     __syncthreads();  // keys of all tokens, and the coefficients of all columns
     multiply_keys(shared);
     __syncthreads();  // -T, whose blocks on the diagonal other warps may invert
     invert(shared);
-    __syncthreads();  // the inverses of all blocks
+    __syncthreads();  // the inverses of all blocks, each of one warp, which all columns take
     for (int pair = device::warp_of_thread(); pair < 2 * d / 16; pair += warps)
         solve_columns(shared, 16 * pair);
     __syncthreads();  // all columns of X, which is stored row by row

@@ -31,8 +31,8 @@ constexpr int strip = 16 * WARPS;  // rows of the block
 constexpr int block = SOURCE_BLOCK, blocks = SOURCES / SOURCE_BLOCK;
 constexpr int key_stride = columns + device::bank_padding<precision>;
 constexpr int value_stride = strip + device::bank_padding<precision>;
-constexpr int boundary_stride = columns + 4;
-constexpr int side_count = 3;  // one that is worked on, two on their way
+constexpr int boundary_stride = columns + 4;  // rows begin four banks apart
+constexpr int side_count = 3;                 // one that is worked on, two on their way
 constexpr int copy_threads = THREADS - 32 * WARPS;
 constexpr int column_tiles = columns / 8, source_tiles = block / 8;
 static_assert(copy_threads > 0 && copy_threads % 32 == 0, "some warps copy");
@@ -40,11 +40,11 @@ static_assert(rows % strip == 0 && SOURCES % block == 0, "whole strips and block
 
 // A block of sources: a row a source.
 struct Side {
-    alignas(16) Element k[block][key_stride];
-    alignas(16) Element x[SOLVES ? block : 1][key_stride];
-    alignas(16) Element v[block][value_stride];  // of the block's strip of rows
-    alignas(16) float w[block];
-    alignas(16) float h[block];
+    alignas(16) Element k[block][key_stride];               // keys as they are, which states take
+    alignas(16) Element x[SOLVES ? block : 1][key_stride];  // after the solve, for errors
+    alignas(16) Element v[block][value_stride];             // of the block's strip of rows
+    alignas(16) float w[block];    // what is left of each source in M after the tile's last token
+    alignas(16) float h[block];    // and in S
     alignas(16) float scalars[4];  // a, b, h, 0 of the tile
 };
 
@@ -89,7 +89,7 @@ __device__ void start_copies(const ChainArguments& given, int64_t batch, int fir
     if (thread == copy_threads - 1) device::copy_async<16>(side.scalars, ends + 2 * SOURCES, true);
 }
 
-// -V^T of the warp's rows.
+// -V^T of the warp's rows, [16 rows, block]: a source a column, as factors on the left have it.
 __device__ void load_errors(const Side& side, Tile (&e)[source_tiles]) {
     const int r = device::warp_of_thread() * 16 + device::row_of_lane();
 #pragma unroll
@@ -109,7 +109,7 @@ __device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile 
     }
 }
 
-// 16 rows of M and S, all columns, over a warp.
+// 16 rows of M and S, all columns, over a warp: rows and columns of the padding are zeros and stay so.
 struct State {
     Tile m[column_tiles];
     Tile s[column_tiles];  // in no register where there is no momentum
@@ -129,7 +129,8 @@ struct State {
             }
     }
 
-    // M -= E^T diag(w) K, S -= E^T diag(h) K.
+    // M -= E^T diag(w) K, S -= E^T diag(h) K, both past K at once: a fragment of it is loaded for two
+    // products.
     __device__ void add_errors(const Tile (&e)[source_tiles], const Side& side) {
         Tile weighed[source_tiles];
         weigh(e, side.w, weighed);
@@ -143,7 +144,8 @@ struct State {
     }
 };
 
-// What the tile `slot` starts from, rounded to what products take; where PARALLEL what it adds, in f32.
+// What the tile `slot` starts from, [rows, columns] with its padding, rounded to what products take; where
+// PARALLEL what it adds, in f32.
 __device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
     const int64_t at = (slot * rows + row) * columns;
     if constexpr (PARALLEL) {
@@ -156,7 +158,8 @@ __device__ void store_state(const ChainArguments& given, int64_t slot, int row, 
     }
 }
 
-// The state before the first tile: of the launch before, or what the sequence starts from.
+// The state before the first tile: of the launch before, padded as it was in registers, or what the sequence
+// starts from, [ROWS, COLUMNS].
 __device__ void load_live(const ChainArguments& given, int64_t batch, int row, State& state) {
     if (given.tiling.first > 0) {
         device::load_tiles(given.m.live + (batch * rows + row) * columns, columns, state.m);
@@ -237,8 +240,9 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
     };
     for (int k = 0; k < side_count - 1; ++k) start_next();
     for (; step.tile < last_tile; step = step.next()) {
+        // Its own copies of this step; those of the next one stay under way.
         device::wait_for_copies_but_last<side_count - 2>();
-        meet();        // this step's copies may be read; all have left the side of the step before
+        meet();        // this step's copies may be read; walking warps have left the side of the step before
         start_next();  // into that side
     }
 }
@@ -257,7 +261,13 @@ __device__ void take_step(const ChainArguments& given, int64_t batch, const Step
 }
 
 // Grid: tiles where PARALLEL (else 1, and a block has all tiles), strips of rows, batch. Warp w of block y
-// has rows 16 (y WARPS + w) … + 15; of each of its 16 x 8 tiles a lane has four elements (products.cuh).
+// has rows 16 (y WARPS + w) … + 15; of each of its 16 x 8 tiles a lane has four elements (products.cuh). The
+// warps from WARPS on copy.
+//   reads    keys, solved [batch, last - origin, columns], values [batch, last - origin, rows] of which the
+//            block's strip, ends [batch, tiles, 2 SOURCES + 4]; the state before the first tile
+//   writes   errors [batch, tiles, rows, SOURCES], the warp's rows; states_m, states_s or sums_m, sums_s
+//            [batch, tiles, rows, columns]; the state after the last tile; boundaries
+// rows and columns are ROWS and COLUMNS padded to multiples of 16, SOURCES to whole blocks, all by zeros.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);

@@ -53,7 +53,7 @@ struct Walker {
     // S = keep S - step times the sum of e_i k_i^T over the window that ends at this token.
     __device__ void add_window(const Staged& shared, int64_t token, const Gate& gate) {
         s.scale(gate.keep);
-        for (int64_t i = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; i <= token; ++i) {
+        for (int64_t i = first_of_window(token); i <= token; ++i) {
             const int slot = static_cast<int>(i % ring);
             Row k;
             k.load(shared.k[slot], lane);
@@ -90,8 +90,12 @@ struct Walker {
     }
 };
 
-// Grid: local memories (1 without), strips of rows, batch. Block x has tokens first + x local_tokens … of its
-// batch item, block y rows y rows … + rows - 1 of M.
+// Grid: local memories (1 without), strips of rows, batch. Block (x, y, z) has tokens
+// first + x local_tokens … of sequence z and rows y rows … + rows - 1 of M, thread t row t / LANES of them.
+//   reads    k, v, q [batch, length, d], gates [batch, length], W [d, 2 d]; m.from, s.from [batch, d, d]
+//   writes   y [batch, length, d], the block's columns of its tokens; m.to, s.to [batch, d, d] and boundaries
+//            [batch, boundary_count, d, d], the block's rows; where LOCAL sums [batch, locals, d] instead
+// Rows are padded to `row` numbers in registers and shared memory, by zeros; rows from d on are not there.
 extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Staged& shared = *reinterpret_cast<Staged*>(memory);
@@ -103,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
             given.last < given.first + given.local_tokens ? given.last : given.first + given.local_tokens;
     }
     // A window reaches back to tokens that an earlier launch worked on.
-    const int64_t from = given.first - (WINDOW - 1) > 0 ? given.first - (WINDOW - 1) : 0;
+    const int64_t from = first_of_window(given.first);
 
     Walker walker;
     walker.lane = threadIdx.x % LANES;
@@ -127,9 +131,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
     for (int64_t first = from; first < given.last; first += group, side ^= 1) {
         const Tokens tokens{batch, first, given.last};
         device::wait_for_copies();
-        __syncthreads();  // the copies of all threads; the group before is done with
+        // The copies of all threads may be unpacked; the group before is walked and its y stored, so that
+        // what is unpacked may take its place.
+        __syncthreads();
         unpack(tokens, first_row, shared, side);
-        __syncthreads();  // what other threads unpacked; the other side may be filled
+        __syncthreads();  // what was unpacked by tokens is read by rows; `raw` of both sides is free
         if (first + group < given.last)
             start_copies(given, {batch, first + group, given.last}, shared, side ^ 1);
         // Of the group, tokens that only windows reach.
@@ -155,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         }
         y = sum_of_row(y);
         if (tokens.count() > skipped) keep_y(tokens.count() - 1);
-        __syncthreads();  // y of all rows, which is stored token by token
+        __syncthreads();  // y, written by rows, is stored by tokens
         store_y(given, tokens, first_row, skipped, shared);
     }
     // Local memories are forgotten: of them only the sums of y go on (tnt_step.cu).

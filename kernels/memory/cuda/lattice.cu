@@ -29,15 +29,15 @@ constexpr bool is_frozen = update != Update::exact;
 using Storage = device::X;
 using Word = Storage::Word;
 constexpr int d = WIDTH, lanes = 8, row = device::round_up(d, 4 * lanes);
-constexpr int teams = THREADS / lanes, rounds = SLOTS / teams;
+constexpr int teams = THREADS / lanes, rounds = SLOTS / teams;  // of slots that a team has one after another
 constexpr int group = GROUP;
 static_assert(THREADS % 32 == 0 && SLOTS % teams == 0, "whole warps, and as many slots for every team");
 
 // Slot n of the block is of team n % teams, whose lanes alone read and write it.
 struct Shared {
     alignas(16) float k[group][row], v[group][row], q[READS ? group : 1][row];
-    alignas(16) float x[SLOTS][row];
-    alignas(16) float boundary[is_frozen ? SLOTS : 1][row];
+    alignas(16) float x[SLOTS][row];  // slots, unit vectors where every token normalises them
+    alignas(16) float boundary[is_frozen ? SLOTS : 1][row];  // slots where the chunk began
     alignas(16) float parts[READS ? teams : 1][row];  // of y, with its largest score and the sum of weights
     float largest[teams], weights[teams];
 };
@@ -47,6 +47,8 @@ using Row = device::LaneRow<row, lanes>;
 
 __device__ float sum_of_team(float value) { return device::sum_of_lanes<lanes>(value); }
 
+// Eight lanes, of one warp, that take the team's slots past a token one after another: what they share is in
+// registers and in rows that no other team touches, so that no barrier stands between them.
 struct Team {
     int lane, number;  // of the block
 
@@ -65,6 +67,7 @@ struct Team {
             part.store(to[slot(round)], lane);
         }
     }
+    // The same way back; what is not there is not stored.
     __device__ void store(float* to, int first, const float (*from)[row]) const {
         for (int round = 0; round < rounds; ++round) {
             const int at = first + slot(round);
@@ -74,7 +77,8 @@ struct Team {
         }
     }
 
-    // One slot takes one token.
+    // One slot takes one token: g and c come of `base`, the slot itself or that of the boundary. All lanes of
+    // the team take part in both sums.
     __device__ void step(const Row& base, const Row& k, const Row& v, Row& x) const {
         const float gate = device::sigmoid(sum_of_team(base.dot(k))), taken = gate * sum_of_team(base.dot(v));
 #pragma unroll
@@ -118,7 +122,8 @@ struct Team {
         if (lane == 0) shared.largest[number] = largest, shared.weights[number] = weights;
     }
 
-    // A slot more of a softmax whose largest score is known so far.
+    // A slot more of a softmax whose largest score is known so far: y and `weights` are relative to it. The
+    // comparison is turned round so that a NaN becomes the largest and stays it.
     static __device__ void add(float score, const Row& slot, float& largest, float& weights, Row& y) {
         const float now = !(score <= largest) ? score : largest;
         const float kept = weights > 0 ? expf(largest - now) : 0, weight = expf(score - now);
@@ -132,18 +137,14 @@ struct Team {
 // Rows of `count` tokens from `first` on, a warp a row; seen by others after a barrier.
 __device__ void load_tokens(const LatticeArguments& given, int64_t batch, int64_t first, int count,
                             Shared& shared) {
-    const int lane = device::lane_of_thread();
-    constexpr int each = device::ceil_divide(row, 32);
     for (int at = device::warp_of_thread(); at < 3 * count; at += THREADS / 32) {
         const int which = at / count, i = at % count;
         if (which == 2 && !READS) break;
         const void* const from = which == 0 ? given.k : which == 1 ? given.v : given.q;
-        const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
-        float mine[each];
-        device::load_row<Storage, d>(words, true, NORMALISE && which != 1, mine);
         float* const to = which == 0 ? shared.k[i] : which == 1 ? shared.v[i] : shared.q[READS ? i : 0];
-#pragma unroll
-        for (int k = 0; k < each; ++k) to[lane + 32 * k] = mine[k];
+        device::stage_row<Storage, d, row>(
+            static_cast<const Word*>(from) + (batch * given.length + first + i) * d, true,
+            NORMALISE && which != 1, to);
     }
 }
 
@@ -182,18 +183,18 @@ struct Walk {
     __device__ void take(Range tokens) {
         while (true) {
             const int count = tokens.count() < group ? tokens.count() : group;
-            __syncthreads();  // the group, which other warps loaded
+            __syncthreads();  // the group, which warps loaded by rows and all teams read
             for (int i = 0; i < count; ++i) {
                 if (!is_frozen) put_boundary(tokens.first + i);
                 team.take(shared, i);
                 if (!READS) continue;
-                __syncthreads();  // the parts of y of all teams
+                __syncthreads();  // the parts of y, which teams wrote and threads add up column by column
                 store_y(given, batch, tokens.first + i, shared);
-                __syncthreads();  // they are read, before the next token's take their place
+                __syncthreads();  // they are added up: the next token's may take their place
             }
             tokens.first += count;
             if (tokens.count() <= 0) return;
-            __syncthreads();  // all are done with the group
+            __syncthreads();  // all teams have taken the group: the next one may take its place
             stage(tokens);
         }
     }
@@ -219,7 +220,8 @@ struct Walk {
     }
 };
 
-// At the end of a chunk, so that the next one starts from unit vectors.
+// At the end of a chunk, so that the next one starts from unit vectors; inside it x keeps its length, as
+// normalising is not linear.
 __device__ void normalise_slots(const Team& team, Shared& shared) {
     for (int round = 0; round < rounds; ++round) {
         Row x;
@@ -240,7 +242,12 @@ __device__ void keep_boundary(const Team& team, Shared& shared) {
 
 // Grid: exact: 1, batch; a block has all slots and all tokens. Frozen and read: tiles, batch; a block has all
 // slots and the tokens of tile x. Frozen and not read: strips of slots, batch; a block has slots x SLOTS … +
-// SLOTS - 1 and all tokens.
+// SLOTS - 1 and all tokens. Team t of a block has slots t, t + teams, … of the block's.
+//   reads    k, v, q [batch, length, d]; m.from [batch, slot_count, d], or tile_slots
+//            [batch, tiles, slot_count, d] where it is frozen and read: the tile's and its chunk's
+//   writes   y [batch, length, d], the block's tokens, where it READS; else tile_slots; m.to and boundaries
+//            [batch, boundary_count, slot_count, d] where it walks
+// Rows are padded to `row` numbers by zeros, slots to SLOTS by unit vectors that no softmax counts.
 extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -269,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments g
         for (int tile = 0; tile < tiling.tiles; ++tile) {
             if (tile > 0) {
                 tokens = tokens_of(tiling, tile);
-                __syncthreads();  // all are done with the tile before
+                __syncthreads();  // all teams have taken the tile before: this one may take its place
                 walk.stage(tokens);
             }
             if (opens_chunk(tiling, tile)) {

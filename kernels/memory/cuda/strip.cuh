@@ -33,15 +33,20 @@ constexpr int columns = Row::columns;  // of a thread
 // Keys and values of token t lie at t % ring: those of a window, and of the group that is worked on.
 struct Staged {
     alignas(16) Word raw[2][3][raw_words];  // k, v, q of two groups as they come
-    alignas(16) float gates[2][3][group];
-    alignas(16) float k[ring][row];
+    alignas(16) float gates[2][3][group];   // alpha, eta, theta of two groups
+    alignas(16) float k[ring][row];         // whole rows, which all rows of M read
     alignas(16) float q[group][row];
-    float v[ring][rows];
-    float y[group][rows];
-    alignas(16) float inputs_of_w[READS_W_OMEGA ? group : 1][2 * row];
+    float v[ring][rows];   // of the block's rows alone, one number for each of them
+    float y[group][rows];  // the same, written by lane 0 of a row
+    alignas(16) float inputs_of_w[READS_W_OMEGA ? group : 1][2 * row];  // silu([k; v]), each padded
 };
 
 __device__ inline float sum_of_row(float part) { return device::sum_of_lanes<LANES>(part); }
+
+// Of the window that ends at this token.
+__device__ inline int64_t first_of_window(int64_t token) {
+    return token > WINDOW - 1 ? token - (WINDOW - 1) : 0;
+}
 
 // Where row r of a state [d, d] of a batch item lies; null where there is none.
 template <class Number>
@@ -55,6 +60,8 @@ struct Tokens {
     __device__ int count() const { return static_cast<int>(last - first < group ? last - first : group); }
 };
 
+// Copies of a group into one side of `raw` and `gates`, by all threads; behind the last token zeros. A thread
+// waits for its own copies, then a barrier makes them seen.
 __device__ inline void start_copies(const ExactArguments& given, const Tokens& tokens, Staged& shared,
                                     int side) {
     const int64_t token = tokens.batch * given.length + tokens.first;
@@ -68,29 +75,23 @@ __device__ inline void start_copies(const ExactArguments& given, const Tokens& t
     for (int at = threadIdx.x; at < 3 * group; at += THREADS) {
         const int which = at / group, i = at % group;
         const float* const from = which == 0 ? gates[0] : which == 1 ? gates[1] : gates[2];
-        if (from) device::copy_async(&shared.gates[side][which][i], from + token + i, i < there);
+        float* const to = &shared.gates[side][which][i];
+        // Absent: alpha 0, eta 0, theta 1.
+        if (from)
+            device::copy_async(to, from + token + i, i < there);
+        else
+            *to = which == 2;
     }
 }
 
-// One row of d words, a warp to it, normalised where it is to be; zeros behind d.
-__device__ inline void normalise_row(const Word* from, float* to, bool normalises) {
-    constexpr int each = device::ceil_divide(row, 32);
-    float mine[each];
-    const int lane = device::lane_of_thread();
-    device::load_row<Storage, d>(from, true, normalises, mine);
-#pragma unroll
-    for (int k = 0; k < each; ++k)
-        if (lane + 32 * k < row) to[lane + 32 * k] = mine[k];
-}
-
-// The copies of a group, which all threads see, become what the tokens are worked on with; seen by others
-// after a barrier.
+// The copies of a group, which all threads see, become what the tokens are worked on with: keys and queries a
+// warp a row, values of the block's rows a thread a number. Seen by others after a barrier.
 __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& shared, int side) {
     for (int at = device::warp_of_thread(); at < 2 * group; at += warps) {
         const int i = at / 2, slot = static_cast<int>((tokens.first + i) % ring);
         if (i >= tokens.count()) break;
-        normalise_row(shared.raw[side][at % 2 == 0 ? 0 : 2] + i * d,
-                      at % 2 == 0 ? shared.k[slot] : shared.q[i], NORMALISE);
+        device::stage_row<Storage, d, row>(shared.raw[side][at % 2 == 0 ? 0 : 2] + i * d, true, NORMALISE,
+                                           at % 2 == 0 ? shared.k[slot] : shared.q[i]);
     }
     for (int at = threadIdx.x; at < tokens.count() * rows; at += THREADS) {
         const int i = at / rows, r = at % rows;
@@ -98,7 +99,7 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
             first_row + r < d ? Storage::widen(shared.raw[side][1][i * d + first_row + r]) : 0;
     }
     if constexpr (READS_W_OMEGA) {
-        __syncthreads();  // keys, which other warps normalised
+        __syncthreads();  // keys, which warps normalised by tokens and threads read by elements
         for (int at = threadIdx.x; at < tokens.count() * row; at += THREADS) {
             const int i = at / row, c = at % row;
             shared.inputs_of_w[i][c] = device::silu(shared.k[(tokens.first + i) % ring][c]);
@@ -108,10 +109,10 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
     }
 }
 
+// Of token i of the group; rules of matrices have no lambda.
 __device__ inline Gate gate_of(const Gates& given, const Staged& shared, int side, int i) {
-    const float step = given.theta ? shared.gates[side][2][i] : 1;
-    return {1 - (given.alpha ? shared.gates[side][0][i] : 0), given.eta ? shared.gates[side][1][i] : 0,
-            step * given.share};
+    const auto& [alpha, eta, theta] = shared.gates[side];
+    return {1 - alpha[i], eta[i], theta[i] * given.share};
 }
 
 // y of the block's rows, which all threads see; not of the first `skipped` tokens.

@@ -16,6 +16,9 @@ static_assert(SHARED_BYTES == 0, "shared memory is static here");
 
 // Grid: pieces of M, batch. Every block makes the means for itself; its threads share the elements of M with
 // those of the other blocks, element blockIdx.x THREADS + threadIdx.x and every gridDim.x THREADS after it.
+//   reads    alpha [batch, length], sums [batch, locals, d], m.from [batch, d, d]
+//   writes   m.to [batch, d, d]; boundaries [batch, boundary_count, d, d], M before the shard and after the
+//   last
 extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments given) {
     __shared__ double room[THREADS];
     __shared__ float mean[d];
@@ -34,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments 
             sum += given.sums[(batch * given.locals + local) * d + r];
         mean[r] = sum / static_cast<float>(count);
     }
-    __syncthreads();  // all of `mean`, before any thread multiplies two of its elements
+    __syncthreads();  // `mean`, an element a thread, of which every thread multiplies two
     for (int at = blockIdx.x * THREADS + threadIdx.x; at < d * d; at += gridDim.x * THREADS) {
         const float m = given.m.from ? given.m.from[batch * d * d + at] : 0;
         const float moved = decay * m + mean[at / d] * mean[at % d];

@@ -25,7 +25,7 @@ static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp makes the nod
 struct Shared {
     Staged staged;
     float m[columns][THREADS], s[columns][THREADS], boundary[columns][THREADS];
-    float errors[IS_WINDOWED ? ring : 1][rows];
+    float errors[IS_WINDOWED ? ring : 1][rows];  // of token t at t % ring, like its key and value
     float4 nodes[2 * group];  // a, b, h: leaves from `group` on, node n has the children 2 n and 2 n + 1
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
@@ -39,14 +39,16 @@ __device__ void make_nodes(const ExactArguments& given, int side, int count, Sha
         shared.nodes[group + lane] = {gate.decay, gate.keep, lane < count ? gate.keep : 1, gate.step};
     }
     for (int width = group / 2; width >= 1; width /= 2) {
-        __syncwarp();  // the level below, two nodes of which are joined here
+        __syncwarp();  // the level below, which other lanes wrote and two nodes of which are joined here
         if (lane >= width) continue;
         const float4 one = shared.nodes[2 * (width + lane)], two = shared.nodes[2 * (width + lane) + 1];
+        // First `one`, then `two`; the last number, the step, is of leaves alone.
         shared.nodes[width + lane] = {two.x * one.x, two.x * one.y + two.y * one.z, two.z * one.z, 0};
     }
 }
 
-// The totals of one element of the matrices, or states that come down to it.
+// The totals of one element of the matrices, or states that come down to it: slot t is token t of the tile.
+// All loops unroll, so that slots are registers.
 struct Elements {
     float x[group], z[group];
 
@@ -56,7 +58,7 @@ struct Elements {
         for (int half = 1; half < group; half *= 2)
 #pragma unroll
             for (int right = 2 * half - 1; right < group; right += 2 * half) {
-                const float4 second = nodes[(group + right) / half];
+                const float4 second = nodes[(group + right) / half];  // of the right half
                 const int left = right - half;
                 if (HAS_MOMENTUM) {
                     x[right] += second.x * x[left] + second.y * z[left];
@@ -73,7 +75,7 @@ struct Elements {
 #pragma unroll
             for (int right = 2 * half - 1; right < group; right += 2 * half) {
                 const int left = right - half;
-                const float4 first = nodes[(group + left) / half];
+                const float4 first = nodes[(group + left) / half];  // of the left half
                 const float m = x[right], s = z[right];
                 x[right] = first.x * m + x[left];
                 if (HAS_MOMENTUM) {
@@ -96,7 +98,8 @@ __device__ float read_boundary(const Shared& shared, const float* from, int lane
     return sum_of_row(sums[0] + sums[1] + (sums[2] + sums[3]));
 }
 
-// w = W silu([k; v]) of row r, which stands for the error of a memory that is not read; W from global memory.
+// Row r of w = W silu([k; v]), W [d, 2 d], which stands for the error of a memory that is not read; W from
+// global memory.
 __device__ float atlas_error(const ExactArguments& given, const Staged& staged, int i, int r, int lane) {
     float sum = 0;
     Row keys, values;
@@ -119,11 +122,12 @@ struct Tree {
     int lane, local_row, r;
     float errors[group];
 
-    // Of all tokens of the tile, and of those before it that windows reach.
+    // Of all tokens of the tile, all at the boundary's memory; of windows also of the tokens before it, which
+    // an earlier tile may have seen against another boundary. All lanes of a row have an error.
     __device__ void make_errors(const Tokens& tokens) {
         const Staged& staged = shared.staged;
         if constexpr (IS_WINDOWED) {
-            const int64_t from = tokens.first - (WINDOW - 1) > 0 ? tokens.first - (WINDOW - 1) : 0;
+            const int64_t from = first_of_window(tokens.first);
             for (int64_t token = from; token < tokens.first + tokens.count(); ++token) {
                 const int slot = static_cast<int>(token % ring);
                 const float e = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
@@ -146,7 +150,7 @@ struct Tree {
         }
     }
 
-    // What token i adds to one column.
+    // What token i adds to one column, to S and so to M: -theta e k; 0 behind the last token.
     __device__ float leaf(const Tokens& tokens, int i, int column) const {
         const Staged& staged = shared.staged;
         if (i >= tokens.count()) return 0;
@@ -155,8 +159,7 @@ struct Tree {
         if constexpr (IS_WINDOWED) {
             // Every error of the window, of which those before this chunk are of its boundary's memory too.
             float sum = 0;
-            for (int64_t source = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; source <= token;
-                 ++source) {
+            for (int64_t source = first_of_window(token); source <= token; ++source) {
                 const int slot = static_cast<int>(source % ring);
                 sum += shared.errors[slot][local_row] * staged.k[slot][column];
             }
@@ -166,7 +169,8 @@ struct Tree {
         }
     }
 
-    // One column over all tokens: its part of y is added.
+    // One column over all tokens: its part of y is added. Leaves are kept beside the totals, which the way up
+    // overwrites: the state after a token is the one before it and its leaf.
     __device__ void scan_column(const Tokens& tokens, int j, float (&y)[group]) {
         const int column = Row::column(lane, j);
         Elements elements;
@@ -192,7 +196,8 @@ struct Tree {
         if (HAS_MOMENTUM) shared.s[j][threadIdx.x] = s;
     }
 
-    // Column after column, then y of all tokens.
+    // Column after column, then y of all tokens: a lane has the part of its columns of every token, and sums
+    // go over the lanes of a row once a tile.
     __device__ void scan(const Tokens& tokens) {
         float y[group] = {};
         for (int j = 0; j < columns; ++j) scan_column(tokens, j, y);
@@ -206,6 +211,7 @@ struct Tree {
     }
 
     // The thread's columns of row r of a state [d, d], whose first element is number `at`.
+    // They lie in shared memory, where registers would not hold all of them beside a tile's totals.
     using Columns = float[columns][THREADS];
     __device__ void load(const float* state, int64_t at, Columns& to) const {
         Row part;
@@ -232,7 +238,12 @@ __device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t fi
     return {batch, first, next < given.last ? next : given.last};
 }
 
-// Grid: 1, strips of rows, batch. Block y has rows y rows … + rows - 1 of M and S for all tokens.
+// Grid: 1, strips of rows, batch. Block (1, y, z) has rows y rows … + rows - 1 of M and S of sequence z for
+// all tokens, thread t columns of row t / LANES of them, one after another.
+//   reads    k, v, q [batch, length, d], gates [batch, length], W [d, 2 d]; m.from, s.from [batch, d, d]
+//   writes   y [batch, length, d], the block's columns; m.to, s.to [batch, d, d] and boundaries
+//            [batch, boundary_count, d, d], the block's rows
+// Rows are padded to `row` numbers by zeros, tiles to `group` tokens by ones that change nothing.
 extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -250,10 +261,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
     for (int64_t first = given.first; first < given.last; first = next_tile(first, given.chunk), side ^= 1) {
         const Tokens tokens = tile_at(given, batch, first);
         device::wait_for_copies();
-        __syncthreads();  // the copies of all threads; the tile before is done with
+        // The copies of all threads may be unpacked; the tile before is scanned and its y stored, so that
+        // what is unpacked may take its place.
+        __syncthreads();
         unpack(tokens, first_row, shared.staged, side);
         if (device::warp_of_thread() == 0) make_nodes(given, side, tokens.count(), shared);
-        __syncthreads();  // tokens and nodes, which other threads made; the other side may be filled
+        __syncthreads();  // tokens and nodes, which other warps made, are read by rows; `raw` is free
         if (const int64_t next = next_tile(first, given.chunk); next < given.last)
             start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);
         // A chunk begins: its boundary is what errors are taken from until the next.
@@ -266,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
         }
         tree.make_errors(tokens);
         tree.scan(tokens);
-        __syncthreads();  // y of all rows, which is stored token by token
+        __syncthreads();  // y, written by rows, is stored by tokens
         store_y(given, tokens, first_row, 0, shared.staged);
     }
     tree.store(given.m.to, state_at, shared.m);
