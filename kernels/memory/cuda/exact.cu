@@ -114,6 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
     walker.local_row = threadIdx.x / LANES;
     const int r = first_row + walker.local_row;
     // Tokens and W are inputs, which no launch before this one writes; the state is not.
+    fill_absent_gates(given.gates, shared);
     start_copies(given, {batch, from, given.last}, shared, 0);
     if constexpr (READS_W_OMEGA) {
         const float* const w = r < d ? given.w_omega + r * 2 * d : nullptr;

@@ -60,6 +60,17 @@ struct Tokens {
     __device__ int count() const { return static_cast<int>(last - first < group ? last - first : group); }
 };
 
+// Gates that are absent: alpha 0, eta 0, theta 1, in both sides, as copies leave them alone. Seen by others
+// after a barrier.
+__device__ inline void fill_absent_gates(const Gates& given, Staged& shared) {
+    for (int at = threadIdx.x; at < 2 * group; at += THREADS) {
+        auto& [alpha, eta, theta] = shared.gates[at / group];
+        if (!given.alpha) alpha[at % group] = 0;
+        if (!given.eta) eta[at % group] = 0;
+        if (!given.theta) theta[at % group] = 1;
+    }
+}
+
 // Copies of a group into one side of `raw` and `gates`, by all threads; behind the last token zeros. A thread
 // waits for its own copies, then a barrier makes them seen.
 __device__ inline void start_copies(const ExactArguments& given, const Tokens& tokens, Staged& shared,
@@ -75,12 +86,7 @@ __device__ inline void start_copies(const ExactArguments& given, const Tokens& t
     for (int at = threadIdx.x; at < 3 * group; at += THREADS) {
         const int which = at / group, i = at % group;
         const float* const from = which == 0 ? gates[0] : which == 1 ? gates[1] : gates[2];
-        float* const to = &shared.gates[side][which][i];
-        // Absent: alpha 0, eta 0, theta 1.
-        if (from)
-            device::copy_async(to, from + token + i, i < there);
-        else
-            *to = which == 2;
+        if (from) device::copy_async(&shared.gates[side][which][i], from + token + i, i < there);
     }
 }
 

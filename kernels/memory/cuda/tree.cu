@@ -254,6 +254,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
     // Tokens and the first state are inputs, which no launch before this one writes.
     tree.load(given.m.from, state_at, shared.m);
     tree.load(given.s.from, state_at, shared.s);
+    fill_absent_gates(given.gates, shared.staged);
     start_copies(given, tile_at(given, batch, given.first), shared.staged, 0);
     device::wait_for_launches_before();
     device::let_next_launch_start();
