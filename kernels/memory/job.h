@@ -14,11 +14,11 @@ namespace sawtooth::memory {
 struct Sizes {
     const UpdateRule* rule = nullptr;
     int64_t batch = 0, length = 0, d = 0;
-    int64_t slot_count = 0;  // of lattice, else 0
-    int64_t compress = 0;    // of trellis, else 0
-    int64_t window = 1;      // tokens whose errors a step averages, as far as there are any
-    float share = 1;         // of a step that each of them gets: 1 / omega_window as it was given
-    float lambda_k = 0;      // of trellis: decay of S_K in proportion to the step, and of S_V
+    int64_t slot_count = 0;    // of lattice, else 0
+    int64_t compress = 0;      // of trellis, else 0
+    int64_t omega_window = 1;  // as it was given; 1 without windows
+    int64_t window = 1;        // tokens whose errors a step averages, as far as there are any
+    float lambda_k = 0;        // of trellis: decay of S_K in proportion to the step, and of S_V
     float lambda_v = 0;
     int64_t local_tokens = 1;        // C_L, as far as there are tokens
     bool normalises = true;          // keys and queries

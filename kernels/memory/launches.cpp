@@ -5,8 +5,9 @@ namespace {
 
 using Uses = std::vector<ArrayUse>;
 
-void append(Uses& uses, Uses more) {
-    for (ArrayUse& use : more) uses.push_back(std::move(use));
+Uses operator+(Uses uses, const Uses& more) {
+    uses.insert(uses.end(), more.begin(), more.end());
+    return uses;
 }
 
 double number(int64_t count) { return static_cast<double>(count); }
@@ -74,9 +75,7 @@ Uses gates_of(const Job& job, int64_t tokens) {
 Uses inputs_of(const Job& job, int64_t tokens) {
     Uses uses = {vectors_of(job, "k", tokens), vectors_of(job, "v", tokens), vectors_of(job, "q", tokens)};
     if (job.rule->reads_x) uses.push_back(vectors_of(job, "x", tokens));
-    append(uses, gates_of(job, tokens));
-    append(uses, w_omega_of(job));
-    return uses;
+    return uses + gates_of(job, tokens) + w_omega_of(job);
 }
 
 LaunchInfo tokens(const Job& job, int64_t tokens) {
@@ -162,12 +161,11 @@ Uses prepared(const TiledRange& range) { return {keys_of(range), values_of(range
 LaunchInfo preparing(const TiledRange& range, std::string name, std::string meaning) {
     const Counts counts = counts_of(range);
     const Job& job = range.job;
+    const Uses rows = {stored_rows(range, range.chain.keys, range.chain.columns),
+                       stored_rows(range, range.chain.values, job.d)};
     LaunchInfo info = launch(std::move(name), std::move(meaning),
-                             {stored_rows(range, range.chain.keys, range.chain.columns),
-                              stored_rows(range, range.chain.values, job.d)},
+                             rows + gates_of(job, range.tiling.tokens().count()) + w_omega_of(job),
                              prepared(range), 3 * counts.width * counts.sources + 5 * counts.pairs);
-    append(info.reads, gates_of(job, range.tiling.tokens().count()));
-    append(info.reads, w_omega_of(job));
     if (job.rule->reads_w_omega) info.work.operations += 4 * counts.size * counts.sources;
     return info;
 }
@@ -196,44 +194,41 @@ LaunchInfo walk(const TiledRange& range) {
     const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
     LaunchInfo info = launch("walk" + range.chain.suffix,
                              "From boundary to boundary: errors and states, strips of rows for themselves.",
-                             prepared(range), {errors_of(range)},
+                             prepared(range), Uses{errors_of(range)} + states_of(range),
                              2 * products * counts.sources * counts.size + 3 * counts.states);
-    append(info.writes, states_of(range));
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
 }
 
 LaunchInfo sum_tiles(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    LaunchInfo info =
-        launch("sum_tiles", "What every tile adds to memory and momentum, all at once.", prepared(range),
-               {errors_of(range)}, 2 * counts.matrices * counts.size * counts.sources);
-    append(info.writes, sums_of(range));
-    return info;
+    return launch("sum_tiles", "What every tile adds to memory and momentum, all at once.", prepared(range),
+                  Uses{errors_of(range)} + sums_of(range),
+                  2 * counts.matrices * counts.size * counts.sources);
 }
 
 LaunchInfo scan_tiles(const TiledRange& range) {
-    LaunchInfo info = launch("scan_tiles", "The sums of tiles are scanned, memory and momentum together.",
-                             sums_of(range), states_of(range), 2 * counts_of(range).states);
-    info.reads.push_back(coefficients_of(range));
+    LaunchInfo info =
+        launch("scan_tiles", "The sums of tiles are scanned, memory and momentum together.",
+               sums_of(range) + Uses{coefficients_of(range)}, states_of(range), 2 * counts_of(range).states);
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
 }
 
 LaunchInfo read(const TiledRange& range, const Reading& reading) {
     const Counts counts = counts_of(range);
-    const double memories = reading.at_boundary ? 1 : counts.matrices;
-    LaunchInfo info = launch(
-        "read" + reading.suffix,
-        reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
-                            : "All tokens of all tiles read their memory.",
-        {stored_rows(range, reading.queries, range.chain.columns)},
-        {stored_rows(range, reading.result, range.chain.rows)}, 2 * memories * counts.tokens * counts.size);
-    append(info.reads, states_of(range, " of tiles", range.element_bytes,
-                                 range.chain.has_momentum && !reading.at_boundary));
+    const bool has_momentum = range.chain.has_momentum && !reading.at_boundary;
+    LaunchInfo info =
+        launch("read" + reading.suffix,
+               reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
+                                   : "All tokens of all tiles read their memory.",
+               Uses{stored_rows(range, reading.queries, range.chain.columns)} +
+                   states_of(range, " of tiles", range.element_bytes, has_momentum),
+               {stored_rows(range, reading.result, range.chain.rows)},
+               2 * (has_momentum ? 2 : 1) * counts.tokens * counts.size);
     if (reading.at_boundary) return info;
-    append(info.reads, {keys_of(range), errors_of(range)});
-    append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
+    info.reads = info.reads + Uses{keys_of(range), errors_of(range)} +
+                 gates_of(range.job, range.tiling.tokens().count());
     info.work.operations += 2 * counts.pairs * counts.width;
     return info;
 }
@@ -267,7 +262,7 @@ LaunchInfo locals(const Job& job, Range shard) {
     LaunchInfo info = launch("locals", "Local memories run over their tokens, all of a shard at once.", {},
                              {}, number(shard.count()) * job.operations_a_token());
     add_state(info, job, global_memory(job), shard);
-    append(info.reads, inputs_of(job, shard.count()));
+    info.reads = info.reads + inputs_of(job, shard.count());
     info.writes = {y_of(job, shard.count()), sums_of_y(job, shard)};
     return info;
 }

@@ -36,9 +36,8 @@ Sizes sizes_of(const Parameters& parameters) {
         sizes.lambda_v = static_cast<float>(parameters.real("lambda_v"));
     }
     if (sizes.rule->is_windowed) {
-        const int64_t window = parameters.integer("omega_window");
-        sizes.window = std::min(window, sizes.length);
-        sizes.share = 1 / static_cast<float>(window);
+        sizes.omega_window = parameters.integer("omega_window");
+        sizes.window = std::min(sizes.omega_window, sizes.length);
     }
     sizes.local_tokens = std::min(parameters.integer("C_L"), sizes.length);
     sizes.normalises = parameters.flag("normalise");
@@ -64,7 +63,8 @@ Job job_of(PlanBuilder& builder, const Strategy& strategy) {
     job.q = builder.input("q", job.storage);
     job.x = builder.input("x", job.storage);
     job.y = builder.output("y", job.storage);
-    job.gates = {builder.input("alpha"), builder.input("eta"), builder.input("theta"), 0, job.share};
+    job.gates = {builder.input("alpha"), builder.input("eta"), builder.input("theta")};
+    job.gates.share = 1 / static_cast<float>(job.omega_window);  // also while the window fills
     job.w_omega = builder.input("w_omega");
     const auto state = [&](const char* given, const char* final) {
         return PassedState{builder.input(given), builder.output(final)};
@@ -146,9 +146,11 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
         return count >= ceil_divide(job.length, job.chunk) ? job.length : count * job.chunk;
     };
     if (chunks_at_a_time > 0) return tokens_of(chunks_at_a_time);
-    if (!strategy.room) return job.length;
+    if (!strategy.on_cpu.room) return job.length;
     // Windows of the last tokens reach back the farthest.
-    const auto wanted = [&](int64_t tokens) { return strategy.room(job, {job.length - tokens, job.length}); };
+    const auto wanted = [&](int64_t tokens) {
+        return strategy.on_cpu.room(job, {job.length - tokens, job.length});
+    };
     if (wanted(job.length) <= usual_room) return job.length;
     return tokens_of(std::max<int64_t>(usual_room / wanted(tokens_of(1)), 1));
 }
@@ -156,10 +158,11 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
 void add_fold(cpu::PlanBuilder& builder, const Strategy& strategy, const Job& job, int64_t chunks_at_a_time) {
     const CpuJob& own = builder.keep(CpuJob(builder, job));
     const int64_t step = tokens_a_call(strategy, own, chunks_at_a_time);
+    const auto& [forward, room_of] = strategy.on_cpu;
     float* const room =
-        strategy.room ? builder.take<float>(strategy.room(own, {job.length - step, job.length})) : nullptr;
+        room_of ? builder.take<float>(room_of(own, {job.length - step, job.length})) : nullptr;
     for (int64_t first = 0; first < job.length; first += step)
-        strategy.chunk_forward(builder, own, {first, std::min(first + step, job.length)}, room);
+        forward(builder, own, {first, std::min(first + step, job.length)}, room);
 }
 
 void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {
@@ -218,7 +221,7 @@ Outcome<Plan> plan_fold(const PlanRequest& request, int64_t chunks_at_a_time) {
 }
 
 Outcome<Plan> plan_on_cuda(const PlanRequest& request) {
-    return plan_with<cuda::PlanBuilder>(request, strategy_of(request.variant).cuda);
+    return plan_with<cuda::PlanBuilder>(request, strategy_of(request.variant).on_cuda.add_launches);
 }
 
 }  // namespace sawtooth::memory

@@ -68,37 +68,31 @@ std::vector<Strategy> make_strategies() {
          .rules = every_rule,
          .outputs = every_output,
          .exact = Exact::always,
-         .chunk_forward = forward::sequential,
-         .cuda = add_sequential,
-         .shared_bytes = shared_bytes::sequential},
+         .on_cpu = {forward::sequential},
+         .on_cuda = {add_sequential, shared_bytes::sequential}},
         {.name = "sequential_persistent",
          .idea = "One step a token, all of them in one launch.",
          .rules = every_rule,
          .outputs = every_output,
          .exact = Exact::always,
-         .chunk_forward = forward::sequential_persistent,
-         .cuda = add_sequential_persistent,
-         .shared_bytes = shared_bytes::sequential_persistent},
+         .on_cpu = {forward::sequential_persistent},
+         .on_cuda = {add_sequential_persistent, shared_bytes::sequential_persistent}},
         {.name = "chunkwise_gd",
          .idea = "Errors of a whole chunk against the state at its boundary, in matrix products; exact at "
                  "chunk 1.",
          .rules = every_rule,
          .outputs = {"y", "m", "s", "sk", "sv", "boundaries", "pulse", "level_y"},
          .chunk = "chunk",
-         .chunk_forward = forward::chunkwise_gd,
-         .room = room::chunkwise_gd,
-         .cuda = add_chunkwise_gd,
-         .shared_bytes = shared_bytes::frozen},
+         .on_cpu = {forward::chunkwise_gd, room::chunkwise_gd},
+         .on_cuda = {add_chunkwise_gd, shared_bytes::frozen}},
         {.name = "associative_scan",
          .idea = "Momentum and memory by a tree scan over matrices, exact but for the errors, which are "
                  "frozen at the boundary.",
          .rules = matrix_rules,
          .outputs = {"y", "m", "s", "boundaries"},
          .chunk = "chunk",
-         .chunk_forward = forward::associative_scan,
-         .room = room::associative_scan,
-         .cuda = add_associative_scan,
-         .shared_bytes = shared_bytes::associative_scan},
+         .on_cpu = {forward::associative_scan, room::associative_scan},
+         .on_cuda = {add_associative_scan, shared_bytes::associative_scan}},
         {.name = "tnt",
          .idea = "Local memories of C_L tokens in parallel inside shards of C_G tokens, then one step of the "
                  "global memory.",
@@ -108,38 +102,32 @@ std::vector<Strategy> make_strategies() {
          .least_chunk = 128,
          .most_chunk = 2048,
          .exact = Exact::inside_locals,
-         .chunk_forward = forward::tnt,
-         .room = room::tnt,
-         .cuda = add_tnt,
-         .shared_bytes = shared_bytes::tnt},
+         .on_cpu = {forward::tnt, room::tnt},
+         .on_cuda = {add_tnt, shared_bytes::tnt}},
         {.name = "lattice_gla",
          .idea = "Lattice's update linearised at the boundary slots, which makes it a gated linear "
                  "recurrence.",
          .rules = {"lattice"},
          .outputs = {"y", "m", "boundaries"},
          .chunk = "chunk",
-         .chunk_forward = forward::lattice_gla,
-         .room = room::lattice_gla,
-         .cuda = add_lattice_gla,
-         .shared_bytes = shared_bytes::frozen},
+         .on_cpu = {forward::lattice_gla, room::lattice_gla},
+         .on_cuda = {add_lattice_gla, shared_bytes::frozen}},
         {.name = "atlas_parallel",
          .idea = "All right-hand sides at once, momentum by scan, then the memory; on a GPU chunkwise_gd "
                  "does the same.",
          .rules = {"atlas", "atlas_omega"},
          .outputs = {"y", "m", "s", "boundaries"},
          .chunk = "chunk",
-         .chunk_forward = forward::atlas_parallel,
-         .room = room::chunkwise_gd,
-         .cuda = add_chunkwise_gd},
+         .on_cpu = {forward::atlas_parallel, room::chunkwise_gd},
+         .on_cuda = {add_chunkwise_gd}},
         {.name = "exact_chunk",
          .idea = "The errors of a chunk by a triangular solve (WY form), exact at any chunk.",
          .rules = {"delta"},
          .outputs = {"y", "m", "boundaries"},
          .chunk = "chunk",
          .exact = Exact::always,
-         .chunk_forward = forward::exact_chunk,
-         .room = room::exact_chunk,
-         .cuda = add_exact_chunk},
+         .on_cpu = {forward::exact_chunk, room::exact_chunk},
+         .on_cuda = {add_exact_chunk}},
     };
 }
 
@@ -192,7 +180,8 @@ std::optional<std::string> check(const Variant& variant, const Parameters& param
     if (auto refused = check_locals(strategy, job)) return refused;
     if (chip.backend != Backend::cuda) return {};
     if (auto refused = check_on_cuda(parameters, chip)) return refused;
-    return strategy.shared_bytes ? check_shared_bytes(job, strategy.shared_bytes(job), chip) : std::nullopt;
+    const auto shared_bytes = strategy.on_cuda.shared_bytes;
+    return shared_bytes ? check_shared_bytes(job, shared_bytes(job), chip) : std::nullopt;
 }
 
 // Levels are read at a boundary, and so is their reference: there only frozen errors part the two.

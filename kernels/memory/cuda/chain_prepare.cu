@@ -6,7 +6,8 @@
 //   a = 0.81,  b = 0.9 0.5 + 0.25 = 0.7,  h = 0.25                      of the state before it.
 //
 // Defines: THREADS, KEYS, VALUES (storages), COLUMNS (of the memory), ROWS, VALUE_WIDTH (of a row of values,
-// of which the first ROWS are taken), NORMALISE_KEYS, NORMALISE_VALUES, ATLAS, PRECISION, TILE, SOURCES.
+// of which the first ROWS are taken), NORMALISE_KEYS, NORMALISE_VALUES, READS_W_OMEGA, PRECISION, TILE,
+// SOURCES.
 
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
@@ -104,12 +105,12 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
 // Grid: tiles, batch. Block (x, y) has the tokens of tile x of sequence y, the first one also those before
 // `first` that windows reach, so that every token from `origin` on is prepared once.
 //   reads    keys [batch, length, COLUMNS], values [batch, length, VALUE_WIDTH], gates [batch, length]; where
-//            ATLAS W [ROWS, 2 COLUMNS]
+//            READS_W_OMEGA W [ROWS, 2 COLUMNS]
 //   writes   keys [batch, last - origin, columns], values [batch, last - origin, rows], padded to multiples
 //            of 16 by zeros; ends [batch, tiles, 2 SOURCES + 4]
 extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArguments given) {
     __shared__ Gate gates[TILE];
-    __shared__ __align__(16) unsigned char memory[ATLAS ? sizeof(AtlasShared) : 16];
+    __shared__ __align__(16) unsigned char memory[READS_W_OMEGA ? sizeof(AtlasShared) : 16];
     AtlasShared& for_atlas = *reinterpret_cast<AtlasShared*>(memory);
     const TilingArguments& tiling = given.tiling;
     const int tile = blockIdx.x;
@@ -127,12 +128,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
         const int64_t from = batch * given.length + token, to = batch * kept + token - tiling.origin;
         prepare_row<device::KEYS, COLUMNS, COLUMNS, columns>(
             keys + from * COLUMNS, NORMALISE_KEYS, static_cast<Element*>(given.keys) + to * columns);
-        if (!ATLAS)
+        if (!READS_W_OMEGA)
             prepare_row<device::VALUES, VALUE_WIDTH, ROWS, rows>(
                 values + from * VALUE_WIDTH, NORMALISE_VALUES,
                 static_cast<Element*>(given.values) + to * rows);
     }
-    if constexpr (ATLAS)
+    if constexpr (READS_W_OMEGA)
         for (int64_t first = tokens.first; first < tokens.last; first += 16)
             prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last},
                           for_atlas);

@@ -3,7 +3,7 @@
 //   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
 //   diag(h) K.
 // A warp has 16 rows of M and S in registers and walks them past all tiles (a launch for each tile alone
-// where PARALLEL: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, which
+// where parallel: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, which
 // the further warps of the block fetch two steps ahead. Errors are those of the memory at the chunk's
 // boundary, kept in shared memory where a chunk or its sources take more than one step; with the solve they
 // are exact.
@@ -14,7 +14,7 @@
 //   e = M k - v = 0.6 - 2 = -1.4;  M = 0.9 [1 0] + 0.5 1.4 [0.6 0.8] = [1.32 0.56]
 //
 // Defines: THREADS, SHARED_BYTES, COLUMNS, ROWS, PRECISION, WARPS (that walk; the others copy), SOURCES,
-// SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY, PARALLEL.
+// SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
@@ -26,6 +26,7 @@ using namespace sawtooth::memory;
 using device::Lies;
 using device::Tile;
 
+constexpr bool parallel = !READS_MEMORY;  // errors are known at once, so that tiles need not wait
 constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
 constexpr int strip = 16 * WARPS;  // rows of the block
 constexpr int block = SOURCE_BLOCK, blocks = SOURCES / SOURCE_BLOCK;
@@ -145,10 +146,10 @@ struct State {
 };
 
 // What the tile `slot` starts from, [rows, columns] with its padding, rounded to what products take; where
-// PARALLEL what it adds, in f32.
+// parallel what it adds, in f32.
 __device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
     const int64_t at = (slot * rows + row) * columns;
-    if constexpr (PARALLEL) {
+    if constexpr (parallel) {
         device::store_tiles(state.m, given.sums_m + at, columns);
         if (HAS_MOMENTUM) device::store_tiles(state.s, given.sums_s + at, columns);
     } else {
@@ -250,17 +251,17 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
 // One block of sources of a tile. The state decays once a tile, before the first block is added.
 __device__ void take_step(const ChainArguments& given, int64_t batch, const Step& step, int row,
                           const Side& side, State& state, Shared& shared) {
-    if (!PARALLEL && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
+    if (!parallel && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
     Tile e[source_tiles];
     make_errors(side, state, shared, e);
     const int64_t slot = batch * given.tiling.tiles + step.tile;
     device::store_elements<precision>(
         e, static_cast<Element*>(given.errors) + (slot * rows + row) * SOURCES + step.block * block, SOURCES);
-    if (!PARALLEL && step.block == 0) state.decay(side.scalars);
+    if (!parallel && step.block == 0) state.decay(side.scalars);
     state.add_errors(e, side);
 }
 
-// Grid: tiles where PARALLEL (else 1, and a block has all tiles), strips of rows, batch. Warp w of block y
+// Grid: tiles where parallel (else 1, and a block has all tiles), strips of rows, batch. Warp w of block y
 // has rows 16 (y WARPS + w) … + 15; of each of its 16 x 8 tiles a lane has four elements (products.cuh). The
 // warps from WARPS on copy.
 //   reads    keys, solved [batch, last - origin, columns], values [batch, last - origin, rows] of which the
@@ -275,13 +276,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     device::let_next_launch_start();
     const int64_t batch = blockIdx.z;
     const int first_row = blockIdx.y * strip, row = first_row + device::warp_of_thread() * 16;
-    const int first_tile = PARALLEL ? blockIdx.x : 0,
-              last_tile = PARALLEL ? first_tile + 1 : given.tiling.tiles;
+    const int first_tile = parallel ? blockIdx.x : 0,
+              last_tile = parallel ? first_tile + 1 : given.tiling.tiles;
     // From here on the two kinds of warps see each other only in meet(), as often on either side.
     if (device::warp_of_thread() >= WARPS)
         return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
     State state;
-    if (PARALLEL) {
+    if (parallel) {
         device::clear(state.m);
         device::clear(state.s);
     } else {
@@ -293,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
         take_step(given, batch, step, row, shared.sides[side], state, shared);
         side = side + 1 < side_count ? side + 1 : 0;
     }
-    if (PARALLEL)
+    if (parallel)
         store_state(given, batch * given.tiling.tiles + first_tile, row, state);
     else
         store_live(given, batch, row, state);

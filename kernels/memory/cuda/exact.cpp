@@ -5,7 +5,6 @@
 
 #include "kernels/cuda/struct_bytes.h"
 #include "kernels/memory/cuda/strategies.h"
-#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {

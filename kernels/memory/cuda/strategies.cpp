@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "kernels/core/table.h"
-#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -40,7 +39,7 @@ int64_t bytes_of_tokens(const Job& job, int64_t tokens) {
 // What makes a thread block's share large.
 std::string largest_of(const Job& job) {
     if (job.rule->is(State::slots)) return "slot_count = " + std::to_string(job.slot_count);
-    return job.rule->is_windowed ? "omega_window = " + std::to_string(job.window)
+    return job.rule->is_windowed ? "omega_window = " + std::to_string(job.omega_window)
                                  : "d = " + std::to_string(job.d);
 }
 
@@ -98,7 +97,7 @@ TilingArguments arguments_of(const Tiling& tiling, int64_t halo) {
 }
 
 Grid tile_grid(const Tiling& tiling, int64_t batch) {
-    return {side("ceil(L / tile)", tiling.count()), side("B", batch)};
+    return {side("tiles", tiling.count()), side("B", batch)};
 }
 
 void add_sequential(cuda::PlanBuilder& builder, const Job& job) { add_tokens(builder, job, 1); }
