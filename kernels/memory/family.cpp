@@ -11,13 +11,11 @@
 namespace sawtooth {
 namespace {
 
-// A memory M maps keys to values; every token corrects it. Titans: e = M k - v,
-// S = eta S - theta e k^T, M = (1 - alpha) M + S, y = M q. The rules differ in
-// what is added, the strategies in where e is taken.
+// A memory M maps keys to values; every token corrects it. Titans: e = M k - v, S = eta S - theta e k^T,
+// M = (1 - alpha) M + S, y = M q. The rules differ in what is added, the strategies in where e is taken.
 const std::string interface = "Parallelization Interface";
 const std::string rule_sources =
-    "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to "
-    "15; Lattice eq. 15 to 17";
+    "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to 15; Lattice eq. 15 to 17";
 constexpr int64_t most_tokens = 1 << 24;
 
 Parameter tokens(std::string name, std::string meaning, Group group, int64_t initial, Renews renews) {
@@ -34,8 +32,7 @@ bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
 bool has_two_matrices(const UpdateRule& rule) { return rule.is(State::trellis); }
 bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
 
-// An array that only some rules have: those with a column of the table, or of
-// which a function holds.
+// An array that only some rules have: those with a column of the table, or of which a function holds.
 template <auto has>
 bool of_rules(const Parameters& parameters) {
     return std::invoke(has, memory::rule_of(parameters));
@@ -87,8 +84,7 @@ std::vector<Parameter> rule_parameters() {
     };
 }
 
-// The row, which matters only for the rules that the strategy with local
-// memories goes with.
+// The row, which matters only for the rules that the strategy with local memories goes with.
 Parameter only_with_locals(Parameter row) {
     const auto& all = memory::strategies();
     const auto with_locals = std::find_if(all.begin(), all.end(), [](const memory::Strategy& strategy) {
@@ -101,8 +97,8 @@ std::vector<Parameter> strategy_parameters() {
     using enum Group;
     Parameter levels = cited(interface + ", Chunk Size Selection",
                              tokens("levels",
-                                    "Chunks of levels that a pulse fires, each read at its last "
-                                    "boundary; chunkwise_gd gives them.",
+                                    "Chunks of levels that a pulse fires, each read at its last boundary; "
+                                    "chunkwise_gd gives them.",
                                     algorithm, 1, Renews::kernels));
     levels.type = Type::list;
     levels.initial = levels.word = "none";
@@ -120,9 +116,8 @@ std::vector<Parameter> strategy_parameters() {
         local("C_L", "Tokens of a local memory of tnt, at most C_G.", 16),
         cited(interface + ", Trait Definition",
               choice_parameter("readout",
-                               "Whether a token is read from the chunk's "
-                               "approximate memory (evolving) or from that "
-                               "of its boundary.",
+                               "Whether a token is read from the chunk's approximate memory (evolving) or "
+                               "from that of its boundary.",
                                algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
         levels,
     };
@@ -148,13 +143,11 @@ std::vector<Parameter> drawn_parameters() {
                 which("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
                       "channel", 0, 1023)),
         choice_parameter("drawn_strategy",
-                         "Which strategy stands beside sequential on the time "
-                         "axis, and whose memory is drawn.",
+                         "Which strategy stands beside sequential on the time axis, and whose memory is "
+                         "drawn.",
                          Group::run, "chunkwise_gd", names, Renews::figures),
         ends_at({last_drawn_boundary, "the last boundary"},
-                which("drawn_boundary",
-                      "Which boundary's memory is drawn; the last one if there "
-                      "are fewer.",
+                which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
                       "boundary", 1, most_tokens)),
     };
 }
@@ -168,8 +161,8 @@ std::vector<Parameter> run_parameters() {
         cited(interface + ", The Sawtooth Problem",
               only_on_cuda(choice_parameter("launch",
                                             "How launches follow one another on the GPU: with a wait after "
-                                            "each (sync, the source's "
-                                            "own sawtooth), in a stream, or in a graph.",
+                                            "each (sync, the source's own sawtooth), in a stream, or in a "
+                                            "graph.",
                                             run, "stream", {"sync", "stream", "graph", "graph_pdl"},
                                             Renews::kernels))),
     };
@@ -187,11 +180,9 @@ bool has_levels(const Parameters& p) { return !memory::levels_of(p).empty(); }
 int64_t level_count(const Parameters& p) { return static_cast<int64_t>(memory::levels_of(p).size()); }
 
 // [B, d, d]; the slots of lattice are [B, m, d].
-Shape state_shape(const Parameters& p) {
+Shape state_shape(const Parameters& p, const Arrays& = {}) {
     return {p.integer("batch"), p.integer(of_rules<has_slots>(p) ? "slot_count" : "d"), p.integer("d")};
 }
-
-Shape final_shape(const Parameters& p, const Arrays&) { return state_shape(p); }
 
 Shape omega_shape(const Parameters& p, const Arrays&) { return {p.integer("d"), 2 * p.integer("d")}; }
 
@@ -232,14 +223,14 @@ ArraySpec array(Role role, std::string name, std::string meaning, std::vector<st
 
 std::vector<ArraySpec> arrays() {
     using enum Role;
-    const std::vector<std::string> vectors = {"batch", "length", "d"}, gates = {"batch", "length"},
-                                   matrix = {"batch", "d", "d"};
-    const std::vector<std::string> keys = {"batch", "compress", "d"}, values = {"batch", "d", "compress"};
+    using Dimensions = std::vector<std::string>;
+    const Dimensions vectors = {"batch", "length", "d"}, gates = {"batch", "length"};
+    const Dimensions matrix = {"batch", "d", "d"}, keys = {"batch", "compress", "d"},
+                     values = {"batch", "d", "compress"};
     const std::string state = "d, lattice: slot_count";
     ArraySpec boundaries =
         array(output, "boundaries",
-              "Memory, or lattice's slots, before each chunk "
-              "and after the last one; tnt gives one a shard.",
+              "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
               {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
     boundaries.extra = true;
     ArraySpec pulse = array(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
@@ -268,7 +259,7 @@ std::vector<ArraySpec> arrays() {
               of_rules<has_two_matrices>),
         array(output, "y", "What each token reads.", vectors),
         array(output, "m", "Memory, or lattice's slots, after the last token.", {"batch", state, "d"},
-              of_rules<has_one_state>, final_shape),
+              of_rules<has_one_state>, state_shape),
         array(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
         array(output, "sk", "Key slots of trellis after the last token.", keys, of_rules<has_two_matrices>),
         array(output, "sv", "Value slots of trellis after the last token.", values,
@@ -310,8 +301,7 @@ Family make_family() {
     family.name = "memory";
     family.title = "Memory rules and chunks";
     family.summary =
-        "A memory that every token corrects, walked token by token, "
-        "in chunks, by scans and in shards.";
+        "A memory that every token corrects, walked token by token, in chunks, by scans and in shards.";
     family.source = interface + "; " + rule_sources;
     family.parameters = parameters();
     family.presets = {{"paper",

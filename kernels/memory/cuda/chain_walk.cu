@@ -159,35 +159,32 @@ __device__ void store_state(const ChainArguments& given, int64_t slot, int row, 
     }
 }
 
-// The state before the first tile: of the launch before, padded as it was in registers, or what the sequence
-// starts from, [ROWS, COLUMNS].
-__device__ void load_live(const ChainArguments& given, int64_t batch, int row, State& state) {
-    if (given.tiling.first > 0) {
-        device::load_tiles(given.m.live + (batch * rows + row) * columns, columns, state.m);
-        if (HAS_MOMENTUM) device::load_tiles(given.s.live + (batch * rows + row) * columns, columns, state.s);
-        return;
-    }
-    device::load_unpadded<ROWS, COLUMNS>(given.m.from ? given.m.from + batch * ROWS * COLUMNS : nullptr, row,
-                                         state.m);
-    if (HAS_MOMENTUM)
-        device::load_unpadded<ROWS, COLUMNS>(given.s.from ? given.s.from + batch * ROWS * COLUMNS : nullptr,
-                                             row, state.s);
+// 16 rows of a state before the first tile: of the launch before, padded as they were in registers, or what
+// the sequence starts from, [ROWS, COLUMNS].
+__device__ void load_passed(const ChainArguments& given, const PassedState& state, int64_t batch, int row,
+                            Tile (&to)[column_tiles]) {
+    if (given.tiling.first > 0)
+        device::load_tiles(state.live + (batch * rows + row) * columns, columns, to);
+    else
+        device::load_unpadded<ROWS, COLUMNS>(state.from ? state.from + batch * ROWS * COLUMNS : nullptr, row,
+                                             to);
 }
 
-// The state after the last tile: for the next launch, or outputs of the sequence.
-__device__ void store_live(const ChainArguments& given, int64_t batch, int row, const State& state) {
-    if (given.tiling.last < given.length) {
-        device::store_tiles(state.m, given.m.live + (batch * rows + row) * columns, columns);
-        if (HAS_MOMENTUM)
-            device::store_tiles(state.s, given.s.live + (batch * rows + row) * columns, columns);
-        return;
-    }
-    if (given.m.to) device::store_unpadded<ROWS, COLUMNS>(state.m, given.m.to + batch * ROWS * COLUMNS, row);
-    if (HAS_MOMENTUM && given.s.to)
-        device::store_unpadded<ROWS, COLUMNS>(state.s, given.s.to + batch * ROWS * COLUMNS, row);
-    if (given.boundaries)
-        device::store_unpadded<ROWS, COLUMNS>(
-            state.m, given.boundaries + ((batch + 1) * given.boundary_count - 1) * ROWS * COLUMNS, row);
+// And after the last one: for the next launch, or what the sequence leaves.
+__device__ void store_passed(const ChainArguments& given, const PassedState& state, int64_t batch, int row,
+                             const Tile (&from)[column_tiles]) {
+    if (given.tiling.last < given.length)
+        device::store_tiles(from, state.live + (batch * rows + row) * columns, columns);
+    else if (state.to)
+        device::store_unpadded<ROWS, COLUMNS>(from, state.to + batch * ROWS * COLUMNS, row);
+}
+
+// Number `number` of the sequence's boundaries.
+__device__ void store_boundary(const ChainArguments& given, int64_t batch, int64_t number, int row,
+                               const State& state) {
+    if (!given.boundaries) return;
+    const int64_t at = batch * given.boundary_count + number;
+    device::store_unpadded<ROWS, COLUMNS>(state.m, given.boundaries + at * ROWS * COLUMNS, row);
 }
 
 // Where a tile begins its state is stored for chain_read.cu; where a chunk does, its boundary too.
@@ -196,11 +193,7 @@ __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile,
     const TilingArguments& tiling = given.tiling;
     const int64_t first = tokens_of(tiling, tile).first;
     if (opens_chunk(tiling, tile)) {
-        if (given.boundaries)
-            device::store_unpadded<ROWS, COLUMNS>(
-                state.m,
-                given.boundaries + (batch * given.boundary_count + first / given.chunk) * ROWS * COLUMNS,
-                row);
+        store_boundary(given, batch, first / given.chunk, row, state);
         if (KEEPS_BOUNDARY) {
             device::store_tiles(state.m, shared.boundary[device::warp_of_thread() * 16], boundary_stride);
             __syncwarp();  // the warp's own rows, of which every lane reads what others wrote
@@ -286,7 +279,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
         device::clear(state.m);
         device::clear(state.s);
     } else {
-        load_live(given, batch, row, state);
+        load_passed(given, given.m, batch, row, state.m);
+        if (HAS_MOMENTUM) load_passed(given, given.s, batch, row, state.s);
     }
     int side = 0;
     for (Step step{first_tile, 0}; step.tile < last_tile; step = step.next()) {
@@ -294,8 +288,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
         take_step(given, batch, step, row, shared.sides[side], state, shared);
         side = side + 1 < side_count ? side + 1 : 0;
     }
-    if (parallel)
-        store_state(given, batch * given.tiling.tiles + first_tile, row, state);
-    else
-        store_live(given, batch, row, state);
+    if (parallel) return store_state(given, batch * given.tiling.tiles + first_tile, row, state);
+    store_passed(given, given.m, batch, row, state.m);
+    if (HAS_MOMENTUM) store_passed(given, given.s, batch, row, state.s);
+    if (given.tiling.last == given.length) store_boundary(given, batch, given.boundary_count - 1, row, state);
 }

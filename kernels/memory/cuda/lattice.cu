@@ -220,23 +220,15 @@ struct Walk {
     }
 };
 
-// At the end of a chunk, so that the next one starts from unit vectors; inside it x keeps its length, as
-// normalising is not linear.
-__device__ void normalise_slots(const Team& team, Shared& shared) {
+// The team's slots from one place in shared memory to another: at the start of a chunk, what its tokens are
+// compared with; at its end onto themselves, normalised, so that the next chunk starts from unit vectors.
+// Inside a chunk x keeps its length, as normalising is not linear.
+__device__ void copy_slots(const Team& team, const float (*from)[row], float (*to)[row], bool normalises) {
     for (int round = 0; round < rounds; ++round) {
         Row x;
-        x.load(shared.x[team.slot(round)], team.lane);
-        x.scale(x.inverse_norm());
-        x.store(shared.x[team.slot(round)], team.lane);
-    }
-}
-
-// At its start: what the chunk's tokens are compared with.
-__device__ void keep_boundary(const Team& team, Shared& shared) {
-    for (int round = 0; round < rounds; ++round) {
-        Row x;
-        x.load(shared.x[team.slot(round)], team.lane);
-        x.store(shared.boundary[team.slot(round)], team.lane);
+        x.load(from[team.slot(round)], team.lane);
+        if (normalises) x.scale(x.inverse_norm());
+        x.store(to[team.slot(round)], team.lane);
     }
 }
 
@@ -281,12 +273,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments g
             }
             if (opens_chunk(tiling, tile)) {
                 walk.put_boundary(tokens.first);
-                keep_boundary(walk.team, shared);
+                copy_slots(walk.team, shared.x, shared.boundary, false);
             }
             walk.team.store(walk.slots_at(given.tile_slots, walk.batch * tiling.tiles + tile),
                             walk.first_slot, shared.x);
             walk.take(tokens);
-            if (opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles) normalise_slots(walk.team, shared);
+            if (opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles)
+                copy_slots(walk.team, shared.x, shared.x, true);
         }
         walk.store_state();
     }
