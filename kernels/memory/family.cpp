@@ -8,7 +8,7 @@
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
-namespace sawtooth {
+namespace sawtooth::memory {
 namespace {
 
 // A memory M maps keys to values; every token corrects it. Titans: e = M k - v, S = eta S - theta e k^T,
@@ -23,9 +23,6 @@ Parameter tokens(std::string name, std::string meaning, Group group, int64_t ini
                              Step::powers_of_two, renews);
 }
 
-using memory::State;
-using memory::UpdateRule;
-
 bool is_windowed(const UpdateRule& rule) { return rule.is_windowed; }
 bool has_slots(const UpdateRule& rule) { return rule.is(State::slots); }
 bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
@@ -35,12 +32,12 @@ bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
 // An array that only some rules have: those with a column of the table, or of which a function holds.
 template <auto has>
 bool of_rules(const Parameters& parameters) {
-    return std::invoke(has, memory::rule_of(parameters));
+    return std::invoke(has, rule_of(parameters));
 }
 
 // The row, which matters only for some rules.
 Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
-    const std::vector<std::string> names = memory::names_of_rules(has);
+    const std::vector<std::string> names = names_of_rules(has);
     return only_for("rule", {names.begin(), names.end()}, std::move(row));
 }
 
@@ -64,7 +61,7 @@ std::vector<Parameter> shape_parameters() {
 std::vector<Parameter> rule_parameters() {
     using enum Group;
     std::vector<Value> names;
-    for (const memory::UpdateRule& rule : memory::rules()) names.emplace_back(rule.name);
+    for (const UpdateRule& rule : rules()) names.emplace_back(rule.name);
     const auto decay = [](const char* name, const char* meaning) {
         return only_for_rules(has_two_matrices,
                               real_parameter(name, meaning, algorithm, 0.01, 0, 10, Renews::inputs));
@@ -86,9 +83,9 @@ std::vector<Parameter> rule_parameters() {
 
 // The row, which matters only for the rules that the strategy with local memories goes with.
 Parameter only_with_locals(Parameter row) {
-    const auto& all = memory::strategies();
-    const auto with_locals = std::find_if(all.begin(), all.end(), [](const memory::Strategy& strategy) {
-        return strategy.exact == memory::Exact::inside_locals;
+    const auto& all = strategies();
+    const auto with_locals = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
+        return strategy.exact == Exact::inside_locals;
     });
     return only_for("rule", {with_locals->rules.begin(), with_locals->rules.end()}, std::move(row));
 }
@@ -124,12 +121,12 @@ std::vector<Parameter> strategy_parameters() {
 }
 
 int64_t last_drawn_boundary(const Parameters& p) {
-    return ceil_divide(p.integer("length"), memory::strategy_named(p.text("drawn_strategy")).chunk_of(p));
+    return ceil_divide(p.integer("length"), strategy_named(p.text("drawn_strategy")).chunk_of(p));
 }
 
 std::vector<Parameter> drawn_parameters() {
     std::vector<Value> names;
-    for (const memory::Strategy& strategy : memory::strategies()) names.emplace_back(strategy.name);
+    for (const Strategy& strategy : strategies()) names.emplace_back(strategy.name);
     const auto which = [](const char* name, const char* meaning, const char* unit, int64_t initial,
                           int64_t most) {
         return integer_parameter(name, meaning, Group::run, unit, initial, 0, most, Step::linear,
@@ -176,8 +173,8 @@ std::vector<Parameter> parameters() {
     return all;
 }
 
-bool has_levels(const Parameters& p) { return !memory::levels_of(p).empty(); }
-int64_t level_count(const Parameters& p) { return static_cast<int64_t>(memory::levels_of(p).size()); }
+bool has_levels(const Parameters& p) { return !levels_of(p).empty(); }
+int64_t level_count(const Parameters& p) { return static_cast<int64_t>(levels_of(p).size()); }
 
 // [B, d, d]; the slots of lattice are [B, m, d].
 Shape state_shape(const Parameters& p, const Arrays& = {}) {
@@ -198,7 +195,7 @@ Shape boundaries_shape(const Parameters& p, const Arrays&) {
 // Boundaries come where the strategy has its own.
 Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p,
                    const Arrays& inputs) {
-    return output.name == "boundaries" ? shape_of_boundaries(p, memory::strategy_of(variant).chunk_of(p))
+    return output.name == "boundaries" ? shape_of_boundaries(p, strategy_of(variant).chunk_of(p))
                                        : output.shape_for(p, inputs);
 }
 
@@ -273,21 +270,21 @@ std::vector<ArraySpec> arrays() {
 
 std::vector<Variant> variants() {
     std::vector<Variant> all;
-    for (const memory::Strategy& strategy : memory::strategies())
+    for (const Strategy& strategy : strategies())
         all.push_back({.name = strategy.name,
                        .idea = strategy.idea,
                        .backends = {Backend::cpu, Backend::cuda},
                        .outputs = strategy.outputs,
                        .row = all.size(),
-                       .check = memory::check,
-                       .exact = memory::is_exact,
-                       .plan_cpu = memory::plan_on_cpu,
-                       .plan_cuda = memory::plan_on_cuda,
+                       .check = check,
+                       .exact = is_exact,
+                       .plan_cpu = plan_on_cpu,
+                       .plan_cuda = plan_on_cuda,
                        .shape = output_shape});
     return all;
 }
 
-std::optional<Refusal> check(const Parameters& parameters) {
+std::optional<Refusal> check_compress(const Parameters& parameters) {
     const int64_t width = parameters.integer("d");
     if (of_rules<has_two_matrices>(parameters) && parameters.integer("compress") > width)
         return Refusal{
@@ -314,24 +311,23 @@ Family make_family() {
                         {"C_L", 64}}}};
     family.arrays = arrays();
     family.variants = variants();
-    family.check = check;
-    family.generate = memory::generate;
-    family.reference = memory::reference;
-    family.kernel_reference = memory::reference_at_chunks;
-    family.work = memory::work;
+    family.check = check_compress;
+    family.generate = generate;
+    family.reference = reference;
+    family.kernel_reference = reference_at_chunks;
+    family.work = work;
     family.sequence_axis = "length";
     family.causal = [](const Parameters&) { return true; };
-    family.bench_cases = memory::bench_cases;
-    family.sweeps = memory::sweeps;
-    family.figures = memory::figures;
+    family.bench_cases = bench_cases;
+    family.sweeps = sweeps;
+    family.figures = figures;
     return family;
 }
 
 }  // namespace
+}  // namespace sawtooth::memory
 
-const Family& memory_family() {
-    static const Family family = make_family();
+const sawtooth::Family& sawtooth::memory_family() {
+    static const Family family = memory::make_family();
     return family;
 }
-
-}  // namespace sawtooth

@@ -101,21 +101,17 @@ struct Counts {
 
 Counts counts_of(const TiledRange& range) {
     const Chain& chain = range.chain;
-    const double halo = number(chain.window - 1);
-    Counts counts;
-    const auto add_chunks = [&](int64_t chunks, int64_t tokens) {
-        const auto add_tiles = [&](int64_t tiles, int64_t tile) {
-            const double times = number(chain.batch * chunks * tiles), count = number(tile);
-            counts.tokens += times * count;
-            counts.sources += times * (count + halo);
-            counts.pairs += times * (count * (count + 1) / 2 + count * halo);
-        };
-        add_tiles(tokens / range.tiling.tile(), range.tiling.tile());
-        if (tokens % range.tiling.tile() > 0) add_tiles(1, tokens % range.tiling.tile());
-    };
     const int64_t all = range.tiling.tokens().count(), chunk = range.tiling.chunk();
-    add_chunks(all / chunk, chunk);
-    add_chunks(1, all % chunk);
+    const double batch = number(chain.batch), halo = number(chain.window - 1);
+    // Of the tiles that so many tokens of a chunk make, the sum of their tokens' squares.
+    const auto squares = [tile = range.tiling.tile()](int64_t tokens) {
+        return number(tokens / tile) * number(tile * tile) + number((tokens % tile) * (tokens % tile));
+    };
+    const double all_squares = number(all / chunk) * squares(chunk) + squares(all % chunk);
+    Counts counts;
+    counts.tokens = batch * number(all);
+    counts.sources = batch * (number(all) + number(range.tiling.count()) * halo);
+    counts.pairs = batch * ((all_squares + number(all)) / 2 + number(all) * halo);
     counts.size = number(chain.rows * chain.columns);
     counts.width = number(chain.rows + chain.columns);
     counts.matrices = chain.has_momentum ? 2 : 1;
