@@ -205,11 +205,8 @@ Shape level_shape(const Parameters& p, const Arrays&) {
     return {p.integer("batch"), level_count(p), p.integer("length"), p.integer("d")};
 }
 
-using Used = bool (*)(const Parameters&);
-using ShapeOf = Shape (*)(const Parameters&, const Arrays&);
-
 ArraySpec array(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
-                Used used = nullptr, ShapeOf shape = nullptr) {
+                decltype(ArraySpec::used) used = nullptr, decltype(ArraySpec::shape) shape = nullptr) {
     return {.name = std::move(name),
             .meaning = std::move(meaning),
             .role = role,

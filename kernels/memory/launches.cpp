@@ -37,13 +37,12 @@ int64_t boundaries_of(const Job& job, Range range) { return ceil_divide(range.co
 // The state from which a launch goes on, and that which it leaves.
 void add_state(LaunchInfo& info, const Job& job, const Chain& chain, Range range) {
     const Shape shape = {chain.batch, chain.rows, chain.columns};
-    const bool is_first = range.first == 0;
-    if (!is_first || chain.m.from) info.reads.push_back({is_first ? chain.given : chain.name, shape});
-    info.writes.push_back({chain.name, shape});
-    if (chain.has_momentum) {
-        if (!is_first || chain.s.from) info.reads.push_back({is_first ? "s0" : "s", shape});
-        info.writes.push_back({"s", shape});
-    }
+    const auto pass = [&](const PassedState& state, const std::string& given, const std::string& name) {
+        if (range.first > 0 || state.from) info.reads.push_back({range.first > 0 ? name : given, shape});
+        info.writes.push_back({name, shape});
+    };
+    pass(chain.m, chain.given, chain.name);
+    if (chain.has_momentum) pass(chain.s, "s0", "s");
     if (chain.boundaries)
         info.writes.push_back(
             {"boundaries", {job.batch, boundaries_of(job, range), chain.rows, chain.columns}});

@@ -65,7 +65,7 @@ struct Strategy {
     std::vector<std::string> outputs;  // those of any of its rules; the rule says which are used
     // The parameter that says after how many tokens a boundary comes, from which on errors are taken anew;
     // "": it walks token by token, and its boundaries at `chunk` change nothing.
-    std::string chunk = "";
+    std::string chunk = "chunk";
     int64_t least_chunk = 0, most_chunk = 0;  // usual ones, whatever the rule; 0: its source names none
     Exact exact = Exact::at_chunk_one;
 

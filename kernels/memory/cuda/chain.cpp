@@ -37,7 +37,6 @@ struct TiledChain {
     bool solves = false;
 
     int64_t halo() const { return chain.window - 1; }
-    int64_t matrices() const { return chain.has_momentum ? 2 : 1; }
 };
 
 // What reads it.
@@ -71,7 +70,6 @@ struct Cut {
     bool keeps_boundary;
 
     int64_t strip() const { return 16 * warps; }
-    int64_t read_threads() const { return 2 * padded_tile; }
 };
 
 // Shared of chain_walk.cu.
@@ -81,9 +79,8 @@ int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
                              .array(cut.source_block * key_stride, element, 16)                           // k
                              .array((tiled.solves ? cut.source_block : 1) * key_stride, element, 16)      // x
                              .array(cut.source_block * (cut.strip() + cut.element.padding), element, 16)  // v
-                             .array(cut.source_block, float_bytes, 16)                                    // w
-                             .array(cut.source_block, float_bytes, 16)                                    // h
-                             .array(4, float_bytes, 16)  // scalars
+                             .array(2 * cut.source_block, float_bytes, 16)  // w, h
+                             .array(4, float_bytes, 16)                     // scalars
                              .total();
     return StructBytes()
         .array(walk_sides, side, 16)
@@ -162,7 +159,7 @@ Cut cut_of(const TiledChain& tiled, const Job& job, const Chip& chip) {
 
 // Bytes of scratch that a tile of one sequence takes.
 int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
-    const int64_t states = tiled.matrices() * cut.rows * cut.columns;
+    const int64_t states = (tiled.chain.has_momentum ? 2 : 1) * cut.rows * cut.columns;
     const int64_t rows =
         cut.tile * (cut.columns * (tiled.solves ? 2 : 1) + cut.rows) + cut.rows * cut.sources;
     return (rows + states) * cut.element.bytes + (tiled.chain.reads_memory ? 0 : float_bytes * states) +
@@ -291,7 +288,7 @@ void Tiles::add_read(Range range, const Reader& reader) {
     const bool at_boundary = reader.in_words.at_boundary;
     const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
     const KernelSource read =
-        chain_kernel("chain_read", cut_.read_threads(), read_shared_bytes(cut_, at_boundary, sides),
+        chain_kernel("chain_read", 2 * cut_.padded_tile, read_shared_bytes(cut_, at_boundary, sides),
                      {{"QUERIES", name_of(reader.queries.storage)},
                       {"QUERIES_ARE_INPUT", reader.queries.is_input},
                       {"Y", name_of(reader.y_storage)},

@@ -48,21 +48,15 @@ __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Ran
                                  AtlasShared& shared) {
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
     const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
-    const int lane = device::lane_of_thread();
-    constexpr int each = device::ceil_divide(COLUMNS, 32);
     for (int i = device::warp_of_thread(); i < 16; i += warps) {
         const int64_t at = (batch * given.length + tokens.first + i) * COLUMNS;
         const bool there = i < tokens.count();
-        float mine[each];
-        device::load_row<device::KEYS, COLUMNS>(keys + at, there, NORMALISE_KEYS, mine);
-#pragma unroll
-        for (int k = 0; k < each; ++k) {
-            const int c = lane + 32 * k;
-            if (c >= COLUMNS) break;
-            shared.inputs[i][c] = device::silu(mine[k]);
-            shared.inputs[i][COLUMNS + c] = there ? device::silu(device::VALUES::widen(values[at + c])) : 0;
-        }
-        for (int c = 2 * COLUMNS + lane; c < input_stride; c += 32) shared.inputs[i][c] = 0;
+        float* const row = shared.inputs[i];
+        device::stage_row<device::KEYS, COLUMNS, COLUMNS>(keys + at, there, NORMALISE_KEYS, row);
+        device::stage_row<device::VALUES, COLUMNS, COLUMNS>(values + at, there, false, row + COLUMNS);
+        __syncwarp();  // both halves, of which a lane bends what others may have written
+        for (int c = device::lane_of_thread(); c < input_stride; c += 32)
+            row[c] = c < 2 * COLUMNS ? device::silu(row[c]) : 0;
     }
 }
 

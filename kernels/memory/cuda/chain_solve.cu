@@ -42,25 +42,16 @@ static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
 // Keys and values of the tile into shared memory, a warp a token. Rows that are not there are zeros.
 __device__ void load_rows(const ChainArguments& given, int64_t batch, Range tokens, Shared& shared) {
-    const int lane = device::lane_of_thread();
-    constexpr int each = device::ceil_divide(d, 32);
+    const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
+    const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
     for (int t = device::warp_of_thread(); t < TILE; t += warps) {
         const bool there = t < tokens.count();
         const int64_t at = (batch * given.length + tokens.first + t) * COLUMNS;
-        float k[each], v[each];
-        device::load_row<device::KEYS, COLUMNS>(static_cast<const device::KEYS::Word*>(given.given_keys) + at,
-                                                there, NORMALISE_KEYS, k);
-        device::load_row<device::VALUES, COLUMNS>(
-            static_cast<const device::VALUES::Word*>(given.given_values) + at, there, false, v);
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-            const int column = lane + 32 * i;
-            if (column >= d) break;
-            shared.k[t][column] = k[i];
-            // The right side of the system, [diag(a) K, V].
-            shared.x[t][column] = shared.decays[t] * k[i];
-            shared.x[t][d + column] = v[i];
-        }
+        device::stage_row<device::KEYS, COLUMNS, d>(keys + at, there, NORMALISE_KEYS, shared.k[t]);
+        device::stage_row<device::VALUES, COLUMNS, d>(values + at, there, false, shared.x[t] + d);
+        // The right side of the system is [diag(a) K, V]. A lane reads of k what it wrote itself.
+        for (int column = device::lane_of_thread(); column < d; column += 32)
+            shared.x[t][column] = shared.decays[t] * shared.k[t][column];
     }
 }
 

@@ -21,10 +21,13 @@ using namespace sawtooth::memory;
 
 static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp makes the nodes of a binary tree");
 
-// Thread t alone reads and writes column t of m, s and boundary.
+// The columns of a state's row that a thread has, thread t in column t, which no other reads or writes: in
+// shared memory, as registers would not hold them beside a tile's totals.
+using Columns = float[columns][THREADS];
+
 struct Shared {
     Staged staged;
-    float m[columns][THREADS], s[columns][THREADS], boundary[columns][THREADS];
+    Columns m, s, boundary;
     float errors[IS_WINDOWED ? ring : 1][rows];  // of token t at t % ring, like its key and value
     float4 nodes[2 * group];  // a, b, h: leaves from `group` on, node n has the children 2 n and 2 n + 1
 };
@@ -88,14 +91,18 @@ struct Elements {
     }
 };
 
+__device__ Row row_of(const Columns& from) {
+    Row part;
+#pragma unroll
+    for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
+    return part;
+}
+
 // A row of the boundary's memory times a row in shared memory; all lanes of the row have the sum.
 __device__ float read_boundary(const Shared& shared, const float* from, int lane) {
     Row part;
     part.load(from, lane);
-    float sums[4] = {};
-#pragma unroll
-    for (int j = 0; j < columns; ++j) sums[j % 4] += shared.boundary[j][threadIdx.x] * part[j];
-    return sum_of_row(sums[0] + sums[1] + (sums[2] + sums[3]));
+    return sum_of_row(row_of(shared.boundary).dot(part));
 }
 
 // Row r of w = W silu([k; v]), W [d, 2 d], which stands for the error of a memory that is not read; W from
@@ -211,8 +218,6 @@ struct Tree {
     }
 
     // The thread's columns of row r of a state [d, d], whose first element is number `at`.
-    // They lie in shared memory, where registers would not hold all of them beside a tile's totals.
-    using Columns = float[columns][THREADS];
     __device__ void load(const float* state, int64_t at, Columns& to) const {
         Row part;
         part.load_unpadded(row_of_state(state, at, r), d, lane);
@@ -220,10 +225,7 @@ struct Tree {
         for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = part[j];
     }
     __device__ void store(float* state, int64_t at, const Columns& from) const {
-        Row part;
-#pragma unroll
-        for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
-        part.store_unpadded(row_of_state(state, at, r), d, lane);
+        row_of(from).store_unpadded(row_of_state(state, at, r), d, lane);
     }
 };
 
