@@ -74,6 +74,13 @@ struct Range {
     int64_t count() const { return last - first; }
 };
 
+// Calls act(range) for neighbouring ranges of `step` tokens, of which the last one may be shorter.
+template <class Act>
+void each_range(Range tokens, int64_t step, Act&& act) {
+    for (int64_t first = tokens.first; first < tokens.last; first += step)
+        act(Range{first, std::min(first + step, tokens.last)});
+}
+
 // A range of chunks cut into tiles, which are what is worked on at once. A recurrence with given errors is
 // exact whatever the tiles, so that they bound memory and work while the chunk decides where errors are
 // taken.

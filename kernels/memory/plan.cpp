@@ -66,22 +66,11 @@ Job job_of(PlanBuilder& builder, const Strategy& strategy) {
     job.gates = {builder.input("alpha"), builder.input("eta"), builder.input("theta")};
     job.gates.share = 1 / static_cast<float>(job.omega_window);  // also while the window fills
     job.w_omega = builder.input("w_omega");
-    const auto state = [&](const char* given, const char* final) {
-        return PassedState{builder.input(given), builder.output(final)};
-    };
-    switch (job.rule->state) {
-        case State::matrix:
-            job.m = state("m0", "m");
-            job.s = state("s0", "s");
-            break;
-        case State::slots:
-            job.m = state("slots", "m");
-            break;
-        case State::trellis:
-            job.m = state("sk0", "sk");
-            job.s = state("sv0", "sv");
-            break;
-    }
+    const bool is_trellis = job.rule->is(State::trellis), is_slots = job.rule->is(State::slots);
+    job.m.from = builder.input(is_slots ? "slots" : is_trellis ? "sk0" : "m0");
+    job.s.from = builder.input(is_trellis ? "sv0" : "s0");
+    job.m.to = builder.output(is_trellis ? "sk" : "m");
+    job.s.to = builder.output(is_trellis ? "sv" : "s");
     job.boundaries = builder.output("boundaries");
     return job;
 }
@@ -161,8 +150,7 @@ void add_fold(cpu::PlanBuilder& builder, const Strategy& strategy, const Job& jo
     const auto& [forward, room_of] = strategy.on_cpu;
     float* const room =
         room_of ? builder.take<float>(room_of(own, {job.length - step, job.length})) : nullptr;
-    for (int64_t first = 0; first < job.length; first += step)
-        forward(builder, own, {first, std::min(first + step, job.length)}, room);
+    each_range({0, job.length}, step, [&](Range tokens) { forward(builder, own, tokens, room); });
 }
 
 void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {

@@ -249,19 +249,18 @@ KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shar
 }
 
 void Tiles::add_prepare(Range range) {
-    const Defines both = {{"KEYS", name_of(tiled_.keys.storage)},
+    const Defines rows = {{"KEYS", name_of(tiled_.keys.storage)},
                           {"VALUES", name_of(tiled_.values.storage)},
+                          {"VALUE_WIDTH", tiled_.values.width},
                           {"NORMALISE_KEYS", tiled_.keys.normalises},
+                          {"NORMALISE_VALUES", tiled_.values.normalises},
+                          {"READS_W_OMEGA", job_.rule->reads_w_omega},
                           {"TILE", cut_.padded_tile}};
-    if (tiled_.solves)
-        return builder_.launch(describe::solve(described(range)), grid_of(range),
-                               chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), both),
-                               given(range));
-    KernelSource prepare = chain_kernel("chain_prepare", 128, 0, both);
-    prepare.defines.insert(prepare.defines.end(), {{"VALUE_WIDTH", tiled_.values.width},
-                                                   {"NORMALISE_VALUES", tiled_.values.normalises},
-                                                   {"READS_W_OMEGA", job_.rule->reads_w_omega}});
-    builder_.launch(describe::prepare(described(range)), grid_of(range), prepare, given(range));
+    const KernelSource source = tiled_.solves
+                                    ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
+                                    : chain_kernel("chain_prepare", 128, 0, rows);
+    const auto describe = tiled_.solves ? describe::solve : describe::prepare;
+    builder_.launch(describe(described(range)), grid_of(range), source, given(range));
 }
 
 void Tiles::add_walk(Range range) {
@@ -301,13 +300,6 @@ void Tiles::add_read(Range range, const Reader& reader) {
                     ChainReadArguments{given(range), reader.queries.at, reader.y, reader.y_stride});
 }
 
-// Calls add(range) for neighbouring ranges of `step` tokens.
-template <class Add>
-void for_each_range(const Job& job, int64_t step, Add add) {
-    for (int64_t first = 0; first < job.length; first += step)
-        add(Range{first, std::min(first + step, job.length)});
-}
-
 }  // namespace
 
 void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t room) {
@@ -321,7 +313,7 @@ void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t
                            job.y_stride};
     const int64_t step = tokens_a_range(tiled, job, builder.chip(), room);
     Tiles tiles(builder, job, tiled, step);
-    for_each_range(job, step, [&](Range range) {
+    each_range({0, job.length}, step, [&](Range range) {
         tiles.add_prepare(range);
         tiles.add_walk(range);
         tiles.add_read(range, reader);
@@ -345,7 +337,7 @@ void add_trellis_tiles(PlanBuilder& builder, const Job& job, int64_t room) {
     const int64_t step = std::min(tokens_a_range(keys, job, builder.chip(), room),
                                   tokens_a_range(values, job, builder.chip(), room));
     Tiles of_keys(builder, job, keys, step), of_values(builder, job, values, step);
-    for_each_range(job, step, [&](Range range) {
+    each_range({0, job.length}, step, [&](Range range) {
         of_keys.add_prepare(range);
         of_keys.add_walk(range);
         of_keys.add_read(range, compress);

@@ -25,12 +25,9 @@ struct Strip {
 };
 
 Strip strip_of(const Job& job) {
-    Strip strip{};
-    strip.lanes = job.d <= 64 ? 4 : 8;
-    strip.threads = 32 * std::min<int64_t>(ceil_divide(job.d, 32 / strip.lanes), 4);
-    strip.row = round_up(job.d, 4 * strip.lanes);
-    strip.rows = strip.threads / strip.lanes;
-    return strip;
+    const int64_t lanes = job.d <= 64 ? 4 : 8;
+    const int64_t threads = 32 * std::min<int64_t>(ceil_divide(job.d, 32 / lanes), 4);
+    return {lanes, threads, round_up(job.d, 4 * lanes), threads / lanes};
 }
 
 // Bytes that copies of rows may move at once.
@@ -167,13 +164,12 @@ void add_tnt(PlanBuilder& builder, const Job& job) {
     TokenArguments all = token_arguments(job);
     all.m.live = builder.take<float>(job.batch * job.d * job.d);
     float* const sums = builder.take<float>(job.batch * ceil_divide(job.chunk, job.local_tokens) * job.d);
-    for (int64_t first = 0; first < job.length; first += job.chunk) {
-        const Range shard{first, std::min(first + job.chunk, job.length)};
+    each_range({0, job.length}, job.chunk, [&](Range shard) {
         TokenArguments global = all;
         narrow(global, shard);
         add_locals(builder, job, global, shard, sums);
         add_global_step(builder, job, global, shard, sums);
-    }
+    });
 }
 
 }  // namespace sawtooth::memory

@@ -91,6 +91,7 @@ struct Elements {
     }
 };
 
+// The thread's own columns in registers; no other thread takes part.
 __device__ Row row_of(const Columns& from) {
     Row part;
 #pragma unroll

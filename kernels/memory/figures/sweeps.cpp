@@ -21,10 +21,11 @@ Axis chunk_axis(const SweepAxis& chunks) { return swept_axis(chunks, *memory_fam
 // A click on a point sets the chunk, of tnt the shard, where the strategy has any.
 std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
     std::vector<Line> lines = timed_curves_of(sweep, number);
-    for (Line& line : lines) {
-        if (!has_chunks(line.label)) line.sets = {};
-        if (has_chunks(line.label)) line.sets.parameter = strategy_named(line.label).chunk;
-    }
+    for (Line& line : lines)
+        if (has_chunks(line.label))
+            line.sets.parameter = strategy_named(line.label).chunk;
+        else
+            line.sets = {};
     return lines;
 }
 
