@@ -135,11 +135,10 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
         return count >= ceil_divide(job.length, job.chunk) ? job.length : count * job.chunk;
     };
     if (chunks_at_a_time > 0) return tokens_of(chunks_at_a_time);
-    if (!strategy.on_cpu.room) return job.length;
+    const auto room = strategy.on_cpu.room;
+    if (!room) return job.length;
     // Windows of the last tokens reach back the farthest.
-    const auto wanted = [&](int64_t tokens) {
-        return strategy.on_cpu.room(job, {job.length - tokens, job.length});
-    };
+    const auto wanted = [&](int64_t tokens) { return room(job, {job.length - tokens, job.length}); };
     if (wanted(job.length) <= usual_room) return job.length;
     return tokens_of(std::max<int64_t>(usual_room / wanted(tokens_of(1)), 1));
 }
@@ -147,10 +146,11 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
 void add_fold(cpu::PlanBuilder& builder, const Strategy& strategy, const Job& job, int64_t chunks_at_a_time) {
     const CpuJob& own = builder.keep(CpuJob(builder, job));
     const int64_t step = tokens_a_call(strategy, own, chunks_at_a_time);
-    const auto& [forward, room_of] = strategy.on_cpu;
+    const Strategy::OnCpu& on_cpu = strategy.on_cpu;
     float* const room =
-        room_of ? builder.take<float>(room_of(own, {job.length - step, job.length})) : nullptr;
-    each_range({0, job.length}, step, [&](Range tokens) { forward(builder, own, tokens, room); });
+        on_cpu.room ? builder.take<float>(on_cpu.room(own, {job.length - step, job.length})) : nullptr;
+    each_range({0, job.length}, step,
+               [&](Range tokens) { on_cpu.chunk_forward(builder, own, tokens, room); });
 }
 
 void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {

@@ -71,12 +71,12 @@ struct Strategy {
 
     // On the CPU a run is the strategy's fold over the sequence: chunk_forward takes the job's state over
     // these tokens, whole chunks, as many at a time as the room allows, and stores what they read.
-    struct {
+    struct OnCpu {
         void (*chunk_forward)(cpu::PlanBuilder&, const CpuJob&, Range tokens, float* room) = nullptr;
         int64_t (*room)(const CpuJob&, Range tokens) = nullptr;  // numbers that it wants of it; null: none
     } on_cpu;
     // On a GPU it adds its launches, in order.
-    struct {
+    struct OnCuda {
         void (*add_launches)(cuda::PlanBuilder&, const Job&) = nullptr;
         int64_t (*shared_bytes)(const Job&) = nullptr;  // of the largest thread block; null: fits anywhere
     } on_cuda;

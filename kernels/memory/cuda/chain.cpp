@@ -74,13 +74,14 @@ struct Cut {
 
 // Shared of chain_walk.cu.
 int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
-    const int64_t key_stride = cut.columns + cut.element.padding, element = cut.element.bytes;
+    const int64_t element = cut.element.bytes, padding = cut.element.padding;
+    const int64_t key_stride = cut.columns + padding;
     const int64_t side = StructBytes()
-                             .array(cut.source_block * key_stride, element, 16)                           // k
-                             .array((tiled.solves ? cut.source_block : 1) * key_stride, element, 16)      // x
-                             .array(cut.source_block * (cut.strip() + cut.element.padding), element, 16)  // v
-                             .array(2 * cut.source_block, float_bytes, 16)  // w, h
-                             .array(4, float_bytes, 16)                     // scalars
+                             .array(cut.source_block * key_stride, element, 16)                       // k
+                             .array((tiled.solves ? cut.source_block : 1) * key_stride, element, 16)  // x
+                             .array(cut.source_block * (cut.strip() + padding), element, 16)          // v
+                             .array(2 * cut.source_block, float_bytes, 16)                            // w, h
+                             .array(4, float_bytes, 16)  // scalars
                              .total();
     return StructBytes()
         .array(walk_sides, side, 16)
@@ -90,9 +91,9 @@ int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
 
 // Shared of chain_read.cu.
 int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
-    const int64_t stride = cut.columns + cut.element.padding, block = cut.source_block;
+    const int64_t block = cut.source_block, padding = cut.element.padding, stride = cut.columns + padding;
     const int64_t state = cut.rows * stride;
-    const int64_t sources = at_boundary ? 0 : block * stride + cut.rows * (block + cut.element.padding);
+    const int64_t sources = at_boundary ? 0 : block * stride + cut.rows * (block + padding);
     const int64_t side = StructBytes().array(std::max(state, sources), cut.element.bytes, 16).total();
     return StructBytes()
         .array(sides, side, 16)
@@ -103,14 +104,14 @@ int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
 
 // Shared of chain_solve.cu: all of it f32, whatever is stored.
 int64_t solve_shared_bytes(const Cut& cut) {
-    const int64_t tile = cut.padded_tile;
+    const int64_t tile = cut.padded_tile, padding = cut.element.padding;
     return StructBytes()
-        .array(tile * (cut.columns + cut.element.padding), float_bytes, 16)      // k
-        .array(tile * (2 * cut.columns + cut.element.padding), float_bytes, 16)  // x
-        .array(tile * (tile + cut.element.padding), float_bytes, 16)             // t
-        .array(tile * (16 + 4), float_bytes, 16)                                 // inverse
-        .array(tile, 12, float_bytes)                                            // gates
-        .array(tile, float_bytes)                                                // decays
+        .array(tile * (cut.columns + padding), float_bytes, 16)      // k
+        .array(tile * (2 * cut.columns + padding), float_bytes, 16)  // x
+        .array(tile * (tile + padding), float_bytes, 16)             // t
+        .array(tile * (16 + 4), float_bytes, 16)                     // inverse
+        .array(tile, 12, float_bytes)                                // gates
+        .array(tile, float_bytes)                                    // decays
         .total();
 }
 
@@ -259,8 +260,8 @@ void Tiles::add_prepare(Range range) {
     const KernelSource source = tiled_.solves
                                     ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
                                     : chain_kernel("chain_prepare", 128, 0, rows);
-    const auto describe = tiled_.solves ? describe::solve : describe::prepare;
-    builder_.launch(describe(described(range)), grid_of(range), source, given(range));
+    const auto words = tiled_.solves ? describe::solve : describe::prepare;
+    builder_.launch(words(described(range)), grid_of(range), source, given(range));
 }
 
 void Tiles::add_walk(Range range) {

@@ -343,8 +343,7 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
 std::string fate(const Line& line) {
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
-        if (line.y[i] < 1) continue;
-        return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
+        if (line.y[i] >= 1) return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
     }
     return "stays below " + short_number(range_of({line}).high);
 }
