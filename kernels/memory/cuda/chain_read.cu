@@ -54,11 +54,9 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// The queries of 16 tokens from `first` on, of which `there` are there; a lane has those of two,
-// row_of_lane() and 8 behind it.
-__device__ void load_queries(const device::QUERIES::Word* first, int there, Tile (&q)[column_tiles]) {
-    device::load_rows<device::QUERIES, COLUMNS>(first, there, q);
-    if (!NORMALISE_QUERIES) return;
+// Scales the queries of the warp's 16 tokens to norm 1; a lane has those of two, row_of_lane() and 8 behind
+// it.
+__device__ void normalise_rows(Tile (&q)[column_tiles]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         float square = 0;
@@ -242,7 +240,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     Tile q[column_tiles], y[row_tiles];
     const auto load_own_queries = [&] {
         const auto* const queries = static_cast<const device::QUERIES::Word*>(reading.queries);
-        load_queries(queries + (batch * given.length + tokens.first + before) * COLUMNS, there, q);
+        const int64_t first = batch * given.length + tokens.first + before;
+        device::load_rows<device::QUERIES, COLUMNS>(queries + first * COLUMNS, there, q);
+        if (NORMALISE_QUERIES) normalise_rows(q);
     };
     // Gates and queries are inputs, which no launch before this one writes; z and r of trellis are not.
     if (!AT_BOUNDARY)
