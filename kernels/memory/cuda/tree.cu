@@ -241,7 +241,7 @@ __device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t fi
     return {batch, first, next < given.last ? next : given.last};
 }
 
-// Grid: 1, strips of rows, batch. Block (1, y, z) has rows y rows … + rows - 1 of M and S of sequence z for
+// Grid: 1, strips of rows, batch. Block (0, y, z) has rows y rows … + rows - 1 of M and S of sequence z for
 // all tokens, thread t columns of row t / LANES of them, one after another.
 //   reads    k, v, q [batch, length, d], gates [batch, length], W [d, 2 d]; m.from, s.from [batch, d, d]
 //   writes   y [batch, length, d], the block's columns; m.to, s.to [batch, d, d] and boundaries
