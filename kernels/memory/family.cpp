@@ -42,33 +42,29 @@ Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
 }
 
 std::vector<Parameter> shape_parameters() {
-    const auto size = [](const char* name, const char* meaning, const char* unit, int64_t initial,
-                         int64_t most) {
-        return integer_parameter(name, meaning, Group::shape, unit, initial, 1, most, Step::powers_of_two,
-                                 Renews::inputs);
-    };
     return {
-        size("batch", "Sequences times heads, each with a memory of its own.", "sequences", 1, 16384),
+        size_parameter("batch", "Sequences times heads, each with a memory of its own.", "sequences", 1,
+                       16384),
         tokens("length", "Tokens of a sequence.", Group::shape, 1024, Renews::inputs),
-        size("d", "Width of keys, values and queries; a memory is d by d.", "channels", 32, 1024),
+        size_parameter("d", "Width of keys, values and queries; a memory is d by d.", "channels", 32, 1024),
         cited("Lattice eq. 15 to 17",
-              only_for_rules(has_slots, size("slot_count", "Slots of the rule lattice.", "slots", 8, 1024))),
-        only_for_rules(has_two_matrices, size("compress", "Compressed slots of the rule trellis, at most d.",
-                                              "slots", 16, 1024)),
+              only_for_rules(has_slots,
+                             size_parameter("slot_count", "Slots of the rule lattice.", "slots", 8, 1024))),
+        only_for_rules(has_two_matrices,
+                       size_parameter("compress", "Compressed slots of the rule trellis, at most d.", "slots",
+                                      16, 1024)),
     };
 }
 
 std::vector<Parameter> rule_parameters() {
     using enum Group;
-    std::vector<Value> names;
-    for (const UpdateRule& rule : rules()) names.emplace_back(rule.name);
     const auto decay = [](const char* name, const char* meaning) {
         return only_for_rules(has_two_matrices,
                               real_parameter(name, meaning, algorithm, 0.01, 0, 10, Renews::inputs));
     };
     return {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
-                                             names, Renews::inputs)),
+                                             names_of(rules()), Renews::inputs)),
         cited(
             "Atlas eq. 15, 16, 34 to 41",
             only_for_rules(is_windowed, tokens("omega_window",
@@ -125,27 +121,17 @@ int64_t last_drawn_boundary(const Parameters& p) {
 }
 
 std::vector<Parameter> drawn_parameters() {
-    std::vector<Value> names;
-    for (const Strategy& strategy : strategies()) names.emplace_back(strategy.name);
-    const auto which = [](const char* name, const char* meaning, const char* unit, int64_t initial,
-                          int64_t most) {
-        return integer_parameter(name, meaning, Group::run, unit, initial, 0, most, Step::linear,
-                                 Renews::figures);
-    };
     return {
-        ends_at("batch", 1,
-                which("drawn_batch", "Which sequence the plots show; the last one if there are fewer.",
-                      "sequence", 0, 16383)),
-        ends_at("d", 1,
-                which("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
-                      "channel", 0, 1023)),
+        drawn_parameter("drawn_batch", "sequence", "batch", 16383),
+        drawn_parameter("drawn_channel", "channel", "d", 1023),
         choice_parameter("drawn_strategy",
                          "Which strategy stands beside sequential on the time axis, and whose memory is "
                          "drawn.",
-                         Group::run, "chunkwise_gd", names, Renews::figures),
+                         Group::run, "chunkwise_gd", names_of(strategies()), Renews::figures),
         ends_at({last_drawn_boundary, "the last boundary"},
-                which("drawn_boundary", "Which boundary's memory is drawn; the last one if there are fewer.",
-                      "boundary", 1, most_tokens)),
+                integer_parameter("drawn_boundary",
+                                  "Which boundary's memory is drawn; the last one if there are fewer.",
+                                  Group::run, "boundary", 1, 0, most_tokens, Step::linear, Renews::figures)),
     };
 }
 
@@ -205,16 +191,6 @@ Shape level_shape(const Parameters& p, const Arrays&) {
     return {p.integer("batch"), level_count(p), p.integer("length"), p.integer("d")};
 }
 
-ArraySpec array(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
-                decltype(ArraySpec::used) used = nullptr, decltype(ArraySpec::shape) shape = nullptr) {
-    return {.name = std::move(name),
-            .meaning = std::move(meaning),
-            .role = role,
-            .dimensions = std::move(dimensions),
-            .shape = shape,
-            .used = used};
-}
-
 std::vector<ArraySpec> arrays() {
     using enum Role;
     using Dimensions = std::vector<std::string>;
@@ -222,62 +198,58 @@ std::vector<ArraySpec> arrays() {
     const Dimensions matrix = {"batch", "d", "d"}, keys = {"batch", "compress", "d"},
                      values = {"batch", "d", "compress"};
     const std::string state = "d, lattice: slot_count";
-    ArraySpec boundaries =
-        array(output, "boundaries",
-              "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
-              {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
+    ArraySpec boundaries = array_row(
+        output, "boundaries",
+        "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
+        {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
     boundaries.extra = true;
-    ArraySpec pulse = array(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
-                            has_levels, pulse_shape);
+    ArraySpec pulse = array_row(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
+                                has_levels, pulse_shape);
     pulse.dtype = Dtype::int32;
     return {
-        array(input, "k", "Keys.", vectors),
-        array(input, "v", "Values.", vectors),
-        array(input, "q", "Queries.", vectors),
-        array(input, "alpha", "How much each token forgets.", gates, of_rules<&UpdateRule::forgets>),
-        array(input, "eta", "How much momentum each token keeps.", gates,
-              of_rules<&UpdateRule::has_momentum>),
-        array(input, "theta", "The step each token takes.", gates, of_rules<&UpdateRule::has_step>),
-        array(input, "w_omega", "What makes atlas's right-hand side of a key and a value.", {"d", "2 d"},
-              of_rules<&UpdateRule::reads_w_omega>, omega_shape),
-        array(input, "slots", "Slots before the first token; normalised on entry.",
-              {"batch", "slot_count", "d"}, of_rules<has_slots>),
-        array(input, "x", "What trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
-        array(optional, "m0", "Memory before the first token; zeros where absent.", matrix,
-              of_rules<has_matrix>),
-        array(optional, "s0", "Momentum before the first token; zeros where absent.", matrix,
-              of_rules<&UpdateRule::has_momentum>),
-        array(optional, "sk0", "Key slots of trellis before the first token; zeros where absent.", keys,
-              of_rules<has_two_matrices>),
-        array(optional, "sv0", "Value slots of trellis before the first token; zeros where absent.", values,
-              of_rules<has_two_matrices>),
-        array(output, "y", "What each token reads.", vectors),
-        array(output, "m", "Memory, or lattice's slots, after the last token.", {"batch", state, "d"},
-              of_rules<has_one_state>, state_shape),
-        array(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
-        array(output, "sk", "Key slots of trellis after the last token.", keys, of_rules<has_two_matrices>),
-        array(output, "sv", "Value slots of trellis after the last token.", values,
-              of_rules<has_two_matrices>),
+        array_row(input, "k", "Keys.", vectors),
+        array_row(input, "v", "Values.", vectors),
+        array_row(input, "q", "Queries.", vectors),
+        array_row(input, "alpha", "How much each token forgets.", gates, of_rules<&UpdateRule::forgets>),
+        array_row(input, "eta", "How much momentum each token keeps.", gates,
+                  of_rules<&UpdateRule::has_momentum>),
+        array_row(input, "theta", "The step each token takes.", gates, of_rules<&UpdateRule::has_step>),
+        array_row(input, "w_omega", "What makes atlas's right-hand side of a key and a value.", {"d", "2 d"},
+                  of_rules<&UpdateRule::reads_w_omega>, omega_shape),
+        array_row(input, "slots", "Slots before the first token; normalised on entry.",
+                  {"batch", "slot_count", "d"}, of_rules<has_slots>),
+        array_row(input, "x", "What trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
+        array_row(optional, "m0", "Memory before the first token; zeros where absent.", matrix,
+                  of_rules<has_matrix>),
+        array_row(optional, "s0", "Momentum before the first token; zeros where absent.", matrix,
+                  of_rules<&UpdateRule::has_momentum>),
+        array_row(optional, "sk0", "Key slots of trellis before the first token; zeros where absent.", keys,
+                  of_rules<has_two_matrices>),
+        array_row(optional, "sv0", "Value slots of trellis before the first token; zeros where absent.",
+                  values, of_rules<has_two_matrices>),
+        array_row(output, "y", "What each token reads.", vectors),
+        array_row(output, "m", "Memory, or lattice's slots, after the last token.", {"batch", state, "d"},
+                  of_rules<has_one_state>, state_shape),
+        array_row(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
+        array_row(output, "sk", "Key slots of trellis after the last token.", keys,
+                  of_rules<has_two_matrices>),
+        array_row(output, "sv", "Value slots of trellis after the last token.", values,
+                  of_rules<has_two_matrices>),
         std::move(boundaries),
         std::move(pulse),
-        array(output, "level_y", "What each token reads of each level at its last boundary.",
-              {"batch", "number of levels", "length", "d"}, has_levels, level_shape),
+        array_row(output, "level_y", "What each token reads of each level at its last boundary.",
+                  {"batch", "number of levels", "length", "d"}, has_levels, level_shape),
     };
 }
 
 std::vector<Variant> variants() {
-    std::vector<Variant> all;
-    for (const Strategy& strategy : strategies())
-        all.push_back({.name = strategy.name,
-                       .idea = strategy.idea,
-                       .backends = {Backend::cpu, Backend::cuda},
-                       .outputs = strategy.outputs,
-                       .row = all.size(),
-                       .check = check,
-                       .exact = is_exact,
-                       .plan_cpu = plan_on_cpu,
-                       .plan_cuda = plan_on_cuda,
-                       .shape = output_shape});
+    std::vector<Variant> all = variants_of(strategies(), {.backends = {Backend::cpu, Backend::cuda},
+                                                          .check = check,
+                                                          .exact = is_exact,
+                                                          .plan_cpu = plan_on_cpu,
+                                                          .plan_cuda = plan_on_cuda,
+                                                          .shape = output_shape});
+    for (Variant& variant : all) variant.outputs = strategy_of(variant).outputs;
     return all;
 }
 

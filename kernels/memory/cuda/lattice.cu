@@ -32,6 +32,7 @@ constexpr int d = WIDTH, lanes = 8, row = device::round_up(d, 4 * lanes);
 constexpr int teams = THREADS / lanes, rounds = SLOTS / teams;  // of slots that a team has one after another
 constexpr int group = GROUP;
 static_assert(THREADS % 32 == 0 && SLOTS % teams == 0, "whole warps, and as many slots for every team");
+static_assert(READS || is_frozen, "token by token each one is read");
 
 // Slot n of the block is of team n % teams, whose lanes alone read and write it.
 struct Shared {
@@ -92,13 +93,30 @@ struct Team {
         if constexpr (!is_frozen) x.scale(x.inverse_norm());
     }
 
-    // All slots of the team take token i; where it is read, the team's part of y comes to lie in shared
-    // memory.
-    __device__ void take(Shared& shared, int i) const {
+    // All slots of the team take the group's tokens 0 … count - 1, unread: a slot stays in registers
+    // meanwhile, and as the boundary stands still the gates of neighbouring tokens are worked on at once.
+    __device__ void take_all(Shared& shared, int count) const {
+        for (int round = 0; round < rounds; ++round) {
+            Row x, base;
+            x.load(shared.x[slot(round)], lane);
+            base.load(shared.boundary[slot(round)], lane);
+#pragma unroll 4
+            for (int i = 0; i < count; ++i) {
+                Row k, v;
+                k.load(shared.k[i], lane);
+                v.load(shared.v[i], lane);
+                step(base, k, v, x);
+            }
+            x.store(shared.x[slot(round)], lane);
+        }
+    }
+
+    // All slots of the team take token i and are read; the team's part of y comes to lie in shared memory.
+    __device__ void take_and_read(Shared& shared, int i) const {
         Row k, v, q, y = {};
         k.load(shared.k[i], lane);
         v.load(shared.v[i], lane);
-        if (READS) q.load(shared.q[i], lane);
+        q.load(shared.q[i], lane);
         // The softmax is online (Milakov, Gimelshein 2018): scores seen so far are relative to the largest.
         float largest = -__int_as_float(0x7f800000), weights = 0;
         for (int round = 0; round < rounds; ++round) {
@@ -107,18 +125,15 @@ struct Team {
             base.load(is_frozen ? shared.boundary[slot(round)] : shared.x[slot(round)], lane);
             step(base, k, v, x);
             x.store(shared.x[slot(round)], lane);
-            if constexpr (READS) {
-                // What is read of: the boundary's slot, or the slot now.
-                if (AT_BOUNDARY && is_frozen)
-                    x = base;
-                else if (is_frozen)
-                    x.scale(x.inverse_norm());
-                const float score = sum_of_team(x.dot(q));
-                if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
-            }
+            // What is read of: the boundary's slot, or the slot now.
+            if (AT_BOUNDARY && is_frozen)
+                x = base;
+            else if (is_frozen)
+                x.scale(x.inverse_norm());
+            const float score = sum_of_team(x.dot(q));
+            if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
         }
-        if (!READS) return;
-        y.store(shared.parts[READS ? number : 0], lane);
+        y.store(shared.parts[number], lane);
         if (lane == 0) shared.largest[number] = largest, shared.weights[number] = weights;
     }
 
@@ -184,10 +199,10 @@ struct Walk {
         while (true) {
             const int count = tokens.count() < group ? tokens.count() : group;
             __syncthreads();  // the group, which warps loaded by rows and all teams read
-            for (int i = 0; i < count; ++i) {
+            if constexpr (!READS) team.take_all(shared, count);
+            for (int i = 0; READS && i < count; ++i) {
                 if (!is_frozen) put_boundary(tokens.first + i);
-                team.take(shared, i);
-                if (!READS) continue;
+                team.take_and_read(shared, i);
                 __syncthreads();  // the parts of y, which teams wrote and threads add up column by column
                 store_y(given, batch, tokens.first + i, shared);
                 __syncthreads();  // they are added up: the next token's may take their place
