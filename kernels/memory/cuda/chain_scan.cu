@@ -54,9 +54,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         m = given.m.from ? given.m.from[at] : 0;
         if (HAS_MOMENTUM && given.s.from) s = given.s.from[at];
     }
+    const bool puts_boundaries = given.boundaries && !is_padding;
     const auto put_boundary = [&](int64_t number) {
-        if (given.boundaries && !is_padding)
-            given.boundaries[((batch * given.boundary_count + number) * ROWS + r) * COLUMNS + c] = m;
+        given.boundaries[((batch * given.boundary_count + number) * ROWS + r) * COLUMNS + c] = m;
     };
     auto* const states_m = static_cast<Element*>(given.states_m) + first_slot * size + element;
     auto* const states_s = static_cast<Element*>(given.states_s) + first_slot * size + element;
@@ -71,7 +71,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
             const int64_t tile = first + k;
             if (tile >= tiling.tiles) break;
             // The state before the tile, then the tile.
-            if (opens_chunk(tiling, tile)) put_boundary(tokens_of(tiling, tile).first / given.chunk);
+            if (puts_boundaries && opens_chunk(tiling, tile))
+                put_boundary(tokens_of(tiling, tile).first / given.chunk);
             states_m[tile * size] = P::element(m);
             if (HAS_MOMENTUM) states_s[tile * size] = P::element(s);
             m = now[k].a * m + now[k].m;
@@ -87,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         return;
     }
     // After the last token of all.
-    put_boundary(given.boundary_count - 1);
+    if (puts_boundaries) put_boundary(given.boundary_count - 1);
     if (is_padding) return;
     if (given.m.to) given.m.to[at] = m;
     if (HAS_MOMENTUM && given.s.to) given.s.to[at] = s;
