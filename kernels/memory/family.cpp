@@ -8,16 +8,14 @@
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 
-namespace sawtooth {
+namespace sawtooth::memory {
 namespace {
 
-// A memory M maps keys to values; every token corrects it. Titans: e = M k - v,
-// S = eta S - theta e k^T, M = (1 - alpha) M + S, y = M q. The rules differ in
-// what is added, the strategies in where e is taken.
+// A memory M maps keys to values; every token corrects it. Titans: e = M k - v, S = eta S - theta e k^T,
+// M = (1 - alpha) M + S, y = M q. The rules differ in what is added, the strategies in where e is taken.
 const std::string interface = "Parallelization Interface";
 const std::string rule_sources =
-    "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to "
-    "15; Lattice eq. 15 to 17";
+    "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to 15; Lattice eq. 15 to 17";
 constexpr int64_t most_tokens = 1 << 24;
 
 Parameter tokens(std::string name, std::string meaning, Group group, int64_t initial, Renews renews) {
@@ -25,56 +23,48 @@ Parameter tokens(std::string name, std::string meaning, Group group, int64_t ini
                              Step::powers_of_two, renews);
 }
 
-using memory::State;
-using memory::UpdateRule;
-
 bool is_windowed(const UpdateRule& rule) { return rule.is_windowed; }
 bool has_slots(const UpdateRule& rule) { return rule.is(State::slots); }
 bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
 bool has_two_matrices(const UpdateRule& rule) { return rule.is(State::trellis); }
 bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
 
-// An array that only some rules have: those with a column of the table, or of
-// which a function holds.
+// An array that only some rules have: those with a column of the table, or of which a function holds.
 template <auto has>
 bool of_rules(const Parameters& parameters) {
-    return std::invoke(has, memory::rule_of(parameters));
+    return std::invoke(has, rule_of(parameters));
 }
 
 // The row, which matters only for some rules.
 Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
-    const std::vector<std::string> names = memory::names_of_rules(has);
+    const std::vector<std::string> names = names_of_rules(has);
     return only_for("rule", {names.begin(), names.end()}, std::move(row));
 }
 
 std::vector<Parameter> shape_parameters() {
-    const auto size = [](const char* name, const char* meaning, const char* unit, int64_t initial,
-                         int64_t most) {
-        return integer_parameter(name, meaning, Group::shape, unit, initial, 1, most, Step::powers_of_two,
-                                 Renews::inputs);
-    };
     return {
-        size("batch", "Sequences times heads, each with a memory of its own.", "sequences", 1, 16384),
+        size_parameter("batch", "Sequences times heads, each with a memory of its own.", "sequences", 1,
+                       16384),
         tokens("length", "Tokens of a sequence.", Group::shape, 1024, Renews::inputs),
-        size("d", "Width of keys, values and queries; a memory is d by d.", "channels", 32, 1024),
+        size_parameter("d", "Width of keys, values and queries; a memory is d by d.", "channels", 32, 1024),
         cited("Lattice eq. 15 to 17",
-              only_for_rules(has_slots, size("slot_count", "Slots of the rule lattice.", "slots", 8, 1024))),
-        only_for_rules(has_two_matrices, size("compress", "Compressed slots of the rule trellis, at most d.",
-                                              "slots", 16, 1024)),
+              only_for_rules(has_slots,
+                             size_parameter("slot_count", "Slots of the rule lattice.", "slots", 8, 1024))),
+        only_for_rules(has_two_matrices,
+                       size_parameter("compress", "Compressed slots of the rule trellis, at most d.", "slots",
+                                      16, 1024)),
     };
 }
 
 std::vector<Parameter> rule_parameters() {
     using enum Group;
-    std::vector<Value> names;
-    for (const memory::UpdateRule& rule : memory::rules()) names.emplace_back(rule.name);
     const auto decay = [](const char* name, const char* meaning) {
         return only_for_rules(has_two_matrices,
                               real_parameter(name, meaning, algorithm, 0.01, 0, 10, Renews::inputs));
     };
     return {
         cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
-                                             names, Renews::inputs)),
+                                             names_of(rules()), Renews::inputs)),
         cited(
             "Atlas eq. 15, 16, 34 to 41",
             only_for_rules(is_windowed, tokens("omega_window",
@@ -87,12 +77,11 @@ std::vector<Parameter> rule_parameters() {
     };
 }
 
-// The row, which matters only for the rules that the strategy with local
-// memories goes with.
+// The row, which matters only for the rules that the strategy with local memories goes with.
 Parameter only_with_locals(Parameter row) {
-    const auto& all = memory::strategies();
-    const auto with_locals = std::find_if(all.begin(), all.end(), [](const memory::Strategy& strategy) {
-        return strategy.exact == memory::Exact::inside_locals;
+    const auto& all = strategies();
+    const auto with_locals = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
+        return strategy.exact == Exact::inside_locals;
     });
     return only_for("rule", {with_locals->rules.begin(), with_locals->rules.end()}, std::move(row));
 }
@@ -101,8 +90,8 @@ std::vector<Parameter> strategy_parameters() {
     using enum Group;
     Parameter levels = cited(interface + ", Chunk Size Selection",
                              tokens("levels",
-                                    "Chunks of levels that a pulse fires, each read at its last "
-                                    "boundary; chunkwise_gd gives them.",
+                                    "Chunks of levels that a pulse fires, each read at its last boundary; "
+                                    "chunkwise_gd gives them.",
                                     algorithm, 1, Renews::kernels));
     levels.type = Type::list;
     levels.initial = levels.word = "none";
@@ -120,42 +109,29 @@ std::vector<Parameter> strategy_parameters() {
         local("C_L", "Tokens of a local memory of tnt, at most C_G.", 16),
         cited(interface + ", Trait Definition",
               choice_parameter("readout",
-                               "Whether a token is read from the chunk's "
-                               "approximate memory (evolving) or from that "
-                               "of its boundary.",
+                               "Whether a token is read from the chunk's approximate memory (evolving) or "
+                               "from that of its boundary.",
                                algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
         levels,
     };
 }
 
 int64_t last_drawn_boundary(const Parameters& p) {
-    return ceil_divide(p.integer("length"), memory::strategy_named(p.text("drawn_strategy")).chunk_of(p));
+    return ceil_divide(p.integer("length"), strategy_named(p.text("drawn_strategy")).chunk_of(p));
 }
 
 std::vector<Parameter> drawn_parameters() {
-    std::vector<Value> names;
-    for (const memory::Strategy& strategy : memory::strategies()) names.emplace_back(strategy.name);
-    const auto which = [](const char* name, const char* meaning, const char* unit, int64_t initial,
-                          int64_t most) {
-        return integer_parameter(name, meaning, Group::run, unit, initial, 0, most, Step::linear,
-                                 Renews::figures);
-    };
     return {
-        ends_at("batch", 1,
-                which("drawn_batch", "Which sequence the plots show; the last one if there are fewer.",
-                      "sequence", 0, 16383)),
-        ends_at("d", 1,
-                which("drawn_channel", "Which channel the plots show; the last one if there are fewer.",
-                      "channel", 0, 1023)),
+        drawn_parameter("drawn_batch", "sequence", "batch", 16383),
+        drawn_parameter("drawn_channel", "channel", "d", 1023),
         choice_parameter("drawn_strategy",
-                         "Which strategy stands beside sequential on the time "
-                         "axis, and whose memory is drawn.",
-                         Group::run, "chunkwise_gd", names, Renews::figures),
+                         "Which strategy stands beside sequential on the time axis, and whose memory is "
+                         "drawn.",
+                         Group::run, "chunkwise_gd", names_of(strategies()), Renews::figures),
         ends_at({last_drawn_boundary, "the last boundary"},
-                which("drawn_boundary",
-                      "Which boundary's memory is drawn; the last one if there "
-                      "are fewer.",
-                      "boundary", 1, most_tokens)),
+                integer_parameter("drawn_boundary",
+                                  "Which boundary's memory is drawn; the last one if there are fewer.",
+                                  Group::run, "boundary", 1, 0, most_tokens, Step::linear, Renews::figures)),
     };
 }
 
@@ -168,8 +144,8 @@ std::vector<Parameter> run_parameters() {
         cited(interface + ", The Sawtooth Problem",
               only_on_cuda(choice_parameter("launch",
                                             "How launches follow one another on the GPU: with a wait after "
-                                            "each (sync, the source's "
-                                            "own sawtooth), in a stream, or in a graph.",
+                                            "each (sync, the source's own sawtooth), in a stream, or in a "
+                                            "graph.",
                                             run, "stream", {"sync", "stream", "graph", "graph_pdl"},
                                             Renews::kernels))),
     };
@@ -183,15 +159,13 @@ std::vector<Parameter> parameters() {
     return all;
 }
 
-bool has_levels(const Parameters& p) { return !memory::levels_of(p).empty(); }
-int64_t level_count(const Parameters& p) { return static_cast<int64_t>(memory::levels_of(p).size()); }
+bool has_levels(const Parameters& p) { return !levels_of(p).empty(); }
+int64_t level_count(const Parameters& p) { return static_cast<int64_t>(levels_of(p).size()); }
 
 // [B, d, d]; the slots of lattice are [B, m, d].
-Shape state_shape(const Parameters& p) {
+Shape state_shape(const Parameters& p, const Arrays& = {}) {
     return {p.integer("batch"), p.integer(of_rules<has_slots>(p) ? "slot_count" : "d"), p.integer("d")};
 }
-
-Shape final_shape(const Parameters& p, const Arrays&) { return state_shape(p); }
 
 Shape omega_shape(const Parameters& p, const Arrays&) { return {p.integer("d"), 2 * p.integer("d")}; }
 
@@ -207,7 +181,7 @@ Shape boundaries_shape(const Parameters& p, const Arrays&) {
 // Boundaries come where the strategy has its own.
 Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p,
                    const Arrays& inputs) {
-    return output.name == "boundaries" ? shape_of_boundaries(p, memory::strategy_of(variant).chunk_of(p))
+    return output.name == "boundaries" ? shape_of_boundaries(p, strategy_of(variant).chunk_of(p))
                                        : output.shape_for(p, inputs);
 }
 
@@ -217,86 +191,69 @@ Shape level_shape(const Parameters& p, const Arrays&) {
     return {p.integer("batch"), level_count(p), p.integer("length"), p.integer("d")};
 }
 
-using Used = bool (*)(const Parameters&);
-using ShapeOf = Shape (*)(const Parameters&, const Arrays&);
-
-ArraySpec array(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
-                Used used = nullptr, ShapeOf shape = nullptr) {
-    return {.name = std::move(name),
-            .meaning = std::move(meaning),
-            .role = role,
-            .dimensions = std::move(dimensions),
-            .shape = shape,
-            .used = used};
-}
-
 std::vector<ArraySpec> arrays() {
     using enum Role;
-    const std::vector<std::string> vectors = {"batch", "length", "d"}, gates = {"batch", "length"},
-                                   matrix = {"batch", "d", "d"};
-    const std::vector<std::string> keys = {"batch", "compress", "d"}, values = {"batch", "d", "compress"};
+    using Dimensions = std::vector<std::string>;
+    const Dimensions vectors = {"batch", "length", "d"}, gates = {"batch", "length"};
+    const Dimensions matrix = {"batch", "d", "d"}, keys = {"batch", "compress", "d"},
+                     values = {"batch", "d", "compress"};
     const std::string state = "d, lattice: slot_count";
-    ArraySpec boundaries =
-        array(output, "boundaries",
-              "Memory, or lattice's slots, before each chunk "
-              "and after the last one; tnt gives one a shard.",
-              {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
+    ArraySpec boundaries = array_row(
+        output, "boundaries",
+        "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
+        {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
     boundaries.extra = true;
-    ArraySpec pulse = array(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
-                            has_levels, pulse_shape);
+    ArraySpec pulse = array_row(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
+                                has_levels, pulse_shape);
     pulse.dtype = Dtype::int32;
     return {
-        array(input, "k", "Keys.", vectors),
-        array(input, "v", "Values.", vectors),
-        array(input, "q", "Queries.", vectors),
-        array(input, "alpha", "How much each token forgets.", gates, of_rules<&UpdateRule::forgets>),
-        array(input, "eta", "How much momentum each token keeps.", gates,
-              of_rules<&UpdateRule::has_momentum>),
-        array(input, "theta", "The step each token takes.", gates, of_rules<&UpdateRule::has_step>),
-        array(input, "w_omega", "What makes atlas's right-hand side of a key and a value.", {"d", "2 d"},
-              of_rules<&UpdateRule::reads_w_omega>, omega_shape),
-        array(input, "slots", "Slots before the first token; normalised on entry.",
-              {"batch", "slot_count", "d"}, of_rules<has_slots>),
-        array(input, "x", "What trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
-        array(optional, "m0", "Memory before the first token; zeros where absent.", matrix,
-              of_rules<has_matrix>),
-        array(optional, "s0", "Momentum before the first token; zeros where absent.", matrix,
-              of_rules<&UpdateRule::has_momentum>),
-        array(optional, "sk0", "Key slots of trellis before the first token; zeros where absent.", keys,
-              of_rules<has_two_matrices>),
-        array(optional, "sv0", "Value slots of trellis before the first token; zeros where absent.", values,
-              of_rules<has_two_matrices>),
-        array(output, "y", "What each token reads.", vectors),
-        array(output, "m", "Memory, or lattice's slots, after the last token.", {"batch", state, "d"},
-              of_rules<has_one_state>, final_shape),
-        array(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
-        array(output, "sk", "Key slots of trellis after the last token.", keys, of_rules<has_two_matrices>),
-        array(output, "sv", "Value slots of trellis after the last token.", values,
-              of_rules<has_two_matrices>),
+        array_row(input, "k", "Keys.", vectors),
+        array_row(input, "v", "Values.", vectors),
+        array_row(input, "q", "Queries.", vectors),
+        array_row(input, "alpha", "How much each token forgets.", gates, of_rules<&UpdateRule::forgets>),
+        array_row(input, "eta", "How much momentum each token keeps.", gates,
+                  of_rules<&UpdateRule::has_momentum>),
+        array_row(input, "theta", "The step each token takes.", gates, of_rules<&UpdateRule::has_step>),
+        array_row(input, "w_omega", "What makes atlas's right-hand side of a key and a value.", {"d", "2 d"},
+                  of_rules<&UpdateRule::reads_w_omega>, omega_shape),
+        array_row(input, "slots", "Slots before the first token; normalised on entry.",
+                  {"batch", "slot_count", "d"}, of_rules<has_slots>),
+        array_row(input, "x", "What trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
+        array_row(optional, "m0", "Memory before the first token; zeros where absent.", matrix,
+                  of_rules<has_matrix>),
+        array_row(optional, "s0", "Momentum before the first token; zeros where absent.", matrix,
+                  of_rules<&UpdateRule::has_momentum>),
+        array_row(optional, "sk0", "Key slots of trellis before the first token; zeros where absent.", keys,
+                  of_rules<has_two_matrices>),
+        array_row(optional, "sv0", "Value slots of trellis before the first token; zeros where absent.",
+                  values, of_rules<has_two_matrices>),
+        array_row(output, "y", "What each token reads.", vectors),
+        array_row(output, "m", "Memory, or lattice's slots, after the last token.", {"batch", state, "d"},
+                  of_rules<has_one_state>, state_shape),
+        array_row(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
+        array_row(output, "sk", "Key slots of trellis after the last token.", keys,
+                  of_rules<has_two_matrices>),
+        array_row(output, "sv", "Value slots of trellis after the last token.", values,
+                  of_rules<has_two_matrices>),
         std::move(boundaries),
         std::move(pulse),
-        array(output, "level_y", "What each token reads of each level at its last boundary.",
-              {"batch", "number of levels", "length", "d"}, has_levels, level_shape),
+        array_row(output, "level_y", "What each token reads of each level at its last boundary.",
+                  {"batch", "number of levels", "length", "d"}, has_levels, level_shape),
     };
 }
 
 std::vector<Variant> variants() {
-    std::vector<Variant> all;
-    for (const memory::Strategy& strategy : memory::strategies())
-        all.push_back({.name = strategy.name,
-                       .idea = strategy.idea,
-                       .backends = {Backend::cpu, Backend::cuda},
-                       .outputs = strategy.outputs,
-                       .row = all.size(),
-                       .check = memory::check,
-                       .exact = memory::is_exact,
-                       .plan_cpu = memory::plan_on_cpu,
-                       .plan_cuda = memory::plan_on_cuda,
-                       .shape = output_shape});
+    std::vector<Variant> all = variants_of(strategies(), {.backends = {Backend::cpu, Backend::cuda},
+                                                          .check = check,
+                                                          .exact = is_exact,
+                                                          .plan_cpu = plan_on_cpu,
+                                                          .plan_cuda = plan_on_cuda,
+                                                          .shape = output_shape});
+    for (Variant& variant : all) variant.outputs = strategy_of(variant).outputs;
     return all;
 }
 
-std::optional<Refusal> check(const Parameters& parameters) {
+std::optional<Refusal> check_compress(const Parameters& parameters) {
     const int64_t width = parameters.integer("d");
     if (of_rules<has_two_matrices>(parameters) && parameters.integer("compress") > width)
         return Refusal{
@@ -310,8 +267,7 @@ Family make_family() {
     family.name = "memory";
     family.title = "Memory rules and chunks";
     family.summary =
-        "A memory that every token corrects, walked token by token, "
-        "in chunks, by scans and in shards.";
+        "A memory that every token corrects, walked token by token, in chunks, by scans and in shards.";
     family.source = interface + "; " + rule_sources;
     family.parameters = parameters();
     family.presets = {{"paper",
@@ -324,26 +280,25 @@ Family make_family() {
                         {"C_L", 64}}}};
     family.arrays = arrays();
     family.variants = variants();
-    family.check = check;
-    family.generate = memory::generate;
-    family.reference = memory::reference;
-    family.kernel_reference = memory::reference_at_chunks;
-    family.work = memory::work;
+    family.check = check_compress;
+    family.generate = generate;
+    family.reference = reference;
+    family.kernel_reference = reference_at_chunks;
+    family.work = work;
     family.sequence_axis = "length";
     family.causal = [](const Parameters&) { return true; };
-    family.bench_cases = memory::bench_cases;
-    family.sweeps = memory::sweeps;
-    family.figures = memory::figures;
-    family.story = memory::story();
-    family.about = memory::about();
+    family.bench_cases = bench_cases;
+    family.sweeps = sweeps;
+    family.figures = figures;
+    family.story = story();
+    family.about = about();
     return family;
 }
 
 }  // namespace
+}  // namespace sawtooth::memory
 
-const Family& memory_family() {
-    static const Family family = make_family();
+const sawtooth::Family& sawtooth::memory_family() {
+    static const Family family = memory::make_family();
     return family;
 }
-
-}  // namespace sawtooth

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 #include "kernels/core/fill.h"
 #include "kernels/memory/job.h"
@@ -59,13 +60,9 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
                std::stop_token stop) {
     Array array = Array::uninitialised(spec.name, spec.dtype, spec.shape_for(parameters, so_far));
     const auto values = array.as<float>();
-    const auto uniform_to = [&](double high) { fill(values, stop, [&] { return random.uniform(0, high); }); };
-    if (spec.name == "alpha") {
-        uniform_to(0.02);
-    } else if (spec.name == "eta") {
-        uniform_to(0.5);
-    } else if (spec.name == "theta") {
-        uniform_to(0.1);
+    static const std::map<std::string, double> highest = {{"alpha", 0.02}, {"eta", 0.5}, {"theta", 0.1}};
+    if (const auto gate = highest.find(spec.name); gate != highest.end()) {
+        fill(values, stop, [&] { return random.uniform(0, gate->second); });
     } else {
         const double deviation = deviation_of(spec.name, static_cast<double>(parameters.integer("d")));
         fill(values, stop, [&] { return deviation * random.normal(); });

@@ -5,6 +5,7 @@
 
 #include "kernels/core/integers.h"
 #include "kernels/core/plan_builder.h"
+#include "kernels/memory/state.cuh"
 #include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
@@ -13,11 +14,11 @@ namespace sawtooth::memory {
 struct Sizes {
     const UpdateRule* rule = nullptr;
     int64_t batch = 0, length = 0, d = 0;
-    int64_t slot_count = 0;  // of lattice, else 0
-    int64_t compress = 0;    // of trellis, else 0
-    int64_t window = 1;      // tokens whose errors a step averages, as far as there are any
-    float share = 1;         // of a step that each of them gets: 1 / omega_window as it was given
-    float lambda_k = 0;      // of trellis: decay of S_K in proportion to the step, and of S_V
+    int64_t slot_count = 0;    // of lattice, else 0
+    int64_t compress = 0;      // of trellis, else 0
+    int64_t omega_window = 1;  // as it was given; 1 without windows
+    int64_t window = 1;        // tokens whose errors a step averages, as far as there are any
+    float lambda_k = 0;        // of trellis: decay of S_K in proportion to the step, and of S_V
     float lambda_v = 0;
     int64_t local_tokens = 1;        // C_L, as far as there are tokens
     bool normalises = true;          // keys and queries
@@ -36,21 +37,10 @@ Sizes sizes_of(const Parameters& parameters);
 
 // What a strategy works on, the same on both backends: arrays lie where its launches run, rows unpadded. An
 // input that the rule does not read and an output that nobody stores is null.
-struct Job : Sizes {
-    int64_t chunk = 1;  // tokens between boundaries, as far as there are any
-
-    const void *k = nullptr, *v = nullptr, *q = nullptr, *x = nullptr;  // [batch, length, d]
-    const float *alpha = nullptr, *eta = nullptr, *theta = nullptr;     // [batch, length]
-    const float* w_omega = nullptr;                                     // [d, 2 d]
-    const float* slots = nullptr;                                       // [batch, slot_count, d]
-    const float *m0 = nullptr, *s0 = nullptr;  // [batch, d, d]; of trellis sk0, sv0; null: zeros
-
-    void* y = nullptr;  // [batch, length, d] with y_stride numbers from sequence to sequence
-    int64_t y_stride = 0;
-    const char* y_name = "y";                      // or level_y
-    float *final_m = nullptr, *final_s = nullptr;  // as m0 and s0; of lattice the slots
-    float* boundaries = nullptr;                   // [batch, boundary_count, d or slot_count, d]
-    int64_t boundary_count = 0;                    // chunks + 1
+struct Job : Sizes, Vectors, States {
+    Gates gates;
+    const float* w_omega = nullptr;  // [d, 2 d]
+    const char* y_name = "y";        // or level_y
 };
 
 // The job of a strategy as far as parameters say it: no arrays.
@@ -58,19 +48,13 @@ Job job_of(const Parameters& parameters, const Strategy& strategy);
 // With the inputs and outputs of the builder's request.
 Job job_of(PlanBuilder& builder, const Strategy& strategy);
 
-// What a token does to a matrix: [batch, length] each; null: alpha 0, eta 0, theta 1.
-struct Gates {
-    const float *alpha = nullptr, *eta = nullptr, *theta = nullptr;
-    float lambda = 0;  // decay in proportion to the step
-    float share = 1;   // of a step that each token of the window gets
-};
-
 // A matrix that tokens change one after another:
 //   e_i = M k_i - v_i, or -v_i where the rule does not read the memory
 //   S_t = keep_t S - step_t sum of e_i k_i^T over the window that ends at t,  M_t = decay_t M + S_t
 // It is the memory of a matrix rule, or S_K or S_V of trellis.
-struct Chain {
-    std::string name = "m";       // of its output; its state before the first token is name + "0"
+struct Chain : States {
+    std::string name = "m";       // of its output
+    std::string given = "m0";     // of its state before the first token
     std::string suffix;           // of its launches' names
     std::string rows_word = "d";  // how grid formulas call its rows
     std::string keys, values;     // what k_i and v_i are made of
@@ -78,12 +62,9 @@ struct Chain {
     int64_t window = 1;
     bool reads_memory = true, has_momentum = false;
     Gates gates;
-    const float *m0 = nullptr, *s0 = nullptr;      // [batch, rows, columns]; null: zeros
-    float *final_m = nullptr, *final_s = nullptr;  // the same; null: not stored
-    float* boundaries = nullptr;                   // [batch, boundary_count, rows, columns]; null: not stored
-    int64_t boundary_chunk = 1, boundary_count = 0;
 };
 Chain matrix_chain(const Job& job);  // of a matrix rule
+Chain slot_chain(const Job& job);    // the slots of lattice, as far as descriptions of launches go
 Chain key_chain(const Job& job);     // S_K, which learns k[:c] of x
 Chain value_chain(const Job& job);   // S_V, which learns v of z = nsilu(S_K x)
 
@@ -92,6 +73,13 @@ struct Range {
     int64_t first = 0, last = 0;
     int64_t count() const { return last - first; }
 };
+
+// Calls act(range) for neighbouring ranges of `step` tokens, of which the last one may be shorter.
+template <class Act>
+void each_range(Range tokens, int64_t step, Act&& act) {
+    for (int64_t first = tokens.first; first < tokens.last; first += step)
+        act(Range{first, std::min(first + step, tokens.last)});
+}
 
 // A range of chunks cut into tiles, which are what is worked on at once. A recurrence with given errors is
 // exact whatever the tiles, so that they bound memory and work while the chunk decides where errors are

@@ -5,8 +5,9 @@ namespace {
 
 using Uses = std::vector<ArrayUse>;
 
-void append(Uses& uses, Uses more) {
-    for (ArrayUse& use : more) uses.push_back(std::move(use));
+Uses operator+(Uses uses, const Uses& more) {
+    uses.insert(uses.end(), more.begin(), more.end());
+    return uses;
 }
 
 double number(int64_t count) { return static_cast<double>(count); }
@@ -36,24 +37,15 @@ int64_t boundaries_of(const Job& job, Range range) { return ceil_divide(range.co
 // The state from which a launch goes on, and that which it leaves.
 void add_state(LaunchInfo& info, const Job& job, const Chain& chain, Range range) {
     const Shape shape = {chain.batch, chain.rows, chain.columns};
-    const bool is_first = range.first == 0;
-    if (!is_first || chain.m0) info.reads.push_back({chain.name + (is_first ? "0" : ""), shape});
-    info.writes.push_back({chain.name, shape});
-    if (chain.has_momentum) {
-        if (!is_first || chain.s0) info.reads.push_back({is_first ? "s0" : "s", shape});
-        info.writes.push_back({"s", shape});
-    }
+    const auto pass = [&](const PassedState& state, const std::string& given, const std::string& name) {
+        if (range.first > 0 || state.from) info.reads.push_back({range.first > 0 ? name : given, shape});
+        info.writes.push_back({name, shape});
+    };
+    pass(chain.m, chain.given, chain.name);
+    if (chain.has_momentum) pass(chain.s, "s0", "s");
     if (chain.boundaries)
         info.writes.push_back(
             {"boundaries", {job.batch, boundaries_of(job, range), chain.rows, chain.columns}});
-}
-
-void add_slots(LaunchInfo& info, const Job& job, Range range) {
-    const Shape shape = {job.batch, job.slot_count, job.d};
-    info.reads.push_back({range.first == 0 ? "slots" : "m", shape});
-    info.writes.push_back({"m", shape});
-    if (job.boundaries)
-        info.writes.push_back({"boundaries", {job.batch, boundaries_of(job, range), job.slot_count, job.d}});
 }
 
 void add_states(LaunchInfo& info, const Job& job, Range range) {
@@ -61,7 +53,7 @@ void add_states(LaunchInfo& info, const Job& job, Range range) {
         case State::matrix:
             return add_state(info, job, matrix_chain(job), range);
         case State::slots:
-            return add_slots(info, job, range);
+            return add_state(info, job, slot_chain(job), range);
         case State::trellis:
             add_state(info, job, key_chain(job), range);
             return add_state(info, job, value_chain(job), range);
@@ -82,9 +74,7 @@ Uses gates_of(const Job& job, int64_t tokens) {
 Uses inputs_of(const Job& job, int64_t tokens) {
     Uses uses = {vectors_of(job, "k", tokens), vectors_of(job, "v", tokens), vectors_of(job, "q", tokens)};
     if (job.rule->reads_x) uses.push_back(vectors_of(job, "x", tokens));
-    append(uses, gates_of(job, tokens));
-    append(uses, w_omega_of(job));
-    return uses;
+    return uses + gates_of(job, tokens) + w_omega_of(job);
 }
 
 LaunchInfo tokens(const Job& job, int64_t tokens) {
@@ -110,21 +100,17 @@ struct Counts {
 
 Counts counts_of(const TiledRange& range) {
     const Chain& chain = range.chain;
-    const double halo = number(chain.window - 1);
-    Counts counts;
-    const auto add_chunks = [&](int64_t chunks, int64_t tokens) {
-        const auto add_tiles = [&](int64_t tiles, int64_t tile) {
-            const double times = number(chain.batch * chunks * tiles), count = number(tile);
-            counts.tokens += times * count;
-            counts.sources += times * (count + halo);
-            counts.pairs += times * (count * (count + 1) / 2 + count * halo);
-        };
-        add_tiles(tokens / range.tiling.tile(), range.tiling.tile());
-        if (tokens % range.tiling.tile() > 0) add_tiles(1, tokens % range.tiling.tile());
-    };
     const int64_t all = range.tiling.tokens().count(), chunk = range.tiling.chunk();
-    add_chunks(all / chunk, chunk);
-    add_chunks(1, all % chunk);
+    const double batch = number(chain.batch), halo = number(chain.window - 1);
+    // Of the tiles that so many tokens of a chunk make, the sum of their tokens' squares.
+    const auto squares = [tile = range.tiling.tile()](int64_t tokens) {
+        return number(tokens / tile) * number(tile * tile) + number((tokens % tile) * (tokens % tile));
+    };
+    const double all_squares = number(all / chunk) * squares(chunk) + squares(all % chunk);
+    Counts counts;
+    counts.tokens = batch * number(all);
+    counts.sources = batch * (number(all) + number(range.tiling.count()) * halo);
+    counts.pairs = batch * ((all_squares + number(all)) / 2 + number(all) * halo);
     counts.size = number(chain.rows * chain.columns);
     counts.width = number(chain.rows + chain.columns);
     counts.matrices = chain.has_momentum ? 2 : 1;
@@ -170,12 +156,11 @@ Uses prepared(const TiledRange& range) { return {keys_of(range), values_of(range
 LaunchInfo preparing(const TiledRange& range, std::string name, std::string meaning) {
     const Counts counts = counts_of(range);
     const Job& job = range.job;
+    const Uses rows = {stored_rows(range, range.chain.keys, range.chain.columns),
+                       stored_rows(range, range.chain.values, job.d)};
     LaunchInfo info = launch(std::move(name), std::move(meaning),
-                             {stored_rows(range, range.chain.keys, range.chain.columns),
-                              stored_rows(range, range.chain.values, job.d)},
+                             rows + gates_of(job, range.tiling.tokens().count()) + w_omega_of(job),
                              prepared(range), 3 * counts.width * counts.sources + 5 * counts.pairs);
-    append(info.reads, gates_of(job, range.tiling.tokens().count()));
-    append(info.reads, w_omega_of(job));
     if (job.rule->reads_w_omega) info.work.operations += 4 * counts.size * counts.sources;
     return info;
 }
@@ -204,44 +189,41 @@ LaunchInfo walk(const TiledRange& range) {
     const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
     LaunchInfo info = launch("walk" + range.chain.suffix,
                              "From boundary to boundary: errors and states, strips of rows for themselves.",
-                             prepared(range), {errors_of(range)},
+                             prepared(range), Uses{errors_of(range)} + states_of(range),
                              2 * products * counts.sources * counts.size + 3 * counts.states);
-    append(info.writes, states_of(range));
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
 }
 
 LaunchInfo sum_tiles(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    LaunchInfo info =
-        launch("sum_tiles", "What every tile adds to memory and momentum, all at once.", prepared(range),
-               {errors_of(range)}, 2 * counts.matrices * counts.size * counts.sources);
-    append(info.writes, sums_of(range));
-    return info;
+    return launch("sum_tiles", "What every tile adds to memory and momentum, all at once.", prepared(range),
+                  Uses{errors_of(range)} + sums_of(range),
+                  2 * counts.matrices * counts.size * counts.sources);
 }
 
 LaunchInfo scan_tiles(const TiledRange& range) {
-    LaunchInfo info = launch("scan_tiles", "The sums of tiles are scanned, memory and momentum together.",
-                             sums_of(range), states_of(range), 2 * counts_of(range).states);
-    info.reads.push_back(coefficients_of(range));
+    LaunchInfo info =
+        launch("scan_tiles", "The sums of tiles are scanned, memory and momentum together.",
+               sums_of(range) + Uses{coefficients_of(range)}, states_of(range), 2 * counts_of(range).states);
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
 }
 
 LaunchInfo read(const TiledRange& range, const Reading& reading) {
     const Counts counts = counts_of(range);
-    const double memories = reading.at_boundary ? 1 : counts.matrices;
-    LaunchInfo info = launch(
-        "read" + reading.suffix,
-        reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
-                            : "All tokens of all tiles read their memory.",
-        {stored_rows(range, reading.queries, range.chain.columns)},
-        {stored_rows(range, reading.result, range.chain.rows)}, 2 * memories * counts.tokens * counts.size);
-    append(info.reads, states_of(range, " of tiles", range.element_bytes,
-                                 range.chain.has_momentum && !reading.at_boundary));
+    const bool has_momentum = range.chain.has_momentum && !reading.at_boundary;
+    LaunchInfo info =
+        launch("read" + reading.suffix,
+               reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
+                                   : "All tokens of all tiles read their memory.",
+               Uses{stored_rows(range, reading.queries, range.chain.columns)} +
+                   states_of(range, " of tiles", range.element_bytes, has_momentum),
+               {stored_rows(range, reading.result, range.chain.rows)},
+               2 * (has_momentum ? 2 : 1) * counts.tokens * counts.size);
     if (reading.at_boundary) return info;
-    append(info.reads, {keys_of(range), errors_of(range)});
-    append(info.reads, gates_of(range.job, range.tiling.tokens().count()));
+    info.reads = info.reads + Uses{keys_of(range), errors_of(range)} +
+                 gates_of(range.job, range.tiling.tokens().count());
     info.work.operations += 2 * counts.pairs * counts.width;
     return info;
 }
@@ -275,7 +257,7 @@ LaunchInfo locals(const Job& job, Range shard) {
     LaunchInfo info = launch("locals", "Local memories run over their tokens, all of a shard at once.", {},
                              {}, number(shard.count()) * job.operations_a_token());
     add_state(info, job, global_memory(job), shard);
-    append(info.reads, inputs_of(job, shard.count()));
+    info.reads = info.reads + inputs_of(job, shard.count());
     info.writes = {y_of(job, shard.count()), sums_of_y(job, shard)};
     return info;
 }
@@ -304,7 +286,7 @@ LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
     LaunchInfo info =
         launch("walk_slots", "From boundary to boundary, every slot for itself.", std::move(brings),
                {slots_of_tiles(job, tiling)}, 6 * tokens_times_slots(job, tiling));
-    add_slots(info, job, tiling.tokens());
+    add_state(info, job, slot_chain(job), tiling.tokens());
     return info;
 }
 

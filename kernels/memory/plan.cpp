@@ -36,9 +36,8 @@ Sizes sizes_of(const Parameters& parameters) {
         sizes.lambda_v = static_cast<float>(parameters.real("lambda_v"));
     }
     if (sizes.rule->is_windowed) {
-        const int64_t window = parameters.integer("omega_window");
-        sizes.window = std::min(window, sizes.length);
-        sizes.share = 1 / static_cast<float>(window);
+        sizes.omega_window = parameters.integer("omega_window");
+        sizes.window = std::min(sizes.omega_window, sizes.length);
     }
     sizes.local_tokens = std::min(parameters.integer("C_L"), sizes.length);
     sizes.normalises = parameters.flag("normalise");
@@ -49,7 +48,8 @@ Sizes sizes_of(const Parameters& parameters) {
 }
 
 Job job_of(const Parameters& parameters, const Strategy& strategy) {
-    Job job{sizes_of(parameters)};
+    Job job;
+    static_cast<Sizes&>(job) = sizes_of(parameters);
     job.chunk = strategy.chunk_of(parameters);
     job.boundary_count = ceil_divide(job.length, job.chunk) + 1;
     job.y_stride = job.length * job.d;
@@ -58,27 +58,26 @@ Job job_of(const Parameters& parameters, const Strategy& strategy) {
 
 Job job_of(PlanBuilder& builder, const Strategy& strategy) {
     Job job = job_of(builder.parameters(), strategy);
-    const bool is_trellis = job.rule->is(State::trellis);
     job.k = builder.input("k", job.storage);
     job.v = builder.input("v", job.storage);
     job.q = builder.input("q", job.storage);
     job.x = builder.input("x", job.storage);
-    job.alpha = builder.input("alpha");
-    job.eta = builder.input("eta");
-    job.theta = builder.input("theta");
-    job.w_omega = builder.input("w_omega");
-    job.slots = builder.input("slots");
-    job.m0 = builder.input(is_trellis ? "sk0" : "m0");
-    job.s0 = builder.input(is_trellis ? "sv0" : "s0");
     job.y = builder.output("y", job.storage);
-    job.final_m = builder.output(is_trellis ? "sk" : "m");
-    job.final_s = builder.output(is_trellis ? "sv" : "s");
+    job.gates = {builder.input("alpha"), builder.input("eta"), builder.input("theta")};
+    job.gates.share = 1 / static_cast<float>(job.omega_window);  // also while the window fills
+    job.w_omega = builder.input("w_omega");
+    const bool is_trellis = job.rule->is(State::trellis), is_slots = job.rule->is(State::slots);
+    job.m.from = builder.input(is_slots ? "slots" : is_trellis ? "sk0" : "m0");
+    job.s.from = builder.input(is_trellis ? "sv0" : "s0");
+    job.m.to = builder.output(is_trellis ? "sk" : "m");
+    job.s.to = builder.output(is_trellis ? "sv" : "s");
     job.boundaries = builder.output("boundaries");
     return job;
 }
 
 Chain matrix_chain(const Job& job) {
     Chain chain;
+    static_cast<States&>(chain) = job;
     chain.keys = "k";
     chain.values = "v";
     chain.batch = job.batch;
@@ -87,40 +86,40 @@ Chain matrix_chain(const Job& job) {
     chain.window = job.window;
     chain.reads_memory = job.rule->reads_memory;
     chain.has_momentum = job.rule->has_momentum;
-    chain.gates = {job.alpha, job.eta, job.theta, 0, job.share};
-    chain.m0 = job.m0;
-    chain.s0 = job.s0;
-    chain.final_m = job.final_m;
-    chain.final_s = job.final_s;
-    chain.boundaries = job.boundaries;
-    chain.boundary_chunk = job.chunk;
-    chain.boundary_count = job.boundary_count;
+    chain.gates = job.gates;
+    return chain;
+}
+
+Chain slot_chain(const Job& job) {
+    Chain chain = matrix_chain(job);
+    chain.given = "slots";
+    chain.rows = job.slot_count;
     return chain;
 }
 
 Chain key_chain(const Job& job) {
     Chain chain = matrix_chain(job);
     chain.name = "sk";
+    chain.given = "sk0";
     chain.suffix = "_keys";
     chain.keys = "x";
     chain.values = "k";
     chain.rows = job.compress;
     chain.rows_word = "c";
     chain.gates.lambda = job.lambda_k;
-    chain.s0 = nullptr;
-    chain.final_s = nullptr;
+    chain.s = {};
     return chain;
 }
 
 Chain value_chain(const Job& job) {
     Chain chain = matrix_chain(job);
     chain.name = "sv";
+    chain.given = "sv0";
     chain.suffix = "_values";
     chain.keys = "z";
     chain.columns = job.compress;
     chain.gates.lambda = job.lambda_v;
-    chain.m0 = std::exchange(chain.s0, nullptr);
-    chain.final_m = std::exchange(chain.final_s, nullptr);
+    chain.m = std::exchange(chain.s, {});
     return chain;
 }
 
@@ -136,9 +135,10 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
         return count >= ceil_divide(job.length, job.chunk) ? job.length : count * job.chunk;
     };
     if (chunks_at_a_time > 0) return tokens_of(chunks_at_a_time);
-    if (!strategy.room) return job.length;
+    const auto room = strategy.on_cpu.room;
+    if (!room) return job.length;
     // Windows of the last tokens reach back the farthest.
-    const auto wanted = [&](int64_t tokens) { return strategy.room(job, {job.length - tokens, job.length}); };
+    const auto wanted = [&](int64_t tokens) { return room(job, {job.length - tokens, job.length}); };
     if (wanted(job.length) <= usual_room) return job.length;
     return tokens_of(std::max<int64_t>(usual_room / wanted(tokens_of(1)), 1));
 }
@@ -146,10 +146,11 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
 void add_fold(cpu::PlanBuilder& builder, const Strategy& strategy, const Job& job, int64_t chunks_at_a_time) {
     const CpuJob& own = builder.keep(CpuJob(builder, job));
     const int64_t step = tokens_a_call(strategy, own, chunks_at_a_time);
+    const Strategy::OnCpu& on_cpu = strategy.on_cpu;
     float* const room =
-        strategy.room ? builder.take<float>(strategy.room(own, {job.length - step, job.length})) : nullptr;
-    for (int64_t first = 0; first < job.length; first += step)
-        strategy.chunk_forward(builder, own, {first, std::min(first + step, job.length)}, room);
+        on_cpu.room ? builder.take<float>(on_cpu.room(own, {job.length - step, job.length})) : nullptr;
+    each_range({0, job.length}, step,
+               [&](Range tokens) { on_cpu.chunk_forward(builder, own, tokens, room); });
 }
 
 void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {
@@ -168,7 +169,7 @@ void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launche
     int32_t* const pulse = builder.template output<int32_t>("pulse");
     Job level = job;
     level.reads_boundary = true;
-    level.final_m = level.final_s = level.boundaries = nullptr;
+    level.m.to = level.s.to = level.boundaries = nullptr;
     level.y_name = "level_y";
     level.y_stride = static_cast<int64_t>(chunks.size()) * job.length * job.d;
     for (size_t n = 0; n < chunks.size(); ++n) {
@@ -208,7 +209,7 @@ Outcome<Plan> plan_fold(const PlanRequest& request, int64_t chunks_at_a_time) {
 }
 
 Outcome<Plan> plan_on_cuda(const PlanRequest& request) {
-    return plan_with<cuda::PlanBuilder>(request, strategy_of(request.variant).cuda);
+    return plan_with<cuda::PlanBuilder>(request, strategy_of(request.variant).on_cuda.add_launches);
 }
 
 }  // namespace sawtooth::memory

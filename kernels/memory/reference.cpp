@@ -270,10 +270,9 @@ void put(Array& array, size_t index, const Vector& values) {
 // States of all sequences at multiples of a chunk, and after the last token.
 struct Boundaries {
     Array array;
-    size_t chunk, count;
+    size_t chunk = 0, count = 0;
 
-    Boundaries(std::string name, const Parameters& parameters, int64_t chunk_as_given)
-        : array(), chunk(), count() {
+    Boundaries(std::string name, const Parameters& parameters, int64_t chunk_as_given) {
         const int64_t length = parameters.integer("length"), d = parameters.integer("d");
         const int64_t rows = parameters.is("rule", "lattice") ? parameters.integer("slot_count") : d;
         const int64_t of_chunk = std::min(chunk_as_given, length);

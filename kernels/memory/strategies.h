@@ -37,6 +37,7 @@ struct UpdateRule {
     int64_t least_chunk = 0, most_chunk = 0;
 
     bool is(State kind) const { return state == kind; }
+    bool has_second_state() const { return has_momentum || is(State::trellis); }
 };
 
 // In the order in which they are shown.
@@ -64,21 +65,21 @@ struct Strategy {
     std::vector<std::string> outputs;  // those of any of its rules; the rule says which are used
     // The parameter that says after how many tokens a boundary comes, from which on errors are taken anew;
     // "": it walks token by token, and its boundaries at `chunk` change nothing.
-    std::string chunk = "";
-    int64_t least_chunk = 0,
-            most_chunk = 0;  // that its source calls usual, whatever the rule; 0: it names none
+    std::string chunk = "chunk";
+    int64_t least_chunk = 0, most_chunk = 0;  // usual ones, whatever the rule; 0: its source names none
     Exact exact = Exact::at_chunk_one;
 
     // On the CPU a run is the strategy's fold over the sequence: chunk_forward takes the job's state over
     // these tokens, whole chunks, as many at a time as the room allows, and stores what they read.
-    void (*chunk_forward)(cpu::PlanBuilder&, const CpuJob&, Range tokens, float* room) = nullptr;
-    // How many numbers it wants as `room` for so many tokens; null: none.
-    int64_t (*room)(const CpuJob&, Range tokens) = nullptr;
-
-    // On a GPU it adds its launches, in order, whose largest thread block takes so much shared memory; null:
-    // it fits what it is given.
-    void (*cuda)(cuda::PlanBuilder&, const Job&) = nullptr;
-    int64_t (*shared_bytes)(const Job&) = nullptr;
+    struct OnCpu {
+        void (*chunk_forward)(cpu::PlanBuilder&, const CpuJob&, Range tokens, float* room) = nullptr;
+        int64_t (*room)(const CpuJob&, Range tokens) = nullptr;  // numbers that it wants of it; null: none
+    } on_cpu;
+    // On a GPU it adds its launches, in order.
+    struct OnCuda {
+        void (*add_launches)(cuda::PlanBuilder&, const Job&) = nullptr;
+        int64_t (*shared_bytes)(const Job&) = nullptr;  // of the largest thread block; null: fits anywhere
+    } on_cuda;
 
     bool goes_with(const UpdateRule& rule) const;
     bool walks_by_token() const { return chunk.empty(); }

@@ -50,4 +50,16 @@ __device__ void load_row(const typename Storage::Word* from, bool there, bool no
     for (int k = 0; k < each; ++k) mine[k] *= factor;
 }
 
+// The same on its way into shared memory: `room` numbers from `to` on, zeros behind the row. A barrier makes
+// other warps see it.
+template <class Storage, int count, int room>
+__device__ void stage_row(const typename Storage::Word* from, bool there, bool normalises, float* to) {
+    const int lane = lane_of_thread();
+    float mine[ceil_divide(room, 32)];
+    load_row<Storage, count>(from, there, normalises, mine);
+#pragma unroll
+    for (int k = 0; k < ceil_divide(room, 32); ++k)
+        if (lane + 32 * k < room) to[lane + 32 * k] = mine[k];
+}
+
 }  // namespace sawtooth::device

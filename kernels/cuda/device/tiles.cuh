@@ -3,6 +3,8 @@
 
 #include "kernels/cuda/device/copy_async.cuh"
 #include "kernels/cuda/device/products.cuh"
+#include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/words.cuh"
 
 namespace sawtooth::device {
 
@@ -96,6 +98,77 @@ __device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles
     for_each_unpadded<rows, columns>(to, first_row, [from](float& element, bool there, int at) {
         element = from && there ? from[at] : 0;
     });
+}
+
+// Two neighbours of a row of `width` words, zeros behind it: in one access where rows are even.
+template <class Storage, int width>
+__device__ float2 load_pair(const typename Storage::Word* row, int column) {
+    if constexpr (width % 2 == 0) {
+        if (column >= width) return {0, 0};
+        float two[2];
+        load<Storage>(row, column, two);
+        return {two[0], two[1]};
+    } else {
+        return {column < width ? Storage::widen(row[column]) : 0,
+                column + 1 < width ? Storage::widen(row[column + 1]) : 0};
+    }
+}
+
+// The same way back; what would lie behind the row is not stored.
+template <class Storage, int width>
+__device__ void store_pair(typename Storage::Word* row, int column, float first, float second) {
+    if constexpr (width % 2 == 0) {
+        if (column < width) store<Storage>(row, column, {first, second});
+    } else {
+        if (column < width) row[column] = Storage::narrow(first);
+        if (column + 1 < width) row[column + 1] = Storage::narrow(second);
+    }
+}
+
+// 16 rows of `width` words, [16, width] from `from` on; rows from `there` on are zeros.
+template <class Storage, int width, int tiles>
+__device__ void load_rows(const typename Storage::Word* from, int there, Tile (&to)[tiles]) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int row = row_of_lane() + 8 * half;
+            float2 pair = {0, 0};
+            if (row < there) pair = load_pair<Storage, width>(from + row * width, 8 * n + column_of_lane());
+            to[n][2 * half] = pair.x, to[n][2 * half + 1] = pair.y;
+        }
+}
+
+// The same way back; rows from `there` on are not stored.
+template <class Storage, int width, int tiles>
+__device__ void store_rows(const Tile (&from)[tiles], int there, typename Storage::Word* to) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int row = row_of_lane() + 8 * half;
+            if (row < there)
+                store_pair<Storage, width>(to + row * width, 8 * n + column_of_lane(), from[n][2 * half],
+                                           from[n][2 * half + 1]);
+        }
+}
+
+// The squared norm of a lane's row, the upper one (half 0) or the one 8 below it, for all lanes of the quad.
+template <int tiles>
+__device__ double wide_square_of_row(const Tile (&all)[tiles], int half) {
+    double square = 0;
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 2 * half; at < 2 * half + 2; ++at)
+            square += static_cast<double>(all[n][at]) * static_cast<double>(all[n][at]);
+    return sum_of_quad(square);
+}
+
+template <int tiles>
+__device__ void scale_row(Tile (&all)[tiles], int half, float factor) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n) all[n][2 * half] *= factor, all[n][2 * half + 1] *= factor;
 }
 
 // Starts copies of `rows` rows of `columns` elements (whose bytes 16 divides) into rows of `stride`, by

@@ -179,8 +179,7 @@ int64_t room::tnt(const CpuJob& job, Range tokens) {
 }
 
 void forward::tnt(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* sums) {
-    for (int64_t first = tokens.first; first < tokens.last; first += job.chunk) {
-        const Range shard{first, std::min(first + job.chunk, tokens.last)};
+    each_range(tokens, job.chunk, [&](Range shard) {
         builder.launch(describe::locals(job, shard),
                        side("B", job.batch) * pieces("C_G", shard.count(), "C_L", job.local_tokens) *
                            pieces("d", job.d, lanes),
@@ -188,7 +187,7 @@ void forward::tnt(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, fl
         builder.launch(
             describe::global_step(job, shard), job.memory.sides(),
             [&job, shard, sums](const cpu::Item& item) { step_global(job, shard, item.index, sums); });
-    }
+    });
 }
 
 }  // namespace sawtooth::memory

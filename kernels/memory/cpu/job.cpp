@@ -82,8 +82,8 @@ void multiply_by_w(const CpuJob& job, int64_t sequence, Range tokens, const floa
 }  // namespace
 
 StripChain::StripChain(cpu::PlanBuilder& builder, Chain chain) : Chain(std::move(chain)) {
-    live_m = builder.take<float>(items() * strip_size());
-    if (has_momentum) live_s = builder.take<float>(items() * strip_size());
+    m.live = builder.take<float>(items() * strip_size());
+    if (has_momentum) s.live = builder.take<float>(items() * strip_size());
 }
 
 Side StripChain::sides() const { return side("B", batch) * pieces(rows_word, rows, lanes); }
@@ -100,21 +100,21 @@ void StripChain::load_initial(int64_t item, float* to_m, float* to_s) const {
     const auto of = [&](const float* states) {
         return states ? states + sequence * rows * columns : nullptr;
     };
-    load_strip(of(m0), rows, columns, strip, to_m);
-    if (to_s) load_strip(of(s0), rows, columns, strip, to_s);
+    load_strip(of(m.from), rows, columns, strip, to_m);
+    if (to_s) load_strip(of(s.from), rows, columns, strip, to_s);
 }
 
 void StripChain::put_boundary(int64_t item, int64_t token, const float* strip) const {
-    if (!boundaries || token % boundary_chunk != 0) return;
-    const int64_t at = item / strips() * boundary_count + token / boundary_chunk;
+    if (!boundaries || token % chunk != 0) return;
+    const int64_t at = item / strips() * boundary_count + token / chunk;
     store_strip(strip, rows, columns, item % strips(), boundaries + at * rows * columns);
 }
 
 void StripChain::put_final(int64_t item) const {
     const int64_t sequence = item / strips(), strip = item % strips(), size = rows * columns;
     const auto put = [&](const float* from, float* to) { store_strip(from, rows, columns, strip, to); };
-    if (final_m) put(m_of(item), final_m + sequence * size);
-    if (final_s) put(s_of(item), final_s + sequence * size);
+    if (m.to) put(m_of(item), m.to + sequence * size);
+    if (s.to) put(s_of(item), s.to + sequence * size);
     if (boundaries) put(m_of(item), boundaries + ((sequence + 1) * boundary_count - 1) * size);
 }
 
@@ -129,7 +129,7 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder, const Job& job) : Job(job) {
             values = StripChain(builder, value_chain(job));
             break;
         case State::slots:
-            live_slots = builder.take<float>(batch * slot_count * padded(d));
+            m.live = builder.take<float>(batch * slot_count * padded(d));
             break;
     }
 }

@@ -17,12 +17,10 @@ struct Gate {
     float decay = 1, keep = 0, step = 1;
 };
 
-// A chain whose state lies in strips of 16 rows between launches (kernels/cpu/products.h). Strips are
-// independent of each other all along the sequence: workers own strips. An item is sequence * strips() +
-// strip.
+// A chain whose state lies in strips of 16 rows between launches (kernels/cpu/products.h): m.live and s.live
+// are [batch, strips, columns, 16], the latter null without momentum. Strips are independent of each other
+// all along the sequence: workers own strips. An item is sequence * strips() + strip.
 struct StripChain : Chain {
-    float *live_m = nullptr, *live_s = nullptr;  // [batch, strips, columns, 16]; s null without momentum
-
     StripChain() = default;
     StripChain(cpu::PlanBuilder& builder, Chain chain);
 
@@ -31,8 +29,8 @@ struct StripChain : Chain {
     int64_t items() const { return batch * strips(); }
     Side sides() const;  // of items
     float* strip_of(float* states, int64_t item) const { return states + item * strip_size(); }
-    float* m_of(int64_t item) const { return strip_of(live_m, item); }
-    float* s_of(int64_t item) const { return live_s ? strip_of(live_s, item) : nullptr; }
+    float* m_of(int64_t item) const { return strip_of(m.live, item); }
+    float* s_of(int64_t item) const { return s.live ? strip_of(s.live, item) : nullptr; }
 
     Gate gate(int64_t sequence, int64_t token) const;
     // The first token of the window that ends at this one.
@@ -74,13 +72,12 @@ struct Coefficients {
 void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
              int64_t count);
 
-// A job with its state between launches. Rows of inputs are widened to f32 and end in zeros: a row of n
-// numbers takes padded(n).
+// A job with its state between launches, m.live of lattice [batch, slot_count, padded(d)]. Rows of inputs are
+// widened to f32 and end in zeros: a row of n numbers takes padded(n).
 struct CpuJob : Job {
     StripChain memory;                // of the matrix rules; S_K of trellis
     StripChain values;                // S_V of trellis
     const float* w_strips = nullptr;  // W^T in strips of 16 rows, [strips, 2 padded(d), 16]: keys' part first
-    float* live_slots = nullptr;      // [batch, slot_count, padded(d)]
 
     CpuJob(cpu::PlanBuilder& builder, const Job& job);
 

@@ -23,8 +23,8 @@ thread_local Scratch scratch;
 // The slot before the first token; a boundary where a chunk starts; the final one with the last boundary.
 void load_initial(const CpuJob& job, int64_t item) {
     const int64_t stride = padded(job.d);
-    float* const slot = job.live_slots + item * stride;
-    std::copy_n(job.slots + item * job.d, job.d, slot);
+    float* const slot = job.m.live + item * stride;
+    std::copy_n(job.m.from + item * job.d, job.d, slot);
     std::fill(slot + job.d, slot + stride, 0.0f);
     cpu::normalise(slot, stride);
 }
@@ -40,8 +40,8 @@ void put_boundary(const CpuJob& job, int64_t item, int64_t token, const float* s
 }
 
 void put_final(const CpuJob& job, int64_t item) {
-    const float* const slot = job.live_slots + item * padded(job.d);
-    if (job.final_m) std::copy_n(slot, job.d, job.final_m + item * job.d);
+    const float* const slot = job.m.live + item * padded(job.d);
+    if (job.m.to) std::copy_n(slot, job.d, job.m.to + item * job.d);
     if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
 }
 
@@ -81,7 +81,7 @@ void step(const CpuJob& job, float* slots, const float* k, const float* v) {
 
 void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop) {
     const int64_t stride = padded(job.d), first_slot = sequence * job.slot_count;
-    float* const slots = job.live_slots + first_slot * stride;
+    float* const slots = job.m.live + first_slot * stride;
     const auto each_slot = [&](auto&& act) {
         for (int64_t i = 0; i < job.slot_count; ++i) act(first_slot + i);
     };
@@ -96,7 +96,7 @@ void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::
         job.load_keys(job.q, sequence, block, q);
         for (int64_t row = 0; row < block.count(); ++row) {
             each_slot([&](int64_t item) {
-                put_boundary(job, item, block.first + row, job.live_slots + item * stride);
+                put_boundary(job, item, block.first + row, job.m.live + item * stride);
             });
             step(job, slots, k + row * stride, v + row * stride);
             read(job, slots, q + row * stride, y);
@@ -195,7 +195,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const CpuJob& job = tiled.job;
     const Tiling& tiling = tiled.tiling;
     const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
-    float* const x = job.live_slots + item.index * tiled.stride;
+    float* const x = job.m.live + item.index * tiled.stride;
     float* const gates = cpu::at_least(scratch.gates, tiled.tokens);
     float* const shares = cpu::at_least(scratch.shares, tiled.tokens);
     float* const boundary = cpu::at_least(scratch.boundary, tiled.stride);

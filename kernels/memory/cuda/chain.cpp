@@ -8,7 +8,6 @@
 #include "kernels/cuda/occupancy.h"
 #include "kernels/cuda/struct_bytes.h"
 #include "kernels/memory/cuda/strategies.h"
-#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -38,7 +37,6 @@ struct TiledChain {
     bool solves = false;
 
     int64_t halo() const { return chain.window - 1; }
-    int64_t matrices() const { return chain.has_momentum ? 2 : 1; }
 };
 
 // What reads it.
@@ -51,28 +49,38 @@ struct Reader {
     int64_t y_stride = 0;
 };
 
+// What factors of products are made of with a precision, and how rows of them are padded (products.cuh).
+struct Elements {
+    const char* precision;
+    int64_t bytes, padding;
+};
+Elements elements_of(const std::string& precision) {
+    constexpr Elements all[] = {{"f32", 4, 4}, {"tf32", 4, 8}, {"bf16", 2, 8}};
+    return *std::find_if(std::begin(all), std::end(all),
+                         [&](const Elements& elements) { return elements.precision == precision; });
+}
+
 // How a chain is cut. Rows, columns and tiles are padded to multiples of 16.
 struct Cut {
     int64_t tile, padded_tile, tiles_a_chunk;
     int64_t sources, source_block;  // of a tile; those that are worked on at once
     int64_t rows, columns;
-    int64_t element_bytes, padding;  // of factors of products
-    int64_t warps;                   // of the walk, or of the sums where nothing is read
+    Elements element;  // of factors of products
+    int64_t warps;     // of the walk, or of the sums where nothing is read
     bool keeps_boundary;
 
     int64_t strip() const { return 16 * warps; }
-    int64_t read_threads() const { return 2 * padded_tile; }
 };
 
 // Shared of chain_walk.cu.
 int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
-    const int64_t key_stride = cut.columns + cut.padding, element = cut.element_bytes;
+    const int64_t element = cut.element.bytes, padding = cut.element.padding;
+    const int64_t key_stride = cut.columns + padding;
     const int64_t side = StructBytes()
                              .array(cut.source_block * key_stride, element, 16)                       // k
                              .array((tiled.solves ? cut.source_block : 1) * key_stride, element, 16)  // x
-                             .array(cut.source_block * (cut.strip() + cut.padding), element, 16)      // v
-                             .array(cut.source_block, float_bytes, 16)                                // w
-                             .array(cut.source_block, float_bytes, 16)                                // h
+                             .array(cut.source_block * (cut.strip() + padding), element, 16)          // v
+                             .array(2 * cut.source_block, float_bytes, 16)                            // w, h
                              .array(4, float_bytes, 16)  // scalars
                              .total();
     return StructBytes()
@@ -83,10 +91,10 @@ int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
 
 // Shared of chain_read.cu.
 int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
-    const int64_t stride = cut.columns + cut.padding, block = cut.source_block;
+    const int64_t block = cut.source_block, padding = cut.element.padding, stride = cut.columns + padding;
     const int64_t state = cut.rows * stride;
-    const int64_t sources = at_boundary ? 0 : block * stride + cut.rows * (block + cut.padding);
-    const int64_t side = StructBytes().array(std::max(state, sources), cut.element_bytes, 16).total();
+    const int64_t sources = at_boundary ? 0 : block * stride + cut.rows * (block + padding);
+    const int64_t side = StructBytes().array(std::max(state, sources), cut.element.bytes, 16).total();
     return StructBytes()
         .array(sides, side, 16)
         .array((at_boundary ? 1 : cut.padded_tile) * (block + 4), float_bytes, 16)  // weights
@@ -96,14 +104,14 @@ int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
 
 // Shared of chain_solve.cu: all of it f32, whatever is stored.
 int64_t solve_shared_bytes(const Cut& cut) {
-    const int64_t tile = cut.padded_tile;
+    const int64_t tile = cut.padded_tile, padding = cut.element.padding;
     return StructBytes()
-        .array(tile * (cut.columns + cut.padding), float_bytes, 16)      // k
-        .array(tile * (2 * cut.columns + cut.padding), float_bytes, 16)  // x
-        .array(tile * (tile + cut.padding), float_bytes, 16)             // t
-        .array(tile * (16 + 4), float_bytes, 16)                         // inverse
-        .array(tile, 12, float_bytes)                                    // gates
-        .array(tile, float_bytes)                                        // decays
+        .array(tile * (cut.columns + padding), float_bytes, 16)      // k
+        .array(tile * (2 * cut.columns + padding), float_bytes, 16)  // x
+        .array(tile * (tile + padding), float_bytes, 16)             // t
+        .array(tile * (16 + 4), float_bytes, 16)                     // inverse
+        .array(tile, 12, float_bytes)                                // gates
+        .array(tile, float_bytes)                                    // decays
         .total();
 }
 
@@ -120,8 +128,7 @@ int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
 Cut cut_with(const TiledChain& tiled, const Job& job, int64_t most, const Chip& chip) {
     const Chain& chain = tiled.chain;
     Cut cut{};
-    cut.element_bytes = job.precision == "bf16" ? 2 : 4;
-    cut.padding = job.precision == "f32" ? 4 : 8;
+    cut.element = elements_of(job.precision);
     cut.rows = round_up(chain.rows, 16);
     cut.columns = round_up(chain.columns, 16);
     cut.tile = std::min(job.chunk, most);
@@ -153,10 +160,10 @@ Cut cut_of(const TiledChain& tiled, const Job& job, const Chip& chip) {
 
 // Bytes of scratch that a tile of one sequence takes.
 int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
-    const int64_t states = tiled.matrices() * cut.rows * cut.columns;
+    const int64_t states = (tiled.chain.has_momentum ? 2 : 1) * cut.rows * cut.columns;
     const int64_t rows =
         cut.tile * (cut.columns * (tiled.solves ? 2 : 1) + cut.rows) + cut.rows * cut.sources;
-    return (rows + states) * cut.element_bytes + (tiled.chain.reads_memory ? 0 : float_bytes * states) +
+    return (rows + states) * cut.element.bytes + (tiled.chain.reads_memory ? 0 : float_bytes * states) +
            float_bytes * (2 * cut.sources + 4);
 }
 
@@ -173,11 +180,13 @@ class Tiles {
   public:
     // For ranges of at most `tokens` tokens.
     Tiles(PlanBuilder& builder, const Job& job, TiledChain tiled, int64_t tokens)
-        : builder_(builder),
-          job_(job),
-          tiled_(std::move(tiled)),
-          cut_(cut_of(tiled_, job, builder.chip())),
-          given_(arguments()) {
+        : builder_(builder), job_(job), tiled_(std::move(tiled)), cut_(cut_of(tiled_, job, builder.chip())) {
+        static_cast<States&>(given_) = chain();
+        given_.length = chain().length;
+        given_.gates = chain().gates;
+        given_.given_keys = tiled_.keys.at;
+        given_.given_values = tiled_.values.at;
+        given_.w_omega = job.w_omega;
         take_scratch(tokens);
     }
 
@@ -186,122 +195,90 @@ class Tiles {
     void add_read(Range range, const Reader& reader);
 
   private:
-    ChainArguments arguments() const;
     void take_scratch(int64_t tokens);
-    ChainArguments given(Range range) const;
     KernelSource chain_kernel(const char* name, int64_t threads, int64_t shared_bytes, Defines more) const;
-    KernelSource walk_kernel() const;
 
     const Chain& chain() const { return tiled_.chain; }
     Tiling tiling_of(Range range) const { return {range, job_.chunk, cut_.tile}; }
+    Grid grid_of(Range range) const { return tile_grid(tiling_of(range), chain().batch); }
     describe::TiledRange described(Range range) const {
-        return {job_, chain(), tiling_of(range), cut_.element_bytes};
+        return {job_, chain(), tiling_of(range), cut_.element.bytes};
     }
-    Side strips() const { return pieces(chain().rows_word, cut_.rows, cut_.strip()); }
+    ChainArguments given(Range range) const {
+        ChainArguments given = given_;
+        given.tiling = arguments_of(tiling_of(range), tiled_.halo());
+        return given;
+    }
 
     PlanBuilder& builder_;
     const Job& job_;
-    TiledChain tiled_;
-    Cut cut_;
-    ChainArguments given_;  // but for the tiling
+    const TiledChain tiled_;
+    const Cut cut_;
+    ChainArguments given_ = {};  // but for the tiling
 };
 
-ChainArguments Tiles::arguments() const {
-    ChainArguments given = {};
-    given.length = chain().length;
-    given.gates = arguments_of(chain().gates);
-    given.given_keys = tiled_.keys.at;
-    given.given_values = tiled_.values.at;
-    given.w_omega = job_.w_omega;
-    given.m0 = chain().m0, given.s0 = chain().s0;
-    given.final_m = chain().final_m, given.final_s = chain().final_s;
-    given.boundaries = chain().boundaries;
-    given.boundary_chunk = job_.chunk;
-    given.boundary_count = job_.boundary_count;
-    return given;
-}
-
 void Tiles::take_scratch(int64_t of_range) {
-    const int64_t batch = chain().batch, bytes = cut_.element_bytes;
     const int64_t tiles = tiling_of({0, of_range}).count();
     const int64_t tokens = of_range + tiled_.halo(), state = cut_.rows * cut_.columns;
-    const auto take = [&](int64_t elements) -> void* {
-        return builder_.take<std::byte>(batch * elements * bytes);
+    const auto take = [&](int64_t numbers) { return builder_.take<float>(chain().batch * numbers); };
+    const auto take_elements = [&](int64_t count) -> void* {
+        return builder_.take<std::byte>(chain().batch * count * cut_.element.bytes);
     };
-    given_.keys = take(tokens * cut_.columns);
-    if (tiled_.solves) given_.solved = take(tokens * cut_.columns);
-    given_.values = take(tokens * cut_.rows);
-    given_.ends = builder_.take<float>(batch * tiles * (2 * cut_.sources + 4));
-    given_.errors = take(tiles * cut_.rows * cut_.sources);
-    given_.states_m = take(tiles * state);
-    if (chain().has_momentum) given_.states_s = take(tiles * state);
-    if (!chain().reads_memory) {
-        given_.sums_m = builder_.take<float>(batch * tiles * state);
-        if (chain().has_momentum) given_.sums_s = builder_.take<float>(batch * tiles * state);
-    }
-    if (of_range >= chain().length) return;
-    given_.live_m = builder_.take<float>(batch * state);
-    if (chain().has_momentum) given_.live_s = builder_.take<float>(batch * state);
-}
-
-ChainArguments Tiles::given(Range range) const {
-    ChainArguments given = given_;
-    given.tiling = arguments_of(tiling_of(range), tiled_.halo());
-    return given;
+    given_.keys = take_elements(tokens * cut_.columns);
+    if (tiled_.solves) given_.solved = take_elements(tokens * cut_.columns);
+    given_.values = take_elements(tokens * cut_.rows);
+    given_.ends = take(tiles * (2 * cut_.sources + 4));
+    given_.errors = take_elements(tiles * cut_.rows * cut_.sources);
+    const bool sums = !chain().reads_memory, passes_on = of_range < chain().length;
+    given_.states_m = take_elements(tiles * state);
+    if (sums) given_.sums_m = take(tiles * state);
+    if (passes_on) given_.m.live = take(state);
+    if (!chain().has_momentum) return;
+    given_.states_s = take_elements(tiles * state);
+    if (sums) given_.sums_s = take(tiles * state);
+    if (passes_on) given_.s.live = take(state);
 }
 
 KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shared_bytes,
                                  Defines more) const {
-    more.insert(more.begin(), {{"COLUMNS", chain().columns}, {"PRECISION", job_.precision}});
+    more.insert(more.begin(), {{"COLUMNS", chain().columns},
+                               {"ROWS", chain().rows},
+                               {"SOURCES", cut_.sources},
+                               {"HAS_MOMENTUM", chain().has_momentum},
+                               {"PRECISION", cut_.element.precision}});
     return kernel(name, threads, shared_bytes, std::move(more));
 }
 
 void Tiles::add_prepare(Range range) {
-    const Grid grid = tile_grid(tiling_of(range), chain().batch);
-    if (tiled_.solves) {
-        const KernelSource solve = chain_kernel("chain_solve", 128, solve_shared_bytes(cut_),
-                                                {{"KEYS", name_of(tiled_.keys.storage)},
-                                                 {"VALUES", name_of(tiled_.values.storage)},
-                                                 {"NORMALISE_KEYS", tiled_.keys.normalises},
-                                                 {"TILE", cut_.padded_tile}});
-        return builder_.launch(describe::solve(described(range)), grid, solve, given(range));
-    }
-    const KernelSource prepare = chain_kernel("chain_prepare", 128, 0,
-                                              {{"KEYS", name_of(tiled_.keys.storage)},
-                                               {"VALUES", name_of(tiled_.values.storage)},
-                                               {"ROWS", chain().rows},
-                                               {"VALUE_WIDTH", tiled_.values.width},
-                                               {"NORMALISE_KEYS", tiled_.keys.normalises},
-                                               {"NORMALISE_VALUES", tiled_.values.normalises},
-                                               {"ATLAS", job_.rule->reads_w_omega},
-                                               {"TILE", cut_.padded_tile},
-                                               {"SOURCES", cut_.sources}});
-    builder_.launch(describe::prepare(described(range)), grid, prepare, given(range));
-}
-
-KernelSource Tiles::walk_kernel() const {
-    return chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(tiled_, cut_),
-                        {{"ROWS", chain().rows},
-                         {"WARPS", cut_.warps},
-                         {"SOURCES", cut_.sources},
-                         {"SOURCE_BLOCK", cut_.source_block},
-                         {"SOLVES", tiled_.solves},
-                         {"READS_MEMORY", chain().reads_memory},
-                         {"HAS_MOMENTUM", chain().has_momentum},
-                         {"KEEPS_BOUNDARY", cut_.keeps_boundary},
-                         {"PARALLEL", !chain().reads_memory}});
+    const Defines rows = {{"KEYS", name_of(tiled_.keys.storage)},
+                          {"VALUES", name_of(tiled_.values.storage)},
+                          {"VALUE_WIDTH", tiled_.values.width},
+                          {"NORMALISE_KEYS", tiled_.keys.normalises},
+                          {"NORMALISE_VALUES", tiled_.values.normalises},
+                          {"READS_W_OMEGA", job_.rule->reads_w_omega},
+                          {"TILE", cut_.padded_tile}};
+    const KernelSource source = tiled_.solves
+                                    ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
+                                    : chain_kernel("chain_prepare", 128, 0, rows);
+    const auto words = tiled_.solves ? describe::solve : describe::prepare;
+    builder_.launch(words(described(range)), grid_of(range), source, given(range));
 }
 
 void Tiles::add_walk(Range range) {
-    const Side batch = side("B", chain().batch);
+    const Side strips = pieces(chain().rows_word, cut_.rows, cut_.strip()), batch = side("B", chain().batch);
+    const KernelSource walk =
+        chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(tiled_, cut_),
+                     {{"WARPS", cut_.warps},
+                      {"SOURCE_BLOCK", cut_.source_block},
+                      {"SOLVES", tiled_.solves},
+                      {"READS_MEMORY", chain().reads_memory},
+                      {"KEEPS_BOUNDARY", cut_.keeps_boundary}});
     if (chain().reads_memory)
-        return builder_.launch(describe::walk(described(range)), {.y = strips(), .z = batch}, walk_kernel(),
+        return builder_.launch(describe::walk(described(range)), {.y = strips, .z = batch}, walk,
                                given(range));
-    builder_.launch(describe::sum_tiles(described(range)),
-                    {tile_grid(tiling_of(range), 1).x, strips(), batch}, walk_kernel(), given(range));
-    const KernelSource scan = chain_kernel(
-        "chain_scan", 64, 0,
-        {{"ROWS", chain().rows}, {"SOURCES", cut_.sources}, {"HAS_MOMENTUM", chain().has_momentum}});
+    builder_.launch(describe::sum_tiles(described(range)), {grid_of(range).x, strips, batch}, walk,
+                    given(range));
+    const KernelSource scan = chain_kernel("chain_scan", 64, 0, {});
     builder_.launch(describe::scan_tiles(described(range)),
                     {pieces("rows * columns", cut_.rows * cut_.columns, scan.threads), batch}, scan,
                     given(range));
@@ -311,28 +288,17 @@ void Tiles::add_read(Range range, const Reader& reader) {
     const bool at_boundary = reader.in_words.at_boundary;
     const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
     const KernelSource read =
-        chain_kernel("chain_read", cut_.read_threads(), read_shared_bytes(cut_, at_boundary, sides),
+        chain_kernel("chain_read", 2 * cut_.padded_tile, read_shared_bytes(cut_, at_boundary, sides),
                      {{"QUERIES", name_of(reader.queries.storage)},
                       {"QUERIES_ARE_INPUT", reader.queries.is_input},
                       {"Y", name_of(reader.y_storage)},
-                      {"ROWS", chain().rows},
                       {"NORMALISE_QUERIES", reader.queries.normalises},
                       {"SIDES", sides},
-                      {"SOURCES", cut_.sources},
                       {"SOURCE_BLOCK", cut_.source_block},
-                      {"HAS_MOMENTUM", chain().has_momentum},
                       {"AT_BOUNDARY", at_boundary},
                       {"NORM_SILU", reader.bends}});
-    builder_.launch(describe::read(described(range), reader.in_words),
-                    tile_grid(tiling_of(range), chain().batch), read,
+    builder_.launch(describe::read(described(range), reader.in_words), grid_of(range), read,
                     ChainReadArguments{given(range), reader.queries.at, reader.y, reader.y_stride});
-}
-
-// Calls add(range) for neighbouring ranges of `step` tokens.
-template <class Add>
-void for_each_range(const Job& job, int64_t step, Add add) {
-    for (int64_t first = 0; first < job.length; first += step)
-        add(Range{first, std::min(first + step, job.length)});
 }
 
 }  // namespace
@@ -348,7 +314,7 @@ void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t
                            job.y_stride};
     const int64_t step = tokens_a_range(tiled, job, builder.chip(), room);
     Tiles tiles(builder, job, tiled, step);
-    for_each_range(job, step, [&](Range range) {
+    each_range({0, job.length}, step, [&](Range range) {
         tiles.add_prepare(range);
         tiles.add_walk(range);
         tiles.add_read(range, reader);
@@ -372,7 +338,7 @@ void add_trellis_tiles(PlanBuilder& builder, const Job& job, int64_t room) {
     const int64_t step = std::min(tokens_a_range(keys, job, builder.chip(), room),
                                   tokens_a_range(values, job, builder.chip(), room));
     Tiles of_keys(builder, job, keys, step), of_values(builder, job, values, step);
-    for_each_range(job, step, [&](Range range) {
+    each_range({0, job.length}, step, [&](Range range) {
         of_keys.add_prepare(range);
         of_keys.add_walk(range);
         of_keys.add_read(range, compress);

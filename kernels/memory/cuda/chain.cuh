@@ -13,7 +13,7 @@ constexpr device::Precision precision = device::Precision::PRECISION;
 using P = device::Products<precision>;
 using Element = P::Element;
 
-// a, b and h, token by token.
+// a, b and h after the tokens so far: how much of M, and of S in M and in S, is left.
 struct StateCoefficients {
     float a = 1, b = 0, h = 1;
     __device__ void advance(const Gate& gate) {
@@ -25,9 +25,10 @@ struct StateCoefficients {
 
 // w and h of a source, which lies `at` tokens behind the tile's first one, or before it.
 struct SourceCoefficients {
-    int at, halo;
+    int at, halo;  // a source adds to the momentum of its own token and of `halo` behind it
     float w = 0, h = 0;
     __device__ SourceCoefficients(int at_token, int of_halo) : at(at_token), halo(of_halo) {}
+    // Also past tokens that lie before the source, where w and h stay zeros.
     __device__ void advance(const Gate& gate, int token) {
         h *= gate.keep;
         if (at <= token && token - at <= halo) h += gate.step;
@@ -35,7 +36,8 @@ struct SourceCoefficients {
     }
 };
 
-// w and h of all `sources` after the last token, zeros where there is none; then a, b, h and a zero.
+// By all threads of the block, a thread a source: w and h of all `sources` after the last token, zeros where
+// there is none; then a, b, h and a zero.
 __device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source, int halo,
                                   int sources, float* ends) {
     for (int s = threadIdx.x; s < sources; s += blockDim.x) {
@@ -46,6 +48,7 @@ __device__ inline void store_ends(const Gate* gates, int tokens, int first_sourc
         ends[sources + s] = source.h;
     }
     if (threadIdx.x != blockDim.x - 1) return;
+    // The last thread has the fewest sources; scalars lie behind them, 16 bytes for one asynchronous copy.
     StateCoefficients state;
     for (int t = 0; t < tokens; ++t) state.advance(gates[t]);
     *reinterpret_cast<float4*>(ends + 2 * sources) = {state.a, state.b, state.h, 0};

@@ -6,7 +6,8 @@
 //   a = 0.81,  b = 0.9 0.5 + 0.25 = 0.7,  h = 0.25                      of the state before it.
 //
 // Defines: THREADS, KEYS, VALUES (storages), COLUMNS (of the memory), ROWS, VALUE_WIDTH (of a row of values,
-// of which the first ROWS are taken), NORMALISE_KEYS, NORMALISE_VALUES, ATLAS, PRECISION, TILE, SOURCES.
+// of which the first ROWS are taken), NORMALISE_KEYS, NORMALISE_VALUES, READS_W_OMEGA, PRECISION, TILE,
+// SOURCES.
 
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
@@ -47,21 +48,15 @@ __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Ran
                                  AtlasShared& shared) {
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
     const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
-    const int lane = device::lane_of_thread();
-    constexpr int each = device::ceil_divide(COLUMNS, 32);
     for (int i = device::warp_of_thread(); i < 16; i += warps) {
         const int64_t at = (batch * given.length + tokens.first + i) * COLUMNS;
         const bool there = i < tokens.count();
-        float mine[each];
-        device::load_row<device::KEYS, COLUMNS>(keys + at, there, NORMALISE_KEYS, mine);
-#pragma unroll
-        for (int k = 0; k < each; ++k) {
-            const int c = lane + 32 * k;
-            if (c >= COLUMNS) break;
-            shared.inputs[i][c] = device::silu(mine[k]);
-            shared.inputs[i][COLUMNS + c] = there ? device::silu(device::VALUES::widen(values[at + c])) : 0;
-        }
-        for (int c = 2 * COLUMNS + lane; c < input_stride; c += 32) shared.inputs[i][c] = 0;
+        float* const row = shared.inputs[i];
+        device::stage_row<device::KEYS, COLUMNS, COLUMNS>(keys + at, there, NORMALISE_KEYS, row);
+        device::stage_row<device::VALUES, COLUMNS, COLUMNS>(values + at, there, false, row + COLUMNS);
+        __syncwarp();  // both halves, of which a lane bends what others may have written
+        for (int c = device::lane_of_thread(); c < input_stride; c += 32)
+            row[c] = c < 2 * COLUMNS ? device::silu(row[c]) : 0;
     }
 }
 
@@ -73,12 +68,12 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
     load_inputs_of_w(given, batch, tokens, shared);
     float sums[items][4] = {};
     for (int from = 0; from < 2 * COLUMNS; from += slice) {
-        __syncthreads();  // the inputs are there; all are done with the slice before
+        __syncthreads();  // the inputs, which warps made by tokens; all have read the slice before
         for (int at = threadIdx.x; at < rows * slice; at += THREADS) {
             const int r = at / slice, c = from + at % slice;
             shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
         }
-        __syncthreads();  // the slice of W, which all threads loaded
+        __syncthreads();  // the slice of W, which threads loaded by elements and read by rows
 #pragma unroll
         for (int n = 0; n < items; ++n) {
             const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
@@ -101,11 +96,15 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
     __syncthreads();  // all are done with the inputs, before those of the next 16 tokens take their place
 }
 
-// Grid: tiles, batch. Block x has the tokens of tile x, the first one also those before `first` that windows
-// reach.
+// Grid: tiles, batch. Block (x, y) has the tokens of tile x of sequence y, the first one also those before
+// `first` that windows reach, so that every token from `origin` on is prepared once.
+//   reads    keys [batch, length, COLUMNS], values [batch, length, VALUE_WIDTH], gates [batch, length]; where
+//            READS_W_OMEGA W [ROWS, 2 COLUMNS]
+//   writes   keys [batch, last - origin, columns], values [batch, last - origin, rows], padded to multiples
+//            of 16 by zeros; ends [batch, tiles, 2 SOURCES + 4]
 extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArguments given) {
     __shared__ Gate gates[TILE];
-    __shared__ __align__(16) unsigned char memory[ATLAS ? sizeof(AtlasShared) : 16];
+    __shared__ __align__(16) unsigned char memory[READS_W_OMEGA ? sizeof(AtlasShared) : 16];
     AtlasShared& for_atlas = *reinterpret_cast<AtlasShared*>(memory);
     const TilingArguments& tiling = given.tiling;
     const int tile = blockIdx.x;
@@ -123,16 +122,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
         const int64_t from = batch * given.length + token, to = batch * kept + token - tiling.origin;
         prepare_row<device::KEYS, COLUMNS, COLUMNS, columns>(
             keys + from * COLUMNS, NORMALISE_KEYS, static_cast<Element*>(given.keys) + to * columns);
-        if (!ATLAS)
+        if (!READS_W_OMEGA)
             prepare_row<device::VALUES, VALUE_WIDTH, ROWS, rows>(
                 values + from * VALUE_WIDTH, NORMALISE_VALUES,
                 static_cast<Element*>(given.values) + to * rows);
     }
-    if constexpr (ATLAS)
+    if constexpr (READS_W_OMEGA)
         for (int64_t first = tokens.first; first < tokens.last; first += 16)
             prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last},
                           for_atlas);
-    __syncthreads();  // the gates of all tokens
+    __syncthreads();  // gates, which threads loaded one each and every thread of store_ends walks
     const int64_t source = first_source(tiling, tokens.first);
     store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(), tiling.halo,
                SOURCES, given.ends + (batch * tiling.tiles + tile) * (2 * SOURCES + 4));

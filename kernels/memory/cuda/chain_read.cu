@@ -13,7 +13,6 @@
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
-#include "kernels/cuda/device/reductions.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 #include "kernels/memory/cuda/chain.cuh"
 
@@ -32,6 +31,8 @@ constexpr int unrolled = sizeof(Element) == 2 && stages <= 3 ? stages : 1;
 constexpr int column_tiles = columns / 8, row_tiles = rows / 8, source_tiles = block / 8;
 constexpr int padding = device::bank_padding<precision>;
 constexpr int state_stride = columns + padding, error_stride = block + padding, weight_stride = block + 4;
+// Elements of a side: a state [rows, columns], or keys [block, columns] and errors [rows, block]; every row
+// is padded so that those of a fragment lie in different banks.
 constexpr int state_elements = rows * state_stride;
 constexpr int errors_at = AT_BOUNDARY ? 0 : block * state_stride;  // behind the keys of a block
 constexpr int source_elements = AT_BOUNDARY ? 0 : errors_at + rows * error_stride;
@@ -49,98 +50,40 @@ struct Side {
 struct Shared {
     Side sides[SIDES];
     alignas(16) float weights[AT_BOUNDARY ? 1 : tile_tokens][weight_stride];  // -w_ts of a block
-    Gate gates[tile_tokens];
+    Gate gates[tile_tokens];  // of the tile's tokens; a short tile leaves the last ones as they were
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// A pair of neighbours of a row of `width` words, zeros behind it: in one access where rows are even.
-template <class Storage, int width>
-__device__ float2 load_pair(const typename Storage::Word* row, int column) {
-    if constexpr (width % 2 == 0) {
-        if (column >= width) return {0, 0};
-        float two[2];
-        device::load<Storage>(row, column, two);
-        return {two[0], two[1]};
-    } else {
-        return {column < width ? Storage::widen(row[column]) : 0,
-                column + 1 < width ? Storage::widen(row[column + 1]) : 0};
-    }
-}
-
-// The same way back; what would lie behind the row is not stored.
-template <class Storage, int width>
-__device__ void store_pair(typename Storage::Word* row, int column, float first, float second) {
-    if constexpr (width % 2 == 0) {
-        if (column < width) device::store<Storage>(row, column, {first, second});
-    } else {
-        if (column < width) row[column] = Storage::narrow(first);
-        if (column + 1 < width) row[column + 1] = Storage::narrow(second);
-    }
-}
-
-// Scales both rows of a lane so that they have norm 1.
-__device__ void normalise_rows(Tile (&tiles)[column_tiles]) {
+// Scales the queries of the warp's 16 tokens to norm 1; a lane has those of two, row_of_lane() and 8 behind
+// it.
+__device__ void normalise_rows(Tile (&q)[column_tiles]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         float square = 0;
 #pragma unroll
         for (int n = 0; n < column_tiles; ++n)
-            square +=
-                tiles[n][2 * half] * tiles[n][2 * half] + tiles[n][2 * half + 1] * tiles[n][2 * half + 1];
-        const float factor = device::inverse_norm(device::sum_of_quad(square), [&] {
-            double wide = 0;
-#pragma unroll
-            for (int n = 0; n < column_tiles; ++n)
-#pragma unroll
-                for (int at = 2 * half; at < 2 * half + 2; ++at)
-                    wide += static_cast<double>(tiles[n][at]) * static_cast<double>(tiles[n][at]);
-            return device::sum_of_quad(wide);
-        });
-#pragma unroll
-        for (int n = 0; n < column_tiles; ++n) tiles[n][2 * half] *= factor, tiles[n][2 * half + 1] *= factor;
+            square += q[n][2 * half] * q[n][2 * half] + q[n][2 * half + 1] * q[n][2 * half + 1];
+        const float factor = device::inverse_norm(device::sum_of_quad(square),
+                                                  [&] { return device::wide_square_of_row(q, half); });
+        device::scale_row(q, half, factor);
     }
 }
 
-// sqrt(count) silu(w) / max(norm(silu(w)), 1e-12) of the rows of 16 tokens; columns from `count` on are
-// zeros.
-template <int count, int tiles>
-__device__ void norm_silu(Tile (&w)[tiles]) {
+// sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) of the rows of 16 tokens; columns from ROWS on are zeros.
+__device__ void norm_silu(Tile (&w)[row_tiles]) {
+#pragma unroll
+    for (int n = 0; n < row_tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) w[n][at] = device::silu(w[n][at]);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        double square = 0;
-#pragma unroll
-        for (int n = 0; n < tiles; ++n)
-#pragma unroll
-            for (int at = 2 * half; at < 2 * half + 2; ++at) {
-                w[n][at] = device::silu(w[n][at]);
-                square += static_cast<double>(w[n][at]) * static_cast<double>(w[n][at]);
-            }
-        const double norm = sqrt(device::sum_of_quad(square));
-        const float factor =
-            static_cast<float>(sqrt(static_cast<double>(count)) / (norm < 1e-12 ? 1e-12 : norm));
-#pragma unroll
-        for (int n = 0; n < tiles; ++n) w[n][2 * half] *= factor, w[n][2 * half + 1] *= factor;
+        // In double: the square of a silu of f32 may overflow.
+        const double norm = sqrt(device::wide_square_of_row(w, half)), wanted = sqrt(double{ROWS});
+        device::scale_row(w, half, static_cast<float>(wanted / (norm < 1e-12 ? 1e-12 : norm)));
     }
 }
 
-// The queries of 16 tokens from `first` on, of which `there` are there.
-__device__ void load_queries(const device::QUERIES::Word* queries, int64_t first_of_batch, int there,
-                             Tile (&q)[column_tiles]) {
-    const int r = device::row_of_lane();
-#pragma unroll
-    for (int n = 0; n < column_tiles; ++n)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            float2 pair = {0, 0};
-            if (r + 8 * half < there)
-                pair = load_pair<device::QUERIES, COLUMNS>(
-                    queries + (first_of_batch + r + 8 * half) * COLUMNS, 8 * n + device::column_of_lane());
-            q[n][2 * half] = pair.x, q[n][2 * half + 1] = pair.y;
-        }
-    if (NORMALISE_QUERIES) normalise_rows(q);
-}
-
-// y += factor of each row times its query times the state.
+// y[t][r] += factor of t times q_t . row r of the state [rows, columns], of the warp's 16 tokens.
 __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], const float (&factors)[2],
                           Tile (&y)[row_tiles]) {
     // Rows are scaled on the left, where they are registers: the state is the same for all tokens.
@@ -174,12 +117,15 @@ struct Reader {
             copy_sources(stage - states, side);
         }
     }
+    // All of M or S [rows, columns] at the start of a tile: padding is stored, as zeros.
     __device__ void copy_state(const void* from, int of_tile, Side& side) const {
         const int64_t slot = batch * given.tiling.tiles + of_tile;
         device::copy_matrix<columns>(side.elements, state_stride,
                                      static_cast<const Element*>(from) + slot * rows * columns, columns, rows,
                                      rows);
     }
+    // Keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys behind its
+    // last token become zeros; their errors were made of zeros too.
     __device__ void copy_sources(int number, Side& side) const {
         const TilingArguments& tiling = given.tiling;
         const int64_t first = tokens.first + source_of(number);
@@ -196,7 +142,8 @@ struct Reader {
             rows);
     }
 
-    // -w_ts of a block of sources, a thread a source.
+    // -w_ts of a block of sources, [tile_tokens, block]: a thread a source, whose column it fills token by
+    // token. Zeros where t is no token of the tile, and where s comes after t or behind the tile.
     __device__ void make_weights(int number) const {
         const int first = source_of(number), count = tokens.count();
         for (int s = threadIdx.x; s < block; s += THREADS) {
@@ -255,27 +202,14 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
                             weighed *
                             P::value(errors[(8 * m + device::column_of_lane() + at) * error_stride + source]);
             }
-        device::rotate(scores);
+        device::rotate(scores);  // the next 8 sources: registers cannot be indexed by n
     }
-}
-
-// y of 16 tokens from `first` on, of which `there` are there.
-__device__ void store_y(const ChainReadArguments& given, int64_t batch, int64_t first, int there,
-                        const Tile (&y)[row_tiles]) {
-    auto* const to = static_cast<device::Y::Word*>(given.y) + batch * given.y_stride + first * ROWS;
-    const int r = device::row_of_lane();
-#pragma unroll
-    for (int n = 0; n < row_tiles; ++n)
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-            if (r + 8 * half < there)
-                store_pair<device::Y, ROWS>(to + (r + 8 * half) * ROWS, 8 * n + device::column_of_lane(),
-                                            y[n][2 * half], y[n][2 * half + 1]);
 }
 
 // a_t and b_t of the two tokens of a lane, `first` and 8 behind it.
 __device__ void load_factors(const Shared& shared, int tokens, int first, float (&of_memory)[2],
                              float (&of_momentum)[2]) {
+    // Every lane walks the gates for itself: a barrier would cost more than these few products.
     StateCoefficients state;
     for (int t = 0; t < tokens && t <= first + 8; ++t) {
         state.advance(shared.gates[t]);
@@ -284,8 +218,14 @@ __device__ void load_factors(const Shared& shared, int tokens, int first, float 
     }
 }
 
-// Grid: tiles, batch. Warp w of block x has tokens 16 w … + 15 of tile x: a lane the queries and y of two of
-// them, four columns of every 16 x 8 tile (products.cuh).
+// Grid: tiles, batch. Warp w of block (x, y) has tokens 16 w … + 15 of tile x of sequence y: a lane the
+// queries and y of two of them, four columns of every 16 x 8 tile (products.cuh).
+//   reads    queries [batch, length, COLUMNS], gates [batch, length];
+//            states_m, states_s [batch, tiles, rows, columns], of slot y tiles + x, or of the tile that opens
+//            its chunk; keys [batch, last - origin, columns], rows first_source … of the tile;
+//            errors [batch, tiles, rows, SOURCES]
+//   writes   y [batch, length, ROWS], the tile's tokens: no other block writes or reads them
+// rows and columns are ROWS and COLUMNS padded to multiples of 16, in registers too, by zeros.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArguments reading) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -299,10 +239,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
     Tile q[column_tiles], y[row_tiles];
     const auto load_own_queries = [&] {
-        load_queries(static_cast<const device::QUERIES::Word*>(reading.queries),
-                     batch * given.length + tokens.first + before, there, q);
+        const auto* const queries = static_cast<const device::QUERIES::Word*>(reading.queries);
+        const int64_t first = batch * given.length + tokens.first + before;
+        device::load_rows<device::QUERIES, COLUMNS>(queries + first * COLUMNS, there, q);
+        if (NORMALISE_QUERIES) normalise_rows(q);
     };
-    // Inputs, which no launch before this one writes.
+    // Gates and queries are inputs, which no launch before this one writes; z and r of trellis are not.
     if (!AT_BOUNDARY)
         load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
     if (QUERIES_ARE_INPUT) load_own_queries();
@@ -314,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     if (!QUERIES_ARE_INPUT) load_own_queries();
     float of_memory[2] = {1, 1}, of_momentum[2] = {};
     if constexpr (!AT_BOUNDARY) {
-        __syncthreads();  // the gates of all tokens
+        __syncthreads();  // gates, which threads loaded one each and every lane reads
         load_factors(shared, tokens.count(), before + device::row_of_lane(), of_memory, of_momentum);
     }
     // The second time where a product may have brought together what must stay apart.
@@ -324,15 +266,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
 #pragma unroll unrolled
         for (int stage = 0; stage < stages; ++stage) {
             Side& side = shared.sides[stage % SIDES];
-            if (stage > 0) __syncthreads();  // all are done with the stage before, its side and its weights
+            // All warps have read the stage before: copies may take its side, weights of this stage its own.
+            if (stage > 0) __syncthreads();
             // With one side this stage's copies start here, with two the next stage's.
             if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
             if (SIDES == 2 && stage + 1 < stages)
                 reader.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
             device::end_batch_of_copies();
             if (stage >= states) reader.make_weights(stage - states);
+            // Its own copies of this stage; with two sides those of the next one stay under way.
             device::wait_for_copies_but_last<SIDES - 1>();
-            __syncthreads();  // the copies and the weights of all threads
+            __syncthreads();  // copies and weights, which all threads wrote and all warps read
             // y of the warp's tokens takes what the stage has to add.
             if (stage < states)
                 add_state(side.elements, q, stage == 0 ? of_memory : of_momentum, y);
@@ -347,6 +291,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
         reader.start_copies(0, shared.sides[0]);
         device::end_batch_of_copies();
     }
-    if constexpr (NORM_SILU) norm_silu<ROWS>(y);
-    store_y(reading, batch, tokens.first + before, there, y);
+    if constexpr (NORM_SILU) norm_silu(y);
+    auto* const to = static_cast<device::Y::Word*>(reading.y) + batch * reading.y_stride;
+    device::store_rows<device::Y, ROWS>(y, there, to + (tokens.first + before) * ROWS);
 }

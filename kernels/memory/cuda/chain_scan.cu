@@ -24,7 +24,8 @@ struct Sums {
     float m, s, a, b, h;
 };
 
-// `slot`: of the tile among those of all sequences; all threads read the same scalars.
+// `slot`: of the tile among those of all sequences; all threads of a block read the same scalars, each its
+// own element of the sums, neighbours next to each other.
 __device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) {
     const float* const scalars = given.ends + slot * (2 * SOURCES + 4) + 2 * SOURCES;
     return {given.sums_m[slot * size + element], HAS_MOMENTUM ? given.sums_s[slot * size + element] : 0,
@@ -32,7 +33,10 @@ __device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) 
 }
 
 // Grid: size / THREADS, batch. A thread walks element blockIdx.x THREADS + threadIdx.x of the padded state
-// [rows, columns] past all tiles.
+// [rows, columns] past all tiles; no thread sees another's.
+//   reads    sums_m, sums_s [batch, tiles, rows, columns], ends [batch, tiles, 2 SOURCES + 4]
+//   writes   states_m, states_s [batch, tiles, rows, columns] at the tiles' starts, for chain_read.cu
+// What sequences start from and leave is not padded: [ROWS, COLUMNS], and so are boundaries.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments given) {
     device::wait_for_launches_before();
     device::let_next_launch_start();
@@ -44,15 +48,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
     // Where it starts: with what the range before left, or with what the sequence was given.
     float m = 0, s = 0;
     if (tiling.first > 0) {
-        m = given.live_m[live];
-        if (HAS_MOMENTUM) s = given.live_s[live];
+        m = given.m.live[live];
+        if (HAS_MOMENTUM) s = given.s.live[live];
     } else if (!is_padding) {
-        m = given.m0 ? given.m0[at] : 0;
-        if (HAS_MOMENTUM && given.s0) s = given.s0[at];
+        m = given.m.from ? given.m.from[at] : 0;
+        if (HAS_MOMENTUM && given.s.from) s = given.s.from[at];
     }
+    const bool puts_boundaries = given.boundaries && !is_padding;
     const auto put_boundary = [&](int64_t number) {
-        if (given.boundaries && !is_padding)
-            given.boundaries[((batch * given.boundary_count + number) * ROWS + r) * COLUMNS + c] = m;
+        given.boundaries[((batch * given.boundary_count + number) * ROWS + r) * COLUMNS + c] = m;
     };
     auto* const states_m = static_cast<Element*>(given.states_m) + first_slot * size + element;
     auto* const states_s = static_cast<Element*>(given.states_s) + first_slot * size + element;
@@ -67,7 +71,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
             const int64_t tile = first + k;
             if (tile >= tiling.tiles) break;
             // The state before the tile, then the tile.
-            if (opens_chunk(tiling, tile)) put_boundary(tokens_of(tiling, tile).first / given.boundary_chunk);
+            if (puts_boundaries && opens_chunk(tiling, tile))
+                put_boundary(tokens_of(tiling, tile).first / given.chunk);
             states_m[tile * size] = P::element(m);
             if (HAS_MOMENTUM) states_s[tile * size] = P::element(s);
             m = now[k].a * m + now[k].m;
@@ -78,13 +83,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         }
     }
     if (tiling.last < given.length) {
-        given.live_m[live] = m;
-        if (HAS_MOMENTUM) given.live_s[live] = s;
+        given.m.live[live] = m;
+        if (HAS_MOMENTUM) given.s.live[live] = s;
         return;
     }
     // After the last token of all.
-    put_boundary(given.boundary_count - 1);
+    if (puts_boundaries) put_boundary(given.boundary_count - 1);
     if (is_padding) return;
-    if (given.final_m) given.final_m[at] = m;
-    if (HAS_MOMENTUM && given.final_s) given.final_s[at] = s;
+    if (given.m.to) given.m.to[at] = m;
+    if (HAS_MOMENTUM && given.s.to) given.s.to[at] = s;
 }

@@ -42,25 +42,16 @@ static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
 // Keys and values of the tile into shared memory, a warp a token. Rows that are not there are zeros.
 __device__ void load_rows(const ChainArguments& given, int64_t batch, Range tokens, Shared& shared) {
-    const int lane = device::lane_of_thread();
-    constexpr int each = device::ceil_divide(d, 32);
+    const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
+    const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
     for (int t = device::warp_of_thread(); t < TILE; t += warps) {
         const bool there = t < tokens.count();
         const int64_t at = (batch * given.length + tokens.first + t) * COLUMNS;
-        float k[each], v[each];
-        device::load_row<device::KEYS, COLUMNS>(static_cast<const device::KEYS::Word*>(given.given_keys) + at,
-                                                there, NORMALISE_KEYS, k);
-        device::load_row<device::VALUES, COLUMNS>(
-            static_cast<const device::VALUES::Word*>(given.given_values) + at, there, false, v);
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-            const int column = lane + 32 * i;
-            if (column >= d) break;
-            shared.k[t][column] = k[i];
-            // The right side of the system, [diag(a) K, V].
-            shared.x[t][column] = shared.decays[t] * k[i];
-            shared.x[t][d + column] = v[i];
-        }
+        device::stage_row<device::KEYS, COLUMNS, d>(keys + at, there, NORMALISE_KEYS, shared.k[t]);
+        device::stage_row<device::VALUES, COLUMNS, d>(values + at, there, false, shared.x[t] + d);
+        // The right side of the system is [diag(a) K, V]. A lane reads of k what it wrote itself.
+        for (int column = device::lane_of_thread(); column < d; column += 32)
+            shared.x[t][column] = shared.decays[t] * shared.k[t][column];
     }
 }
 
@@ -166,8 +157,11 @@ __device__ void store_solution(const ChainArguments& given, int64_t first_row, i
     }
 }
 
-// Grid: tiles, batch. Block x has the tokens of tile x. All that it reads are inputs, which no launch before
-// this one writes: it waits for that launch only to store.
+// Grid: tiles, batch. Block (x, y) has the tokens of tile x of sequence y. All that it reads are inputs,
+// which no launch before this one writes: it waits for that launch only to store.
+//   reads    keys and values [batch, length, COLUMNS], gates [batch, length]
+//   writes   keys, solved and values [batch, last - origin, d], ends [batch, tiles, 2 TILE + 4]
+// d is COLUMNS padded to a multiple of 16, TILE a tile's tokens likewise; padding is zeros throughout.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -177,15 +171,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     const Range tokens = tokens_of(tiling, tile);
     device::let_next_launch_start();
     load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
-    __syncthreads();  // the gates of all tokens
+    __syncthreads();  // gates, which threads loaded one each and every column walks
     load_coefficients(given, tokens.count(), shared);
-    __syncthreads();  // the decays, which rows are multiplied by
+    __syncthreads();  // the decays, which one thread made and keys of all warps are multiplied by
     load_rows(given, batch, tokens, shared);
     __syncthreads();  // keys of all tokens, and the coefficients of all columns
     multiply_keys(shared);
     __syncthreads();  // -T, whose blocks on the diagonal other warps may invert
     invert(shared);
-    __syncthreads();  // the inverses of all blocks
+    __syncthreads();  // the inverses of all blocks, each of one warp, which all columns take
     for (int pair = device::warp_of_thread(); pair < 2 * d / 16; pair += warps)
         solve_columns(shared, 16 * pair);
     __syncthreads();  // all columns of X, which is stored row by row

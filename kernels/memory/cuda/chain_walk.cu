@@ -3,7 +3,7 @@
 //   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
 //   diag(h) K.
 // A warp has 16 rows of M and S in registers and walks them past all tiles (a launch for each tile alone
-// where PARALLEL: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, which
+// where parallel: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, which
 // the further warps of the block fetch two steps ahead. Errors are those of the memory at the chunk's
 // boundary, kept in shared memory where a chunk or its sources take more than one step; with the solve they
 // are exact.
@@ -14,7 +14,7 @@
 //   e = M k - v = 0.6 - 2 = -1.4;  M = 0.9 [1 0] + 0.5 1.4 [0.6 0.8] = [1.32 0.56]
 //
 // Defines: THREADS, SHARED_BYTES, COLUMNS, ROWS, PRECISION, WARPS (that walk; the others copy), SOURCES,
-// SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY, PARALLEL.
+// SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
@@ -26,13 +26,14 @@ using namespace sawtooth::memory;
 using device::Lies;
 using device::Tile;
 
+constexpr bool parallel = !READS_MEMORY;  // errors are known at once, so that tiles need not wait
 constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
 constexpr int strip = 16 * WARPS;  // rows of the block
 constexpr int block = SOURCE_BLOCK, blocks = SOURCES / SOURCE_BLOCK;
 constexpr int key_stride = columns + device::bank_padding<precision>;
 constexpr int value_stride = strip + device::bank_padding<precision>;
-constexpr int boundary_stride = columns + 4;
-constexpr int side_count = 3;  // one that is worked on, two on their way
+constexpr int boundary_stride = columns + 4;  // rows begin four banks apart
+constexpr int side_count = 3;                 // one that is worked on, two on their way
 constexpr int copy_threads = THREADS - 32 * WARPS;
 constexpr int column_tiles = columns / 8, source_tiles = block / 8;
 static_assert(copy_threads > 0 && copy_threads % 32 == 0, "some warps copy");
@@ -40,11 +41,11 @@ static_assert(rows % strip == 0 && SOURCES % block == 0, "whole strips and block
 
 // A block of sources: a row a source.
 struct Side {
-    alignas(16) Element k[block][key_stride];
-    alignas(16) Element x[SOLVES ? block : 1][key_stride];
-    alignas(16) Element v[block][value_stride];  // of the block's strip of rows
-    alignas(16) float w[block];
-    alignas(16) float h[block];
+    alignas(16) Element k[block][key_stride];               // keys as they are, which states take
+    alignas(16) Element x[SOLVES ? block : 1][key_stride];  // after the solve, for errors
+    alignas(16) Element v[block][value_stride];             // of the block's strip of rows
+    alignas(16) float w[block];    // what is left of each source in M after the tile's last token
+    alignas(16) float h[block];    // and in S
     alignas(16) float scalars[4];  // a, b, h, 0 of the tile
 };
 
@@ -89,7 +90,7 @@ __device__ void start_copies(const ChainArguments& given, int64_t batch, int fir
     if (thread == copy_threads - 1) device::copy_async<16>(side.scalars, ends + 2 * SOURCES, true);
 }
 
-// -V^T of the warp's rows.
+// -V^T of the warp's rows, [16 rows, block]: a source a column, as factors on the left have it.
 __device__ void load_errors(const Side& side, Tile (&e)[source_tiles]) {
     const int r = device::warp_of_thread() * 16 + device::row_of_lane();
 #pragma unroll
@@ -109,7 +110,7 @@ __device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile 
     }
 }
 
-// 16 rows of M and S, all columns, over a warp.
+// 16 rows of M and S, all columns, over a warp: rows and columns of the padding are zeros and stay so.
 struct State {
     Tile m[column_tiles];
     Tile s[column_tiles];  // in no register where there is no momentum
@@ -129,7 +130,8 @@ struct State {
             }
     }
 
-    // M -= E^T diag(w) K, S -= E^T diag(h) K.
+    // M -= E^T diag(w) K, S -= E^T diag(h) K, both past K at once: a fragment of it is loaded for two
+    // products.
     __device__ void add_errors(const Tile (&e)[source_tiles], const Side& side) {
         Tile weighed[source_tiles];
         weigh(e, side.w, weighed);
@@ -143,10 +145,11 @@ struct State {
     }
 };
 
-// What the tile `slot` starts from, rounded to what products take; where PARALLEL what it adds, in f32.
+// What the tile `slot` starts from, [rows, columns] with its padding, rounded to what products take; where
+// parallel what it adds, in f32.
 __device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
     const int64_t at = (slot * rows + row) * columns;
-    if constexpr (PARALLEL) {
+    if constexpr (parallel) {
         device::store_tiles(state.m, given.sums_m + at, columns);
         if (HAS_MOMENTUM) device::store_tiles(state.s, given.sums_s + at, columns);
     } else {
@@ -156,35 +159,31 @@ __device__ void store_state(const ChainArguments& given, int64_t slot, int row, 
     }
 }
 
-// The state before the first tile: of the launch before, or what the sequence starts from.
-__device__ void load_live(const ChainArguments& given, int64_t batch, int row, State& state) {
-    if (given.tiling.first > 0) {
-        device::load_tiles(given.live_m + (batch * rows + row) * columns, columns, state.m);
-        if (HAS_MOMENTUM) device::load_tiles(given.live_s + (batch * rows + row) * columns, columns, state.s);
-        return;
-    }
-    device::load_unpadded<ROWS, COLUMNS>(given.m0 ? given.m0 + batch * ROWS * COLUMNS : nullptr, row,
-                                         state.m);
-    if (HAS_MOMENTUM)
-        device::load_unpadded<ROWS, COLUMNS>(given.s0 ? given.s0 + batch * ROWS * COLUMNS : nullptr, row,
-                                             state.s);
+// 16 rows of a state before the first tile: of the launch before, padded as they were in registers, or what
+// the sequence starts from, [ROWS, COLUMNS].
+__device__ void load_passed(const ChainArguments& given, const PassedState& state, int64_t batch, int row,
+                            Tile (&to)[column_tiles]) {
+    if (given.tiling.first > 0)
+        device::load_tiles(state.live + (batch * rows + row) * columns, columns, to);
+    else
+        device::load_unpadded<ROWS, COLUMNS>(state.from ? state.from + batch * ROWS * COLUMNS : nullptr, row,
+                                             to);
 }
 
-// The state after the last tile: for the next launch, or outputs of the sequence.
-__device__ void store_live(const ChainArguments& given, int64_t batch, int row, const State& state) {
-    if (given.tiling.last < given.length) {
-        device::store_tiles(state.m, given.live_m + (batch * rows + row) * columns, columns);
-        if (HAS_MOMENTUM)
-            device::store_tiles(state.s, given.live_s + (batch * rows + row) * columns, columns);
-        return;
-    }
-    if (given.final_m)
-        device::store_unpadded<ROWS, COLUMNS>(state.m, given.final_m + batch * ROWS * COLUMNS, row);
-    if (HAS_MOMENTUM && given.final_s)
-        device::store_unpadded<ROWS, COLUMNS>(state.s, given.final_s + batch * ROWS * COLUMNS, row);
-    if (given.boundaries)
-        device::store_unpadded<ROWS, COLUMNS>(
-            state.m, given.boundaries + ((batch + 1) * given.boundary_count - 1) * ROWS * COLUMNS, row);
+// And after the last one: for the next launch, or what the sequence leaves.
+__device__ void store_passed(const ChainArguments& given, const PassedState& state, int64_t batch, int row,
+                             const Tile (&from)[column_tiles]) {
+    if (given.tiling.last < given.length)
+        device::store_tiles(from, state.live + (batch * rows + row) * columns, columns);
+    else if (state.to)
+        device::store_unpadded<ROWS, COLUMNS>(from, state.to + batch * ROWS * COLUMNS, row);
+}
+
+// Number `number` of the sequence's boundaries, where they are stored.
+__device__ void store_boundary(const ChainArguments& given, int64_t batch, int64_t number, int row,
+                               const State& state) {
+    const int64_t at = batch * given.boundary_count + number;
+    device::store_unpadded<ROWS, COLUMNS>(state.m, given.boundaries + at * ROWS * COLUMNS, row);
 }
 
 // Where a tile begins its state is stored for chain_read.cu; where a chunk does, its boundary too.
@@ -193,12 +192,8 @@ __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile,
     const TilingArguments& tiling = given.tiling;
     const int64_t first = tokens_of(tiling, tile).first;
     if (opens_chunk(tiling, tile)) {
-        if (given.boundaries)
-            device::store_unpadded<ROWS, COLUMNS>(
-                state.m,
-                given.boundaries +
-                    (batch * given.boundary_count + first / given.boundary_chunk) * ROWS * COLUMNS,
-                row);
+        // Timed runs store none, and are spared a division of 64 bits every chunk: 125 ns on an H200.
+        if (given.boundaries) store_boundary(given, batch, first / given.chunk, row, state);
         if (KEEPS_BOUNDARY) {
             device::store_tiles(state.m, shared.boundary[device::warp_of_thread() * 16], boundary_stride);
             __syncwarp();  // the warp's own rows, of which every lane reads what others wrote
@@ -239,8 +234,9 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
     };
     for (int k = 0; k < side_count - 1; ++k) start_next();
     for (; step.tile < last_tile; step = step.next()) {
+        // Its own copies of this step; those of the next one stay under way.
         device::wait_for_copies_but_last<side_count - 2>();
-        meet();        // this step's copies may be read; all have left the side of the step before
+        meet();        // this step's copies may be read; walking warps have left the side of the step before
         start_next();  // into that side
     }
 }
@@ -248,18 +244,24 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
 // One block of sources of a tile. The state decays once a tile, before the first block is added.
 __device__ void take_step(const ChainArguments& given, int64_t batch, const Step& step, int row,
                           const Side& side, State& state, Shared& shared) {
-    if (!PARALLEL && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
+    if (!parallel && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
     Tile e[source_tiles];
     make_errors(side, state, shared, e);
     const int64_t slot = batch * given.tiling.tiles + step.tile;
     device::store_elements<precision>(
         e, static_cast<Element*>(given.errors) + (slot * rows + row) * SOURCES + step.block * block, SOURCES);
-    if (!PARALLEL && step.block == 0) state.decay(side.scalars);
+    if (!parallel && step.block == 0) state.decay(side.scalars);
     state.add_errors(e, side);
 }
 
-// Grid: tiles where PARALLEL (else 1, and a block has all tiles), strips of rows, batch. Warp w of block y
-// has rows 16 (y WARPS + w) … + 15; of each of its 16 x 8 tiles a lane has four elements (products.cuh).
+// Grid: tiles where parallel (else 1, and a block has all tiles), strips of rows, batch. Warp w of block y
+// has rows 16 (y WARPS + w) … + 15; of each of its 16 x 8 tiles a lane has four elements (products.cuh). The
+// warps from WARPS on copy.
+//   reads    keys, solved [batch, last - origin, columns], values [batch, last - origin, rows] of which the
+//            block's strip, ends [batch, tiles, 2 SOURCES + 4]; the state before the first tile
+//   writes   errors [batch, tiles, rows, SOURCES], the warp's rows; states_m, states_s or sums_m, sums_s
+//            [batch, tiles, rows, columns]; the state after the last tile; boundaries
+// rows and columns are ROWS and COLUMNS padded to multiples of 16, SOURCES to whole blocks, all by zeros.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -267,17 +269,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     device::let_next_launch_start();
     const int64_t batch = blockIdx.z;
     const int first_row = blockIdx.y * strip, row = first_row + device::warp_of_thread() * 16;
-    const int first_tile = PARALLEL ? blockIdx.x : 0,
-              last_tile = PARALLEL ? first_tile + 1 : given.tiling.tiles;
+    const int first_tile = parallel ? blockIdx.x : 0,
+              last_tile = parallel ? first_tile + 1 : given.tiling.tiles;
     // From here on the two kinds of warps see each other only in meet(), as often on either side.
     if (device::warp_of_thread() >= WARPS)
         return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
     State state;
-    if (PARALLEL) {
+    if (parallel) {
         device::clear(state.m);
         device::clear(state.s);
     } else {
-        load_live(given, batch, row, state);
+        load_passed(given, given.m, batch, row, state.m);
+        if (HAS_MOMENTUM) load_passed(given, given.s, batch, row, state.s);
     }
     int side = 0;
     for (Step step{first_tile, 0}; step.tile < last_tile; step = step.next()) {
@@ -285,8 +288,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
         take_step(given, batch, step, row, shared.sides[side], state, shared);
         side = side + 1 < side_count ? side + 1 : 0;
     }
-    if (PARALLEL)
-        store_state(given, batch * given.tiling.tiles + first_tile, row, state);
-    else
-        store_live(given, batch, row, state);
+    if (parallel) return store_state(given, batch * given.tiling.tiles + first_tile, row, state);
+    store_passed(given, given.m, batch, row, state.m);
+    if (HAS_MOMENTUM) store_passed(given, given.s, batch, row, state.s);
+    if (given.boundaries && given.tiling.last == given.length)
+        store_boundary(given, batch, given.boundary_count - 1, row, state);
 }

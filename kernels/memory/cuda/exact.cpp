@@ -5,7 +5,6 @@
 
 #include "kernels/cuda/struct_bytes.h"
 #include "kernels/memory/cuda/strategies.h"
-#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -26,12 +25,9 @@ struct Strip {
 };
 
 Strip strip_of(const Job& job) {
-    Strip strip{};
-    strip.lanes = job.d <= 64 ? 4 : 8;
-    strip.threads = 32 * std::min<int64_t>(ceil_divide(job.d, 32 / strip.lanes), 4);
-    strip.row = round_up(job.d, 4 * strip.lanes);
-    strip.rows = strip.threads / strip.lanes;
-    return strip;
+    const int64_t lanes = job.d <= 64 ? 4 : 8;
+    const int64_t threads = 32 * std::min<int64_t>(ceil_divide(job.d, 32 / lanes), 4);
+    return {lanes, threads, round_up(job.d, 4 * lanes), threads / lanes};
 }
 
 // Bytes that copies of rows may move at once.
@@ -67,7 +63,10 @@ int64_t staged_bytes(const Job& job, int64_t group) {
 KernelSource strip_source(const Job& job, const char* entry, int64_t group, int64_t shared_bytes) {
     const Strip strip = strip_of(job);
     return kernel(entry, strip.threads, shared_bytes,
-                  {{"RULE", job.rule->name},
+                  {{"HAS_MOMENTUM", job.rule->has_momentum},
+                   {"READS_MEMORY", job.rule->reads_memory},
+                   {"READS_W_OMEGA", job.rule->reads_w_omega},
+                   {"IS_WINDOWED", job.rule->is_windowed},
                    {"X", name_of(job.storage)},
                    {"WIDTH", job.d},
                    {"LANES", strip.lanes},
@@ -87,22 +86,7 @@ Grid strip_grid(const Job& job, Side locals = {}) {
     return {std::move(locals), pieces("d", job.d, strip_of(job).rows), side("B", job.batch)};
 }
 
-// All tokens in one launch.
-ExactArguments arguments_of(const Job& job) {
-    const Chain chain = matrix_chain(job);
-    ExactArguments all = {};
-    all.k = job.k, all.v = job.v, all.q = job.q;
-    all.gates = arguments_of(chain.gates);
-    all.w_omega = job.w_omega;
-    all.m_from = chain.m0, all.s_from = chain.s0;
-    all.m_to = chain.final_m, all.s_to = chain.final_s;
-    all.boundaries = chain.boundaries;
-    all.y = job.y;
-    all.length = all.last = job.length;
-    all.chunk = job.chunk;
-    all.boundary_count = job.boundary_count;
-    return all;
-}
+ExactArguments exact_arguments(const Job& job) { return {token_arguments(job), job.w_omega, 0, nullptr}; }
 
 }  // namespace
 
@@ -123,27 +107,13 @@ int64_t tree_shared_bytes(const Job& job) {
 }
 
 void add_matrix_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
-    const int64_t state = job.batch * job.d * job.d, count = ceil_divide(job.length, tokens);
-    const bool has_momentum = job.rule->has_momentum;
-    float* const live_m = count > 1 ? builder.take<float>(state) : nullptr;
-    float* const live_s = count > 1 && has_momentum ? builder.take<float>(state) : nullptr;
-    builder.launch_steps(describe::tokens(job, tokens), strip_grid(job), exact_source(job, tokens, false),
-                         count, [all = arguments_of(job), live_m, live_s, tokens](int64_t step) {
-                             ExactArguments mine = all;
-                             mine.first = step * tokens;
-                             mine.last = std::min(mine.first + tokens, all.length);
-                             if (mine.first > 0) mine.m_from = live_m, mine.s_from = live_s;
-                             if (mine.last < all.length) mine.m_to = live_m, mine.s_to = live_s;
-                             return mine;
-                         });
+    launch_steps(builder, job, tokens, strip_grid(job), exact_source(job, tokens, false),
+                 exact_arguments(job));
 }
 
 void add_trellis_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
     const int64_t group = std::min<int64_t>(tokens, job.d <= 64 ? 16 : 8);
     const int64_t wide = round_up(job.d, 32), narrow = round_up(job.compress, 32);
-    const int64_t state = job.batch * job.d * job.compress, count = ceil_divide(job.length, tokens);
-    float* const keys = count > 1 ? builder.take<float>(state) : nullptr;
-    float* const values = count > 1 ? builder.take<float>(state) : nullptr;
     const int64_t shared_bytes = StructBytes()
                                      .array(4 * group * wide, float_bytes, 16)    // x, k, v, q
                                      .array(2 * group * narrow, float_bytes, 16)  // z, r
@@ -157,69 +127,49 @@ void add_trellis_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
                                         {"COMPRESS", job.compress},
                                         {"NORMALISE", job.normalises},
                                         {"GROUP", group}});
-    const Chain of_keys = key_chain(job), of_values = value_chain(job);
-    TrellisArguments all = {};
-    all.x = job.x, all.k = job.k, all.v = job.v, all.q = job.q, all.y = job.y;
-    all.gates = arguments_of(of_keys.gates);
-    all.lambda_values = of_values.gates.lambda;
-    all.keys_from = of_keys.m0, all.values_from = of_values.m0;
-    all.keys_to = of_keys.final_m, all.values_to = of_values.final_m;
-    all.length = all.last = job.length;
-    builder.launch_steps(describe::tokens(job, tokens), Grid{.x = side("B", job.batch)}, source, count,
-                         [all, keys, values, tokens](int64_t step) {
-                             TrellisArguments mine = all;
-                             mine.first = step * tokens;
-                             mine.last = std::min(mine.first + tokens, all.length);
-                             if (mine.first > 0) mine.keys_from = keys, mine.values_from = values;
-                             if (mine.last < all.length) mine.keys_to = keys, mine.values_to = values;
-                             return mine;
-                         });
+    TrellisArguments all = {token_arguments(job), job.lambda_v};
+    all.gates.lambda = job.lambda_k;
+    launch_steps(builder, job, tokens, Grid{.x = side("B", job.batch)}, source, all);
 }
 
 void add_associative_scan(PlanBuilder& builder, const Job& job) {
     KernelSource source = strip_source(job, "tree", persistent_group, tree_shared_bytes(job));
     source.defines.emplace_back("AT_BOUNDARY", job.reads_boundary);
     builder.launch(describe::tree(job, {0, job.length}, describe::inputs_of(job, job.length)),
-                   strip_grid(job), source, arguments_of(job));
+                   strip_grid(job), source, exact_arguments(job));
 }
 
 namespace {
 
 // The local memories of a shard, each from the global memory.
-void add_locals(PlanBuilder& builder, const Job& job, Range shard, const float* global, float* sums) {
-    ExactArguments arguments = arguments_of(job);
-    arguments.first = shard.first, arguments.last = shard.last;
-    arguments.local_tokens = job.local_tokens;
-    arguments.m_from = global, arguments.s_from = nullptr;
-    arguments.m_to = arguments.s_to = arguments.boundaries = nullptr;
-    arguments.sums = sums;
+void add_locals(PlanBuilder& builder, const Job& job, const TokenArguments& global, Range shard,
+                float* sums) {
+    ExactArguments arguments = {global, nullptr, job.local_tokens, sums};
+    arguments.boundaries = nullptr;  // they are the global memory's
     builder.launch(describe::locals(job, shard),
                    strip_grid(job, pieces("C_G", shard.count(), "C_L", job.local_tokens)),
                    exact_source(job, job.local_tokens, true), arguments);
 }
 
-void add_global_step(PlanBuilder& builder, const Job& job, Range shard, const float* from, float* to,
+void add_global_step(PlanBuilder& builder, const Job& job, const TokenArguments& global, Range shard,
                      const float* sums) {
-    const TntStepArguments arguments = {
-        sums,        job.alpha,         from,
-        to,          job.boundaries,    job.length,
-        shard.first, shard.last,        ceil_divide(shard.count(), job.local_tokens),
-        job.chunk,   job.boundary_count};
     builder.launch(describe::global_step(job, shard), Grid{.x = side("8", 8), .y = side("B", job.batch)},
-                   kernel("tnt_step", 128, 0, {{"WIDTH", job.d}}), arguments);
+                   kernel("tnt_step", 128, 0, {{"WIDTH", job.d}}),
+                   TntStepArguments{global, sums, ceil_divide(shard.count(), job.local_tokens)});
 }
 
 }  // namespace
 
 void add_tnt(PlanBuilder& builder, const Job& job) {
-    float* const live = builder.take<float>(job.batch * job.d * job.d);
+    TokenArguments all = token_arguments(job);
+    all.m.live = builder.take<float>(job.batch * job.d * job.d);
     float* const sums = builder.take<float>(job.batch * ceil_divide(job.chunk, job.local_tokens) * job.d);
-    for (int64_t first = 0; first < job.length; first += job.chunk) {
-        const Range shard{first, std::min(first + job.chunk, job.length)};
-        const float* const from = first == 0 ? job.m0 : live;
-        add_locals(builder, job, shard, from, sums);
-        add_global_step(builder, job, shard, from, shard.last == job.length ? job.final_m : live, sums);
-    }
+    each_range({0, job.length}, job.chunk, [&](Range shard) {
+        TokenArguments global = all;
+        narrow(global, shard);
+        add_locals(builder, job, global, shard, sums);
+        add_global_step(builder, job, global, shard, sums);
+    });
 }
 
 }  // namespace sawtooth::memory

@@ -1,5 +1,5 @@
 // The exact rules of a matrix M [d, d], token by token: e = M k - v, S = eta S - theta e k^T,
-// M = (1 - alpha) M + S, y = M q, and their kin (RULE). Rows of M never meet: a thread block walks the rows
+// M = (1 - alpha) M + S, y = M q, and their kin. Rows of M never meet: a thread block walks the rows
 // of its strip, which lie in registers, past all tokens.
 //
 // A group of GROUP tokens takes three barriers, and no token takes one:
@@ -28,7 +28,7 @@ struct Walker {
     // What is added: u of u k^T, without momentum and decay. `last_y` becomes a sum over the row.
     __device__ float right_hand_side(const Staged& shared, const Row& k, int slot, int i, float step,
                                      float& last_y) {
-        if constexpr (reads_memory) {
+        if constexpr (READS_MEMORY) {
             float e = m.dot(k);
             // Two sums that do not wait for each other: that of y is of the token before.
             e = sum_of_row(e);
@@ -36,7 +36,7 @@ struct Walker {
             return -step * (e - shared.v[slot][local_row]);
         } else {
             last_y = sum_of_row(last_y);
-            if constexpr (rule == Rule::hebbian) {
+            if constexpr (!READS_W_OMEGA) {
                 return shared.v[slot][local_row];
             } else {
                 // w = W silu([k; v]): both halves of a row of W.
@@ -53,7 +53,7 @@ struct Walker {
     // S = keep S - step times the sum of e_i k_i^T over the window that ends at this token.
     __device__ void add_window(const Staged& shared, int64_t token, const Gate& gate) {
         s.scale(gate.keep);
-        for (int64_t i = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; i <= token; ++i) {
+        for (int64_t i = first_of_window(token); i <= token; ++i) {
             const int slot = static_cast<int>(i % ring);
             Row k;
             k.load(shared.k[slot], lane);
@@ -69,7 +69,7 @@ struct Walker {
         Row k, q;
         k.load(shared.k[slot], lane);
         q.load(shared.q[i], lane);
-        if constexpr (is_windowed) {
+        if constexpr (IS_WINDOWED) {
             last_y = sum_of_row(last_y);
             add_window(shared, token, gate);
 #pragma unroll
@@ -78,7 +78,7 @@ struct Walker {
             const float u = right_hand_side(shared, k, slot, i, gate.step, last_y);
 #pragma unroll
             for (int j = 0; j < columns; ++j) {
-                if constexpr (has_momentum) {
+                if constexpr (HAS_MOMENTUM) {
                     s[j] = gate.keep * s[j] + u * k[j];
                     m[j] = gate.decay * m[j] + s[j];
                 } else {
@@ -90,8 +90,12 @@ struct Walker {
     }
 };
 
-// Grid: local memories (1 without), strips of rows, batch. Block x has tokens first + x local_tokens … of its
-// batch item, block y rows y rows … + rows - 1 of M.
+// Grid: local memories (1 without), strips of rows, batch. Block (x, y, z) has tokens
+// first + x local_tokens … of sequence z and rows y rows … + rows - 1 of M, thread t row t / LANES of them.
+//   reads    k, v, q [batch, length, d], gates [batch, length], W [d, 2 d]; m.from, s.from [batch, d, d]
+//   writes   y [batch, length, d], the block's columns of its tokens; m.to, s.to [batch, d, d] and boundaries
+//            [batch, boundary_count, d, d], the block's rows; where LOCAL sums [batch, locals, d] instead
+// Rows are padded to `row` numbers in registers and shared memory, by zeros; rows from d on are not there.
 extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Staged& shared = *reinterpret_cast<Staged*>(memory);
@@ -103,33 +107,36 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
             given.last < given.first + given.local_tokens ? given.last : given.first + given.local_tokens;
     }
     // A window reaches back to tokens that an earlier launch worked on.
-    const int64_t from = given.first - (WINDOW - 1) > 0 ? given.first - (WINDOW - 1) : 0;
+    const int64_t from = first_of_window(given.first);
 
     Walker walker;
     walker.lane = threadIdx.x % LANES;
     walker.local_row = threadIdx.x / LANES;
     const int r = first_row + walker.local_row;
     // Tokens and W are inputs, which no launch before this one writes; the state is not.
+    fill_absent_gates(given.gates, shared);
     start_copies(given, {batch, from, given.last}, shared, 0);
-    if constexpr (rule == Rule::atlas) {
+    if constexpr (READS_W_OMEGA) {
         const float* const w = r < d ? given.w_omega + r * 2 * d : nullptr;
         walker.w_of_k.load_unpadded(w, d, walker.lane);
         walker.w_of_v.load_unpadded(w ? w + d : nullptr, d, walker.lane);
     }
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    walker.m.load_unpadded(row_of_state(given.m_from, state_at, r), d, walker.lane);
-    if constexpr (has_momentum)
-        walker.s.load_unpadded(LOCAL ? nullptr : row_of_state(given.s_from, state_at, r), d, walker.lane);
+    walker.m.load_unpadded(row_of_state(given.m.from, state_at, r), d, walker.lane);
+    if constexpr (HAS_MOMENTUM)
+        walker.s.load_unpadded(LOCAL ? nullptr : row_of_state(given.s.from, state_at, r), d, walker.lane);
 
     float sum = 0;
     int side = 0;
     for (int64_t first = from; first < given.last; first += group, side ^= 1) {
         const Tokens tokens{batch, first, given.last};
         device::wait_for_copies();
-        __syncthreads();  // the copies of all threads; the group before is done with
+        // The copies of all threads may be unpacked; the group before is walked and its y stored, so that
+        // what is unpacked may take its place.
+        __syncthreads();
         unpack(tokens, first_row, shared, side);
-        __syncthreads();  // what other threads unpacked; the other side may be filled
+        __syncthreads();  // what was unpacked by tokens is read by rows; `raw` of both sides is free
         if (first + group < given.last)
             start_copies(given, {batch, first + group, given.last}, shared, side ^ 1);
         // Of the group, tokens that only windows reach.
@@ -155,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         }
         y = sum_of_row(y);
         if (tokens.count() > skipped) keep_y(tokens.count() - 1);
-        __syncthreads();  // y of all rows, which is stored token by token
+        __syncthreads();  // y, written by rows, is stored by tokens
         store_y(given, tokens, first_row, skipped, shared);
     }
     // Local memories are forgotten: of them only the sums of y go on (tnt_step.cu).
@@ -163,9 +170,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         if (walker.lane == 0 && r < d) given.sums[(batch * gridDim.x + blockIdx.x) * d + r] = sum;
         return;
     }
-    walker.m.store_unpadded(row_of_state(given.m_to, state_at, r), d, walker.lane);
-    if constexpr (has_momentum)
-        walker.s.store_unpadded(row_of_state(given.s_to, state_at, r), d, walker.lane);
+    walker.m.store_unpadded(row_of_state(given.m.to, state_at, r), d, walker.lane);
+    if constexpr (HAS_MOMENTUM)
+        walker.s.store_unpadded(row_of_state(given.s.to, state_at, r), d, walker.lane);
     if (given.boundaries && given.last == given.length)
         walker.m.store_unpadded(
             row_of_state(given.boundaries, ((batch + 1) * given.boundary_count - 1) * d * d, r), d,

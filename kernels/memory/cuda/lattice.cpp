@@ -4,7 +4,6 @@
 
 #include "kernels/cuda/struct_bytes.h"
 #include "kernels/memory/cuda/strategies.h"
-#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -41,20 +40,6 @@ KernelSource source_of(const Job& job, const char* update, bool is_frozen, bool 
                    {"GROUP", group}});
 }
 
-LatticeArguments arguments_of(const Job& job) {
-    LatticeArguments arguments = {};
-    arguments.tiling.last = arguments.length = job.length;
-    arguments.k = job.k, arguments.v = job.v, arguments.q = job.q;
-    arguments.given = job.slots;
-    arguments.final = job.final_m;
-    arguments.boundaries = job.boundaries;
-    arguments.boundary_chunk = job.chunk;
-    arguments.boundary_count = job.boundary_count;
-    arguments.y = job.y;
-    arguments.y_stride = job.y_stride;
-    return arguments;
-}
-
 }  // namespace
 
 // Shared of lattice.cu.
@@ -71,23 +56,15 @@ int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads) {
 }
 
 void add_slot_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
-    LatticeArguments all = arguments_of(job);
-    all.live = builder.take<float>(job.batch * job.slot_count * job.d);
-    builder.launch_steps(describe::tokens(job, tokens), Grid{.y = side("B", job.batch)},
-                         source_of(job, "exact", false, true), ceil_divide(job.length, tokens),
-                         [all, tokens](int64_t step) {
-                             LatticeArguments mine = all;
-                             mine.tiling.first = step * tokens;
-                             mine.tiling.last = std::min(mine.tiling.first + tokens, all.length);
-                             return mine;
-                         });
+    launch_steps(builder, job, tokens, Grid{.y = side("B", job.batch)}, source_of(job, "exact", false, true),
+                 LatticeArguments{token_arguments(job), {}, nullptr});
 }
 
 void add_frozen_slots(PlanBuilder& builder, const Job& job, const char* update) {
     const Tiling tiling({0, job.length}, job.chunk, most_tile);
-    LatticeArguments arguments = arguments_of(job);
-    arguments.tiling = arguments_of(tiling, 0);
-    arguments.states = builder.take<float>(job.batch * tiling.count() * job.slot_count * job.d);
+    const LatticeArguments arguments = {
+        token_arguments(job), arguments_of(tiling, 0),
+        builder.take<float>(job.batch * tiling.count() * job.slot_count * job.d)};
     const auto brings = describe::inputs_of(job, job.length);
     builder.launch(describe::walk_slots(job, tiling, brings),
                    {pieces("slot_count", job.slot_count, share_of(job, false).slots), side("B", job.batch)},

@@ -29,15 +29,16 @@ constexpr bool is_frozen = update != Update::exact;
 using Storage = device::X;
 using Word = Storage::Word;
 constexpr int d = WIDTH, lanes = 8, row = device::round_up(d, 4 * lanes);
-constexpr int teams = THREADS / lanes, rounds = SLOTS / teams;
+constexpr int teams = THREADS / lanes, rounds = SLOTS / teams;  // of slots that a team has one after another
 constexpr int group = GROUP;
 static_assert(THREADS % 32 == 0 && SLOTS % teams == 0, "whole warps, and as many slots for every team");
+static_assert(READS || is_frozen, "token by token each one is read");
 
 // Slot n of the block is of team n % teams, whose lanes alone read and write it.
 struct Shared {
     alignas(16) float k[group][row], v[group][row], q[READS ? group : 1][row];
-    alignas(16) float x[SLOTS][row];
-    alignas(16) float boundary[is_frozen ? SLOTS : 1][row];
+    alignas(16) float x[SLOTS][row];  // slots, unit vectors where every token normalises them
+    alignas(16) float boundary[is_frozen ? SLOTS : 1][row];  // slots where the chunk began
     alignas(16) float parts[READS ? teams : 1][row];  // of y, with its largest score and the sum of weights
     float largest[teams], weights[teams];
 };
@@ -47,6 +48,8 @@ using Row = device::LaneRow<row, lanes>;
 
 __device__ float sum_of_team(float value) { return device::sum_of_lanes<lanes>(value); }
 
+// Eight lanes, of one warp, that take the team's slots past a token one after another: what they share is in
+// registers and in rows that no other team touches, so that no barrier stands between them.
 struct Team {
     int lane, number;  // of the block
 
@@ -65,6 +68,7 @@ struct Team {
             part.store(to[slot(round)], lane);
         }
     }
+    // The same way back; what is not there is not stored.
     __device__ void store(float* to, int first, const float (*from)[row]) const {
         for (int round = 0; round < rounds; ++round) {
             const int at = first + slot(round);
@@ -74,7 +78,8 @@ struct Team {
         }
     }
 
-    // One slot takes one token.
+    // One slot takes one token: g and c come of `base`, the slot itself or that of the boundary. All lanes of
+    // the team take part in both sums.
     __device__ void step(const Row& base, const Row& k, const Row& v, Row& x) const {
         const float gate = device::sigmoid(sum_of_team(base.dot(k))), taken = gate * sum_of_team(base.dot(v));
 #pragma unroll
@@ -88,13 +93,30 @@ struct Team {
         if constexpr (!is_frozen) x.scale(x.inverse_norm());
     }
 
-    // All slots of the team take token i; where it is read, the team's part of y comes to lie in shared
-    // memory.
-    __device__ void take(Shared& shared, int i) const {
+    // All slots of the team take the group's tokens 0 … count - 1, unread: a slot stays in registers
+    // meanwhile, and as the boundary stands still the gates of neighbouring tokens are worked on at once.
+    __device__ void take_all(Shared& shared, int count) const {
+        for (int round = 0; round < rounds; ++round) {
+            Row x, base;
+            x.load(shared.x[slot(round)], lane);
+            base.load(shared.boundary[slot(round)], lane);
+#pragma unroll 4
+            for (int i = 0; i < count; ++i) {
+                Row k, v;
+                k.load(shared.k[i], lane);
+                v.load(shared.v[i], lane);
+                step(base, k, v, x);
+            }
+            x.store(shared.x[slot(round)], lane);
+        }
+    }
+
+    // All slots of the team take token i and are read; the team's part of y comes to lie in shared memory.
+    __device__ void take_and_read(Shared& shared, int i) const {
         Row k, v, q, y = {};
         k.load(shared.k[i], lane);
         v.load(shared.v[i], lane);
-        if (READS) q.load(shared.q[i], lane);
+        q.load(shared.q[i], lane);
         // The softmax is online (Milakov, Gimelshein 2018): scores seen so far are relative to the largest.
         float largest = -__int_as_float(0x7f800000), weights = 0;
         for (int round = 0; round < rounds; ++round) {
@@ -103,22 +125,20 @@ struct Team {
             base.load(is_frozen ? shared.boundary[slot(round)] : shared.x[slot(round)], lane);
             step(base, k, v, x);
             x.store(shared.x[slot(round)], lane);
-            if constexpr (READS) {
-                // What is read of: the boundary's slot, or the slot now.
-                if (AT_BOUNDARY && is_frozen)
-                    x = base;
-                else if (is_frozen)
-                    x.scale(x.inverse_norm());
-                const float score = sum_of_team(x.dot(q));
-                if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
-            }
+            // What is read of: the boundary's slot, or the slot now.
+            if (AT_BOUNDARY && is_frozen)
+                x = base;
+            else if (is_frozen)
+                x.scale(x.inverse_norm());
+            const float score = sum_of_team(x.dot(q));
+            if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
         }
-        if (!READS) return;
-        y.store(shared.parts[READS ? number : 0], lane);
+        y.store(shared.parts[number], lane);
         if (lane == 0) shared.largest[number] = largest, shared.weights[number] = weights;
     }
 
-    // A slot more of a softmax whose largest score is known so far.
+    // A slot more of a softmax whose largest score is known so far: y and `weights` are relative to it. The
+    // comparison is turned round so that a NaN becomes the largest and stays it.
     static __device__ void add(float score, const Row& slot, float& largest, float& weights, Row& y) {
         const float now = !(score <= largest) ? score : largest;
         const float kept = weights > 0 ? expf(largest - now) : 0, weight = expf(score - now);
@@ -132,18 +152,14 @@ struct Team {
 // Rows of `count` tokens from `first` on, a warp a row; seen by others after a barrier.
 __device__ void load_tokens(const LatticeArguments& given, int64_t batch, int64_t first, int count,
                             Shared& shared) {
-    const int lane = device::lane_of_thread();
-    constexpr int each = device::ceil_divide(row, 32);
     for (int at = device::warp_of_thread(); at < 3 * count; at += THREADS / 32) {
         const int which = at / count, i = at % count;
         if (which == 2 && !READS) break;
         const void* const from = which == 0 ? given.k : which == 1 ? given.v : given.q;
-        const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
-        float mine[each];
-        device::load_row<Storage, d>(words, true, NORMALISE && which != 1, mine);
         float* const to = which == 0 ? shared.k[i] : which == 1 ? shared.v[i] : shared.q[READS ? i : 0];
-#pragma unroll
-        for (int k = 0; k < each; ++k) to[lane + 32 * k] = mine[k];
+        device::stage_row<Storage, d, row>(
+            static_cast<const Word*>(from) + (batch * given.length + first + i) * d, true,
+            NORMALISE && which != 1, to);
     }
 }
 
@@ -182,18 +198,18 @@ struct Walk {
     __device__ void take(Range tokens) {
         while (true) {
             const int count = tokens.count() < group ? tokens.count() : group;
-            __syncthreads();  // the group, which other warps loaded
-            for (int i = 0; i < count; ++i) {
+            __syncthreads();  // the group, which warps loaded by rows and all teams read
+            if constexpr (!READS) team.take_all(shared, count);
+            for (int i = 0; READS && i < count; ++i) {
                 if (!is_frozen) put_boundary(tokens.first + i);
-                team.take(shared, i);
-                if (!READS) continue;
-                __syncthreads();  // the parts of y of all teams
+                team.take_and_read(shared, i);
+                __syncthreads();  // the parts of y, which teams wrote and threads add up column by column
                 store_y(given, batch, tokens.first + i, shared);
-                __syncthreads();  // they are read, before the next token's take their place
+                __syncthreads();  // they are added up: the next token's may take their place
             }
             tokens.first += count;
             if (tokens.count() <= 0) return;
-            __syncthreads();  // all are done with the group
+            __syncthreads();  // all teams have taken the group: the next one may take its place
             stage(tokens);
         }
     }
@@ -203,89 +219,83 @@ struct Walk {
     }
     // Slots before the token that opens a chunk.
     __device__ void put_boundary(int64_t token) {
-        if (!given.boundaries || token % given.boundary_chunk != 0) return;
-        team.store(slots_at(given.boundaries, batch * given.boundary_count + token / given.boundary_chunk),
-                   first_slot, shared.x);
+        if (!given.boundaries || token % given.chunk != 0) return;
+        team.store(slots_at(given.boundaries, batch * given.boundary_count + token / given.chunk), first_slot,
+                   shared.x);
     }
     // Between launches slots lie as they are; only those that were given are normalised first.
-    __device__ void load_live() {
-        if (given.tiling.first == 0)
-            team.load(given.given + batch * SLOT_COUNT * d, first_slot, shared.x, true);
-        else
-            team.load(slots_at(given.live, batch), first_slot, shared.x, false);
+    __device__ void load_state() {
+        team.load(given.m.from + batch * SLOT_COUNT * d, first_slot, shared.x, given.first == 0);
     }
-    __device__ void store_live() {
-        if (given.tiling.last < given.length)
-            return team.store(slots_at(given.live, batch), first_slot, shared.x);
-        if (given.final) team.store(slots_at(given.final, batch), first_slot, shared.x);
-        if (given.boundaries)
+    __device__ void store_state() {
+        if (given.m.to) team.store(slots_at(given.m.to, batch), first_slot, shared.x);
+        if (given.boundaries && given.last == given.length)
             team.store(slots_at(given.boundaries, (batch + 1) * given.boundary_count - 1), first_slot,
                        shared.x);
     }
 };
 
-// At the end of a chunk, so that the next one starts from unit vectors.
-__device__ void normalise_slots(const Team& team, Shared& shared) {
+// The team's slots from one place in shared memory to another: at the start of a chunk, what its tokens are
+// compared with; at its end onto themselves, normalised, so that the next chunk starts from unit vectors.
+// Inside a chunk x keeps its length, as normalising is not linear.
+__device__ void copy_slots(const Team& team, const float (*from)[row], float (*to)[row], bool normalises) {
     for (int round = 0; round < rounds; ++round) {
         Row x;
-        x.load(shared.x[team.slot(round)], team.lane);
-        x.scale(x.inverse_norm());
-        x.store(shared.x[team.slot(round)], team.lane);
-    }
-}
-
-// At its start: what the chunk's tokens are compared with.
-__device__ void keep_boundary(const Team& team, Shared& shared) {
-    for (int round = 0; round < rounds; ++round) {
-        Row x;
-        x.load(shared.x[team.slot(round)], team.lane);
-        x.store(shared.boundary[team.slot(round)], team.lane);
+        x.load(from[team.slot(round)], team.lane);
+        if (normalises) x.scale(x.inverse_norm());
+        x.store(to[team.slot(round)], team.lane);
     }
 }
 
 // Grid: exact: 1, batch; a block has all slots and all tokens. Frozen and read: tiles, batch; a block has all
 // slots and the tokens of tile x. Frozen and not read: strips of slots, batch; a block has slots x SLOTS … +
-// SLOTS - 1 and all tokens.
+// SLOTS - 1 and all tokens. Team t of a block has slots t, t + teams, … of the block's.
+//   reads    k, v, q [batch, length, d]; m.from [batch, slot_count, d], or tile_slots
+//            [batch, tiles, slot_count, d] where it is frozen and read: the tile's and its chunk's
+//   writes   y [batch, length, d], the block's tokens, where it READS; else tile_slots; m.to and boundaries
+//            [batch, boundary_count, slot_count, d] where it walks
+// Rows are padded to `row` numbers by zeros, slots to SLOTS by unit vectors that no softmax counts.
 extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const TilingArguments& tiling = given.tiling;
     Walk walk{given, shared, Team(), static_cast<int64_t>(blockIdx.y), 0};
     const int own_tile = is_frozen && READS ? blockIdx.x : 0;
-    Range tokens = is_frozen ? tokens_of(tiling, own_tile) : Range{tiling.first, tiling.last};
+    Range tokens = is_frozen ? tokens_of(tiling, own_tile) : Range{given.first, given.last};
     // Tokens are inputs, which no launch before this one writes; slots are not.
     walk.stage(tokens);
     device::wait_for_launches_before();
     device::let_next_launch_start();
     if constexpr (!is_frozen) {
-        walk.load_live();
+        walk.load_state();
         walk.take(tokens);
-        walk.store_live();
+        walk.store_state();
     } else if constexpr (READS) {
         // The tile's own state, and that of the tile which opens its chunk.
         const int64_t first_state = walk.batch * tiling.tiles;
         const int opening = own_tile - own_tile % tiling.tiles_a_chunk;
-        walk.team.load(walk.slots_at(given.states, first_state + own_tile), 0, shared.x, false);
-        walk.team.load(walk.slots_at(given.states, first_state + opening), 0, shared.boundary, false);
+        walk.team.load(walk.slots_at(given.tile_slots, first_state + own_tile), 0, shared.x, false);
+        walk.team.load(walk.slots_at(given.tile_slots, first_state + opening), 0, shared.boundary, false);
         walk.take(tokens);
     } else {
         walk.first_slot = blockIdx.x * SLOTS;
-        walk.load_live();
+        walk.load_state();
         for (int tile = 0; tile < tiling.tiles; ++tile) {
             if (tile > 0) {
                 tokens = tokens_of(tiling, tile);
-                __syncthreads();  // all are done with the tile before
+                __syncthreads();  // all teams have taken the tile before: this one may take its place
                 walk.stage(tokens);
             }
             if (opens_chunk(tiling, tile)) {
                 walk.put_boundary(tokens.first);
-                keep_boundary(walk.team, shared);
+                copy_slots(walk.team, shared.x, shared.boundary, false);
             }
-            walk.team.store(walk.slots_at(given.states, walk.batch * tiling.tiles + tile), walk.first_slot,
-                            shared.x);
+            walk.team.store(walk.slots_at(given.tile_slots, walk.batch * tiling.tiles + tile),
+                            walk.first_slot, shared.x);
             walk.take(tokens);
-            if (opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles) normalise_slots(walk.team, shared);
+            if (opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles)
+                copy_slots(walk.team, shared.x, shared.x, true);
         }
-        walk.store_live();
+        walk.store_state();
     }
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "kernels/core/table.h"
-#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -40,7 +39,7 @@ int64_t bytes_of_tokens(const Job& job, int64_t tokens) {
 // What makes a thread block's share large.
 std::string largest_of(const Job& job) {
     if (job.rule->is(State::slots)) return "slot_count = " + std::to_string(job.slot_count);
-    return job.rule->is_windowed ? "omega_window = " + std::to_string(job.window)
+    return job.rule->is_windowed ? "omega_window = " + std::to_string(job.omega_window)
                                  : "d = " + std::to_string(job.d);
 }
 
@@ -66,8 +65,23 @@ cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shar
     return {"kernels/memory/cuda/" + name + ".cu", name, std::move(defines), threads, shared_bytes};
 }
 
-GateArguments arguments_of(const Gates& gates) {
-    return {gates.alpha, gates.eta, gates.theta, gates.lambda, gates.share};
+TokenArguments token_arguments(const Job& job) {
+    return {job, job, job.gates, job.length, 0, job.length};  // its vectors and its states
+}
+
+void take_live(cuda::PlanBuilder& builder, const Job& job, TokenArguments& all) {
+    const int64_t numbers = job.batch * job.state_rows() * job.d;
+    all.m.live = builder.take<float>(numbers);
+    if (job.rule->has_second_state()) all.s.live = builder.take<float>(numbers);
+}
+
+void narrow(TokenArguments& all, Range tokens) {
+    all.first = tokens.first;
+    all.last = tokens.last;
+    for (PassedState* state : {&all.m, &all.s}) {
+        if (all.first > 0) state->from = state->live;
+        if (all.last < all.length) state->to = state->live;
+    }
 }
 
 TilingArguments arguments_of(const Tiling& tiling, int64_t halo) {
@@ -83,7 +97,7 @@ TilingArguments arguments_of(const Tiling& tiling, int64_t halo) {
 }
 
 Grid tile_grid(const Tiling& tiling, int64_t batch) {
-    return {side("ceil(L / tile)", tiling.count()), side("B", batch)};
+    return {side("tiles", tiling.count()), side("B", batch)};
 }
 
 void add_sequential(cuda::PlanBuilder& builder, const Job& job) { add_tokens(builder, job, 1); }

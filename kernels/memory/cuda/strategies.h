@@ -6,6 +6,7 @@
 #include "kernels/cuda/plan_builder.h"
 #include "kernels/memory/cuda/arguments.cuh"
 #include "kernels/memory/job.h"
+#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 
@@ -56,10 +57,29 @@ int64_t exact_shared_bytes(const Job& job, int64_t tokens);
 int64_t tree_shared_bytes(const Job& job);
 int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads);
 
+// What a launch over all tokens is given.
+TokenArguments token_arguments(const Job& job);
+// Takes memory for the states between launches.
+void take_live(cuda::PlanBuilder& builder, const Job& job, TokenArguments& all);
+// Leaves one of several launches: from the state that the one before left, to that of the one after.
+void narrow(TokenArguments& all, Range tokens);
+// A launch for every `tokens` tokens, one after another.
+template <class Arguments>
+void launch_steps(cuda::PlanBuilder& builder, const Job& job, int64_t tokens, const Grid& grid,
+                  const cuda::KernelSource& source, Arguments all) {
+    if (tokens < job.length) take_live(builder, job, all);
+    builder.launch_steps(describe::tokens(job, tokens), grid, source, ceil_divide(job.length, tokens),
+                         [all, tokens](int64_t step) {
+                             Arguments mine = all;
+                             const int64_t first = step * tokens;
+                             narrow(mine, {first, std::min(first + tokens, all.length)});
+                             return mine;
+                         });
+}
+
 // The kernel of the file that is called like it.
 cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shared_bytes,
                           cuda::Defines defines = {});
-GateArguments arguments_of(const Gates& gates);
 TilingArguments arguments_of(const Tiling& tiling, int64_t halo);
 // Tiles of all sequences, as a launch's grid has them.
 Grid tile_grid(const Tiling& tiling, int64_t batch);

@@ -3,8 +3,9 @@
 // (lane_row.cuh). Tokens come in groups of GROUP, the next one on its way past the registers while one is
 // worked on.
 //
-// Defines: THREADS, SHARED_BYTES, RULE, X (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes of a
-// copy that rows allow), NORMALISE, WINDOW (of atlas_omega, else 1).
+// Defines: THREADS, SHARED_BYTES, HAS_MOMENTUM, READS_MEMORY, READS_W_OMEGA, IS_WINDOWED (of the rule), X
+// (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes of a copy that rows allow), NORMALISE, WINDOW
+// (tokens of it, 1 without).
 #pragma once
 
 #include "kernels/cuda/device/activations.cuh"
@@ -15,21 +16,14 @@
 
 namespace sawtooth::memory {
 
-enum class Rule { titans, delta, hebbian, atlas, atlas_omega };
-
 using Storage = device::X;
 using Word = Storage::Word;
-
-constexpr Rule rule = Rule::RULE;
-constexpr bool has_momentum = rule == Rule::titans || rule == Rule::atlas || rule == Rule::atlas_omega;
-constexpr bool reads_memory = rule != Rule::hebbian && rule != Rule::atlas;
-constexpr bool is_windowed = rule == Rule::atlas_omega;
 
 constexpr int d = WIDTH;
 constexpr int row = device::round_up(d, 4 * LANES);  // of keys and queries in shared memory
 constexpr int warps = THREADS / 32, rows = THREADS / LANES;
 constexpr int group = GROUP;
-constexpr int ring = is_windowed ? WINDOW - 1 + GROUP : GROUP;  // tokens whose keys and values are kept
+constexpr int ring = IS_WINDOWED ? WINDOW - 1 + GROUP : GROUP;  // tokens whose keys and values are kept
 constexpr int raw_words = device::round_up(group * d, 8);
 static_assert(THREADS % 32 == 0, "rows are summed over whole warps");
 
@@ -39,15 +33,20 @@ constexpr int columns = Row::columns;  // of a thread
 // Keys and values of token t lie at t % ring: those of a window, and of the group that is worked on.
 struct Staged {
     alignas(16) Word raw[2][3][raw_words];  // k, v, q of two groups as they come
-    alignas(16) float gates[2][3][group];
-    alignas(16) float k[ring][row];
+    alignas(16) float gates[2][3][group];   // alpha, eta, theta of two groups
+    alignas(16) float k[ring][row];         // whole rows, which all rows of M read
     alignas(16) float q[group][row];
-    float v[ring][rows];
-    float y[group][rows];
-    alignas(16) float inputs_of_w[rule == Rule::atlas ? group : 1][2 * row];
+    float v[ring][rows];   // of the block's rows alone, one number for each of them
+    float y[group][rows];  // the same, written by lane 0 of a row
+    alignas(16) float inputs_of_w[READS_W_OMEGA ? group : 1][2 * row];  // silu([k; v]), each padded
 };
 
 __device__ inline float sum_of_row(float part) { return device::sum_of_lanes<LANES>(part); }
+
+// Of the window that ends at this token.
+__device__ inline int64_t first_of_window(int64_t token) {
+    return token > WINDOW - 1 ? token - (WINDOW - 1) : 0;
+}
 
 // Where row r of a state [d, d] of a batch item lies; null where there is none.
 template <class Number>
@@ -61,6 +60,19 @@ struct Tokens {
     __device__ int count() const { return static_cast<int>(last - first < group ? last - first : group); }
 };
 
+// Gates that are absent: alpha 0, eta 0, theta 1, in both sides, as copies leave them alone. Seen by others
+// after a barrier.
+__device__ inline void fill_absent_gates(const Gates& given, Staged& shared) {
+    for (int at = threadIdx.x; at < 2 * group; at += THREADS) {
+        auto& [alpha, eta, theta] = shared.gates[at / group];
+        if (!given.alpha) alpha[at % group] = 0;
+        if (!given.eta) eta[at % group] = 0;
+        if (!given.theta) theta[at % group] = 1;
+    }
+}
+
+// Copies of a group into one side of `raw` and `gates`, by all threads; behind the last token zeros. A thread
+// waits for its own copies, then a barrier makes them seen.
 __device__ inline void start_copies(const ExactArguments& given, const Tokens& tokens, Staged& shared,
                                     int side) {
     const int64_t token = tokens.batch * given.length + tokens.first;
@@ -78,33 +90,22 @@ __device__ inline void start_copies(const ExactArguments& given, const Tokens& t
     }
 }
 
-// One row of d words, a warp to it, normalised where it is to be; zeros behind d.
-__device__ inline void normalise_row(const Word* from, float* to, bool normalises) {
-    constexpr int each = device::ceil_divide(row, 32);
-    float mine[each];
-    const int lane = device::lane_of_thread();
-    device::load_row<Storage, d>(from, true, normalises, mine);
-#pragma unroll
-    for (int k = 0; k < each; ++k)
-        if (lane + 32 * k < row) to[lane + 32 * k] = mine[k];
-}
-
-// The copies of a group, which all threads see, become what the tokens are worked on with; seen by others
-// after a barrier.
+// The copies of a group, which all threads see, become what the tokens are worked on with: keys and queries a
+// warp a row, values of the block's rows a thread a number. Seen by others after a barrier.
 __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& shared, int side) {
     for (int at = device::warp_of_thread(); at < 2 * group; at += warps) {
         const int i = at / 2, slot = static_cast<int>((tokens.first + i) % ring);
         if (i >= tokens.count()) break;
-        normalise_row(shared.raw[side][at % 2 == 0 ? 0 : 2] + i * d,
-                      at % 2 == 0 ? shared.k[slot] : shared.q[i], NORMALISE);
+        device::stage_row<Storage, d, row>(shared.raw[side][at % 2 == 0 ? 0 : 2] + i * d, true, NORMALISE,
+                                           at % 2 == 0 ? shared.k[slot] : shared.q[i]);
     }
     for (int at = threadIdx.x; at < tokens.count() * rows; at += THREADS) {
         const int i = at / rows, r = at % rows;
         shared.v[(tokens.first + i) % ring][r] =
             first_row + r < d ? Storage::widen(shared.raw[side][1][i * d + first_row + r]) : 0;
     }
-    if constexpr (rule == Rule::atlas) {
-        __syncthreads();  // keys, which other warps normalised
+    if constexpr (READS_W_OMEGA) {
+        __syncthreads();  // keys, which warps normalised by tokens and threads read by elements
         for (int at = threadIdx.x; at < tokens.count() * row; at += THREADS) {
             const int i = at / row, c = at % row;
             shared.inputs_of_w[i][c] = device::silu(shared.k[(tokens.first + i) % ring][c]);
@@ -114,10 +115,10 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
     }
 }
 
-__device__ inline Gate gate_of(const GateArguments& given, const Staged& shared, int side, int i) {
-    const float step = given.theta ? shared.gates[side][2][i] : 1;
-    return {1 - (given.alpha ? shared.gates[side][0][i] : 0), given.eta ? shared.gates[side][1][i] : 0,
-            step * given.share};
+// Of token i of the group; rules of matrices have no lambda.
+__device__ inline Gate gate_of(const Gates& given, const Staged& shared, int side, int i) {
+    const auto& [alpha, eta, theta] = shared.gates[side];
+    return {1 - alpha[i], eta[i], theta[i] * given.share};
 }
 
 // y of the block's rows, which all threads see; not of the first `skipped` tokens.

@@ -16,6 +16,8 @@ static_assert(SHARED_BYTES == 0, "shared memory is static here");
 
 // Grid: pieces of M, batch. Every block makes the means for itself; its threads share the elements of M with
 // those of the other blocks, element blockIdx.x THREADS + threadIdx.x and every gridDim.x THREADS after it.
+//   reads    alpha [batch, length], sums [batch, locals, d], m.from [batch, d, d]
+//   writes   m.to [batch, d, d]; boundaries [batch, boundary_count, d, d]: M before the shard, and the last M
 extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments given) {
     __shared__ double room[THREADS];
     __shared__ float mean[d];
@@ -23,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments 
     // An input, which no launch before this one writes.
     double alpha = 0;
     for (int64_t token = given.first + threadIdx.x; token < given.last; token += THREADS)
-        alpha += given.alpha[batch * given.length + token];
+        alpha += given.gates.alpha[batch * given.length + token];
     const float decay =
         1 - static_cast<float>(device::sum_of_block(alpha, room) / static_cast<double>(count));
     device::wait_for_launches_before();
@@ -34,14 +36,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments 
             sum += given.sums[(batch * given.locals + local) * d + r];
         mean[r] = sum / static_cast<float>(count);
     }
-    __syncthreads();  // all of `mean`, before any thread multiplies two of its elements
+    __syncthreads();  // `mean`, an element a thread, of which every thread multiplies two
     for (int at = blockIdx.x * THREADS + threadIdx.x; at < d * d; at += gridDim.x * THREADS) {
-        const float m = given.m_from ? given.m_from[batch * d * d + at] : 0;
+        const float m = given.m.from ? given.m.from[batch * d * d + at] : 0;
         const float moved = decay * m + mean[at / d] * mean[at % d];
-        given.m_to[batch * d * d + at] = moved;
+        given.m.to[batch * d * d + at] = moved;
         if (!given.boundaries) continue;
         float* const boundaries = given.boundaries + batch * given.boundary_count * d * d + at;
-        boundaries[given.first / given.shard * d * d] = m;
+        boundaries[given.first / given.chunk * d * d] = m;
         if (given.last == given.length) boundaries[(given.boundary_count - 1) * d * d] = moved;
     }
 }

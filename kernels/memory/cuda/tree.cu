@@ -21,11 +21,14 @@ using namespace sawtooth::memory;
 
 static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp makes the nodes of a binary tree");
 
-// Thread t alone reads and writes column t of m, s and boundary.
+// The columns of a state's row that a thread has, thread t in column t, which no other reads or writes: in
+// shared memory, as registers would not hold them beside a tile's totals.
+using Columns = float[columns][THREADS];
+
 struct Shared {
     Staged staged;
-    float m[columns][THREADS], s[columns][THREADS], boundary[columns][THREADS];
-    float errors[is_windowed ? ring : 1][rows];
+    Columns m, s, boundary;
+    float errors[IS_WINDOWED ? ring : 1][rows];  // of token t at t % ring, like its key and value
     float4 nodes[2 * group];  // a, b, h: leaves from `group` on, node n has the children 2 n and 2 n + 1
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
@@ -39,14 +42,16 @@ __device__ void make_nodes(const ExactArguments& given, int side, int count, Sha
         shared.nodes[group + lane] = {gate.decay, gate.keep, lane < count ? gate.keep : 1, gate.step};
     }
     for (int width = group / 2; width >= 1; width /= 2) {
-        __syncwarp();  // the level below, two nodes of which are joined here
+        __syncwarp();  // the level below, which other lanes wrote and two nodes of which are joined here
         if (lane >= width) continue;
         const float4 one = shared.nodes[2 * (width + lane)], two = shared.nodes[2 * (width + lane) + 1];
+        // First `one`, then `two`; the last number, the step, is of leaves alone.
         shared.nodes[width + lane] = {two.x * one.x, two.x * one.y + two.y * one.z, two.z * one.z, 0};
     }
 }
 
-// The totals of one element of the matrices, or states that come down to it.
+// The totals of one element of the matrices, or states that come down to it: slot t is token t of the tile.
+// All loops unroll, so that slots are registers.
 struct Elements {
     float x[group], z[group];
 
@@ -56,9 +61,9 @@ struct Elements {
         for (int half = 1; half < group; half *= 2)
 #pragma unroll
             for (int right = 2 * half - 1; right < group; right += 2 * half) {
-                const float4 second = nodes[(group + right) / half];
+                const float4 second = nodes[(group + right) / half];  // of the right half
                 const int left = right - half;
-                if (has_momentum) {
+                if (HAS_MOMENTUM) {
                     x[right] += second.x * x[left] + second.y * z[left];
                     z[right] += second.z * z[left];
                 } else {
@@ -73,10 +78,10 @@ struct Elements {
 #pragma unroll
             for (int right = 2 * half - 1; right < group; right += 2 * half) {
                 const int left = right - half;
-                const float4 first = nodes[(group + left) / half];
+                const float4 first = nodes[(group + left) / half];  // of the left half
                 const float m = x[right], s = z[right];
                 x[right] = first.x * m + x[left];
-                if (has_momentum) {
+                if (HAS_MOMENTUM) {
                     x[right] += first.y * s;
                     z[right] = first.z * s + z[left];
                 }
@@ -86,17 +91,23 @@ struct Elements {
     }
 };
 
+// The thread's own columns in registers; no other thread takes part.
+__device__ Row row_of(const Columns& from) {
+    Row part;
+#pragma unroll
+    for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
+    return part;
+}
+
 // A row of the boundary's memory times a row in shared memory; all lanes of the row have the sum.
 __device__ float read_boundary(const Shared& shared, const float* from, int lane) {
     Row part;
     part.load(from, lane);
-    float sums[4] = {};
-#pragma unroll
-    for (int j = 0; j < columns; ++j) sums[j % 4] += shared.boundary[j][threadIdx.x] * part[j];
-    return sum_of_row(sums[0] + sums[1] + (sums[2] + sums[3]));
+    return sum_of_row(row_of(shared.boundary).dot(part));
 }
 
-// w = W silu([k; v]) of row r, which stands for the error of a memory that is not read; W from global memory.
+// Row r of w = W silu([k; v]), W [d, 2 d], which stands for the error of a memory that is not read; W from
+// global memory.
 __device__ float atlas_error(const ExactArguments& given, const Staged& staged, int i, int r, int lane) {
     float sum = 0;
     Row keys, values;
@@ -119,11 +130,12 @@ struct Tree {
     int lane, local_row, r;
     float errors[group];
 
-    // Of all tokens of the tile, and of those before it that windows reach.
+    // Of all tokens of the tile, all at the boundary's memory; of windows also of the tokens before it, which
+    // an earlier tile may have seen against another boundary. All lanes of a row have an error.
     __device__ void make_errors(const Tokens& tokens) {
         const Staged& staged = shared.staged;
-        if constexpr (is_windowed) {
-            const int64_t from = tokens.first - (WINDOW - 1) > 0 ? tokens.first - (WINDOW - 1) : 0;
+        if constexpr (IS_WINDOWED) {
+            const int64_t from = first_of_window(tokens.first);
             for (int64_t token = from; token < tokens.first + tokens.count(); ++token) {
                 const int slot = static_cast<int>(token % ring);
                 const float e = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
@@ -136,9 +148,9 @@ struct Tree {
                 errors[i] = 0;
                 if (i >= tokens.count()) continue;
                 const int slot = static_cast<int>((tokens.first + i) % ring);
-                if constexpr (reads_memory)
+                if constexpr (READS_MEMORY)
                     errors[i] = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
-                else if constexpr (rule == Rule::hebbian)
+                else if constexpr (!READS_W_OMEGA)
                     errors[i] = -staged.v[slot][local_row];
                 else
                     errors[i] = atlas_error(given, staged, i, r, lane);
@@ -146,17 +158,16 @@ struct Tree {
         }
     }
 
-    // What token i adds to one column.
+    // What token i adds to one column, to S and so to M: -theta e k; 0 behind the last token.
     __device__ float leaf(const Tokens& tokens, int i, int column) const {
         const Staged& staged = shared.staged;
         if (i >= tokens.count()) return 0;
         const int64_t token = tokens.first + i;
         const float step = shared.nodes[group + i].w;
-        if constexpr (is_windowed) {
+        if constexpr (IS_WINDOWED) {
             // Every error of the window, of which those before this chunk are of its boundary's memory too.
             float sum = 0;
-            for (int64_t source = token - (WINDOW - 1) > 0 ? token - (WINDOW - 1) : 0; source <= token;
-                 ++source) {
+            for (int64_t source = first_of_window(token); source <= token; ++source) {
                 const int slot = static_cast<int>(source % ring);
                 sum += shared.errors[slot][local_row] * staged.k[slot][column];
             }
@@ -166,7 +177,8 @@ struct Tree {
         }
     }
 
-    // One column over all tokens: its part of y is added.
+    // One column over all tokens: its part of y is added. Leaves are kept beside the totals, which the way up
+    // overwrites: the state after a token is the one before it and its leaf.
     __device__ void scan_column(const Tokens& tokens, int j, float (&y)[group]) {
         const int column = Row::column(lane, j);
         Elements elements;
@@ -184,15 +196,16 @@ struct Tree {
         for (int i = 0; i < group; ++i) {
             if (i >= tokens.count()) break;
             const float4 gate = shared.nodes[group + i];
-            s = has_momentum ? gate.z * elements.z[i] + leaves[i] : leaves[i];
+            s = HAS_MOMENTUM ? gate.z * elements.z[i] + leaves[i] : leaves[i];
             m = gate.x * elements.x[i] + s;
             if (!AT_BOUNDARY) y[i] += m * shared.staged.q[i][column];
         }
         shared.m[j][threadIdx.x] = m;
-        if (has_momentum) shared.s[j][threadIdx.x] = s;
+        if (HAS_MOMENTUM) shared.s[j][threadIdx.x] = s;
     }
 
-    // Column after column, then y of all tokens.
+    // Column after column, then y of all tokens: a lane has the part of its columns of every token, and sums
+    // go over the lanes of a row once a tile.
     __device__ void scan(const Tokens& tokens) {
         float y[group] = {};
         for (int j = 0; j < columns; ++j) scan_column(tokens, j, y);
@@ -206,7 +219,6 @@ struct Tree {
     }
 
     // The thread's columns of row r of a state [d, d], whose first element is number `at`.
-    using Columns = float[columns][THREADS];
     __device__ void load(const float* state, int64_t at, Columns& to) const {
         Row part;
         part.load_unpadded(row_of_state(state, at, r), d, lane);
@@ -214,10 +226,7 @@ struct Tree {
         for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = part[j];
     }
     __device__ void store(float* state, int64_t at, const Columns& from) const {
-        Row part;
-#pragma unroll
-        for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
-        part.store_unpadded(row_of_state(state, at, r), d, lane);
+        row_of(from).store_unpadded(row_of_state(state, at, r), d, lane);
     }
 };
 
@@ -232,7 +241,12 @@ __device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t fi
     return {batch, first, next < given.last ? next : given.last};
 }
 
-// Grid: 1, strips of rows, batch. Block y has rows y rows … + rows - 1 of M and S for all tokens.
+// Grid: 1, strips of rows, batch. Block (0, y, z) has rows y rows … + rows - 1 of M and S of sequence z for
+// all tokens, thread t columns of row t / LANES of them, one after another.
+//   reads    k, v, q [batch, length, d], gates [batch, length], W [d, 2 d]; m.from, s.from [batch, d, d]
+//   writes   y [batch, length, d], the block's columns; m.to, s.to [batch, d, d] and boundaries
+//            [batch, boundary_count, d, d], the block's rows
+// Rows are padded to `row` numbers by zeros, tiles to `group` tokens by ones that change nothing.
 extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -241,8 +255,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
     Tree tree{given, shared, static_cast<int>(threadIdx.x % LANES), static_cast<int>(threadIdx.x / LANES),
               static_cast<int>(first_row + threadIdx.x / LANES)};
     // Tokens and the first state are inputs, which no launch before this one writes.
-    tree.load(given.m_from, state_at, shared.m);
-    tree.load(given.s_from, state_at, shared.s);
+    tree.load(given.m.from, state_at, shared.m);
+    tree.load(given.s.from, state_at, shared.s);
+    fill_absent_gates(given.gates, shared.staged);
     start_copies(given, tile_at(given, batch, given.first), shared.staged, 0);
     device::wait_for_launches_before();
     device::let_next_launch_start();
@@ -250,10 +265,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
     for (int64_t first = given.first; first < given.last; first = next_tile(first, given.chunk), side ^= 1) {
         const Tokens tokens = tile_at(given, batch, first);
         device::wait_for_copies();
-        __syncthreads();  // the copies of all threads; the tile before is done with
+        // The copies of all threads may be unpacked; the tile before is scanned and its y stored, so that
+        // what is unpacked may take its place.
+        __syncthreads();
         unpack(tokens, first_row, shared.staged, side);
         if (device::warp_of_thread() == 0) make_nodes(given, side, tokens.count(), shared);
-        __syncthreads();  // tokens and nodes, which other threads made; the other side may be filled
+        __syncthreads();  // tokens and nodes, which other warps made, are read by rows; `raw` is free
         if (const int64_t next = next_tile(first, given.chunk); next < given.last)
             start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);
         // A chunk begins: its boundary is what errors are taken from until the next.
@@ -266,11 +283,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
         }
         tree.make_errors(tokens);
         tree.scan(tokens);
-        __syncthreads();  // y of all rows, which is stored token by token
+        __syncthreads();  // y, written by rows, is stored by tokens
         store_y(given, tokens, first_row, 0, shared.staged);
     }
-    tree.store(given.m_to, state_at, shared.m);
-    tree.store(given.s_to, state_at, shared.s);
+    tree.store(given.m.to, state_at, shared.m);
+    tree.store(given.s.to, state_at, shared.s);
     if (given.boundaries)
         tree.store(given.boundaries, ((batch + 1) * given.boundary_count - 1) * d * d, shared.m);
 }

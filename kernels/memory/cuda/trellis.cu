@@ -68,25 +68,21 @@ __device__ void advance(Row& row, float decay, float u, const float* with, int l
 // Rows and gates of `count` tokens from `first` on, a warp a row; seen by others after a barrier.
 __device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_t first, int count,
                             Shared& shared) {
-    const int lane = device::lane_of_thread();
-    constexpr int each = device::ceil_divide(wide, 32);
     for (int at = device::warp_of_thread(); at < 4 * count; at += warps) {
         // All x first, then all k, v and q.
         const int which = at / count, i = at % count;
         const void* const from = which == 0 ? given.x : which == 1 ? given.k : which == 2 ? given.v : given.q;
-        const Word* const words = static_cast<const Word*>(from) + (batch * given.length + first + i) * d;
-        float mine[each];
-        device::load_row<Storage, d>(words, true, NORMALISE && (which == 1 || which == 3), mine);
         float* const to = which == 0   ? shared.x[i]
                           : which == 1 ? shared.k[i]
                           : which == 2 ? shared.v[i]
                                        : shared.q[i];
-#pragma unroll
-        for (int n = 0; n < each; ++n) to[lane + 32 * n] = mine[n];
+        device::stage_row<Storage, d, wide>(
+            static_cast<const Word*>(from) + (batch * given.length + first + i) * d, true,
+            NORMALISE && (which == 1 || which == 3), to);
     }
     // Both memories have the same gates but for lambda.
     for (int i = threadIdx.x; i < count; i += THREADS) {
-        GateArguments gates = given.gates;
+        Gates gates = given.gates;
         shared.keys[i] = gate_at(gates, batch * given.length + first + i);
         gates.lambda = given.lambda_values;
         shared.decay_of_values[i] = gate_at(gates, batch * given.length + first + i).decay;
@@ -108,7 +104,11 @@ __device__ void bend(int count, Shared& shared) {
     }
 }
 
-// Grid: batch; a block has both memories of its batch item.
+// Grid: batch; a block has both memories of its sequence, thread t row t / 8 of both, where they have it.
+//   reads    x, k, v, q [batch, length, d], gates [batch, length]; S_K = m.from [batch, c, d] and
+//            S_V = s.from [batch, d, c]
+//   writes   y [batch, length, d]; S_K to m.to and S_V to s.to
+// Rows of d numbers are padded to `wide`, those of c to `narrow`, by zeros, which add nothing to a product.
 extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -126,11 +126,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
         if (first == given.first) {
             device::wait_for_launches_before();
             device::let_next_launch_start();
-            keys.load_unpadded(given.keys_from && has_key ? given.keys_from + key_at : nullptr, d, lane);
-            values.load_unpadded(given.values_from && has_value ? given.values_from + value_at : nullptr, c,
-                                 lane);
+            keys.load_unpadded(given.m.from && has_key ? given.m.from + key_at : nullptr, d, lane);
+            values.load_unpadded(given.s.from && has_value ? given.s.from + value_at : nullptr, c, lane);
         }
-        __syncthreads();  // the tokens, which other warps loaded; y of the group before is stored
+        __syncthreads();  // the tokens, which warps loaded by rows and all rows of S_K read
         for (int i = 0; i < count; ++i) {
             const Gate gate = shared.keys[i];
             const float e = product(keys, shared.x[i], lane) - (has_key ? shared.k[i][r] : 0);
@@ -139,20 +138,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
             const float z = product(keys, shared.x[i], lane), of_query = product(keys, shared.q[i], lane);
             if (lane == 0 && has_key) shared.z[i][r] = z, shared.r[i][r] = of_query;
         }
-        __syncthreads();  // z and r of all rows, before they are normalised token by token
+        __syncthreads();  // z and r, written by rows of S_K, are bent and normalised by tokens
         bend(count, shared);
-        __syncthreads();  // z and r as S_V takes them
+        __syncthreads();  // z and r, bent by warps, are read by all rows of S_V
         for (int i = 0; i < count; ++i) {
             const float f = product(values, shared.z[i], lane) - (has_value ? shared.v[i][r] : 0);
             advance(values, shared.decay_of_values[i], -shared.keys[i].step * f, shared.z[i], lane);
             const float y = product(values, shared.r[i], lane);
             if (lane == 0 && has_value) shared.y[i][r] = y;
         }
-        __syncthreads();  // y of all rows; the tokens are done with
+        __syncthreads();  // y, written by rows, is stored by tokens; tokens of the next group may be loaded
         Word* const y = static_cast<Word*>(given.y) + (batch * given.length + first) * d;
         for (int at = threadIdx.x; at < count * d; at += THREADS)
             y[at] = Storage::narrow(shared.y[at / d][at % d]);
     }
-    if (has_key) keys.store_unpadded(given.keys_to ? given.keys_to + key_at : nullptr, d, lane);
-    if (has_value) values.store_unpadded(given.values_to ? given.values_to + value_at : nullptr, c, lane);
+    if (has_key) keys.store_unpadded(given.m.to ? given.m.to + key_at : nullptr, d, lane);
+    if (has_value) values.store_unpadded(given.s.to ? given.s.to + value_at : nullptr, c, lane);
 }

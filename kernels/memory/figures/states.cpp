@@ -63,12 +63,15 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     return plan->outputs();
 }
 
-Figure state_figure(const std::string& name, const Array& state, const Drawn& drawn) {
-    Figure figure = new_figure(
-        "state-" + name, Place::outputs,
-        fmt::format("{} of sequence {}: {}", name, drawn.batch, drawn.boundary_words()),
-        "One row of the matrix a row, red and blue around zero.", {.label = "column"}, {.label = "row"});
-    HeatMap map = heat_map(name, state.shape[1], state.shape[2]);
+// Slots are one a row; of a matrix every output but y is one.
+Figure state_figure(const Array& state, const Drawn& drawn, bool is_slots) {
+    Figure figure =
+        new_figure("state-" + state.name, Place::outputs,
+                   fmt::format("{} of sequence {}: {}", is_slots ? "Slots" : state.name, drawn.batch,
+                               drawn.boundary_words()),
+                   is_slots ? "One slot a row." : "One row of the matrix a row, red and blue around zero.",
+                   {.label = "column"}, {.label = "row"});
+    HeatMap map = heat_map(state.name, state.shape[1], state.shape[2]);
     map.colours = HeatMap::Colours::diverging;
     figure.chosen_by = {"drawn_batch", "drawn_strategy", "drawn_boundary"};
     for (int64_t i = 0; i < state.count(); ++i) map.values.push_back(state.value(i).real());
@@ -82,15 +85,6 @@ Figure missing_state(const Drawn& drawn, const std::string& reason) {
                    fmt::format("Memory of sequence {}: {}", drawn.batch, drawn.boundary_words()), "", {}, {});
     figure.missing = fmt::format("The memory at a boundary as a heat map. Not now: {}.", reason);
     return figure;
-}
-
-std::vector<Figure> heat_maps(const Result& result, const Drawn& drawn) {
-    const auto states = states_at(result, drawn);
-    if (!states) return {missing_state(drawn, states.error().text)};
-    std::vector<Figure> figures;
-    for (const Array& state : *states)
-        if (state.name != "y") figures.push_back(state_figure(state.name, state, drawn));
-    return figures;
 }
 
 // The tokens of the chunk that starts at the drawn boundary, or of the last one.
@@ -165,18 +159,16 @@ std::vector<float> decay_products(std::span<const float> alpha) {
 
 std::vector<Figure> state_figures(const Result& result) {
     const Drawn drawn(result.parameters);
-    if (!rule_of(result.parameters).is(State::slots)) {
-        std::vector<Figure> figures = heat_maps(result, drawn);
-        figures.push_back(decay_figure(result, drawn));
-        return figures;
-    }
+    const bool has_slots = rule_of(result.parameters).is(State::slots);
     const auto states = states_at(result, drawn);
-    if (!states) return {missing_state(drawn, states.error().text)};
-    const Array& slots = *find(*states, "m");
-    Figure figure = state_figure("m", slots, drawn);
-    figure.title = fmt::format("Slots of sequence {}: {}", drawn.batch, drawn.boundary_words());
-    figure.caption = "One slot a row.";
-    return {std::move(figure), gate_figure(result, drawn, slots)};
+    std::vector<Figure> figures;
+    if (!states) figures.push_back(missing_state(drawn, states.error().text));
+    if (states)
+        for (const Array& state : *states)
+            if (state.name != "y") figures.push_back(state_figure(state, drawn, has_slots));
+    if (!has_slots) figures.push_back(decay_figure(result, drawn));
+    if (has_slots && states) figures.push_back(gate_figure(result, drawn, *find(*states, "m")));
+    return figures;
 }
 
 }  // namespace sawtooth::memory

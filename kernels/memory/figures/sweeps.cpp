@@ -21,10 +21,11 @@ Axis chunk_axis(const SweepAxis& chunks) { return swept_axis(chunks, *memory_fam
 // A click on a point sets the chunk, of tnt the shard, where the strategy has any.
 std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
     std::vector<Line> lines = timed_curves_of(sweep, number);
-    for (Line& line : lines) {
-        if (!has_chunks(line.label)) line.sets = {};
-        if (has_chunks(line.label)) line.sets.parameter = strategy_named(line.label).chunk;
-    }
+    for (Line& line : lines)
+        if (has_chunks(line.label))
+            line.sets.parameter = strategy_named(line.label).chunk;
+        else
+            line.sets = {};
     return lines;
 }
 
@@ -342,8 +343,7 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
 std::string fate(const Line& line) {
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
-        if (line.y[i] < 1) continue;
-        return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
+        if (line.y[i] >= 1) return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
     }
     return "stays below " + short_number(range_of({line}).high);
 }
