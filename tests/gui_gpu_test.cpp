@@ -165,7 +165,7 @@ TEST_CASE("a timeline of many tracks scrolls over its names and zooms over its p
     LabState lab = lab_with(engine);
     const WithCudaForms forms(lab);
     choose_backend(lab, BackendChoice::cuda, 0);
-    User user(lab, 1280, 720);
+    User user(lab, 1600, 900);
     answer_from_gpu(engine);
     user.frames(40);
     const auto wheel_at = [&](float share_of_width) {

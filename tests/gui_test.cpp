@@ -94,7 +94,7 @@ TEST_CASE("unticking a variant asks for the others", "[gui][window]") {
     CHECK(engine.requests.back().variants.empty());
 }
 
-TEST_CASE("a right click on a parameter sweeps it, and its points come into Views", "[gui][window]") {
+TEST_CASE("a right click on a parameter sweeps it, and its points come into More", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -110,7 +110,7 @@ TEST_CASE("a right click on a parameter sweeps it, and its points come into View
         std::find_if(lab.sweeps.begin(), lab.sweeps.end(), [](const auto& s) { return s.by_person; });
     REQUIRE(found != lab.sweeps.end());
     engine.cell(found->ticket, found->sweep, 2);
-    user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Views"); });
+    user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//More"); });
     user.frames(3);
     CHECK(found->figures);
     CHECK(found->done == 2);
@@ -239,8 +239,8 @@ TEST_CASE("a click on a point sets the parameter that it stands for, a drag does
     const size_t sent = engine.requests.size();
     bool was_found = false;
     const auto over_a_point = [&](ImGuiTestContext* ctx) {
-        ctx->WindowFocus("//Views");
-        const ImRect window = ctx->GetWindowByRef("//Views")->Rect();
+        ctx->WindowFocus("//More");
+        const ImRect window = ctx->GetWindowByRef("//More")->Rect();
         for (float y = window.Min.y; y < window.Max.y && !was_found; y += 6) {
             ctx->MouseTeleportToPos({window.GetCenter().x, y});
             ctx->Yield(2);
@@ -263,25 +263,19 @@ TEST_CASE("a click on a point sets the parameter that it stands for, a drag does
     CHECK(length_of(engine.requests.back()) < 1401);
 }
 
-TEST_CASE("the panel of the first figure comes to the front, and stays where a person went",
-          "[gui][window]") {
+TEST_CASE("the story is in front at first, and stays where a person went", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
     const auto in_front = [](const char* panel) { return ImGui::FindWindowByName(panel)->DockTabIsVisible; };
-    const auto answer_with_views = [&] {
-        auto result = std::make_shared<Result>();
-        result->request = engine.requests.back();
-        result->parameters = lab.parameters;
-        engine.answer(engine.run_ticket, result, {figure_that_sets_length(Place::views)});
-        user.frames(6);
-    };
-    answer_with_views();
-    CHECK(in_front("Views"));
+    finish_run(engine, user);
+    user.frames(6);
+    CHECK(in_front("Story"));
     ImGui::SetWindowFocus("Outputs");
     user.frames(3);
     CHECK(in_front("Outputs"));
-    answer_with_views();
+    engine.answer(engine.run_ticket, lab.result, {figure_that_sets_length(Place::views)});
+    user.frames(6);
     CHECK(in_front("Outputs"));
 }
 

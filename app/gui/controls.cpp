@@ -291,8 +291,7 @@ void draw_menu(LabState& lab, const Parameter& row) {
     if (const std::string why = reason_unused(lab, row); reason.empty() && !why.empty())
         reason = fmt::format("It has no effect now: {}.", why);
     if (ImGui::MenuItem("Sweep in the background", nullptr, false, reason.empty())) sweep_parameter(lab, row);
-    tooltip(reason.empty() ? fmt::format("Runs {} = {}; the figures come into Views.", row.name, names)
-                           : reason);
+    tooltip(reason.empty() ? fmt::format("Runs {} = {}. Results appear in More.", row.name, names) : reason);
     if (ImGui::MenuItem(fmt::format("Reset to {}", with_unit(to_text(row.initial), row)).c_str(), nullptr,
                         false, is_changed(lab, row)))
         reset_parameter(lab, row);

@@ -19,6 +19,14 @@ struct ShownFigure {
 // The figures of a place, those of the newest result first.
 std::vector<ShownFigure> shown_figures(const LabState& lab, Place place);
 
+// Where the figures of the family's story stand in a panel of that size, from its upper left corner on: those
+// that fit, whole. The rest is in More.
+struct PlacedFigure {
+    ShownFigure shown;
+    ImVec2 at, size;
+};
+std::vector<PlacedFigure> story_layout(const LabState& lab, ImVec2 room);
+
 // In a panel of that name: these figures under one legend, in a grid that fills the panel but for so many
 // pixels under it; scrolls where they would be too small. A sentence where there is none.
 void draw_figure_grid(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,

@@ -50,7 +50,7 @@ struct Failure {
     Request request;
 };
 
-// A sweep whose figures stand in Views: asked for by figures of the family, or by a person.
+// A sweep whose figures stand in Story and More: asked for by figures of the family, or by a person.
 struct BackgroundSweep {
     std::string key;  // the sweep's id, or what is swept by hand
     Sweep sweep;

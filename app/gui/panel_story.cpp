@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "app/gui/appearance.h"
 #include "app/gui/figure_view.h"
@@ -23,7 +22,7 @@ constexpr float narrowest = 264, lowest = 168;  // units, of a figure
 struct Row {
     std::vector<ShownFigure> figures;
     double weight = 1;
-    float least = 0, height = 0;  // pixels
+    float least = 0;  // pixels, of the height
 };
 
 std::vector<ShownFigure> all_figures(const LabState& lab) {
@@ -62,14 +61,11 @@ std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     return rows;
 }
 
-void share_out(std::vector<Row>& rows, float height) {
-    const float gaps = units(8) * static_cast<float>(rows.size() - 1);
-    float least = gaps;
-    double weights = 0;
-    for (const Row& row : rows) least += row.least, weights += row.weight;
-    const float spare = std::max(height - least, 0.0f);
-    for (Row& row : rows)
-        row.height = std::floor(row.least + spare * static_cast<float>(row.weight / weights));
+// What a legend over all of the figures would take is taken off before rows are chosen, so that the choice
+// does not depend on itself.
+std::vector<Row> story_rows(const LabState& lab, ImVec2 room) {
+    const float legend = legend_height(lab, all_figures(lab), room.x);
+    return rows_that_fit(lab, {room.x, room.y - legend});
 }
 
 std::vector<ShownFigure> figures_of(const std::vector<Row>& rows) {
@@ -78,36 +74,43 @@ std::vector<ShownFigure> figures_of(const std::vector<Row>& rows) {
     return shown;
 }
 
-// What a legend over all of the story would take is taken off before rows are chosen, so that the choice does
-// not depend on itself.
-std::vector<Row> story_rows(const LabState& lab, ImVec2 room) {
-    const float legend = legend_height(lab, all_figures(lab), room.x);
-    return rows_that_fit(lab, {room.x, room.y - legend});
-}
-
 }  // namespace
+
+std::vector<PlacedFigure> story_layout(const LabState& lab, ImVec2 room) {
+    const std::vector<Row> rows = story_rows(lab, room);
+    const float gap = units(8), legend = legend_height(lab, figures_of(rows), room.x);
+    float spare = room.y - legend - gap * static_cast<float>(rows.size() - 1), top = legend;
+    double weights = 0;
+    for (const Row& row : rows) spare -= row.least, weights += row.weight;
+    std::vector<PlacedFigure> placed;
+    for (const Row& row : rows) {
+        const auto count = static_cast<float>(row.figures.size());
+        const float share = std::max(spare, 0.0f) * static_cast<float>(row.weight / weights);
+        const ImVec2 size{std::floor((room.x - gap * (count - 1)) / count), std::floor(row.least + share)};
+        float left = 0;
+        for (const ShownFigure& each : row.figures) {
+            placed.push_back({each, {left, top}, size});
+            left += size.x + gap;
+        }
+        top += size.y + gap;
+    }
+    return placed;
+}
 
 void draw_story(LabState& lab) {
     const std::string shows = "the figures that matter most";
     if (lab.family->story.empty()) return draw_figure_grid(lab, "Story", all_figures(lab), shows);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    std::vector<Row> rows = story_rows(lab, room);
-    const auto shown = figures_of(rows);
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const auto placed = story_layout(lab, ImGui::GetContentRegionAvail());
+    if (placed.empty()) return centred_sentence(empty_sentence(lab, shows));
+    std::vector<ShownFigure> shown;
+    for (const PlacedFigure& each : placed) shown.push_back(each.shown);
     if (draw_filling_figure(lab, "Story", shown)) return;
-    if (rows.empty()) return centred_sentence(empty_sentence(lab, shows));
     draw_legend(lab, shown);
-    share_out(rows, ImGui::GetContentRegionAvail().y);
-    const float gap = units(8);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
-    for (const Row& row : rows) {
-        const auto count = static_cast<float>(row.figures.size());
-        const ImVec2 size{std::floor((room.x - gap * (count - 1)) / count), row.height};
-        for (const ShownFigure& each : row.figures) {
-            if (each.figure != row.figures.front().figure) ImGui::SameLine();
-            draw_shown_figure(lab, "Story", each, size);
-        }
+    for (const PlacedFigure& each : placed) {
+        ImGui::SetCursorScreenPos({corner.x + each.at.x, corner.y + each.at.y});
+        draw_shown_figure(lab, "Story", each.shown, each.size);
     }
-    ImGui::PopStyleVar();
 }
 
 void draw_more(LabState& lab) {

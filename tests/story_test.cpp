@@ -1,0 +1,88 @@
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include "app/engine/runner.h"
+#include "app/gui/figure_view.h"
+#include "app/gui/lab.h"
+#include "tests/catch.h"
+#include "tests/fake_engine.h"
+#include "tests/temporary_folder.h"
+#include "tests/user.h"
+
+namespace sawtooth {
+namespace {
+
+// As many rows as a sawtooth with its busy workers and samples has at the most.
+Figure stand_in(const std::string& id) {
+    Figure figure;
+    figure.id = id;
+    figure.title = "A title of usual length";
+    figure.caption = "A caption that says in a sentence what to look at and what it means, with the number.";
+    figure.x.label = "x";
+    figure.y.label = "y";
+    if (id == "sawtooth" || id == "timeline") {
+        Tracks tracks;
+        for (int i = 0; i < 10; ++i)
+            tracks.tracks.push_back({"track", {Ink::Role::variant, i / 2}, {{0, 1, "launch"}}, {}, {}, ""});
+        figure.marks.push_back(std::move(tracks));
+        return figure;
+    }
+    for (int i = 0; i < 5; ++i)
+        figure.marks.push_back(Line{"variant", {Ink::Role::variant, i}, {0, 1}, {0, 1}});
+    return figure;
+}
+
+}  // namespace
+
+TEST_CASE("every figure of a story is whole and at least 120 pixels high at three sizes", "[gui][window]") {
+    for (const Family* family : offered_families()) {
+        if (family->story.empty()) continue;
+        for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 900}, {2560, 1440}}) {
+            INFO(family->name << " " << width << " x " << height);
+            FakeEngine engine;
+            LabState lab = lab_with(engine);
+            choose_family(lab, *family);
+            User user(lab, width, height);
+            finish_run(engine, user);
+            std::vector<Figure> figures;
+            for (const StoryRow& row : family->story)
+                for (const std::string& id : row.figures) figures.push_back(stand_in(id));
+            engine.answer(engine.run_ticket, lab.result, figures);
+            user.frames(6);
+            const ImGuiWindow* const panel = ImGui::FindWindowByName("Story");
+            REQUIRE(panel);
+            CHECK(panel->DockTabIsVisible);
+            CHECK(panel->ScrollMax.y == 0);
+            const ImVec2 room = panel->WorkRect.GetSize();
+            const auto placed = story_layout(lab, room);
+            CHECK(placed.size() >= 3);
+            for (const PlacedFigure& each : placed) {
+                INFO(each.shown.figure->id);
+                CHECK(each.size.y >= 120);
+                CHECK(each.size.x >= 240);
+                CHECK(each.at.x + each.size.x <= room.x + 1);
+                CHECK(each.at.y + each.size.y <= room.y + 1);
+            }
+        }
+    }
+}
+
+TEST_CASE("what is to be tried in About is true of the results", "[story]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    for (const Family* family : offered_families()) {
+        for (const Try& example : family->about.tries) {
+            INFO(family->name << ": " << example.words);
+            Request request;
+            request.family = family->name;
+            request.repeats = 1;
+            for (const auto& [name, value] : example.values) request.parameters.set(name, value);
+            const auto result = runner.run(request, {});
+            REQUIRE(result);
+            REQUIRE(example.holds);
+            CHECK(example.holds(**result));
+        }
+    }
+}
+
+}  // namespace sawtooth
