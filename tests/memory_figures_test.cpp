@@ -106,19 +106,25 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     Figure figure = figure_named(memory::figures(result, {}), "sawtooth");
     REQUIRE(marks_of<Tracks>(figure).size() == 1);
     const Tracks tracks = marks_of<Tracks>(figure).front();
-    REQUIRE(tracks.tracks.size() == 4);
+    REQUIRE(tracks.tracks.size() == 5);
     CHECK(tracks.tracks[0].label == "sequential");
-    CHECK(tracks.tracks[0].spans.size() == 48);  // those in sight
-    CHECK(tracks.tracks[1].label == "idle 33 %");
-    CHECK(tracks.tracks[2].label == "chunkwise_gd, chunk 50");
-    CHECK(tracks.tracks[2].spans.size() == 3);
-    CHECK(
-        figure.caption.find("sequential: idle 33 %: a launch costs 3 us and computes 2 us on 1 of 1 workers, "
-                            "200 times.") == 0);
-    CHECK(figure.x.in_sight == 48 * 3);  // teeth that are wide enough to be seen, and all three launches
+    CHECK(tracks.tracks[0].spans.size() == 200);
+    CHECK(tracks.tracks[1].label == "chunkwise_gd, chunk 50");
+    CHECK(tracks.tracks[1].spans.size() == 3);
+    const Tracks::Track& zoomed = tracks.tracks[2];  // 30 teeth of 3 us, as wide as all 200
+    CHECK(zoomed.label == "sequential, first 90 us");
+    CHECK(zoomed.spans.size() == 30);
+    CHECK(zoomed.place(zoomed.spans.back().end) == Approx(600));
+    CHECK(tracks.tracks[3].label == "busy workers, 67 %");
+    CHECK(tracks.tracks[3].stretch == zoomed.stretch);
+    CHECK(tracks.tracks[4].label == "chunkwise_gd, first 90 us");
+    CHECK(figure.caption.find(
+              "sequential: 200 launches, idle 33 % of the time: each takes 3 us, of which 2 us is "
+              "work. chunkwise_gd, chunk 50: 3 launches, idle 0 % of the time") == 0);
+    CHECK(figure.caption.find("; 10.0x faster.") != std::string::npos);
     result.parameters.set("drawn_strategy", "exact_chunk");
     figure = figure_named(memory::figures(result, {}), "sawtooth");
-    CHECK(marks_of<Tracks>(figure).front().tracks[2].label == "exact_chunk, chunk 50");
+    CHECK(marks_of<Tracks>(figure).front().tracks[1].label == "exact_chunk, chunk 50");
 }
 
 TEST_CASE("the drawn boundary's memory is what the strategy hands over there", "[memory][figures]") {

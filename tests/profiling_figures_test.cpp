@@ -90,7 +90,7 @@ TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on 
     CHECK(tracks[0].label == "sequential");
     CHECK(tracks[0].spans.size() == variant.launches.size());
     // 9 us, a gap of 2, 3 us, a gap of 2 and 9 us: 4 of 25 idle.
-    CHECK(tracks[1].label == "idle 16 %");
+    CHECK(tracks[1].label == "a launch runs, 84 %");
     CHECK(tracks[1].unit.empty());
     CHECK(tracks[2].label == variant.tracks[0].name);
     CHECK(tracks[2].unit == "%");
@@ -115,7 +115,7 @@ TEST_CASE("the timeline of the CPU still tells how many workers are busy", "[pro
     CHECK(figure.title == "Launches and busy workers");
     REQUIRE(tracks_of(figure).size() == 2);
     CHECK(tracks_of(figure)[1].unit == "workers");
-    CHECK(tracks_of(figure)[1].label == "idle 0 %");
+    CHECK(tracks_of(figure)[1].label == "busy workers, 100 %");
     CHECK(*std::max_element(tracks_of(figure)[1].y.begin(), tracks_of(figure)[1].y.end()) == 2);
 }
 

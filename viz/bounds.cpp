@@ -75,8 +75,9 @@ struct Extents {
         rows(tracks.tracks.size());
         exact_x = true;
         for (const Tracks::Track& track : tracks.tracks) {
-            for (const Tracks::Span& span : track.spans) x.add(span.start), x.add(span.end);
-            if (!track.x.empty()) x.add(track.x.front()), x.add(track.x.back());
+            for (const Tracks::Span& span : track.spans)
+                x.add(track.place(span.start)), x.add(track.place(span.end));
+            if (!track.x.empty()) x.add(track.place(track.x.front())), x.add(track.place(track.x.back()));
         }
     }
     // A limit must be in sight; a quiet boundary need not be.

@@ -42,7 +42,7 @@ void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bot
         merged.right = -1e9f, busy = 0;
     };
     for (const Tracks::Span& span : track.spans) {
-        Box box{pen.frame.at_x(span.start), top, pen.frame.at_x(span.end), bottom};
+        Box box{pen.frame.at_x(track.place(span.start)), top, pen.frame.at_x(track.place(span.end)), bottom};
         if (box.right < plot.left || box.left > plot.right) continue;
         if (box.width() < 1.5f * pixel) {
             if (merged.right < merged.left || box.left > merged.right + 2 * pixel ||
@@ -82,7 +82,7 @@ void draw_curve(const Pen& pen, const Tracks::Track& track, float top, float bot
             flush();
             continue;
         }
-        const float x = pen.frame.at_x(track.x[i]);
+        const float x = pen.frame.at_x(track.place(track.x[i]));
         run.push_back(
             {x, bottom - (bottom - top) * static_cast<float>(std::clamp(track.y[i] / most, 0.0, 1.0))});
         floor.push_back({x, bottom});

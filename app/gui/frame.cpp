@@ -28,6 +28,7 @@ void take_shortcuts(LabState& lab) {
         lab.filling.clear();
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
+    if (pressed(ImGuiMod_Ctrl | ImGuiKey_F)) lab.focuses_filter = true;
     // Where plus needs Shift, and where it does not.
     const bool larger = pressed(ImGuiMod_Ctrl | ImGuiKey_Equal) ||
                         pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||

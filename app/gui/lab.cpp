@@ -312,7 +312,16 @@ void reset_parameter(LabState& lab, const Parameter& row) {
     changed(lab, row, before);
 }
 
+void choose_preset(LabState& lab, const std::string& name) {
+    lab.request.preset = name;
+    lab.request.parameters = {};
+    lab.tried.clear();
+    lab.view.visible.clear();
+    submit(lab);
+}
+
 void reset_parameters(LabState& lab) {
+    lab.request.preset.clear();
     lab.request.parameters = {};
     for (const Parameter& row : run_rows()) set_run_value(lab.request, row.name, row.initial);
     lab.view.visible.clear();

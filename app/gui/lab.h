@@ -28,6 +28,7 @@ void choose_value(LabState& lab, const std::string& parameter, double value);
 void reset_parameter(LabState& lab, const Parameter& row);
 void reset_parameters(LabState& lab);
 void try_out(LabState& lab, const Try& example);
+void choose_preset(LabState& lab, const std::string& name);  // "": the defaults
 void enable_variant(LabState& lab, const std::string& variant, bool enabled);
 
 void choose_chip(LabState& lab, const std::string& architecture);  // theory for it; "": the chip at hand

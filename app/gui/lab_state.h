@@ -172,6 +172,8 @@ struct LabState {
         std::string parameter, text, problem;
         bool begun = false;
     };
+    std::string filter;  // of the rows of Parameters
+    bool focuses_filter = false;
     std::optional<Typing> typing;
     std::string open_path;
 };

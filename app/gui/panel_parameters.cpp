@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <utility>
 
 #include "app/gui/appearance.h"
 #include "app/gui/controls.h"
+#include "app/gui/effect.h"
 #include "app/gui/input_file.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
@@ -72,13 +74,90 @@ void draw_file_line(LabState& lab) {
     tooltip("Closes the file; inputs are generated again.");
 }
 
-void draw_group(LabState& lab, Group group, const std::vector<Parameter>& rows,
-                const ControlColumns& columns) {
-    const auto of_group = [group](const Parameter& row) { return row.group == group; };
-    if (std::none_of(rows.begin(), rows.end(), of_group)) return;
-    draw_heading(name_of(group));
-    for (const Parameter& row : rows)
-        if (of_group(row)) draw_control(lab, row, columns);
+// Rows are found by any part of their name, unit or meaning.
+bool is_filtered_out(const LabState& lab, const Parameter& row) {
+    const auto lower = [](std::string text) {
+        std::transform(text.begin(), text.end(), text.begin(),
+                       [](unsigned char c) { return std::tolower(c); });
+        return text;
+    };
+    return lower(row.name + " " + row.unit + " " + row.meaning).find(lower(lab.filter)) == std::string::npos;
+}
+
+void draw_filter(LabState& lab, float width) {
+    if (std::exchange(lab.focuses_filter, false)) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(width);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(8), units(3)});
+    input_text("##filter", lab.filter, ImGuiInputTextFlags_EscapeClearsAll, "Filter  Ctrl+F");
+    ImGui::PopStyleVar();
+    tooltip("Shows the parameters whose name or meaning contains these words (Ctrl+F). Esc clears it.");
+}
+
+void draw_presets(LabState& lab, float width) {
+    if (lab.family->presets.empty()) return;
+    const std::string& present = lab.request.preset;
+    ImGui::SetNextItemWidth(width);
+    if (ImGui::BeginCombo("##preset", ("Preset: " + (present.empty() ? "defaults" : present)).c_str())) {
+        if (ImGui::Selectable("defaults", present.empty())) choose_preset(lab, "");
+        for (const Preset& preset : lab.family->presets)
+            if (ImGui::Selectable(preset.name.c_str(), preset.name == present))
+                choose_preset(lab, preset.name);
+        ImGui::EndCombo();
+    }
+    tooltip("Sets all parameters to those of a published experiment, or back to the defaults.");
+}
+
+// "Not used by rule delta", "Not used on the CPU": why rows have no effect, in the words that they share.
+std::string why_folded(const LabState& lab, const Parameter& row) {
+    const std::string why = reason_unused(lab, row);
+    if (why == "only on CUDA") return "Not used on the CPU";
+    for (const std::string_view begin : {"only for ", "not for "}) {
+        if (!why.starts_with(begin)) continue;
+        const std::string name = why.substr(begin.size(), why.find(' ', begin.size()) - begin.size());
+        if (lab.parameters.has(name))
+            return fmt::format("Not used by {} {}", name, to_text(lab.parameters.at(name)));
+    }
+    return "Not used now";
+}
+
+using Rows = std::vector<const Parameter*>;
+
+void draw_rows(LabState& lab, std::string_view heading, const Rows& rows, const ControlColumns& columns) {
+    if (rows.empty()) return;
+    draw_heading(heading);
+    for (const Parameter* row : rows) draw_control(lab, *row, columns);
+}
+
+// Folded, with their number; open while a filter searches them.
+void draw_unused(LabState& lab, const Rows& rows, const ControlColumns& columns) {
+    std::vector<std::pair<std::string, Rows>> folds;
+    for (const Parameter* row : rows) {
+        const std::string why = why_folded(lab, *row);
+        const auto known =
+            std::find_if(folds.begin(), folds.end(), [&](const auto& fold) { return fold.first == why; });
+        if (known == folds.end())
+            folds.push_back({why, {row}});
+        else
+            known->second.push_back(row);
+    }
+    for (const auto& [why, own] : folds) {
+        if (!lab.filter.empty()) ImGui::SetNextItemOpen(true);
+        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+        const bool open = ImGui::TreeNodeEx(fmt::format("{} ({})###{}", why, own.size(), why).c_str(),
+                                            ImGuiTreeNodeFlags_NoTreePushOnOpen);
+        ImGui::PopStyleColor();
+        tooltip("Changing one of these has no effect now and runs nothing.");
+        for (const Parameter* row : own)
+            if (open) draw_control(lab, *row, columns);
+    }
+}
+
+// What only chooses what is drawn stands in the header of its figures.
+Rows rows_of_family(const LabState& lab) {
+    Rows rows;
+    for (const Parameter& row : lab.family->parameters)
+        if (row.renews != Renews::figures && !is_filtered_out(lab, row)) rows.push_back(&row);
+    return rows;
 }
 
 void draw_variants(LabState& lab, float width) {
@@ -111,14 +190,29 @@ void draw_parameters(LabState& lab) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {units(8), units(4)});
     draw_state_line(lab);
     draw_file_line(lab);
+    draw_presets(lab, width);
+    draw_filter(lab, width);
+    Rows rows = rows_of_family(lab), unused;
+    const auto take = [&](auto&& wanted) {
+        Rows taken;
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(taken), wanted);
+        std::erase_if(rows, wanted);
+        return taken;
+    };
+    unused = take([&](const Parameter* row) { return !reason_unused(lab, *row).empty(); });
+    Rows main;
+    for (const std::string& name : lab.family->main_parameters)
+        for (const Parameter* row : take([&](const Parameter* row) { return row->name == name; }))
+            main.push_back(row);
+    draw_rows(lab, "main", main, columns);
     for (const Group group : {Group::shape, Group::tiling, Group::algorithm, Group::numerics})
-        draw_group(lab, group, lab.family->parameters, columns);
-    draw_variants(lab, width);
-    draw_heading(name_of(Group::run));
-    // What only chooses what is drawn stands in the header of its figures.
-    for (const Parameter& row : lab.family->parameters)
-        if (row.group == Group::run && row.renews != Renews::figures) draw_control(lab, row, columns);
-    for (const Parameter& row : run_rows()) draw_control(lab, row, columns);
+        draw_rows(lab, name_of(group), take([group](const Parameter* row) { return row->group == group; }),
+                  columns);
+    draw_unused(lab, unused, columns);
+    if (lab.filter.empty()) draw_variants(lab, width);
+    for (const Parameter& row : run_rows())
+        if (!is_filtered_out(lab, row)) rows.push_back(&row);
+    draw_rows(lab, name_of(Group::run), rows, columns);
     ImGui::PopStyleVar();
 }
 

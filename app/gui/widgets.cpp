@@ -21,9 +21,9 @@ int grow(ImGuiInputTextCallbackData* data) {
 
 }  // namespace
 
-bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags) {
-    return ImGui::InputText(label, text.data(), text.capacity() + 1,
-                            flags | ImGuiInputTextFlags_CallbackResize, grow, &text);
+bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags, const char* hint) {
+    return ImGui::InputTextWithHint(label, hint, text.data(), text.capacity() + 1,
+                                    flags | ImGuiInputTextFlags_CallbackResize, grow, &text);
 }
 
 void tooltip(std::string_view text) {

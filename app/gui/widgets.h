@@ -9,8 +9,8 @@
 
 namespace sawtooth {
 
-// A text field over a std::string.
-bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags = 0);
+// A text field over a std::string; `hint` stands in it while it is empty.
+bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "");
 
 // Wrapped text in a tooltip of the item before, also where that item is greyed.
 void tooltip(std::string_view text);

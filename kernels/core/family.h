@@ -123,6 +123,7 @@ struct BenchCase {
 struct Family {
     std::string name, title, summary, source;
     std::vector<Parameter> parameters;
+    std::vector<std::string> main_parameters;  // the names of those that matter most, in order
     std::vector<Preset> presets;
     std::vector<ArraySpec> arrays;
     std::vector<Variant> variants;

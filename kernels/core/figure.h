@@ -130,6 +130,11 @@ struct Tracks {
         std::vector<Span> spans;
         std::vector<double> x, y;  // a curve; empty for a row of spans
         std::string unit;          // of y
+        // A zoom: times from `from` on are drawn `stretch` times as wide as the axis says.
+        double from = 0, stretch = 1;
+
+        double place(double time) const { return (time - from) * stretch; }
+        double time_at(double place) const { return from + place / stretch; }
     };
     std::vector<Track> tracks;
 };

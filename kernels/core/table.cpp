@@ -115,6 +115,13 @@ std::string short_number(double value) {
     return text;
 }
 
+std::string with_thousands(int64_t count) {
+    std::string digits = std::to_string(count);
+    for (auto at = static_cast<int64_t>(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
+        digits.insert(static_cast<size_t>(at), ",");
+    return digits;
+}
+
 std::string short_time(double microseconds) {
     char text[32];
     if (microseconds < 1000)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Table {
 
 // A number with as many digits as it earns: 4 significant ones, powers of ten outside 1e-3 to 1e6.
 std::string short_number(double value);
+// "1,024"
+std::string with_thousands(int64_t count);
 // Microseconds in the unit that suits them: "12.3 us", "4.56 ms", "1.23 s".
 std::string short_time(double microseconds);
 // Bytes likewise, in powers of 1024: "1.5 MiB".

@@ -137,16 +137,25 @@ void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view,
     }
 }
 
-void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, Backend backend,
-                const View& view) {
-    const Ink ink = ink_of(variant);
-    tracks.tracks.push_back({label, ink, launch_spans(variant.launches, view), {}, {}, ""});
-    const long idle_percent = std::lrint(100 * idle_share(variant.launches));
-    Tracks::Track busy{"idle " + std::to_string(idle_percent) + " %", ink, {}, {}, {},
+Tracks::Track launch_track(const VariantResult& variant, const std::string& label, const View& view) {
+    return {label, ink_of(variant), launch_spans(variant.launches, view), {}, {}, ""};
+}
+
+Tracks::Track busy_track(const VariantResult& variant, Backend backend, const View& view) {
+    const std::string what = backend == Backend::cpu ? "busy workers" : "a launch runs";
+    const long percent = std::lrint(100 * (1 - idle_share(variant.launches)));
+    Tracks::Track busy{what + ", " + std::to_string(percent) + " %", ink_of(variant), {}, {}, {},
                        backend == Backend::cpu ? "workers" : ""};
     add_busy_curve(variant.launches, view, busy);
-    tracks.tracks.push_back(std::move(busy));
-    for (const Track& sampled : variant.tracks) tracks.tracks.push_back(sampled_track(sampled, ink));
+    return busy;
+}
+
+void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, Backend backend,
+                const View& view) {
+    tracks.tracks.push_back(launch_track(variant, label, view));
+    tracks.tracks.push_back(busy_track(variant, backend, view));
+    for (const Track& sampled : variant.tracks)
+        tracks.tracks.push_back(sampled_track(sampled, ink_of(variant)));
 }
 
 Tracks::Track sampled_track(const Track& sampled, const Ink& ink) {

@@ -28,9 +28,12 @@ std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches
 // its least and its most.
 void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view, Tracks::Track& track);
 // A variant in rows: its launches under this label, how many workers are busy (on a GPU: when a launch runs)
-// under its idle share, then what was sampled.
+// under its share of the time, then what was sampled.
 void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, Backend backend,
                 const View& view);
+// The rows of `add_tracks` one by one.
+Tracks::Track launch_track(const VariantResult& variant, const std::string& label, const View& view);
+Tracks::Track busy_track(const VariantResult& variant, Backend backend, const View& view);
 // Samples as a curve that is level over the step that each of them ends.
 Tracks::Track sampled_track(const Track& sampled, const Ink& ink);
 

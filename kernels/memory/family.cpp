@@ -270,6 +270,7 @@ Family make_family() {
         "A memory that every token corrects, walked token by token, in chunks, by scans and in shards.";
     family.source = interface + "; " + rule_sources;
     family.parameters = parameters();
+    family.main_parameters = {"rule", "chunk", "length", "d"};
     family.presets = {{"paper",
                        {{"batch", 16},
                         {"length", 4096},

@@ -147,6 +147,7 @@ Family make_family() {
     family.summary = "Inclusive scan of six operators along the middle axis, five ways.";
     family.source = "Fused Associative Scan (source 002); Blelloch 1990; Merrill, Garland 2016";
     family.parameters = parameters();
+    family.main_parameters = {"op", "length", "channels", "block_size"};
     family.presets = {
         {"paper", {{"batch", int64_t{4}}, {"length", int64_t{8192}}, {"channels", int64_t{512}}}}};
     family.arrays = arrays();

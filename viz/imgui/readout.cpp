@@ -104,9 +104,10 @@ struct Readout {
         const auto index = std::llround(y);
         if (index < 0 || static_cast<size_t>(index) >= tracks.tracks.size()) return;
         const Tracks::Track& track = tracks.tracks[static_cast<size_t>(index)];
-        say_x(x);
+        const double time = track.time_at(x);
+        say_x(time);
         for (const Tracks::Span& span : track.spans) {
-            if (x < span.start || x > span.end) continue;
+            if (time < span.start || time > span.end) continue;
             row(span.label, with_unit(span.end - span.start, figure.x.unit));
             row("from", with_unit(span.start, figure.x.unit) + " to " + with_unit(span.end, figure.x.unit));
             if (describe_span)
@@ -117,7 +118,7 @@ struct Readout {
             row(track.label, "idle");
             return;
         }
-        const auto after = std::upper_bound(track.x.begin(), track.x.end(), x);
+        const auto after = std::upper_bound(track.x.begin(), track.x.end(), time);
         if (after != track.x.begin())
             row(track.label,
                 with_unit(track.y[static_cast<size_t>(after - track.x.begin()) - 1], track.unit));

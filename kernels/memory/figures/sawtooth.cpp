@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
 #include "kernels/memory/figures/common.h"
@@ -9,29 +11,24 @@
 namespace sawtooth::memory {
 namespace {
 
-// Launches of sequential that are in sight at first.
-constexpr size_t most_teeth = 48;
-size_t teeth_seen(const View& view) { return std::min(most_teeth, static_cast<size_t>(view.columns) / 12); }
+constexpr size_t zoomed_teeth = 30, most_teeth = 48;
+constexpr const char* own_time = "time of the sawtooth";  // a zoom here leaves the timeline as it is
 
-// "sequential: idle 67 %: a launch costs 2.7 us and computes 0.9 us on 2 of 2 workers, 1024 times"
+// "1,024 launches, idle 60 % of the time: each takes 2.7 us, of which 0.9 us is work"
 std::string idle_words(const Result& result, const VariantResult& variant) {
     const auto launches = static_cast<double>(variant.launches.size());
-    int64_t most = 0;  // workers that a launch keeps busy
-    for (const LaunchRecord& launch : variant.launches)
-        most = std::max(most, workers_of(launch, result.processors));
-    std::string words =
-        fmt::format("{}: idle {:.0f} %: a launch costs {} and computes {}", variant.name,
-                    100 * idle_share(variant.launches), short_time(end_us_of(variant.launches) / launches),
-                    short_time(busy_us_of(variant.launches) / launches));
-    words += fmt::format(" on {} of {} {}", most, result.processors,
-                         result.backend == Backend::cpu ? "workers" : "SMs");
-    words += variant.launch_count == 1 ? ", once" : fmt::format(", {} times", variant.launch_count);
+    const std::string each = variant.launch_count == 1 ? "it" : "each";
+    std::string words = fmt::format(
+        "{} launch{}, idle {:.0f} % of the time: {} takes {}, of which {} is work",
+        with_thousands(variant.launch_count), variant.launch_count == 1 ? "" : "es",
+        100 * idle_share(variant.launches), each, short_time(end_us_of(variant.launches) / launches),
+        short_time(busy_us_of(variant.launches) / launches));
     // CUPTI's record takes time of every launch, and the timed repeats may be without it.
     const double timed =
         variant.time ? variant.time->median / static_cast<double>(variant.launch_count) : gap;
     if (result.backend == Backend::cuda && timed < 0.95 * end_us_of(variant.launches) / launches)
-        words += fmt::format("; not recorded it costs {}", short_time(timed));
-    return words + ".";
+        words += fmt::format(" ({} when not recorded)", short_time(timed));
+    return words;
 }
 
 double end_of_tooth(const VariantResult& sequential, size_t tooth) {
@@ -39,47 +36,77 @@ double end_of_tooth(const VariantResult& sequential, size_t tooth) {
     return tooth < launches.size() ? launches[tooth].start_us : end_us_of(launches);
 }
 
-// The first teeth, and all of the drawn strategy where they stay wide enough to be told apart.
-double time_in_sight(const VariantResult& sequential, const VariantResult& other, const View& view) {
-    const double other_end = 1.02 * end_us_of(other.launches);
-    const double teeth = end_of_tooth(sequential, teeth_seen(view));
-    const double narrowest = end_of_tooth(sequential, static_cast<size_t>(view.columns) / 8);
-    return other_end <= narrowest ? std::max(other_end, teeth) : teeth;
-}
+// The figure has the whole of both runs on one scale, and under it the first teeth, stretched to its width.
+class Lanes {
+  public:
+    Lanes(const View& view, double whole, double zoomed) : stretch_(whole / zoomed) {
+        const View::Range range = view.range_of(own_time, {0, whole});
+        whole_.columns = zoomed_.columns = view.columns;
+        whole_.visible["time"] = range;
+        zoomed_.visible["time"] = {range.low / stretch_, range.high / stretch_};
+    }
+    const View& whole() const { return whole_; }
+    const View& zoomed() const { return zoomed_; }
+
+    void add(Tracks::Track track) { tracks_.tracks.push_back(std::move(track)); }
+    void add_zoomed(Tracks::Track track) {
+        track.stretch = stretch_;
+        // What ends behind the zoom would make the axis longer than the runs are.
+        const double end = zoomed_.visible["time"].high;
+        std::erase_if(track.spans, [&](const Tracks::Span& span) { return span.start >= end; });
+        for (Tracks::Span& span : track.spans) span.end = std::min(span.end, end);
+        const auto inside = std::upper_bound(track.x.begin(), track.x.end(), end) - track.x.begin();
+        track.x.resize(static_cast<size_t>(inside)), track.y.resize(static_cast<size_t>(inside));
+        add(std::move(track));
+    }
+    Tracks take() { return std::move(tracks_); }
+
+  private:
+    double stretch_;
+    View whole_, zoomed_;
+    Tracks tracks_;
+};
 
 }  // namespace
 
 Figure sawtooth_figure(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
     const bool on_cpu = result.backend == Backend::cpu;
-    Figure figure =
-        new_figure("sawtooth", Place::views,
-                   on_cpu ? "The sawtooth: when workers are busy" : "The sawtooth: when the GPU is busy", "",
-                   {.label = "time", .unit = "us", .minimum = 0, .shared = "time"}, {});
+    Figure figure = new_figure("sawtooth", Place::views,
+                               on_cpu ? "The sawtooth: every launch leaves the workers idle"
+                                      : "The sawtooth: every launch leaves the GPU idle",
+                               "", {.label = "time", .unit = "us", .minimum = 0, .shared = own_time}, {});
     figure.chosen_by = {"drawn_strategy"};
+    if (!on_cpu) figure.chosen_by.push_back("launch");
     const VariantResult* const sequential = find(result, "sequential");
     const VariantResult* other = find(result, drawn.strategy);
     if (!sequential || sequential->launches.empty()) {
         figure.missing =
-            "Launches of sequential, one a token, and the idle time between them; tick sequential and run "
+            "Launches of sequential, one a token, and the idle time between them. Tick sequential and run "
             "with profile timeline.";
         return figure;
     }
     if (!other || other->launches.empty()) other = sequential;
-    const double in_sight = time_in_sight(*sequential, *other, view);
-    View seen = view;
-    seen.visible.try_emplace("time", View::Range{0, in_sight});
-    figure.x.in_sight = in_sight;
-    Tracks tracks;
-    add_tracks(tracks, *sequential, "sequential", result.backend, seen);
-    figure.caption = idle_words(result, *sequential);
+    const double end = end_us_of(sequential->launches), other_end = end_us_of(other->launches);
+    const double zoomed = end_of_tooth(*sequential, zoomed_teeth);
+    const std::string name = fmt::format("{}, chunk {}", other->name, drawn.chunk);
+    const std::string part = ", first " + short_time(zoomed);
+    Lanes lanes(view, std::max(end, other_end), zoomed);
+    lanes.add(launch_track(*sequential, "sequential", lanes.whole()));
+    if (other != sequential) lanes.add(launch_track(*other, name, lanes.whole()));
+    lanes.add_zoomed(launch_track(*sequential, "sequential" + part, lanes.zoomed()));
+    lanes.add_zoomed(busy_track(*sequential, result.backend, lanes.zoomed()));
+    for (const Track& sampled : sequential->tracks)
+        lanes.add_zoomed(sampled_track(sampled, ink_of(*sequential)));
+    if (other != sequential) lanes.add_zoomed(launch_track(*other, other->name + part, lanes.zoomed()));
+    figure.caption = "sequential: " + idle_words(result, *sequential) + ".";
     if (other != sequential) {
-        add_tracks(tracks, *other, fmt::format("{}, chunk {}", other->name, drawn.chunk), result.backend,
-                   seen);
-        figure.caption += " " + idle_words(result, *other);
-        figure.title += fmt::format(", token by token and in chunks of {}", drawn.chunk);
+        const bool faster = other_end < end;
+        figure.caption +=
+            fmt::format(" {}: {}; {:.1f}x {}.", name, idle_words(result, *other),
+                        faster ? end / other_end : other_end / end, faster ? "faster" : "slower");
     }
-    figure.marks.push_back(std::move(tracks));
+    figure.marks.push_back(lanes.take());
     return figure;
 }
 
