@@ -340,7 +340,6 @@ std::shared_ptr<const Result> with_figure_parameters(const Result& result, const
 
 std::vector<Figure> figures_of(const Result& result, const View& view) {
     std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
-    if (!result.complete) return figures;
     figures.push_back(times_figure(result));
     figures.push_back(timeline_figure(result, view));
     figures.push_back(occupancy_figure(result));

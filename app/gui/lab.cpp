@@ -12,6 +12,7 @@
 #include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/input_file.h"
+#include "app/gui/kept_times.h"
 #include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
 #include "kernels/core/table.h"
@@ -113,6 +114,23 @@ void take_failed_look(LabState& lab, const Error& error) {
     note(lab, LogLine::Kind::problem, error.text);
 }
 
+// One that is not timed yet shows the times of the one before it.
+void show_result(LabState& lab, const std::shared_ptr<const Result>& result) {
+    if (result->complete || !lab.result) {
+        lab.times_of.reset();
+        lab.result = result;
+    } else {
+        if (!lab.times_of) lab.times_of = lab.result->parameters;
+        lab.result = with_times_of(*lab.result, *result);
+    }
+    lab.told = told_of(*lab.result);
+}
+
+void show_figures(LabState& lab, const Figures& figures) {
+    lab.kept_figures.clear();
+    lab.figures = lab.times_of ? with_figures_of(lab.figures, figures, lab.kept_figures) : figures;
+}
+
 void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
@@ -120,9 +138,8 @@ void take_run_event(LabState& lab, const Event& event) {
     if (event.kind == Event::Kind::result && event.ticket >= lab.shown_ticket &&
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
-        lab.result = event.result;
-        lab.told = told_of(*event.result);
-        lab.figures = event.figures;
+        show_result(lab, event.result);
+        show_figures(lab, event.figures);
         if (newest && event.result->complete) {
             log_result(lab, *event.result);
             lab.pending = {};
@@ -138,7 +155,7 @@ void take_run_event(LabState& lab, const Event& event) {
 
 void take_event(LabState& lab, const Event& event) {
     if (event.kind == Event::Kind::figures) {
-        if (lab.result) lab.figures = event.figures;  // of the family before, where there is none yet
+        if (lab.result) show_figures(lab, event.figures);  // of the family before, where there is none yet
         return;
     }
     const bool of_sweep = std::any_of(
@@ -280,6 +297,8 @@ void choose_family(LabState& lab, const Family& family) {
     lab.result.reset();
     lab.told = {};
     lab.figures.reset();
+    lab.times_of.reset();
+    lab.kept_figures.clear();
     lab.failure.reset();
     lab.view.visible.clear();
     lab.shows_first_figure = true;
@@ -429,6 +448,20 @@ std::string why_outdated(const LabState& lab) {
     if (lab.problem) return lab.problem->error.kind == Error::Kind::failure ? "failed" : "cannot run";
     if (!same) return "changed, F5 runs";
     return lab.result->complete ? "" : "stopped";
+}
+
+std::string why_times_outdated(const LabState& lab) {
+    const std::string why = why_outdated(lab);
+    if (!lab.times_of) return why;
+    const std::string then = setting_of_times(lab);
+    return (why.empty() ? "measuring" : why) + (then.empty() ? "" : "; this is " + then);
+}
+
+std::string why_outdated(const LabState& lab, const Figure& figure) {
+    if (lab.kept_figures.contains(figure.id)) return why_times_outdated(lab);
+    // A run that was stopped after its outputs came leaves only times old.
+    const bool only_times = lab.result && !lab.result->complete && shows_what_is_set(lab);
+    return only_times && !lab.pending.ticket ? "" : why_outdated(lab);
 }
 
 std::string problem_words(const Problem& problem) {
