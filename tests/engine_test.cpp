@@ -199,7 +199,7 @@ TEST_CASE("outputs and errors come once before times, and are those of the compl
         REQUIRE_FALSE(early.errors.empty());
         CHECK(early.errors[0].rel_l2 == timed.errors[0].rel_l2);
     }
-    CHECK(first.hops.front().name == "request");
+    CHECK(first.hops.front().name == "request checked");
     CHECK(find(first, "sequential"));
     const auto has_hop = [&](const std::string& name) {
         return std::any_of(first.hops.begin(), first.hops.end(),
@@ -345,7 +345,7 @@ TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") 
     }
     REQUIRE(events.size() == 1);
     CHECK_FALSE(events[0].result->complete);
-    CHECK(events[0].hops.front().name == "run before");
+    CHECK(events[0].hops.front().name == "previous run stops");
     CHECK(events[0].hops.back().name == "figures");
     const uint64_t newer = engine.run(scan_request({{"length", int64_t{99}}}), {});
     events.clear();

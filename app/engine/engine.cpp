@@ -27,11 +27,11 @@ bool goes_to_worker(const Request& request) {
     return request.backend != BackendChoice::cpu || !request.on.empty();
 }
 
-// What its run noted, between the wait for the run before it and what came after.
+// The hops from the call of `run` until now: `after` is the time since the outputs were there.
 std::vector<Hop> hops_of(const Result& result, Clock::time_point asked, Clock::time_point started,
                          const char* after) {
     using Milliseconds = std::chrono::duration<double, std::milli>;
-    std::vector<Hop> hops{{"run before", Milliseconds(started - asked).count()}};
+    std::vector<Hop> hops{{"previous run stops", Milliseconds(started - asked).count()}};
     double rest = Milliseconds(Clock::now() - started).count();
     for (const Hop& hop : result.hops) {
         hops.push_back(hop);
@@ -217,7 +217,7 @@ void Engine::serve_run() {
               .ticket = run.ticket,
               .result = seen.result,
               .figures = seen.figures,
-              .hops = hops_of(*seen.result, run.asked, started, elsewhere ? "messages" : "figures")});
+              .hops = hops_of(*seen.result, run.asked, started, elsewhere ? "worker messages" : "figures")});
     };
     const auto seen_here = [&](const std::shared_ptr<const Result>& result) {
         return WorkerLink::Seen{result, shared(figures_of(*result, run.view))};

@@ -19,7 +19,7 @@ namespace sawtooth {
 struct Event {
     enum class Kind {
         progress,  // `progress`
-        result,    // `result` (complete, or with outputs and errors only), its `figures` and `hops`
+        result,    // `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
         figures,   // `figures` anew for another View
         cell,      // `sweep_result` so far and its `figures`
         failed,  // `error`: refused, failed or cancelled; after the end of a ticket, of a look at its result
@@ -30,7 +30,7 @@ struct Event {
     std::shared_ptr<const Result> result = {};
     std::shared_ptr<const SweepResult> sweep_result = {};
     std::shared_ptr<const std::vector<Figure>> figures = {};
-    std::vector<Hop> hops = {};  // from the call of `run` until this event
+    std::vector<Hop> hops = {};  // from the call of `run` to this event
     std::optional<Error> error = {};
 };
 

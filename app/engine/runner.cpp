@@ -239,7 +239,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     const bool with_extras = stores_extras(*configuration, request.extras);
     const MemoryNeed need = needed_memory(*configuration, *machine, with_extras);
     if (const auto error = check_memory(need, *machine, request.memory_limit_bytes)) return *error;
-    clock.done("request");
+    clock.done("request checked");
     if (const auto error = renew_inputs(request, *configuration, outer, progress, clock)) return *error;
     if (const auto error = renew_kernel_reference(*configuration, with_extras, outer, progress))
         return *error;

@@ -25,8 +25,8 @@ struct Progress {
     // When the worker that does it will be ended, if it has not said more by then.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
-// Called on the running thread. A partial result, with outputs and errors and without times, is given once,
-// before anything is timed; else null.
+// Called on the running thread. `partial` is null except once per run, before anything is timed: then it
+// holds the outputs and errors, and no times.
 using OnProgress = std::function<void(const Progress&, std::shared_ptr<const Result> partial)>;
 // A cell is done.
 using OnCell = std::function<void(const SweepResult&)>;

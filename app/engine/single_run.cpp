@@ -113,7 +113,6 @@ void SingleRun::say(std::string words, double fraction, bool timed) {
 
 // The snapshot shares its arrays with the result, and never changes.
 void SingleRun::show() {
-    clock_.done("outputs and errors");
     result_.hops.insert(result_.hops.end(), clock_.hops().begin(), clock_.hops().end());
     if (progress_) progress_({0.2, "outputs"}, std::make_shared<const Result>(result_));
 }
@@ -197,7 +196,7 @@ std::optional<Error> SingleRun::compute(size_t v) {
     return {};
 }
 
-// Leaves the variant out for that reason, or ends the run for it.
+// Leaves the variant out, or returns the error if it ends the whole run.
 std::optional<Error> SingleRun::leave_out(size_t v, Error reason) {
     const GpuTimer* const timer = prepared_.machine.timer;
     if (reason.kind == Error::Kind::cancelled || cuda::is_fatal(reason) || (timer && timer->abandoned()))
@@ -226,8 +225,9 @@ std::optional<Error> SingleRun::compute_outputs() {
     return check_rest();
 }
 
-// Another plan, whose memory a first run makes warm.
+// Makes the plan for timing and runs it once to warm up its memory.
 std::optional<Error> SingleRun::leave_extras_out(size_t v) {
+    say(variant(v).name, last_.fraction);
     if (auto error = make_plan(v)) return error;
     say(variant(v).name, last_.fraction, true);
     if (auto error = run_once(v)) return error;

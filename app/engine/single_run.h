@@ -41,10 +41,10 @@ class SingleRun {
     // Every variant once: outputs and errors. What a variant cannot do leaves it out, unless it was named or
     // none is left.
     std::optional<Error> compute_outputs();
-    void show();  // the outputs and errors, before anything is timed
+    void show();  // reports the outputs and errors as a partial result
 
-    // Plans of the timed runs, which store no extras, and what the compiler says of their kernels. Leaves
-    // variants out as above.
+    // Makes the plans for timing, which store no extras, and notes the compiler's resources of their kernels.
+    // Leaves variants out as above.
     std::optional<Error> prepare_timing();
     // Times and launches, and counters or samples where they were asked for.
     std::optional<Error> measure_variants();

@@ -13,7 +13,7 @@ namespace sawtooth {
 // Splits the time since it was made into named hops.
 class Stopwatch {
   public:
-    // The time since the previous call belongs to this hop. Hops of one name add up.
+    // Adds the time since the previous call to the hop of this name.
     void done(const std::string& name) {
         const Time now = std::chrono::steady_clock::now();
         const double ms = std::chrono::duration<double, std::milli>(now - last_).count();

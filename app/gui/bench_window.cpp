@@ -30,7 +30,6 @@ Spread spread_of(std::vector<double> ms) {
     return {at(2), at(1), at(3), ms.back()};
 }
 
-// The same over many runs of one way, hop by hop.
 struct HopSpread {
     std::string name;
     Spread spread;
@@ -38,9 +37,9 @@ struct HopSpread {
 
 struct SliderBench {
     std::string family, moved, how;
-    Spread outputs;               // slider to new outputs and errors on the screen
-    std::vector<HopSpread> hops;  // which add up to that, but for medians
-    std::optional<Spread> times;  // slider to new times
+    Spread outputs;               // from the slider to new outputs and errors on the screen
+    std::vector<HopSpread> hops;  // of that way; in each move they add up to it
+    std::optional<Spread> times;  // from the slider to new times
 };
 
 struct WindowBench {
@@ -50,7 +49,7 @@ struct WindowBench {
     double idle_share = 0;
 };
 
-// The first result of a run: when the window took it, and the way of the run.
+// The first result of a run, when the window receives it.
 struct Arrival {
     uint64_t ticket = 0;
     double at = 0;
@@ -75,7 +74,7 @@ struct Move {
 
 enum class Until { outputs, times };
 
-// The window's loop, from the frame in which a slider was moved, until what came of it is on the screen.
+// Moves a slider and runs the window's loop until its outputs, or also its times, are on the screen.
 Move move_slider(Session& session, OffscreenWindow& window, const Arrival& arrival, const Parameter& row,
                  const Value& value, Until until) {
     LabState& lab = session.lab();
@@ -101,9 +100,9 @@ Move move_slider(Session& session, OffscreenWindow& window, const Arrival& arriv
         move.hops.insert(move.hops.end(), arrival.hops.begin(), arrival.hops.end());
         double known = 0;
         for (const Hop& hop : move.hops) known += hop.ms;
-        // Not below 0 where the engine had begun before `set_parameter` returned.
-        move.hops.push_back({"event taken", std::max((arrival.at - begin) * 1e3 - known, 0.0)});
-        move.hops.push_back({"frame waits", (now - arrival.at) * 1e3});
+        // The engine may start before `set_parameter` returns.
+        move.hops.push_back({"wait for the window", std::max((arrival.at - begin) * 1e3 - known, 0.0)});
+        move.hops.push_back({"wait for a frame", (now - arrival.at) * 1e3});
         move.hops.push_back({"frame drawn", ms_since(now)});
     }
     return move;
@@ -131,7 +130,7 @@ Slider find_slider(const LabState& lab, Renews renews) {
     return {};
 }
 
-// By name, in the order of the first run; a hop that a run did not have took it no time.
+// By name, in the order of the first move. A hop missing from a move counts as 0 ms.
 std::vector<HopSpread> hops_of(const std::vector<Move>& runs) {
     std::vector<HopSpread> spreads;
     for (const Hop& first : runs.front().hops) {

@@ -37,12 +37,11 @@ Figures with_figures_of(const Figures& before, const Figures& partial, std::set<
 
 std::string setting_of_times(const LabState& lab) {
     if (!lab.times_of || !lab.result) return "";
-    std::string words;
+    std::string words = lab.times_of->device == lab.result->device ? "" : lab.times_of->device;
+    const Parameters &then = lab.times_of->parameters, &now = lab.result->parameters;
     for (const Parameter& row : lab.family->parameters) {
-        if (row.renews == Renews::figures || !lab.times_of->has(row.name)) continue;
-        const Value& then = lab.times_of->at(row.name);
-        if (lab.result->parameters.has(row.name) && lab.result->parameters.at(row.name) == then) continue;
-        words += fmt::format("{}{} = {}", words.empty() ? "" : ", ", row.name, to_text(then));
+        if (row.renews == Renews::figures || then.at(row.name) == now.at(row.name)) continue;
+        words += fmt::format("{}{} = {}", words.empty() ? "" : ", ", row.name, to_text(then.at(row.name)));
     }
     return words;
 }

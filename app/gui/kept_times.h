@@ -7,17 +7,18 @@
 
 namespace sawtooth {
 
-// While a run has outputs and errors and no times yet, the times of the run before it stay in sight.
+// A run shows its outputs and errors before it measures times. Until then the times of the last complete run
+// stay in sight.
 
-// The partial result with the times, launches and clocks that `before` has.
+// The partial result with the times, launches and clocks of `before`.
 std::shared_ptr<const Result> with_times_of(const Result& before, const Result& partial);
 
-// The figures of a partial result, where `before` stands in for those that cannot be drawn yet; their ids are
-// added to `kept`.
+// The figures of a partial result. A figure that has nothing to draw yet is replaced by the one in `before`
+// with the same id, and its id is added to `kept`.
 Figures with_figures_of(const Figures& before, const Figures& partial, std::set<std::string>& kept);
 
-// What was set when the times in sight were measured and is set otherwise now: "chunk = 64, d = 32"; "" where
-// they are of this result, or of the same values.
+// What differed when the times in sight were measured: "chunk = 64, d = 32", or the device; "" if nothing
+// did, or if the times are those of the result itself.
 std::string setting_of_times(const LabState& lab);
 
 }  // namespace sawtooth

@@ -114,15 +114,13 @@ void take_failed_look(LabState& lab, const Error& error) {
     note(lab, LogLine::Kind::problem, error.text);
 }
 
-// One that is not timed yet shows the times of the one before it.
+// A result without times shows those of the last complete one.
 void show_result(LabState& lab, const std::shared_ptr<const Result>& result) {
-    if (result->complete || !lab.result) {
+    if (result->complete)
         lab.times_of.reset();
-        lab.result = result;
-    } else {
-        if (!lab.times_of) lab.times_of = lab.result->parameters;
-        lab.result = with_times_of(*lab.result, *result);
-    }
+    else if (lab.result && lab.result->complete)
+        lab.times_of = lab.result;
+    lab.result = lab.times_of ? with_times_of(*lab.times_of, *result) : result;
     lab.told = told_of(*lab.result);
 }
 
@@ -454,12 +452,12 @@ std::string why_times_outdated(const LabState& lab) {
     const std::string why = why_outdated(lab);
     if (!lab.times_of) return why;
     const std::string then = setting_of_times(lab);
-    return (why.empty() ? "measuring" : why) + (then.empty() ? "" : "; this is " + then);
+    return (why.empty() ? "measuring" : why) + (then.empty() ? "" : " (shown: " + then + ")");
 }
 
 std::string why_outdated(const LabState& lab, const Figure& figure) {
     if (lab.kept_figures.contains(figure.id)) return why_times_outdated(lab);
-    // A run that was stopped after its outputs came leaves only times old.
+    // When a run stops after showing its outputs, only the times are out of date.
     const bool only_times = lab.result && !lab.result->complete && shows_what_is_set(lab);
     return only_times && !lab.pending.ticket ? "" : why_outdated(lab);
 }

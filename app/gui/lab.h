@@ -64,10 +64,10 @@ constexpr double patience = 0.12;
 
 // Why what is drawn is not what is set, in few words ("running"); "" where it is.
 std::string why_outdated(const LabState& lab);
-// The same of one figure of the result: one that waits for times may be older than the others ("measuring;
-// this is chunk = 64").
+// The same for one figure of the result: those that show times are updated last ("measuring (shown: chunk =
+// 64)").
 std::string why_outdated(const LabState& lab, const Figure& figure);
-// The same of times, where they stand in a table.
+// The same for the times in a table.
 std::string why_times_outdated(const LabState& lab);
 
 // Whether what runs waits for a compiler.

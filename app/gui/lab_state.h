@@ -143,9 +143,9 @@ struct LabState {
     std::shared_ptr<const Result> result;
     Told told;  // of `result`
     Figures figures;
-    // Where `result` has outputs and errors and is not timed yet, its times, and the figures of these ids,
-    // are those of an earlier run with these parameters.
-    std::optional<Parameters> times_of;
+    // While `result` has no times yet: the last complete result. `result` contains its times, and `figures`
+    // its figures with these ids.
+    std::shared_ptr<const Result> times_of;
     std::set<std::string> kept_figures;
     std::vector<BackgroundSweep> sweeps;
     std::optional<Failure> failure;

@@ -111,7 +111,7 @@ struct Clocks {
     std::string throttled;  // why it ran slower than it can, "" where it did not
 };
 
-// A part of the way from a Request to its outputs, and how long it took.
+// One part of the way from a Request to its outputs.
 struct Hop {
     std::string name;
     double ms = 0;
@@ -129,7 +129,7 @@ struct Result {
     std::optional<Ceilings> ceilings;
     std::optional<Clocks> clocks;
     std::vector<std::string> notes;
-    std::vector<Hop> hops;  // until every variant's outputs and errors were there, in order
+    std::vector<Hop> hops;  // from the Request to the outputs and errors of all variants, in order
     bool complete = false;  // false: a partial result on the way
 };
 
