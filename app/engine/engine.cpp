@@ -16,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 // A running Request has this long to show its outputs before a newer one cancels it, so that dragging shows
 // results on the way.
 constexpr auto time_to_show = std::chrono::milliseconds(150);
+// Timing waits no longer than this for the outputs to be drawn.
+constexpr auto longest_frame = std::chrono::milliseconds(100);
 
 const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, const std::string& id) {
     for (const FigureSweep& sweep : sweeps)
@@ -72,6 +74,7 @@ struct Engine::Job {
 
     bool running = false;  // a Request, not a cell
     bool shown = false;    // its outputs
+    uint64_t takes = 0;    // calls of take_events
     Clock::time_point started;
     std::stop_source run_stop, cell_stop;
 
@@ -145,7 +148,26 @@ void Engine::cancel_sweep(uint64_t ticket) {
 
 std::vector<Event> Engine::take_events() {
     const std::lock_guard lock(mutex_);
+    ++job_->takes;
+    changed_.notify_all();
     return std::exchange(events_, {});
+}
+
+// Drawing and timing at the same time would slow each other down on few cores. The window takes the event,
+// draws it and then comes back for more events.
+void Engine::wait_until_drawn(uint64_t takes_before, const std::stop_token& stop) {
+    const auto deadline = Clock::now() + longest_frame;
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before; });
+    lock.unlock();
+    wake_();  // so that it comes back at once
+    lock.lock();
+    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before + 1; });
+}
+
+uint64_t Engine::takes() {
+    const std::lock_guard lock(mutex_);
+    return job_->takes;
 }
 
 void Engine::send(Event event) {
@@ -229,7 +251,11 @@ void Engine::serve_run() {
     const auto run_here = [&]() -> Outcome<WorkerLink::Seen> {
         const auto outcome = runner_.run(run.request, stop, [&](const Progress& now, auto partial) {
             say(now);
-            if (partial) show(seen_here(partial));
+            if (!partial) return;
+            const auto seen = seen_here(partial);
+            const uint64_t takes_before = takes();
+            show(seen);
+            wait_until_drawn(takes_before, stop);
         });
         if (!outcome) return outcome.error();
         return seen_here(*outcome);

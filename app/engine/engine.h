@@ -37,7 +37,8 @@ struct Event {
 // Runs Requests and Sweeps on a thread of its own: those of the CPU in this process, those of a GPU and those
 // with `on` in a worker, so that a kernel that hangs or faults costs a worker and an error. A waiting Request
 // is replaced by the newest. When a newer one waits, a running one is cancelled as soon as its outputs were
-// shown or it has run 150 ms. Sweeps run in the background, in order, and yield to Requests.
+// shown or it has run 150 ms. On the CPU timing begins once the caller has had time to draw the outputs.
+// Sweeps run in the background, in order, and yield to Requests.
 class Engine {
   public:
     // `wake` is called when an event can be taken, on the engine's thread or within a call of the caller's;
@@ -62,6 +63,8 @@ class Engine {
     void serve(std::stop_token stop);
     void watch(std::stop_token stop);
     void send(Event event);
+    uint64_t takes();
+    void wait_until_drawn(uint64_t takes_before, const std::stop_token& stop);
     void serve_run();
     void serve_sweep_cell();
     void serve_look(std::stop_token stop);
