@@ -8,6 +8,7 @@
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
 #include "app/gui/input_file.h"
+#include "app/gui/kept_times.h"
 #include "app/gui/launch_words.h"
 #include "app/gui/pacing.h"
 #include "app/gui/panels.h"

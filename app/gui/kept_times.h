@@ -10,15 +10,15 @@ namespace sawtooth {
 // A run shows its outputs and errors before it measures times. Until then the times of the last complete run
 // stay in sight.
 
-// The partial result with the times, launches and clocks of `before`.
-std::shared_ptr<const Result> with_times_of(const Result& before, const Result& partial);
+// Shows a result. One without times yet gets the times, launches and clocks of the last complete one.
+void show_result(LabState& lab, const std::shared_ptr<const Result>& result);
+// Shows the figures of that result. Where one has nothing to draw yet, the one before it with its id stays.
+void show_figures(LabState& lab, const Figures& figures);
 
-// The figures of a partial result. A figure that has nothing to draw yet is replaced by the one in `before`
-// with the same id, and its id is added to `kept`.
-Figures with_figures_of(const Figures& before, const Figures& partial, std::set<std::string>& kept);
-
-// What differed when the times in sight were measured: "chunk = 64, d = 32", or the device; "" if nothing
-// did, or if the times are those of the result itself.
-std::string setting_of_times(const LabState& lab);
+// Like `why_outdated` of the lab, for one figure: those that show times are updated last ("measuring (shown:
+// chunk = 64)").
+std::string why_outdated(const LabState& lab, const Figure& figure);
+// The same for the times in a table.
+std::string why_times_outdated(const LabState& lab);
 
 }  // namespace sawtooth

@@ -114,21 +114,6 @@ void take_failed_look(LabState& lab, const Error& error) {
     note(lab, LogLine::Kind::problem, error.text);
 }
 
-// A result without times shows those of the last complete one.
-void show_result(LabState& lab, const std::shared_ptr<const Result>& result) {
-    if (result->complete)
-        lab.times_of.reset();
-    else if (lab.result && lab.result->complete)
-        lab.times_of = lab.result;
-    lab.result = lab.times_of ? with_times_of(*lab.times_of, *result) : result;
-    lab.told = told_of(*lab.result);
-}
-
-void show_figures(LabState& lab, const Figures& figures) {
-    lab.kept_figures.clear();
-    lab.figures = lab.times_of ? with_figures_of(lab.figures, figures, lab.kept_figures) : figures;
-}
-
 void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
@@ -137,6 +122,7 @@ void take_run_event(LabState& lab, const Event& event) {
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
         show_result(lab, event.result);
+        lab.told = told_of(*lab.result);
         show_figures(lab, event.figures);
         if (newest && event.result->complete) {
             log_result(lab, *event.result);
@@ -446,20 +432,6 @@ std::string why_outdated(const LabState& lab) {
     if (lab.problem) return lab.problem->error.kind == Error::Kind::failure ? "failed" : "cannot run";
     if (!same) return "changed, F5 runs";
     return lab.result->complete ? "" : "stopped";
-}
-
-std::string why_times_outdated(const LabState& lab) {
-    const std::string why = why_outdated(lab);
-    if (!lab.times_of) return why;
-    const std::string then = setting_of_times(lab);
-    return (why.empty() ? "measuring" : why) + (then.empty() ? "" : " (shown: " + then + ")");
-}
-
-std::string why_outdated(const LabState& lab, const Figure& figure) {
-    if (lab.kept_figures.contains(figure.id)) return why_times_outdated(lab);
-    // When a run stops after showing its outputs, only the times are out of date.
-    const bool only_times = lab.result && !lab.result->complete && shows_what_is_set(lab);
-    return only_times && !lab.pending.ticket ? "" : why_outdated(lab);
 }
 
 std::string problem_words(const Problem& problem) {

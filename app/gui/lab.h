@@ -64,11 +64,6 @@ constexpr double patience = 0.12;
 
 // Why what is drawn is not what is set, in few words ("running"); "" where it is.
 std::string why_outdated(const LabState& lab);
-// The same for one figure of the result: those that show times are updated last ("measuring (shown: chunk =
-// 64)").
-std::string why_outdated(const LabState& lab, const Figure& figure);
-// The same for the times in a table.
-std::string why_times_outdated(const LabState& lab);
 
 // Whether what runs waits for a compiler.
 bool is_compiling(const LabState& lab);
