@@ -143,15 +143,12 @@ TEST_CASE("errors are reported three ways, values that are not finite apart", "[
 TEST_CASE("a run gives outputs, errors, times and launches of every variant", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    int partial_results = 0;
-    const auto outcome = runner.run(scan_request(), {}, [&](const Progress& progress, auto partial) {
+    const auto outcome = runner.run(scan_request(), {}, [&](const Progress& progress, auto) {
         CHECK(progress.fraction >= 0);
         CHECK(progress.fraction <= 1);
-        partial_results += partial != nullptr;
     });
     REQUIRE(outcome);
     const Result& result = **outcome;
-    CHECK(partial_results == 1);
     CHECK(result.complete);
     REQUIRE(result.variants.size() == 5);
     for (const VariantResult& variant : result.variants) {
@@ -167,6 +164,59 @@ TEST_CASE("a run gives outputs, errors, times and launches of every variant", "[
     // Kept with date and processor: another runner finds them in the folder.
     Runner other(folder.path());
     CHECK(other.ceilings(2, {}).copy_bytes_per_second == result.ceilings->copy_bytes_per_second);
+}
+
+TEST_CASE("outputs and errors come once before times, and are those of the complete result", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    // memory stores boundaries in the run that is shown, and not in those that are timed.
+    Request request;
+    request.family = GENERATE("scan", "memory");
+    request.repeats = 2;
+    request.parameters.set("length", int64_t{200});
+    std::vector<std::shared_ptr<const Result>> shown;
+    const auto outcome = runner.run(request, {}, [&](const Progress&, auto partial) {
+        if (partial) shown.push_back(partial);
+    });
+    REQUIRE(outcome);
+    REQUIRE(shown.size() == 1);
+    const Result &first = *shown[0], &last = **outcome;
+    CHECK_FALSE(first.complete);
+    CHECK(first.parameters == last.parameters);
+    REQUIRE(first.variants.size() == last.variants.size());
+    for (size_t v = 0; v < first.variants.size(); ++v) {
+        const VariantResult &early = first.variants[v], &timed = last.variants[v];
+        INFO(early.name);
+        CHECK(early.refused == timed.refused);
+        if (!early.ran()) continue;
+        CHECK_FALSE(early.time);
+        CHECK(early.launches.empty());
+        CHECK(timed.time);
+        CHECK(timed.launches.size() == static_cast<size_t>(early.launch_count));
+        REQUIRE(early.outputs.size() == timed.outputs.size());
+        for (size_t i = 0; i < early.outputs.size(); ++i)
+            CHECK(early.outputs[i].data == timed.outputs[i].data);
+        REQUIRE_FALSE(early.errors.empty());
+        CHECK(early.errors[0].rel_l2 == timed.errors[0].rel_l2);
+    }
+    CHECK(first.hops.front().name == "request checked");
+    CHECK(find(first, "sequential"));
+    const auto has_hop = [&](const std::string& name) {
+        return std::any_of(first.hops.begin(), first.hops.end(),
+                           [&](const Hop& hop) { return hop.name == name && hop.ms >= 0; });
+    };
+    for (const char* hop : {"inputs", "reference", "plans", "sequential"}) CHECK(has_hop(hop));
+}
+
+TEST_CASE("a run is stopped between its outputs and its times", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    std::stop_source source;
+    const auto outcome = runner.run(scan_request(), source.get_token(), [&](const Progress&, auto partial) {
+        if (partial) source.request_stop();
+    });
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().kind == Error::Kind::cancelled);
 }
 
 TEST_CASE("the reference is kept while the inputs are the same", "[engine]") {
@@ -279,6 +329,32 @@ TEST_CASE("the newest Request wins and its figures come with the result", "[engi
     for (const Event& event : events) complete += event.kind == Event::Kind::result && event.result->complete;
     CHECK(complete <= 3);  // those that waited were replaced, not run
     CHECK(wakes > 0);
+}
+
+TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    Request longer = scan_request();
+    longer.repeats = 1000000;  // it never comes to its end
+    const uint64_t running = engine.run(longer, {});
+    std::vector<Event> events;
+    for (int round = 0; round < 3000 && events.empty(); ++round) {
+        for (Event& event : engine.take_events())
+            if (event.kind == Event::Kind::result) events.push_back(std::move(event));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(events.size() == 1);
+    CHECK_FALSE(events[0].result->complete);
+    CHECK(events[0].hops.front().name == "previous run stops");
+    CHECK(events[0].hops.back().name == "figures");
+    const uint64_t newer = engine.run(scan_request({{"length", int64_t{99}}}), {});
+    events.clear();
+    const Event done = wait_for(engine, newer, Event::Kind::result, &events);
+    CHECK(done.result->parameters.integer("length") == 99);
+    const bool cancelled = std::any_of(events.begin(), events.end(), [&](const Event& event) {
+        return event.ticket == running && event.error && event.error->kind == Error::Kind::cancelled;
+    });
+    CHECK(cancelled);
 }
 
 TEST_CASE("a failure is an event and the engine goes on", "[engine]") {

@@ -55,7 +55,7 @@ class FakeEngine {
         return devices;
     }
 
-    // A result of the newest request, with a figure at every place of the window.
+    // A result of the newest request, with a figure at every place of the window; on the way it has no times.
     void answer(bool complete = true) { answer(run_ticket, requests.back(), complete); }
     void answer(uint64_t ticket, const Request& request, bool complete) {
         auto result = std::make_shared<Result>();
@@ -67,10 +67,15 @@ class FakeEngine {
         for (const Variant* variant : configuration->variants) {
             VariantResult made;
             made.name = variant->name;
-            made.time = TimeStatistics{12, 11, 13, {11, 12, 13}};
+            made.errors = {{"y", 1e-6, 1e-7, 0, {}, {}}};
+            if (complete) made.time = TimeStatistics{12, 11, 13, {11, 12, 13}};
             result->variants.push_back(made);
         }
-        answer(ticket, std::move(result), figures("of the result"));
+        std::vector<Figure> all = figures(complete ? "of the result" : "of its outputs");
+        for (Figure& made : all)
+            if (!complete && (made.place == Place::times || made.place == Place::timeline))
+                made.marks.clear();
+        answer(ticket, std::move(result), std::move(all));
     }
     void answer(uint64_t ticket, std::shared_ptr<const Result> result, std::vector<Figure> figures) {
         Event event{.kind = Event::Kind::result, .ticket = ticket, .result = std::move(result)};

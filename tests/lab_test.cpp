@@ -8,11 +8,14 @@
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
 #include "app/gui/input_file.h"
+#include "app/gui/kept_times.h"
 #include "app/gui/launch_words.h"
 #include "app/gui/pacing.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
+#include "kernels/families.h"
 #include "tests/catch.h"
+#include "tests/contains.h"
 #include "tests/fake_engine.h"
 #include "tests/gpu_result.h"
 #include "tests/temporary_folder.h"
@@ -62,6 +65,81 @@ TEST_CASE("the old result stays while something newer runs, and says so once tha
     update(lab, lab.now + 0.01);
     CHECK(lab.result != old);
     CHECK(why_outdated(lab).empty());
+}
+
+const Figure& figure_of(const LabState& lab, const std::string& id) {
+    return *std::find_if(lab.figures->begin(), lab.figures->end(),
+                         [&](const Figure& figure) { return figure.id == id; });
+}
+
+TEST_CASE("outputs on the way are new, and times stay with what they belong to until they are measured",
+          "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    set_parameter(lab, row(lab, "block_size"), int64_t{128});
+    finish_run(lab, engine);
+    set_parameter(lab, row(lab, "block_size"), int64_t{256});
+    for (const int64_t length : {512, 256}) {  // dragged on before the times came
+        set_parameter(lab, row(lab, "length"), length);
+        engine.answer(false);
+        update(lab, lab.now + 1);
+        CHECK(lab.result->parameters.integer("length") == length);
+        CHECK(figure_of(lab, "outputs").title == "of its outputs");
+        CHECK(why_outdated(lab, figure_of(lab, "outputs")).empty());
+        CHECK(figure_of(lab, "times").title == "of the result");
+        CHECK(contains(why_outdated(lab, figure_of(lab, "times")), "measuring"));
+        CHECK(contains(why_times_outdated(lab), "length = 4096, block_size = 128"));
+        CHECK(lab.result->variants[0].time);
+        CHECK(lab.told.measured.rows == numbers_table(*lab.result).rows);
+    }
+    engine.answer();
+    update(lab, lab.now + 0.01);
+    CHECK(figure_of(lab, "times").title == "of the result");
+    CHECK(why_outdated(lab, figure_of(lab, "times")).empty());
+    CHECK(why_times_outdated(lab).empty());
+    CHECK(lab.kept_figures.empty());
+}
+
+TEST_CASE("a run that ends between its outputs and its times leaves only the times old", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    engine.answer(false);
+    update(lab, lab.now + 0.01);
+    CHECK(figure_of(lab, "times").marks.empty());  // there are no older ones
+    finish_run(lab, engine);
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    engine.answer(false);
+    const bool fails = GENERATE(false, true);
+    engine.fail(fails ? Error::failure("the worker ended") : Error::cancelled());
+    update(lab, lab.now + 0.01);
+    CHECK(lab.failure.has_value() == fails);
+    CHECK(why_outdated(lab, figure_of(lab, "outputs")).empty());
+    CHECK(contains(why_outdated(lab, figure_of(lab, "times")), fails ? "failed" : "stopped"));
+    choose_family(lab, *find_family("memory"));
+    CHECK_FALSE(lab.times_of);
+    CHECK(lab.kept_figures.empty());
+}
+
+TEST_CASE("the window draws outputs at once, and other news while it measures only now and then", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    Pacing pacing;
+    for (int frame = 0; frame < 4; ++frame) pacing.drawn(lab, lab.now);
+    engine.progress(0.1, "reference");
+    pacing.woken();
+    update(lab, lab.now + 0.001);
+    CHECK(pacing.next(lab, false) > lab.now);
+    engine.answer(false);
+    pacing.woken();
+    update(lab, lab.now + 0.001);
+    CHECK(pacing.next(lab, false) <= lab.now);
+    pacing.drawn(lab, lab.now);
+    engine.progress(0.5, "lookback, repeat 3 of 9");
+    pacing.woken();
+    update(lab, lab.now + 0.001);
+    CHECK(pacing.next(lab, false) > lab.now);
 }
 
 TEST_CASE("what panels tell of a result changes with it", "[gui]") {

@@ -72,17 +72,35 @@ TEST_CASE("an engine sends a Request that names a worker there, and looks at its
     CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
 }
 
-// A Request to a command that shows a complete result for its first job, says `then` and hears nothing.
-Request shown_at_once(const TemporaryFolder& folder, const std::string& then) {
-    Request request = scan_on(saying(folder, "shows", ""), 777);
+// A Request to a command that shows a result for its first job, says `then` and hears nothing more: it sleeps
+// or does `next`.
+Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bool complete = true,
+                      const std::string& next = "sleep 60") {
+    Request request = scan_on(saying(folder, "shows", "", next), 777);
     Result result;
     result.request = request;
     result.inputs = {Array::zeros("x", Dtype::f32, {4})};
-    result.complete = true;
+    result.complete = complete;
     const Shown shown{1, std::make_shared<const Result>(result),
                       std::make_shared<const std::vector<Figure>>()};
     saying(folder, "shows", greeting() + message(shown) + then);
     return request;
+}
+
+TEST_CASE("a worker that ends between outputs and times fails the run after they were shown", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    const uint64_t ticket = engine.run(shown_at_once(folder, "", false, "exit 3"), {});
+    std::vector<bool> complete;
+    const Event failed = end_of(engine, ticket, [&](const Event& event) {
+        if (event.kind == Event::Kind::result) complete.push_back(event.result->complete);
+    });
+    CHECK(complete == std::vector<bool>{false});
+    REQUIRE(failed.error);
+    INFO(failed.error->text);
+    CHECK(failed.error->kind == Error::Kind::failure);
+    CHECK(contains(failed.error->text, "scan: length 777"));
+    check_right(*end_of(engine, engine.run(scan_on(worker_command()), {})).result);
 }
 
 TEST_CASE("a look that its worker cannot serve fails with the words of the worker", "[worker]") {

@@ -13,8 +13,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A running Request has this long before a newer one cancels it, so that dragging shows results on the way.
-constexpr auto time_to_finish = std::chrono::milliseconds(150);
+// A running Request has this long to show its outputs before a newer one cancels it, so that dragging shows
+// results on the way.
+constexpr auto time_to_show = std::chrono::milliseconds(150);
+// Timing waits no longer than this for the outputs to be drawn.
+constexpr auto longest_frame = std::chrono::milliseconds(100);
 
 const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, const std::string& id) {
     for (const FigureSweep& sweep : sweeps)
@@ -24,6 +27,20 @@ const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, con
 
 bool goes_to_worker(const Request& request) {
     return request.backend != BackendChoice::cpu || !request.on.empty();
+}
+
+// The hops from the call of `run` until now: `after` is the time since the outputs were there.
+std::vector<Hop> hops_of(const Result& result, Clock::time_point asked, Clock::time_point started,
+                         const char* after) {
+    using Milliseconds = std::chrono::duration<double, std::milli>;
+    std::vector<Hop> hops{{"previous run stops", Milliseconds(started - asked).count()}};
+    double rest = Milliseconds(Clock::now() - started).count();
+    for (const Hop& hop : result.hops) {
+        hops.push_back(hop);
+        rest -= hop.ms;
+    }
+    hops.push_back({after, rest});
+    return hops;
 }
 
 template <class T>
@@ -38,6 +55,7 @@ struct Engine::Job {
         uint64_t ticket = 0;
         Request request;
         View view;
+        Clock::time_point asked = Clock::now();
     };
     struct Background {
         uint64_t ticket = 0;
@@ -55,6 +73,8 @@ struct Engine::Job {
     std::deque<Background> sweeps;
 
     bool running = false;  // a Request, not a cell
+    bool shown = false;    // its outputs
+    uint64_t takes = 0;    // calls of take_events
     Clock::time_point started;
     std::stop_source run_stop, cell_stop;
 
@@ -128,7 +148,26 @@ void Engine::cancel_sweep(uint64_t ticket) {
 
 std::vector<Event> Engine::take_events() {
     const std::lock_guard lock(mutex_);
+    ++job_->takes;
+    changed_.notify_all();
     return std::exchange(events_, {});
+}
+
+// Drawing and timing at the same time would slow each other down on few cores. The window takes the event,
+// draws it and then comes back for more events.
+void Engine::wait_until_drawn(uint64_t takes_before, const std::stop_token& stop) {
+    const auto deadline = Clock::now() + longest_frame;
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before; });
+    lock.unlock();
+    wake_();  // so that it comes back at once
+    lock.lock();
+    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before + 1; });
+}
+
+uint64_t Engine::takes() {
+    const std::lock_guard lock(mutex_);
+    return job_->takes;
 }
 
 void Engine::send(Event event) {
@@ -139,19 +178,19 @@ void Engine::send(Event event) {
     wake_();
 }
 
-// Cancels what runs once a newer Request waits and it has had its time.
+// Cancels what runs once a newer Request waits and it has shown its outputs or had its time.
 void Engine::watch(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
         changed_.wait(lock, stop,
                       [this] { return job_->running && job_->waiting && !job_->run_stop.stop_requested(); });
         if (stop.stop_requested()) return;
-        const auto deadline = job_->started + time_to_finish;
+        const auto deadline = job_->started + time_to_show;
         changed_.wait_until(lock, stop, deadline, [this, deadline] {
-            return !job_->running || job_->started + time_to_finish != deadline;
+            return !job_->running || job_->shown || job_->started + time_to_show != deadline;
         });
-        if (job_->running && job_->waiting && Clock::now() >= job_->started + time_to_finish)
-            job_->run_stop.request_stop();
+        const bool had_its_time = job_->shown || Clock::now() >= job_->started + time_to_show;
+        if (job_->running && job_->waiting && had_its_time) job_->run_stop.request_stop();
     }
 }
 
@@ -174,13 +213,15 @@ void Engine::serve(std::stop_token stop) {
 void Engine::serve_run() {
     Job::Run run;
     std::stop_token stop;
+    const auto started = Clock::now();
     {
         const std::lock_guard lock(mutex_);
         if (!job_->waiting) return;
         run = std::move(*job_->waiting);
         job_->waiting.reset();
         job_->running = true;
-        job_->started = Clock::now();
+        job_->shown = false;
+        job_->started = started;
         job_->run_stop = {};
         stop = job_->run_stop.get_token();
     }
@@ -188,14 +229,17 @@ void Engine::serve_run() {
     const auto show = [&](const WorkerLink::Seen& seen) {
         {
             const std::lock_guard lock(mutex_);
+            job_->shown = true;
             job_->newest = seen.result;
             job_->newest_ticket = run.ticket;
             job_->newest_is_elsewhere = elsewhere;
+            changed_.notify_all();
         }
         send({.kind = Event::Kind::result,
               .ticket = run.ticket,
               .result = seen.result,
-              .figures = seen.figures});
+              .figures = seen.figures,
+              .hops = hops_of(*seen.result, run.asked, started, elsewhere ? "worker messages" : "figures")});
     };
     const auto seen_here = [&](const std::shared_ptr<const Result>& result) {
         return WorkerLink::Seen{result, shared(figures_of(*result, run.view))};
@@ -207,7 +251,11 @@ void Engine::serve_run() {
     const auto run_here = [&]() -> Outcome<WorkerLink::Seen> {
         const auto outcome = runner_.run(run.request, stop, [&](const Progress& now, auto partial) {
             say(now);
-            if (partial) show(seen_here(partial));
+            if (!partial) return;
+            const auto seen = seen_here(partial);
+            const uint64_t takes_before = takes();
+            show(seen);
+            wait_until_drawn(takes_before, stop);
         });
         if (!outcome) return outcome.error();
         return seen_here(*outcome);
@@ -318,7 +366,6 @@ std::shared_ptr<const Result> with_figure_parameters(const Result& result, const
 
 std::vector<Figure> figures_of(const Result& result, const View& view) {
     std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
-    if (!result.complete) return figures;
     figures.push_back(times_figure(result));
     figures.push_back(timeline_figure(result, view));
     figures.push_back(occupancy_figure(result));

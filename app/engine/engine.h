@@ -19,11 +19,10 @@ namespace sawtooth {
 struct Event {
     enum class Kind {
         progress,  // `progress`
-        result,   // `result` (complete or on the way) and its `figures`; one on the way has none of times and
-                  // launches yet: the older ones stay in sight
-        figures,  // `figures` anew for another View
-        cell,     // `sweep_result` so far and its `figures`
-        failed,   // `error`: refused, failed or cancelled; after the end of a ticket, of a look at its result
+        result,    // `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
+        figures,   // `figures` anew for another View
+        cell,      // `sweep_result` so far and its `figures`
+        failed,  // `error`: refused, failed or cancelled; after the end of a ticket, of a look at its result
     };
     Kind kind = Kind::progress;
     uint64_t ticket = 0;
@@ -31,13 +30,15 @@ struct Event {
     std::shared_ptr<const Result> result = {};
     std::shared_ptr<const SweepResult> sweep_result = {};
     std::shared_ptr<const std::vector<Figure>> figures = {};
+    std::vector<Hop> hops = {};  // from the call of `run` to this event
     std::optional<Error> error = {};
 };
 
 // Runs Requests and Sweeps on a thread of its own: those of the CPU in this process, those of a GPU and those
 // with `on` in a worker, so that a kernel that hangs or faults costs a worker and an error. A waiting Request
-// is replaced by the newest; a running one is cancelled when a newer waits and it has run 150 ms. Sweeps run
-// in the background, in order, and yield to Requests.
+// is replaced by the newest. When a newer one waits, a running one is cancelled as soon as its outputs were
+// shown or it has run 150 ms. On the CPU timing begins once the caller has had time to draw the outputs.
+// Sweeps run in the background, in order, and yield to Requests.
 class Engine {
   public:
     // `wake` is called when an event can be taken, on the engine's thread or within a call of the caller's;
@@ -62,6 +63,8 @@ class Engine {
     void serve(std::stop_token stop);
     void watch(std::stop_token stop);
     void send(Event event);
+    uint64_t takes();
+    void wait_until_drawn(uint64_t takes_before, const std::stop_token& stop);
     void serve_run();
     void serve_sweep_cell();
     void serve_look(std::stop_token stop);

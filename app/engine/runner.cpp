@@ -12,6 +12,7 @@
 #include "app/engine/memory.h"
 #include "app/engine/npz.h"
 #include "app/engine/single_run.h"
+#include "app/engine/stopwatch.h"
 #include "app/engine/theory.h"
 #include "app/engine/time_limit.h"
 #include "profiling/ceilings.h"
@@ -185,7 +186,8 @@ std::optional<Error> Runner::read_input(const Request& request) {
 
 // Inputs and reference, where they are not those that are kept.
 std::optional<Error> Runner::renew_inputs(const Request& request, const Configuration& configuration,
-                                          std::stop_token stop, const OnProgress& progress) {
+                                          std::stop_token stop, const OnProgress& progress,
+                                          Stopwatch& clock) {
     InputKey key = key_of(configuration, request);
     if (kept_->key == key) return {};
     kept_->key.reset();
@@ -194,6 +196,7 @@ std::optional<Error> Runner::renew_inputs(const Request& request, const Configur
     auto inputs = make_inputs(configuration, request.seed, stop);
     if (!inputs) return inputs.error();
     kept_->inputs = std::move(*inputs);
+    clock.done("inputs");
     say(progress, 0.05, "reference");
     auto reference = configuration.family->reference(configuration.parameters, kept_->inputs, stop);
     if (!reference) return reference.error();
@@ -222,6 +225,7 @@ std::optional<Error> Runner::renew_kernel_reference(const Configuration& configu
 
 Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& request, std::stop_token outer,
                                                            const OnProgress& progress) {
+    Stopwatch clock;
     const auto family = find_offered_family(request.family);
     if (!family) return family.error();
     if (auto error = read_input(request)) return *error;
@@ -235,10 +239,13 @@ Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& reques
     const bool with_extras = stores_extras(*configuration, request.extras);
     const MemoryNeed need = needed_memory(*configuration, *machine, with_extras);
     if (const auto error = check_memory(need, *machine, request.memory_limit_bytes)) return *error;
-    if (const auto error = renew_inputs(request, *configuration, outer, progress)) return *error;
+    clock.done("request checked");
+    if (const auto error = renew_inputs(request, *configuration, outer, progress, clock)) return *error;
     if (const auto error = renew_kernel_reference(*configuration, with_extras, outer, progress))
         return *error;
-    Prepared prepared{request, *configuration, *machine, kept_->inputs, kept_->reference, with_extras};
+    clock.done("reference");
+    Prepared prepared{request,          *configuration, *machine,   kept_->inputs,
+                      kept_->reference, clock.hops(),   with_extras};
     prepared.reference.insert(prepared.reference.end(), kept_->kernel_reference.begin(),
                               kept_->kernel_reference.end());
     prepared.keeps_plans = !on_gpu || need.device_together <= machine->device()->free_bytes() / 2;
@@ -255,9 +262,10 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
     const TimeLimit limit(std::move(outer), request.time_limit_seconds);
     SingleRun run(prepared, limit, progress);
     if (auto error = run.compute_outputs()) return *error;
-    if (!request.arch.empty()) add_theory_for(request, progress, run.result());
     run.show();
 
+    if (auto error = run.prepare_timing()) return *error;
+    if (!request.arch.empty()) add_theory_for(request, progress, run.result());
     if (machine.timer) {
         run.say("limits of " + machine.chip.name, 0.2);
         auto measured = ceilings(*machine.timer, limit.token());

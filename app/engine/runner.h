@@ -16,6 +16,7 @@
 namespace sawtooth {
 
 struct Prepared;
+class Stopwatch;
 
 struct Progress {
     double fraction = 0;  // 0 to 1
@@ -24,8 +25,8 @@ struct Progress {
     // When the worker that does it will be ended, if it has not said more by then.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
-// Called on the running thread. A partial result is given whenever something new of it can be seen, else
-// null.
+// Called on the running thread. `partial` is null except once per run, before anything is timed: then it
+// holds the outputs and errors, and no times.
 using OnProgress = std::function<void(const Progress&, std::shared_ptr<const Result> partial)>;
 // A cell is done.
 using OnCell = std::function<void(const SweepResult&)>;
@@ -69,7 +70,7 @@ class Runner {
                                                         const OnProgress& progress);
     std::optional<Error> read_input(const Request& request);
     std::optional<Error> renew_inputs(const Request& request, const Configuration& configuration,
-                                      std::stop_token stop, const OnProgress& progress);
+                                      std::stop_token stop, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                 std::stop_token stop, const OnProgress& progress);
     void add_theory_for(const Request& request, const OnProgress& progress, Result& result);

@@ -96,6 +96,7 @@ void SingleRun::start_result() {
     result_.processors = machine.pool ? machine.pool->threads() : machine.chip.multiprocessors;
     result_.inputs = prepared_.inputs;
     result_.reference = prepared_.reference;
+    result_.hops = prepared_.hops;
     result_.work = prepared_.configuration.family->work(prepared_.configuration.parameters);
     result_.notes = prepared_.configuration.notes;
     result_.notes.insert(result_.notes.end(), machine.notes.begin(), machine.notes.end());
@@ -110,8 +111,9 @@ void SingleRun::say(std::string words, double fraction, bool timed) {
     if (progress_) progress_(last_, nullptr);
 }
 
-// The snapshot shares what it holds with the result, and never changes.
+// The snapshot shares its arrays with the result, and never changes.
 void SingleRun::show() {
+    result_.hops.insert(result_.hops.end(), clock_.hops().begin(), clock_.hops().end());
     if (progress_) progress_({0.2, "outputs"}, std::make_shared<const Result>(result_));
 }
 
@@ -153,7 +155,8 @@ std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
 
 std::optional<Error> SingleRun::run_once(size_t v) {
     if (prepared_.machine.timer) return prepared_.machine.timer->run(*plans_[v]);
-    if (run_plan(*plans_[v], *prepared_.machine.pool, Cache::hot, row(v).launches)) return {};
+    std::vector<LaunchRecord> untimed;
+    if (run_plan(*plans_[v], *prepared_.machine.pool, Cache::hot, untimed)) return {};
     return Error::cancelled();
 }
 
@@ -164,12 +167,8 @@ void SingleRun::compare_outputs(VariantResult& made) const {
                 compare(output, *wanted, sequence_axis_of(*prepared_.configuration.family, output.name)));
 }
 
-// Timed runs store no extras: another plan, whose memory a first run makes warm.
-std::optional<Error> SingleRun::leave_extras_out(size_t v) {
-    plans_[v].reset();
-    if (auto error = make_plan(v)) return error;
-    say(variant(v).name, last_.fraction, true);
-    return run_once(v);
+void SingleRun::note_compiled(size_t v) {
+    if (prepared_.machine.device()) row(v).compiled = compiled_launches(*plans_[v], prepared_.machine.chip);
 }
 
 std::optional<Error> SingleRun::compute(size_t v) {
@@ -177,6 +176,7 @@ std::optional<Error> SingleRun::compute(size_t v) {
     const double fraction = 0.1 + 0.9 * static_cast<double>(v) / steps();
     say(name, fraction);
     if (auto error = make_plan(v, prepared_.stores_extras)) return error;
+    clock_.done("plans");
     say(name, fraction, true);
     if (auto error = run_once(v)) return error;
     say(name + ", outputs", fraction);
@@ -188,9 +188,21 @@ std::optional<Error> SingleRun::compute(size_t v) {
     made.outputs = std::move(*outputs);
     compare_outputs(made);
     if (prepared_.stores_extras)
-        if (auto error = leave_extras_out(v)) return error;
-    if (prepared_.machine.device()) made.compiled = compiled_launches(*plans_[v], prepared_.machine.chip);
+        plans_[v].reset();
+    else
+        note_compiled(v);
+    clock_.done(name);
     if (limit_.token().stop_requested()) return Error::cancelled();
+    return {};
+}
+
+// Leaves the variant out, or returns the error if it ends the whole run.
+std::optional<Error> SingleRun::leave_out(size_t v, Error reason) {
+    const GpuTimer* const timer = prepared_.machine.timer;
+    if (reason.kind == Error::Kind::cancelled || cuda::is_fatal(reason) || (timer && timer->abandoned()))
+        return stopped_or(std::move(reason), variant(v).name);
+    row(v).refused = reason.text;
+    result_.notes.push_back(variant(v).name + " is left out: " + reason.text);
     return {};
 }
 
@@ -201,21 +213,34 @@ std::optional<Error> SingleRun::compute_outputs() {
         made.name = variant(v).name;
         made.index = static_cast<int>(&variant(v) - family.variants.data());
         result_.variants.push_back(std::move(made));
-        const auto leave_out = [&](const std::string& reason) {
-            row(v).refused = reason;
-            result_.notes.push_back(variant(v).name + " is left out: " + reason);
-        };
-        const auto refusal = variant(v).refusal(prepared_.configuration.parameters, prepared_.machine.chip);
-        if (refusal) {
-            leave_out(*refusal);
-            continue;
-        }
-        if (auto error = compute(v)) {
-            const bool ends_all = error->kind == Error::Kind::cancelled || cuda::is_fatal(*error) ||
-                                  (prepared_.machine.timer && prepared_.machine.timer->abandoned());
-            if (ends_all) return stopped_or(std::move(*error), variant(v).name);
-            leave_out(error->text);
-        }
+        std::optional<Error> problem;
+        if (const auto why = variant(v).refusal(prepared_.configuration.parameters, prepared_.machine.chip))
+            problem = Error::failure(*why);
+        else
+            problem = compute(v);
+        if (problem)
+            if (auto error = leave_out(v, std::move(*problem))) return error;
+        if (!prepared_.keeps_plans) plans_[v].reset();
+    }
+    return check_rest();
+}
+
+// Makes the plan for timing and runs it once to warm up its memory.
+std::optional<Error> SingleRun::leave_extras_out(size_t v) {
+    say(variant(v).name, last_.fraction);
+    if (auto error = make_plan(v)) return error;
+    say(variant(v).name, last_.fraction, true);
+    if (auto error = run_once(v)) return error;
+    note_compiled(v);
+    if (limit_.token().stop_requested()) return Error::cancelled();
+    return {};
+}
+
+std::optional<Error> SingleRun::prepare_timing() {
+    for (size_t v = 0; v < plans_.size() && prepared_.stores_extras; ++v) {
+        if (!row(v).ran()) continue;
+        if (auto problem = leave_extras_out(v))
+            if (auto error = leave_out(v, std::move(*problem))) return error;
         if (!prepared_.keeps_plans) plans_[v].reset();
     }
     return check_rest();

@@ -8,6 +8,7 @@
 #include "app/engine/configure.h"
 #include "app/engine/machine.h"
 #include "app/engine/runner.h"
+#include "app/engine/stopwatch.h"
 #include "app/engine/time_limit.h"
 #include "kernels/core/plan.h"
 #include "kernels/core/result.h"
@@ -21,6 +22,7 @@ struct Prepared {
     const Machine& machine;
     const Arrays& inputs;
     Arrays reference;
+    std::vector<Hop> hops;       // that it took
     bool stores_extras = false;  // outputs that are stored only where they are asked for are
     bool keeps_plans = true;     // false: they do not all fit the GPU at once
 };
@@ -36,9 +38,14 @@ class SingleRun {
 
     Result& result() { return result_; }
 
-    // Every variant once: outputs and errors, seen before times are. What a variant cannot do leaves it out,
-    // unless it was named or none is left.
+    // Every variant once: outputs and errors. What a variant cannot do leaves it out, unless it was named or
+    // none is left.
     std::optional<Error> compute_outputs();
+    void show();  // reports the outputs and errors as a partial result
+
+    // Makes the plans for timing, which store no extras, and notes the compiler's resources of their kernels.
+    // Leaves variants out as above.
+    std::optional<Error> prepare_timing();
     // Times and launches, and counters or samples where they were asked for.
     std::optional<Error> measure_variants();
 
@@ -46,7 +53,6 @@ class SingleRun {
     // failure that says so.
     Error stopped_or(Error error, const std::string& what) const;
     void say(std::string words, double fraction, bool timed = false);
-    void show();  // the result as it is now, as a partial one
 
   private:
     const Variant& variant(size_t v) const { return *prepared_.configuration.variants[v]; }
@@ -57,7 +63,9 @@ class SingleRun {
     std::optional<Error> run_once(size_t v);
     std::optional<Error> compute(size_t v);
     std::optional<Error> leave_extras_out(size_t v);
+    std::optional<Error> leave_out(size_t v, Error reason);
     void compare_outputs(VariantResult& made) const;
+    void note_compiled(size_t v);
     std::optional<Error> check_rest();
     std::optional<Error> measure_one(size_t v);
     bool looks_closer() const;
@@ -70,6 +78,7 @@ class SingleRun {
     Result result_;
     std::vector<std::optional<Plan>> plans_;
     Progress last_;  // what was said last
+    Stopwatch clock_;
 };
 
 }  // namespace sawtooth

@@ -20,6 +20,7 @@
 #include "app/engine/engine.h"
 #include "app/engine/messages.h"
 #include "app/engine/progress_filter.h"
+#include "app/engine/stopwatch.h"
 #include "app/engine/wire.h"
 #include "kernels/cuda/device.h"
 
@@ -199,10 +200,14 @@ class Worker {
             if (filter.passes(progress)) out_.send(Said{job.job, progress});
         };
         const auto show = [&](std::shared_ptr<const Result> result) {
-            newest_ = as_asked(*result, job.request);
+            const auto shown = as_asked(*result, job.request);
+            newest_ = shown;
             newest_job_ = job.job;
             if (filter.timed()) say({fraction, "figures"});
+            Stopwatch clock;
             auto figures = job.view ? figures_of(*newest_, *job.view) : std::vector<Figure>();
+            clock.done("figures");
+            shown->hops.push_back(clock.hops().front());
             out_.send(
                 Shown{job.job, newest_, std::make_shared<const std::vector<Figure>>(std::move(figures))});
         };
@@ -282,11 +287,11 @@ class Worker {
         return text;
     }
 
-    std::shared_ptr<const Result> as_asked(Result result, const Request& asked) const {
+    std::shared_ptr<Result> as_asked(Result result, const Request& asked) const {
         result.request.input = asked.input;
         result.request.time_limit_seconds = asked.time_limit_seconds;
         for (std::string& note : result.notes) note = with_own_name(std::move(note), asked);
-        return std::make_shared<const Result>(std::move(result));
+        return std::make_shared<Result>(std::move(result));
     }
 
     Outbox& out_;

@@ -89,11 +89,17 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::End();
 }
 
+// In the space between the rows. DockIsActive does not tell: it is not set before Begin where a panel is
+// alone in its node.
+bool is_docked(const ImGuiWindow& window) {
+    return window.DockNode && ImGui::DockNodeGetRootNode(window.DockNode)->IsDockSpace();
+}
+
 // A docked panel lies on the cleared frame, which has the colour of its ground: filling it once more is what
 // a software renderer would spend most of a frame on.
 void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
-    if (window && window->DockIsActive) flags |= ImGuiWindowFlags_NoBackground;
+    if (window && is_docked(*window)) flags |= ImGuiWindowFlags_NoBackground;
     if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
     ImGui::End();
 }

@@ -12,6 +12,7 @@
 #include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/input_file.h"
+#include "app/gui/kept_times.h"
 #include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
 #include "kernels/core/table.h"
@@ -120,9 +121,9 @@ void take_run_event(LabState& lab, const Event& event) {
     if (event.kind == Event::Kind::result && event.ticket >= lab.shown_ticket &&
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
-        lab.result = event.result;
-        lab.told = told_of(*event.result);
-        lab.figures = event.figures;
+        show_result(lab, event.result);
+        lab.told = told_of(*lab.result);
+        show_figures(lab, event.figures);
         if (newest && event.result->complete) {
             log_result(lab, *event.result);
             lab.pending = {};
@@ -138,7 +139,7 @@ void take_run_event(LabState& lab, const Event& event) {
 
 void take_event(LabState& lab, const Event& event) {
     if (event.kind == Event::Kind::figures) {
-        if (lab.result) lab.figures = event.figures;  // of the family before, where there is none yet
+        if (lab.result) show_figures(lab, event.figures);  // of the family before, where there is none yet
         return;
     }
     const bool of_sweep = std::any_of(
@@ -281,6 +282,8 @@ void choose_family(LabState& lab, const Family& family) {
     lab.result.reset();
     lab.told = {};
     lab.figures.reset();
+    lab.times_of.reset();
+    lab.kept_figures.clear();
     lab.failure.reset();
     lab.view.visible.clear();
     lab.tried.clear();

@@ -144,6 +144,10 @@ struct LabState {
     std::shared_ptr<const Result> result;
     Told told;  // of `result`
     Figures figures;
+    // While `result` has no times yet: the last complete result. `result` contains its times, and `figures`
+    // its figures with these ids.
+    std::shared_ptr<const Result> times_of;
+    std::set<std::string> kept_figures;
     std::vector<BackgroundSweep> sweeps;
     std::optional<Failure> failure;
     std::vector<std::string> seen_notes;

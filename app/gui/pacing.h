@@ -6,10 +6,10 @@
 
 namespace sawtooth {
 
-// When the window draws: at once what a person does and the result that was waited for; Dear ImGui's few
-// frames to settle, and what else the engine sends, only so often that drawing leaves the processor to what
-// is measured; slowly for the moment in which tooltips wait to come; once a second while the end of a worker
-// is counted down; then not until something happens or becomes due.
+// When the window draws: at once what a person does, and the outputs and the times that were waited for; Dear
+// ImGui's few frames to settle, and what else the engine sends, only so often that drawing leaves the
+// processor to what is measured; slowly for the moment in which tooltips wait to come; once a second while
+// the end of a worker is counted down; then not until something happens or becomes due.
 class Pacing {
   public:
     void happened(double now) {

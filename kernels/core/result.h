@@ -111,6 +111,12 @@ struct Clocks {
     std::string throttled;  // why it ran slower than it can, "" where it did not
 };
 
+// One part of the way from a Request to its outputs.
+struct Hop {
+    std::string name;
+    double ms = 0;
+};
+
 struct Result {
     Request request;
     Parameters parameters;           // all of them, as they were in force
@@ -123,6 +129,7 @@ struct Result {
     std::optional<Ceilings> ceilings;
     std::optional<Clocks> clocks;
     std::vector<std::string> notes;
+    std::vector<Hop> hops;  // from the Request to the outputs and errors of all variants, in order
     bool complete = false;  // false: a partial result on the way
 };
 
