@@ -36,7 +36,7 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
         (direction == ImGuiDir_Down ? room.y : room.x) *= 1 - share;
     };
     if (size.y >= units(timeline_below)) {
-        const float height = 150 + 0.2f * std::max(size.y / units(1) - 860, 0.0f);
+        const float height = 176 + 0.2f * std::max(size.y / units(1) - 860, 0.0f);
         take(Dock::bottom, ImGuiDir_Down, share_of(height, size.y, 0.1f, 0.3f));
     }
     take(Dock::left, ImGuiDir_Left, share_of(288, size.x, 0.12f, 0.42f));

@@ -11,6 +11,7 @@
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
 #include "app/gui/controls.h"
+#include "app/gui/kept_times.h"
 #include "app/gui/lab.h"
 #include "app/gui/launch_words.h"
 #include "app/gui/legend.h"
@@ -184,7 +185,7 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     const PlotEvents events = as_it_is ? draw_figure(*shown.figure, theme_of(lab), options)
                                        : draw_figure(figure_as_drawn(lab, shown), theme_of(lab), options);
     ImGui::PopStyleVar();
-    if (!shown.outdated.empty()) draw_badge(corner, size, "old: " + shown.outdated);
+    if (!shown.outdated.empty()) draw_badge(corner, size, "out of date: " + shown.outdated);
     if (events.visible) look_at(lab, key, events.visible);
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
@@ -217,14 +218,21 @@ bool draw_filling_figure(LabState& lab, const std::string& panel, const std::vec
 
 std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
     std::vector<ShownFigure> shown;
-    const auto add = [&](const Figures& figures, const std::string& outdated, const BackgroundSweep* sweep) {
-        if (!figures) return;
-        for (const Figure& figure : *figures)
-            if (figure.place == place) shown.push_back({&figure, outdated, sweep});
-    };
-    add(lab.figures, why_outdated(lab), nullptr);
-    for (const BackgroundSweep& sweep : lab.sweeps)
-        add(sweep.figures, is_outdated(lab, sweep) ? "before the change" : "", &sweep);
+    // Found out once for all figures that kept their times, and once for the others.
+    std::optional<std::string> why_kept, why_others;
+    for (size_t i = 0; lab.figures && i < lab.figures->size(); ++i) {
+        const Figure& figure = (*lab.figures)[i];
+        if (figure.place != place) continue;
+        auto& why = lab.kept_figures.contains(figure.id) ? why_kept : why_others;
+        if (!why) why = why_outdated(lab, figure);
+        shown.push_back({&figure, *why});
+    }
+    for (const BackgroundSweep& sweep : lab.sweeps) {
+        if (!sweep.figures) continue;
+        const std::string outdated = is_outdated(lab, sweep) ? "before the change" : "";
+        for (const Figure& figure : *sweep.figures)
+            if (figure.place == place) shown.push_back({&figure, outdated, &sweep});
+    }
     return shown;
 }
 

@@ -4,6 +4,7 @@
 
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
+#include "app/gui/kept_times.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/widgets.h"
@@ -117,7 +118,7 @@ void draw_numbers(LabState& lab) {
         centred_sentence(empty_sentence(lab, "times, rates and errors of every variant as a table to copy"));
         return;
     }
-    const std::string outdated = why_outdated(lab);
+    const std::string outdated = why_times_outdated(lab);
     // One line under the table, as the panel is low.
     const float below = outdated.empty() ? clocks_line_height(lab) : ImGui::GetTextLineHeightWithSpacing();
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
@@ -126,7 +127,7 @@ void draw_numbers(LabState& lab) {
     if (outdated.empty())
         draw_clocks_line(lab);
     else
-        ImGui::TextDisabled("old: %s", outdated.c_str());
+        ImGui::TextDisabled("out of date: %s", outdated.c_str());
 }
 
 }  // namespace sawtooth

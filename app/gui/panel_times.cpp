@@ -4,6 +4,7 @@
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
 #include "app/gui/figure_view.h"
+#include "app/gui/kept_times.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/widgets.h"
@@ -32,7 +33,7 @@ void draw_clocks_line(const LabState& lab) {
 void draw_times(LabState& lab) {
     draw_figure_grid(lab, "Times", shown_figures(lab, Place::times),
                      "the time of every variant beside the limit of the machine", clocks_line_height(lab));
-    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, why_outdated(lab).empty() ? 1.0f : 0.5f);
+    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, why_times_outdated(lab).empty() ? 1.0f : 0.5f);
     draw_clocks_line(lab);
     ImGui::PopStyleVar();
 }
