@@ -1,7 +1,6 @@
-#include "app/engine/bench.h"
-
 #include <algorithm>
 
+#include "app/cli/bench_tables.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
@@ -39,8 +38,11 @@ int bench(const Arguments& arguments) {
     bar.clear();
     if (!report) return fail(report.error());
     for (const std::string& note : report->notes) print_note(note);
-    const int written =
-        write_documents(*files, arguments.has("--json"), to_json(*report), bench_table(*report));
+    const int written = write_documents(*files, arguments.has("--json"),
+                                        {.text = bench_text(*report),
+                                         .json = to_json(*report),
+                                         .csv = bench_table(*report).csv(),
+                                         .markdown = bench_markdown(*report)});
     const auto bad = std::find_if(report->rows.begin(), report->rows.end(), failed);
     if (bad == report->rows.end()) return written;
     return fail(Error::failure(bad->family + " " + bad->name + ", " + bad->variant + ": " + bad->note));

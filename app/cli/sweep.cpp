@@ -64,8 +64,10 @@ int sweep(const Arguments& arguments) {
     else if (swept.error().kind != Error::Kind::cancelled)
         return fail(swept.error());
 
-    const int written =
-        write_documents(*files, arguments.has("--json"), to_json(result), sweep_table(result));
+    const Table table = sweep_table(result);
+    const int written = write_documents(
+        *files, arguments.has("--json"),
+        {.text = table.plain(), .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
     if (swept) return written;
     return fail({Error::Kind::cancelled,
                  fmt::format("cancelled, {} of {} cells are done", result.cells.size(), sweep.cells())});
