@@ -1,5 +1,4 @@
 #include "app/cli/arguments.h"
-#include "app/cli/nearest.h"
 #include "app/cli/settings.h"
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"

@@ -8,6 +8,7 @@
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
 #include "app/engine/json.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -19,10 +20,15 @@ bool failed(const BenchRow& row) { return !row.errors.empty() && !row.time; }
 
 int bench(const Arguments& arguments) {
     std::vector<std::string> names = arguments.families;
-    for (const std::string& name : names)
-        if (const auto family = find_offered_family(name); !family) return fail(family.error());
-    if (names.empty())
-        for (const Family* family : offered_families()) names.push_back(family->name);
+    Names known;
+    for (const Family* family : offered_families()) known.push_back(family->name);
+    if (names.empty()) names = known;
+    known.push_back("window");
+    for (const std::string& name : names) {
+        if (name == "window") return fail(Error::usage("bench window takes no other family"));
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            return fail(Error::usage(no_such_name(name, "a family", "Families", known)));
+    }
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
     const auto files = settle_files(arguments);

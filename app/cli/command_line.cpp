@@ -29,8 +29,7 @@ int shoot(const Arguments& arguments, const WindowCommands& window) {
 int bench_window(const Arguments& arguments, const WindowCommands& window) {
     for (const char* option : {"--json-file", "--csv", "--markdown"})
         if (arguments.has(option))
-            return fail(Error::usage(
-                Refusal{option, arguments.value(option), "bench window has no table, only --json"}));
+            return fail(Error::usage(std::string(option) + ": bench window writes no table; use --json"));
     const auto options = settle_window(arguments);
     return options ? code_of(window.bench_window(*options, arguments.has("--json"))) : fail(options.error());
 }

@@ -1,11 +1,11 @@
-#include "app/cli/nearest.h"
+#include "kernels/core/nearest.h"
 
 #include <algorithm>
 #include <cctype>
 #include <numeric>
 #include <utility>
 
-namespace sawtooth::cli {
+namespace sawtooth {
 namespace {
 
 bool alike(char one, char other) {
@@ -29,7 +29,13 @@ size_t distance(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-std::string nearest(std::string_view typed, const std::vector<std::string>& names) {
+std::string listed(const Names& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+std::string nearest(std::string_view typed, const Names& names) {
     std::string best;
     size_t least = 1 + std::min<size_t>(2, typed.size() / 2);
     for (const std::string& name : names)
@@ -40,4 +46,20 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& name
     return best;
 }
 
-}  // namespace sawtooth::cli
+std::string suggestion(std::string_view typed, const Names& names) {
+    const std::string near = nearest(typed, names);
+    return near.empty() ? "" : " Did you mean " + near + "?";
+}
+
+std::string no_such_name(std::string_view typed, std::string_view what, std::string_view title,
+                         const Names& names) {
+    return std::string(typed) + " is not " + std::string(what) + "." + suggestion(typed, names) + " " +
+           std::string(title) + ": " + listed(names);
+}
+
+std::string not_one_of(std::string_view typed, const Names& names) {
+    const std::string hint = suggestion(typed, names);
+    return "not one of " + listed(names) + (hint.empty() ? "" : "." + hint);
+}
+
+}  // namespace sawtooth
