@@ -118,7 +118,7 @@ Table bench_table(const BenchReport& report) {
                      {"share", "%"},
                      {"step", "us"},
                      {"step", "empty launches"},
-                     {"not run, because", "", false}};
+                     {"failed", "", false}};
     const auto number = [](const std::optional<double>& value, double scale = 1) {
         return value ? short_number(*value * scale) : "";
     };

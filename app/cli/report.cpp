@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +16,7 @@
 #include "app/engine/engine.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -25,8 +27,7 @@ Outcome<bool> make_folder(const std::string& path) {
     if (::mkdir(path.c_str(), 0777) == 0) return true;
     const int problem = errno;
     if (problem == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return false;
-    return Error::failure(
-        fmt::format("{}: the report's folder cannot be made: {}", path, std::strerror(problem)));
+    return Error::failure(fmt::format("{}: cannot create the folder: {}", path, std::strerror(problem)));
 }
 
 // Tells how far the whole report is while its parts tell how far they are.
@@ -96,6 +97,17 @@ Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
     return chosen;
 }
 
+// A preset that a family lacks is told before anything runs.
+std::optional<Error> check_preset(const std::vector<const Family*>& families, const std::string& name) {
+    for (const Family* family : families) {
+        const Names names = names_of_rows(family->presets);
+        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+            return Error::usage("--preset = " + name + " for " + family->name + ": " +
+                                not_one_of(name, names));
+    }
+    return {};
+}
+
 }  // namespace
 
 int report(const Arguments& arguments) {
@@ -103,6 +115,7 @@ int report(const Arguments& arguments) {
     if (!families) return fail(families.error());
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
+    if (const auto problem = check_preset(*families, settings->request.preset)) return fail(*problem);
     const std::string folder = arguments.target;
     const std::string page = folder + "/index.html";
     const auto made = make_folder(folder);

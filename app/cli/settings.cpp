@@ -165,7 +165,16 @@ void settle_variants(const Arguments& arguments, Request& request) {
 
 void settle_family(const Arguments& arguments, OptionReader& reader, Settings& settings) {
     const bool one = arguments.command == Command::run || arguments.command == Command::sweep;
-    std::string name = one ? arguments.families.front() : arguments.value("--family");
+    if (arguments.command == Command::report && arguments.families.size() != 1) {
+        for (const char* option : {"--set", "--variant", "--input"})
+            if (arguments.has(option))
+                reader.fail(Error::usage(std::string(option) +
+                                         " needs exactly one family: sawtooth report DIR FAMILY " + option +
+                                         " ..."));
+        return;
+    }
+    const bool named = one || arguments.command == Command::report;
+    std::string name = named ? arguments.families.front() : arguments.value("--family");
     const bool configures = arguments.has("--set") || arguments.has("--variant") ||
                             arguments.has("--preset") || arguments.has("--input");
     if (name.empty() && !configures) return;

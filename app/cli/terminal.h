@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/core/refusal.h"
 #include "kernels/core/table.h"
@@ -35,7 +36,10 @@ class ProgressBar {
 // Breaks a text at spaces into lines no longer than `width`; all but the first are indented.
 std::string wrapped(std::string_view text, size_t width, size_t indent);
 
-// The table in as many parts below each other as `width` wants; each starts with the first column.
+// The table in parts that are at most `width` characters wide as plain text; each starts with the first
+// column, and has at least one more.
+std::vector<Table> parts_within(const Table& table, size_t width);
+// The parts below each other.
 std::string plain_within(const Table& table, size_t width);
 
 }  // namespace sawtooth::cli

@@ -250,21 +250,50 @@ std::string options_of(const Request& request) {
 
 }  // namespace
 
-Table numbers_table(const Result& result) {
+Table measured_table(const Result& result) {
     const std::vector<Field> fields = number_fields(result);
-    const bool any_refused =
-        std::any_of(result.variants.begin(), result.variants.end(), [](const auto& v) { return !v.ran(); });
     Table table;
     table.columns.push_back({"variant", "", false});
     for (const Field& field : fields) table.columns.push_back(field.column);
-    if (any_refused) table.columns.push_back({"not run, because", "", false});
     for (const VariantResult& variant : result.variants) {
+        if (!variant.ran()) continue;
         std::vector<std::string> row{variant.name};
-        for (const Field& field : fields) row.push_back(variant.ran() ? field.cell(variant) : "");
-        if (any_refused) row.push_back(variant.refused);
+        for (const Field& field : fields) row.push_back(field.cell(variant));
         table.rows.push_back(std::move(row));
     }
     return table;
+}
+
+Table numbers_table(const Result& result) {
+    Table table = measured_table(result);
+    if (table.rows.size() == result.variants.size()) return table;
+    table.columns.push_back({"skipped", "", false});
+    auto row = table.rows.begin();
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.ran()) row = table.rows.insert(row, {variant.name});
+        row->resize(table.columns.size());
+        row->back() = variant.refused;
+        ++row;
+    }
+    return table;
+}
+
+std::vector<std::string> skipped_lines(const Result& result) {
+    std::vector<std::string> lines;
+    for (const VariantResult& variant : result.variants)
+        if (!variant.ran()) lines.push_back(variant.name + " skipped: " + variant.refused);
+    return lines;
+}
+
+std::vector<std::string> other_notes(const Result& result) {
+    std::vector<std::string> notes;
+    for (const std::string& note : result.notes) {
+        const auto tells = [&](const VariantResult& variant) {
+            return !variant.ran() && note.starts_with(variant.name + " ") && note.ends_with(variant.refused);
+        };
+        if (std::none_of(result.variants.begin(), result.variants.end(), tells)) notes.push_back(note);
+    }
+    return notes;
 }
 
 Table errors_table(const Result& result) {
@@ -339,7 +368,7 @@ Table sweep_table(const SweepResult& result) {
                                                {"rate", "GB/s"},
                                                {"max abs error", ""},
                                                {"rel L2", ""},
-                                               {"not run, because", "", false}});
+                                               {"skipped", "", false}});
     for (const SweepCell& cell : result.cells) {
         std::vector<std::string> values;
         for (const Value& value : cell.values) values.push_back(to_text(value));
@@ -372,13 +401,14 @@ std::string words_of(const Ceilings& ceilings) {
                                            short_number(ceilings.triad_bytes_per_second / 1e9),
                                            short_number(ceilings.operations_per_second / 1e9));
     if (!ceilings.gpu)
-        return fmt::format("Limits of this machine with {} threads, measured {}: {}, an empty launch {}",
-                           ceilings.threads, ceilings.date, memory, short_time(ceilings.launch_us));
+        return fmt::format(
+            "Limits of this machine with {} threads, measured {}: {}, an empty launch takes {}",
+            ceilings.threads, ceilings.date, memory, short_time(ceilings.launch_us));
     std::string launches = fmt::format(
-        "an empty launch {} waited for, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
+        "an empty launch takes {} with a wait, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
         short_time(ceilings.gpu->launch_stream_us), short_time(ceilings.gpu->launch_graph_us));
     if (const auto time = ceilings.gpu->launch_programmatic_us)
-        launches += fmt::format(", {} where it may begin before the last one ends", short_time(*time));
+        launches += fmt::format(", {} with programmatic dependent launch", short_time(*time));
     return fmt::format("Limits of {}, measured {}: {}, bf16 products {} TFLOP/s, {}", ceilings.processor,
                        ceilings.date, memory, short_number(ceilings.gpu->bf16_operations_per_second / 1e12),
                        launches);
@@ -392,9 +422,7 @@ std::string short_words_of(const Clocks& clocks) {
                        clocks.throttled.empty() ? "not throttled" : "throttled: " + clocks.throttled);
 }
 
-std::string sentence_of(const Clocks& clocks) {
-    return "The multiprocessors ran at " + short_words_of(clocks);
-}
+std::string sentence_of(const Clocks& clocks) { return "SM clock: " + short_words_of(clocks); }
 
 std::string command_of(const Request& request) {
     return "sawtooth run " + quoted(request.family) + options_of(request);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "kernels/core/result.h"
 #include "kernels/core/sweep.h"
@@ -10,6 +11,12 @@ namespace sawtooth {
 
 // One row a variant: time with spread, rate, errors, launches, memory, metrics; refused variants say why.
 Table numbers_table(const Result& result);
+// The same of the variants that ran, for a page that tells the others in sentences of their own.
+Table measured_table(const Result& result);
+// "lattice_gla skipped: needs rule lattice" of every variant that did not run.
+std::vector<std::string> skipped_lines(const Result& result);
+// The notes that tell anything but such a variant.
+std::vector<std::string> other_notes(const Result& result);
 // One row a variant and output: how far from the reference.
 Table errors_table(const Result& result);
 // One row a launch: name, grid, start, duration, bytes a second; of a GPU also what it takes and its

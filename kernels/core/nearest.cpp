@@ -12,16 +12,19 @@ bool alike(char one, char other) {
     return std::tolower(static_cast<unsigned char>(one)) == std::tolower(static_cast<unsigned char>(other));
 }
 
-// How many letters must be put in, left out or replaced (Levenshtein, 1966); capitals do not count.
+// How many letters must be put in, left out, replaced or swapped with their neighbour (Damerau, 1964; each
+// letter once); capitals do not count.
 size_t distance(std::string_view one, std::string_view other) {
-    std::vector<size_t> row(other.size() + 1);
+    std::vector<size_t> before, last, row(other.size() + 1);
     std::iota(row.begin(), row.end(), size_t{0});
     for (size_t i = 0; i < one.size(); ++i) {
-        size_t diagonal = std::exchange(row[0], i + 1);
+        before = std::exchange(last, row);
+        row[0] = i + 1;
         for (size_t j = 0; j < other.size(); ++j) {
-            const size_t replaced = diagonal + (alike(one[i], other[j]) ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+            const size_t replaced = last[j] + (alike(one[i], other[j]) ? 0 : 1);
+            row[j + 1] = std::min({replaced, row[j] + 1, last[j + 1] + 1});
+            const bool swapped = i > 0 && j > 0 && alike(one[i], other[j - 1]) && alike(one[i - 1], other[j]);
+            if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
         }
     }
     return row.back();
