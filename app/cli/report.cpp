@@ -43,7 +43,7 @@ class Steps {
     void show_run(double fraction) { show(0.2 * fraction, "run"); }
     void count_sweeps(size_t sweeps) { sweeps_ = static_cast<double>(sweeps); }
     void show_sweep(size_t sweep, double fraction) {
-        show(0.2 + 0.8 * (static_cast<double>(sweep) + fraction) / sweeps_, "sweeps for its figures");
+        show(0.2 + 0.8 * (static_cast<double>(sweep) + fraction) / sweeps_, "sweeps for figures");
     }
     void clear() { bar_.clear(); }
 

@@ -70,7 +70,7 @@ int sweep(const Arguments& arguments) {
         {.text = table.plain(), .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
     if (swept) return written;
     return fail({Error::Kind::cancelled,
-                 fmt::format("cancelled, {} of {} cells are done", result.cells.size(), sweep.cells())});
+                 fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())});
 }
 
 }  // namespace sawtooth::cli

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "app/engine/compare.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
@@ -368,6 +369,7 @@ Table sweep_table(const SweepResult& result) {
                                                {"rate", "GB/s"},
                                                {"max abs error", ""},
                                                {"rel L2", ""},
+                                               {"wrong", "", false},
                                                {"skipped", "", false}});
     for (const SweepCell& cell : result.cells) {
         std::vector<std::string> values;
@@ -378,7 +380,7 @@ Table sweep_table(const SweepResult& result) {
             table.rows.push_back(std::move(row));
         };
         if (!cell.result) {
-            add({"", "", "", "", "", "", "", cell.refused});
+            add({"", "", "", "", "", "", "", "", cell.refused});
             continue;
         }
         for (const VariantResult& variant : cell.result->variants) {
@@ -389,7 +391,8 @@ Table sweep_table(const SweepResult& result) {
             add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
                  time(&TimeStatistics::q3), rate ? short_number(*rate / 1e9) : "",
                  number_or_nothing(worst(variant.errors, &OutputError::max_abs)),
-                 number_or_nothing(worst(variant.errors, &OutputError::rel_l2)), variant.refused});
+                 number_or_nothing(worst(variant.errors, &OutputError::rel_l2)),
+                 variant.ran() ? wrong_words(*cell.result, variant) : "", variant.refused});
         }
     }
     return table;

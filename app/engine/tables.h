@@ -25,7 +25,7 @@ Table launches_table(const VariantResult& variant);
 // One row a variant and kind of launch: what the compiler and the occupancy rules say of it, for a chip that
 // need not be there. No rows where nothing was compiled.
 Table compiled_table(const Result& result);
-// One row a cell and variant; refused cells are rows with their reason.
+// One row a cell and variant, wrong results marked; refused cells are rows with their reason.
 Table sweep_table(const SweepResult& result);
 
 // What the machine can do at most, in a sentence.
