@@ -30,10 +30,11 @@ std::string time_words(const TimeStatistics& time) {
                        time.median > 0 ? 50 * (time.q3 - time.q1) / time.median : 0.0);
 }
 
-// "83", "1.4", "0.2"
+// "83", "1.0", "0.16", "0.07"
 std::string short_ratio(double value) {
     if (value < 0.1) return fmt::format("{:.1g}", value);
-    return value < 9.95 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
+    if (value < 0.995) return fmt::format("{:.2g}", value);
+    return value < 9.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }
 
 // "bytes 83 %", "arithmetic 26 %", "step 4.19 us 1.0x"

@@ -92,7 +92,7 @@ Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
     for (const std::string& name : arguments.families) {
         const auto family = find_offered_family(name);
         if (!family) return family.error();
-        chosen.push_back(*family);
+        if (std::find(chosen.begin(), chosen.end(), *family) == chosen.end()) chosen.push_back(*family);
     }
     return chosen;
 }

@@ -177,8 +177,8 @@ void settle_family(const Arguments& arguments, OptionReader& reader, Settings& s
     std::string name = named ? arguments.families.front() : arguments.value("--family");
     const bool configures = arguments.has("--set") || arguments.has("--variant") ||
                             arguments.has("--preset") || arguments.has("--input");
-    if (name.empty() && !configures) return;
-    if (name.empty() && !offered_families().empty()) name = offered_families().front()->name;
+    if (name.empty() && !named && !configures) return;
+    if (name.empty() && !named && !offered_families().empty()) name = offered_families().front()->name;
     const auto family = find_offered_family(name);
     if (!family) return reader.fail(family.error());
     settings.family = *family;
