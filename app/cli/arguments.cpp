@@ -44,7 +44,7 @@ struct OptionRow {
     const char* name;
     Takes takes;
     const char* value;
-    const char* meaning;  // with the default in brackets
+    const char* meaning;  // the default in brackets
     unsigned commands;
 };
 constexpr OptionRow option_rows[] = {
@@ -89,7 +89,7 @@ constexpr OptionRow option_rows[] = {
     {"--markdown", Takes::one, "FILE", "write the table as Markdown ('-': standard output)", sweep | bench},
 };
 
-// Where the library puts what it reads; it must outlive the parsing.
+// CLI11 writes parsed values here; must outlive the parsing.
 struct Slots {
     std::string target, family;
     std::vector<std::string> families;
@@ -163,7 +163,7 @@ int most_positionals(Command command) {
     return command == Command::run || command == Command::sweep || command == Command::shot ? 1 : 0;
 }
 
-// The first word that the command line has no place for.
+// Names the first word that is not accepted.
 Error unexpected_word(Command command, const std::vector<std::string>& words) {
     int positionals = 0;
     for (size_t i = command == Command::window ? 0 : 1; i < words.size(); ++i) {
@@ -199,7 +199,7 @@ Error wrong_count(Command command, const std::string& words) {
     return Error::usage(name + " needs a value" + (row ? std::string(": ") + row->value : ""));
 }
 
-// Of every option and positional: nothing accepts an empty text.
+// No option accepts an empty text.
 std::optional<Error> check_not_empty(const Arguments& arguments) {
     for (const auto& [name, values] : arguments.options)
         if (std::find(values.begin(), values.end(), "") != values.end())
@@ -264,7 +264,7 @@ Outcome<Reading> read_arguments(int argc, const char* const* argv) {
     } catch (const CLI::ParseError& error) {
         return Error::usage(error.what());
     }
-    // The library also takes a subcommand that follows options of the window.
+    // CLI11 accepts options of the window before a subcommand; they would be ignored.
     for (const auto& [candidate, subcommand] : subcommands)
         if (subcommand->parsed() && candidate != command)
             return Error::usage(words.front() + " must come after the subcommand");

@@ -13,7 +13,7 @@
 namespace sawtooth::cli {
 namespace {
 
-// A case whose output was compared and that has no time all the same is one that failed its check.
+// Outputs were compared but no time was measured: the check failed.
 bool failed(const BenchRow& row) { return !row.errors.empty() && !row.time; }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::string short_case(const std::string& name) {
     return name.substr(0, open) + sizes + name.substr(close + 1);
 }
 
-// "1.51 ms ±2%": median, and half the distance of the quartiles.
+// "1.51 ms ±2%": median, and half the distance between the quartiles.
 std::string time_words(const TimeStatistics& time) {
     return fmt::format("{} ±{:.0f}%", short_time(time.median),
                        time.median > 0 ? 50 * (time.q3 - time.q1) / time.median : 0.0);
@@ -62,7 +62,7 @@ Table table_of(const std::vector<const BenchRow*>& rows) {
     return table;
 }
 
-// A line for every row without a time.
+// One entry per row without a time.
 std::string failures_of(const std::vector<const BenchRow*>& rows, const std::string& before) {
     std::string text;
     for (const BenchRow* row : rows)

@@ -7,13 +7,13 @@
 
 namespace sawtooth::cli {
 
-// No line of a bench on a terminal or in Markdown is longer.
+// The longest line of a bench in characters, on a terminal and in Markdown.
 constexpr size_t bench_width = 100;
 
-// A table a family, one row a case and variant; cases that failed are told below it.
+// One table per family, one row per case and variant; failures are listed below it.
 std::string bench_text(const BenchReport& report);
 std::string bench_markdown(const BenchReport& report);
-// The same rows in one table with every number in a column of its own.
+// The same rows in one table, each number in its own column.
 Table bench_table(const BenchReport& report);
 
 }  // namespace sawtooth::cli

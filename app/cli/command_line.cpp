@@ -63,7 +63,7 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const WindowCommands& window) {
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is seen when writing
+    std::signal(SIGPIPE, SIG_IGN);  // write() reports a closed pipe instead
     const auto reading = read_arguments(argc, argv);
     if (!reading) return fail(reading.error());
     if (!reading->answer.empty()) return print(reading->answer);

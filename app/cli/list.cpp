@@ -18,7 +18,7 @@ std::string joined(const Rows& rows, ToText&& to_text) {
     return text;
 }
 
-// A line about a row, and what it means below it.
+// A line for a row, its meaning below it.
 std::string entry(const std::string& line, const std::string& meaning) {
     return fmt::format("    {}\n        {}\n", wrapped(line, width - 4, 8), wrapped(meaning, width - 8, 8));
 }
@@ -37,7 +37,7 @@ std::string variants_of(const Family& family) {
     return text;
 }
 
-// ", only for rule lattice", ", only on CUDA; up to length"; "" where it always applies.
+// ", only for rule lattice", ", only on CUDA; up to length"; "" if it always applies.
 std::string applies(const Parameter& row) {
     std::string text;
     for (const Condition& condition : row.applies) text += (text.empty() ? ", " : "; ") + condition.words;

@@ -21,7 +21,7 @@
 namespace sawtooth::cli {
 namespace {
 
-// The report's own folder is made, but none above it. Tells whether it was.
+// Creates the folder of the report, but no parent. Returns whether it was created.
 Outcome<bool> make_folder(const std::string& path) {
     struct stat status {};
     if (::mkdir(path.c_str(), 0777) == 0) return true;
@@ -30,7 +30,7 @@ Outcome<bool> make_folder(const std::string& path) {
     return Error::failure(fmt::format("{}: cannot create the folder: {}", path, std::strerror(problem)));
 }
 
-// Tells how far the whole report is while its parts tell how far they are.
+// Progress of the whole report from the progress of its parts.
 class Steps {
   public:
     explicit Steps(size_t families) : families_(families) {}
@@ -70,7 +70,7 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Runne
     if (!ran) return ran.error();
     report.result = *ran;
     View view;
-    view.columns = 640;  // two points a column are more than the page's figures show
+    view.columns = 640;  // more than the figures of the page can show
     report.figures = figures_of(*report.result, view);
     const std::vector<Sweep> sweeps =
         figure_sweeps(request, report.result->parameters, report.result->backend);
@@ -97,7 +97,7 @@ Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
     return chosen;
 }
 
-// A preset that a family lacks is told before anything runs.
+// Refuses a preset that a family lacks before anything runs.
 std::optional<Error> check_preset(const std::vector<const Family*>& families, const std::string& name) {
     for (const Family* family : families) {
         const Names names = names_of_rows(family->presets);

@@ -54,7 +54,7 @@ th { color: var(--quiet); font-weight: 500; white-space: nowrap; }
 pre { padding: 8px 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 )";
 
-// What stands in red beside a row's name; "" for nothing.
+// The red words beside the name of a row; "" for none.
 using BadgeOf = std::function<std::string(const std::string& name)>;
 
 std::string badge(const std::string& words) {
@@ -81,21 +81,21 @@ std::string html_of(const Table& table, const BadgeOf& badge_of = {}) {
     return text + "</tbody></table></div>\n";
 }
 
-// Numbers do not wrap: a wide table stands in parts below each other.
+// Numbers do not wrap: a wide table is split into parts below each other.
 std::string html_in_parts(const Table& table, const BadgeOf& badge_of) {
-    constexpr size_t characters = 130;  // of a page 1280 pixels wide
+    constexpr size_t characters = 130;  // fit a page of 1280 pixels
     std::string text;
     for (const Table& part : parts_within(table, characters)) text += html_of(part, badge_of);
     return text;
 }
 
-// The part of an SVG document that may stand within a page.
+// The SVG element without the XML header.
 std::string inline_svg(const Figure& figure, const Theme& theme) {
     const std::string document = to_svg(figure, theme, 640, 400);
     return document.substr(std::min(document.find("<svg"), document.size()));
 }
 
-// The caption without the clause that says what a click does: a page has no clicks.
+// Drops the clause that says what a click does: a page has no clicks.
 std::string still(const std::string& caption) {
     const size_t click = caption.find("click");
     if (click == std::string::npos) return caption;
@@ -104,7 +104,7 @@ std::string still(const std::string& caption) {
     return before + (end == std::string::npos ? "" : caption.substr(end + 1));
 }
 
-// The drawing itself holds title and caption.
+// Title and caption are part of the drawing.
 std::string html_of(const Figure& drawn, const FamilyReport& report) {
     Figure figure = with_present(drawn, report.result->parameters);
     figure.caption = still(figure.caption);
@@ -118,7 +118,7 @@ struct Section {
     Place place;
     const char* title;
 };
-// After the times, which come first.
+// In this order after the times.
 constexpr std::array<Section, 5> sections = {{{Place::outputs, "Outputs"},
                                               {Place::error, "Error"},
                                               {Place::views, "Views"},
@@ -137,7 +137,7 @@ std::string html_of(const FamilyReport& report, const Section& section) {
     return drawn.empty() ? "" : fmt::format("<h3>{}</h3>\n{}", section.title, drawn);
 }
 
-// The section of the first figure comes first, as its panel does in the window.
+// The section of the first figure comes first, like its panel in the window.
 std::vector<Section> sections_of(const FamilyReport& report) {
     std::vector<Section> ordered(sections.begin(), sections.end());
     const auto is_first = [&](const Section& section) {
@@ -147,7 +147,7 @@ std::vector<Section> sections_of(const FamilyReport& report) {
     return ordered;
 }
 
-// Figures that this run has no data for.
+// Titles of the figures without data.
 std::string without_data(const FamilyReport& report) {
     std::string titles;
     for (const Figure& figure : report.figures)
@@ -180,7 +180,7 @@ std::string times_html(const FamilyReport& report) {
            html_in_parts(measured_table(result), wrong);
 }
 
-// "rule titans, chunk 32": what the run was set to.
+// "rule titans, chunk 32": preset and parameters that were set.
 std::string settings_of(const Request& request) {
     std::string text = request.preset.empty() ? "" : "preset " + request.preset;
     for (const auto& [name, value] : request.parameters.values)
@@ -188,7 +188,7 @@ std::string settings_of(const Request& request) {
     return text;
 }
 
-// Those in effect as a table, the others in a sentence.
+// Parameters in effect as a table, the others in a sentence.
 std::string parameters_html(const Family& family, const Result& result) {
     Table table;
     table.columns = {{"parameter", "", false},

@@ -14,7 +14,7 @@ std::string error_of(const VariantResult& variant) {
     return error ? ", relative error " + error_words(*error) : "";
 }
 
-// ", 9.04x faster than sequential": over the first variant with a time, which is the family's plainest.
+// ", 9.04x faster than sequential": the first variant with a time is the baseline.
 std::string speed_up_of(const Result& result, const VariantResult& variant) {
     for (const VariantResult& first : result.variants) {
         if (!first.time) continue;
@@ -33,7 +33,7 @@ const VariantResult* fastest_approximation(const Result& result) {
     return fastest;
 }
 
-// Only where it launches more than once: one launch has no gaps.
+// "" for a single launch, which has no gaps.
 std::string idle_sentence(const Result& result) {
     const VariantResult* const sequential = find(result, "sequential");
     if (!sequential || sequential->launches.size() < 2) return "";

@@ -9,11 +9,11 @@ namespace sawtooth::cli {
 
 struct SummaryLine {
     std::string text;
-    bool wrong = false;  // a result that cannot be trusted
+    bool wrong = false;  // about a wrong result
 };
 
-// What a run shows, in sentences: the fastest right variant, a faster approximation, how long sequential
-// leaves the machine idle, then what is wrong.
+// The result in sentences: the fastest right variant, a faster approximation, the idle share of
+// sequential, then the wrong results.
 std::vector<SummaryLine> summary_of(const Result& result);
 
 }  // namespace sawtooth::cli

@@ -24,7 +24,7 @@ Arrays all_arrays(const Result& result) {
     Arrays arrays = result.inputs;
     const auto add = [&](const std::string& folder, const Arrays& outputs) {
         for (Array array : outputs) {
-            if (array.name.find('/') != std::string::npos) continue;  // of one variant's comparison alone
+            if (array.name.find('/') != std::string::npos) continue;  // used only to compare one variant
             array.name = folder + "/" + array.name;
             arrays.push_back(std::move(array));
         }
@@ -34,7 +34,7 @@ Arrays all_arrays(const Result& result) {
     return arrays;
 }
 
-// The parameters that have an effect on the numbers, in the order of the schema.
+// Parameters that affect the numbers, in schema order.
 std::string heading(const Family& family, const Result& result) {
     std::string values;
     for (const Parameter& row : family.parameters)
@@ -45,7 +45,7 @@ std::string heading(const Family& family, const Result& result) {
                        wrapped(values, width - 2, 2));
 }
 
-// Where one variant alone ran, its launches are shown too.
+// The launches, if only one variant ran.
 std::string launches_of(const Result& result) {
     if (result.variants.size() != 1 || result.variants.front().launches.empty()) return "";
     Table table = launches_table(result.variants.front());
@@ -59,7 +59,7 @@ std::string launches_of(const Result& result) {
     return text;
 }
 
-// What the table does not say: which results are wrong, and which variants did not run.
+// Wrong results and skipped variants, one line each.
 std::string verdicts_of(const Result& result) {
     std::string text;
     for (const VariantResult& variant : result.variants)

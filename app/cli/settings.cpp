@@ -19,7 +19,7 @@
 namespace sawtooth::cli {
 namespace {
 
-// Reads options into places and keeps the first error, so that its user reads like a table.
+// Parses options into variables and keeps the first error, so that `settle` reads like a table.
 class OptionReader {
   public:
     explicit OptionReader(const Arguments& arguments) : arguments_(arguments) {}
@@ -104,7 +104,7 @@ void settle_backend(const Arguments& arguments, OptionReader& reader, Settings& 
             "--profile counters and --profile sampling need a GPU; this run records the timeline");
 }
 
-// With or without the letter that some names end in: sm_90, sm_90a.
+// Accepts sm_90 for sm_90a.
 void settle_architecture(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--arch")) return;
     request.arch = arguments.value("--arch");
@@ -284,7 +284,7 @@ Outcome<WindowOptions> settle_window(const Arguments& arguments) {
     reader.word<std::string>("--theme", {{"dark", "dark"}, {"light", "light"}}, options.theme);
     options.scale = reader.real("--scale", 1, 2, "expected a number from 1 to 2").value_or(0);
     if (reader.error()) return *reader.error();
-    constexpr double usual_limit = 10;  // seconds: a window must not hang for longer
+    constexpr double usual_limit = 10;  // seconds a window may wait for a run
     if (!options.request.time_limit_seconds) options.request.time_limit_seconds = usual_limit;
     return options;
 }

@@ -23,7 +23,7 @@ std::string words_of(const SweepResult& done) {
     return words;
 }
 
-// Here, or where --on says.
+// Locally, or with --on in a worker.
 Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::stop_token stop,
                              const OnCell& done) {
     if (sweep.base.on.empty()) {
@@ -52,7 +52,7 @@ int sweep(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    SweepResult result{sweep, {}, false};  // the finished cells stay where the sweep is cancelled
+    SweepResult result{sweep, {}, false};  // keeps the finished cells if the sweep is cancelled
     bar.show(0, "first cell");
     const auto swept = compute(*settings, sweep, interrupts.token(), [&](const SweepResult& done) {
         result = done;

@@ -37,7 +37,7 @@ void start_nothing(Queue& queue) {
     queue.pool->dispatch(queue.pool->threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
 }
 
-// What a variant's plan is held against, done by the same threads; on a GPU bytes are copied.
+// The limit that a variant is measured with, on the same threads; a GPU copies for a triad, too.
 Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of) {
     const bool of_launches = limit == BenchCase::Limit::launches, is_triad = limit == BenchCase::Limit::triad;
     if (cuda::Device* const device = machine.device())
@@ -53,7 +53,7 @@ Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double 
     return plan;
 }
 
-// Why the outputs of a variant cannot be trusted; "" where they can.
+// Why the check of the outputs failed; "" if it passed.
 std::string failed_check(const VariantResult& variant, double tolerance) {
     for (const OutputError& error : variant.errors) {
         if (error.nonfinite > 0)
@@ -71,7 +71,7 @@ struct Pairs {
     std::vector<double> times, limits, ratios;
 };
 
-// The variant and its limit in turn.
+// Runs the variant and its limit in turn.
 Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
                              const std::function<void()>& before_pair) {
     const Executor on = machine.executor();
@@ -80,7 +80,7 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     const auto of_limit = choose_timing(limit, on, base.cache, before_pair);
     if (!of_limit) return of_limit.error();
     Pairs pairs;
-    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up
+    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first warms up
         before_pair();
         const auto time = run_plan(plan, on, base.cache, of_plan->by);
         if (!time) return time.error();
@@ -94,7 +94,7 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     return pairs;
 }
 
-// An empty launch that follows another as the plan's do.
+// Cost of an empty launch in a chain like the plan's.
 double empty_launch_us(const Ceilings& ceilings, Follow follow) {
     if (!ceilings.gpu || follow == Follow::wait) return ceilings.launch_us;
     const Ceilings::Gpu& gpu = *ceilings.gpu;
@@ -103,7 +103,7 @@ double empty_launch_us(const Ceilings& ceilings, Follow follow) {
     return gpu.launch_programmatic_us.value_or(gpu.launch_graph_us);
 }
 
-// Products in bf16 run on tensor cores.
+// bf16 products run on tensor cores.
 double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters) {
     const bool bf16 = parameters.has("precision") && parameters.is("precision", "bf16");
     return ceilings.gpu && bf16 ? ceilings.gpu->bf16_operations_per_second : ceilings.operations_per_second;
@@ -114,8 +114,8 @@ int64_t positions_of(const Family& family, const Parameters& parameters) {
     return row ? parameters.integer(row->name) : 0;
 }
 
-// Steps bind where every position takes a launch of its own, and where one launch that walks along the
-// sequence leaves bytes and arithmetic nearly idle: it waits for its own last step.
+// Steps bind when each position takes a launch of its own, and when a single launch that walks along the
+// sequence leaves bytes and arithmetic nearly idle: each step waits for the one before.
 Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, const Family& family,
                BenchCase::Limit limit) {
     constexpr double nearly_idle = 0.05;
@@ -142,7 +142,7 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
     return bound;
 }
 
-// Fills in time, limit, ratio and bound of a variant that passed its check.
+// Fills in time, limit, ratio and bound of a variant that passed the check.
 std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
                                  const BenchCase& bench, const Request& base,
                                  const std::function<void()>& before_pair, BenchRow& row) try {
@@ -156,7 +156,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
-    // What still runs uses their memory, and freeing it would wait for ever.
+    // A launch that still runs uses their memory; freeing it would wait for ever.
     if (is_abandoned(machine)) new std::array<Plan, 2>{std::move(*plan), std::move(*limit)};
     if (!pairs) return pairs.error();
     row.limit_name = limit->launches.front().info->name;
@@ -171,7 +171,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     return Error::failure("out of memory for this variant and its limit together");
 }
 
-// Of a case that could not run at all: too little memory, say.
+// For a case that could not run at all, for lack of memory for example.
 std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& bench,
                                         const std::string& reason) {
     std::vector<BenchRow> rows;
@@ -189,8 +189,8 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
-// Every variant that ran, timed where its outputs are right; where that fails, the row says why. Errors:
-// those after which nothing else can be measured.
+// Times each variant whose outputs are right; the rows of the others say why not. Errors are those after
+// which nothing else can be measured.
 Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
                                             const Machine& machine, const BenchCase& bench,
                                             const Request& base, const OnProgress& progress) {
@@ -204,7 +204,7 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
         row.errors = variant.errors;
         row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
         const auto before_pair = [&] {
-            if (progress) progress({0, variant.name + " beside its limit", true}, {});
+            if (progress) progress({0, variant.name + " and its limit", true}, {});
         };
         if (row.note.empty()) {
             if (auto error = measure_row(result, *family.variant(variant.name), machine, bench, base,

@@ -100,7 +100,7 @@ Devices find_devices() {
         devices.toolkit_reason = compiler.error().text;
     if (const auto problem = gpu_problem()) devices.gpu_reason = problem->text;
     if (!driver)
-        devices.counters_reason = "they need a GPU, and " + driver.error().text;
+        devices.counters_reason = driver.error().text;
     else if (const auto problem = counters_problem())
         devices.counters_reason = problem->text;
     else

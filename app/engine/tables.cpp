@@ -32,7 +32,7 @@ std::string number_or_nothing(const std::optional<double>& value) {
     return value ? short_number(*value) : "";
 }
 
-// The largest over the outputs; absent where none is known.
+// The largest over the outputs; absent if none is known.
 std::optional<double> worst(const std::vector<OutputError>& errors,
                             std::optional<double> OutputError::*field) {
     std::optional<double> largest;
@@ -52,14 +52,14 @@ std::optional<double> bytes_per_second(const Work& work, const VariantResult& va
     return work.bytes / (variant.time->median * 1e-6);
 }
 
-// Speed-ups are told over the first that ran: families list their plainest variant first.
+// The baseline of speed-ups: families list their plainest variant first.
 const VariantResult* base_of(const Result& result) {
     for (const VariantResult& variant : result.variants)
         if (variant.time) return &variant;
     return nullptr;
 }
 
-// A column and how its cell is made of a variant that ran.
+// A column, and its cell for a variant that ran.
 struct Field {
     Table::Column column;
     std::function<std::string(const VariantResult&)> cell;
@@ -86,7 +86,7 @@ std::vector<Field> speed_up_fields(const Result& result) {
              }}};
 }
 
-// Metrics, each named once, in the order in which they come up.
+// One column per metric, in order of appearance.
 std::vector<Field> metric_fields(const Result& result) {
     std::vector<Field> fields;
     std::vector<std::string> seen;
@@ -105,7 +105,7 @@ std::vector<Field> metric_fields(const Result& result) {
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f}", 100 * *share) : ""; }
 
-// What a launch takes of a GPU's multiprocessor: of the launch that a variant spends most time in.
+// The launch that a variant spends most time in, if its SM resources are known.
 const LaunchRecord* main_launch(const VariantResult& variant) {
     std::map<std::string_view, double> spent;
     for (const LaunchRecord& launch : variant.launches) spent[launch.info->name] += launch.duration_us;
@@ -126,7 +126,7 @@ std::vector<std::string> resource_words(const Resources& resources) {
             short_bytes(static_cast<double>(resources.spill_bytes))};
 }
 
-// Only of a run on a GPU. The achieved occupancy where counters were read.
+// For a run on a GPU; achieved occupancy if counters were read.
 std::vector<Field> occupancy_fields(const Result& result) {
     bool known = false, achieved = false;
     for (const VariantResult& variant : result.variants)
@@ -199,7 +199,7 @@ std::string exact_text(const Value& value) {
     return real ? fmt::format("{}", *real) : to_text(value);
 }
 
-// Values that are the family's own defaults change nothing, unless a preset or a file came between.
+// The family's default values are left out, unless a preset or a file replaced them.
 bool changes_nothing(const Request& request, const std::string& name, const Value& value) {
     if (!request.preset.empty() || !request.input.empty()) return false;
     if (const Family* family = find_family(request.family))
@@ -221,7 +221,7 @@ const char* word_for(Profile profile) {
     return "";
 }
 
-// What differs from the usual, as options.
+// Everything that is not the default, as options.
 std::string options_of(const Request& request) {
     const Request usual;
     std::string text;

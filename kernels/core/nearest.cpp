@@ -12,8 +12,8 @@ bool alike(char one, char other) {
     return std::tolower(static_cast<unsigned char>(one)) == std::tolower(static_cast<unsigned char>(other));
 }
 
-// How many letters must be put in, left out, replaced or swapped with their neighbour (Damerau, 1964; each
-// letter once); capitals do not count.
+// Letters to insert, delete, replace or swap with their neighbour (Damerau, 1964; each letter once). Case is
+// ignored.
 size_t distance(std::string_view one, std::string_view other) {
     std::vector<size_t> before, last, row(other.size() + 1);
     std::iota(row.begin(), row.end(), size_t{0});

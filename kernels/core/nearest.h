@@ -18,9 +18,9 @@ Names names_of_rows(const Rows& rows) {
 // "a, b, c"
 std::string listed(const Names& names);
 
-// The name that a typing error most likely stood for; "" where none is near.
+// The name that was most likely meant; "" if none is near.
 std::string nearest(std::string_view typed, const Names& names);
-// " Did you mean memory?"; "" where no name is near.
+// " Did you mean memory?"; "" if no name is near.
 std::string suggestion(std::string_view typed, const Names& names);
 
 // "memry is not a family. Did you mean memory? Families: memory, scan"

@@ -107,7 +107,7 @@ Names choice_names(const Parameter& row) {
     return names;
 }
 
-// What a text that cannot be read as a value of the parameter, or a value of another type, is told.
+// Why a text, or a value of another type, is not a value of the parameter.
 std::string wrong_kind(const Parameter& row, const std::string& text) {
     switch (row.type) {
         case Type::boolean:
