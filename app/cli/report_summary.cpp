@@ -48,7 +48,7 @@ std::vector<SummaryLine> summary_of(const Result& result) {
     std::vector<SummaryLine> lines;
     const VariantResult* const fastest = fastest_right(result);
     if (fastest)
-        lines.push_back({fmt::format("Fastest right result: {}, {}{}{}.", fastest->name,
+        lines.push_back({fmt::format("Fastest correct result: {}, {}{}{}.", fastest->name,
                                      short_time(fastest->time->median), speed_up_of(result, *fastest),
                                      error_of(*fastest))});
     const VariantResult* const rough = fastest_approximation(result);

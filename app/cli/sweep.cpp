@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
@@ -35,6 +37,32 @@ Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::
     return link.sweep(sweep, std::move(stop), done);
 }
 
+// Why a variant did not run in any cell; "" if it ran, or if the reasons differ.
+std::string skipped_everywhere(const SweepResult& result, const std::string& variant) {
+    std::string reason;
+    for (const SweepCell& cell : result.cells) {
+        const VariantResult* const row = cell.result ? find(*cell.result, variant) : nullptr;
+        if (!row) continue;
+        if (row->ran() || (!reason.empty() && reason != row->refused)) return "";
+        reason = row->refused;
+    }
+    return reason;
+}
+
+// The table without variants that ran nowhere, which have a line each below it.
+std::string text_of(const SweepResult& result, Table table) {
+    std::string lines;
+    const size_t column = result.sweep.axes.size();
+    std::set<std::string> told;
+    std::erase_if(table.rows, [&](const std::vector<std::string>& row) {
+        const std::string reason = row[column].empty() ? "" : skipped_everywhere(result, row[column]);
+        if (!reason.empty() && told.insert(row[column]).second)
+            lines += wrapped(row[column] + " skipped: " + reason, 110, 2) + "\n";
+        return !reason.empty();
+    });
+    return table.plain() + (lines.empty() ? "" : "\n" + lines);
+}
+
 }  // namespace
 
 int sweep(const Arguments& arguments) {
@@ -65,9 +93,11 @@ int sweep(const Arguments& arguments) {
         return fail(swept.error());
 
     const Table table = sweep_table(result);
-    const int written = write_documents(
-        *files, arguments.has("--json"),
-        {.text = table.plain(), .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
+    const int written = write_documents(*files, arguments.has("--json"),
+                                        {.text = text_of(result, table),
+                                         .json = to_json(result),
+                                         .csv = table.csv(),
+                                         .markdown = table.markdown()});
     if (swept) return written;
     return fail({Error::Kind::cancelled,
                  fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())});

@@ -256,7 +256,7 @@ def a_report_of_one_experiment_marks_what_is_wrong(program):
     program("report", "one", "memory", "--set", "d=4", "--set", "chunk=256", "--variant", "sequential", "--variant",
             "chunkwise_gd", "--repeat", 1, seconds=200).wants(0)
     text = (program.folder / "one" / "index.html").read_text(encoding="utf-8")
-    assert "Run with chunk 256, d 4." in text and "Fastest right result: sequential" in text
+    assert "Run with chunk 256, d 4." in text and "Fastest correct result: sequential" in text
     assert re.search(r'<td>chunkwise_gd <span class="wrong">error \d+ %</span></td>', text)
     assert not re.search(r"\b(click|hover|drag|press)", text, re.I)
 
@@ -266,3 +266,6 @@ def a_variant_that_cannot_run_is_told_once(program):
     out = program("run", "memory", *QUICK).wants(0).out
     assert out.count("lattice_gla") == 1 + out.count(": lattice_gla"), out
     assert "lattice_gla skipped: " in out
+    swept = program("sweep", "memory", *QUICK, "--over", "chunk=16,32").wants(0).out
+    assert swept.count("lattice_gla skipped: ") == 1 and len(re.findall("^ *(16|32)  lattice_gla", swept, re.M)) == 0
+    assert len(re.findall("^ *(16|32)  chunkwise_gd", swept, re.M)) == 2, swept
