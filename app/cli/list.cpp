@@ -47,10 +47,13 @@ std::string applies(const Parameter& row) {
 
 std::string parameters_of(const Family& family) {
     std::string text;
-    for (const Parameter& row : family.parameters)
-        text += entry(fmt::format("{} = {}{} ({}){}", row.name, to_text(row.initial),
-                                  row.unit.empty() ? "" : " " + row.unit, row.accepted(), applies(row)),
+    for (const Parameter& row : family.parameters) {
+        const bool is_word = std::holds_alternative<std::string>(row.initial);
+        const std::string unit = row.unit.empty() || is_word ? "" : " " + row.unit;
+        text += entry(fmt::format("{} = {}{} ({}){}", row.name, to_text(row.initial), unit, row.accepted(),
+                                  applies(row)),
                       row.meaning);
+    }
     return text;
 }
 
