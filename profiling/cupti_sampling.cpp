@@ -159,7 +159,8 @@ Outcome<Samples> Sampler::decode() {
         return *error;
     if (decode.overflow)
         return Error::failure(
-            "cuptiPmSamplingDecodeData: more samples came than the hardware's buffer holds");
+            "the launches outlast the sampling buffer (cuptiPmSamplingDecodeData). Use a smaller shape, or "
+            "--profile counters, which has no such limit");
     Samples samples;
     samples.values.resize(host_.count());
     if (auto error = take(samples)) return *error;

@@ -97,8 +97,8 @@ std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock:
             if (Clock::now() >= *give_up) {
                 abandoned_ = true;
                 return Error::failure(
-                    "a launch still runs 2 s after it was to stop; only the end of this "
-                    "process ends it");
+                    "a launch is still running 2 s after the stop; the GPU is free again when this process "
+                    "ends. Use a smaller shape or name fewer variants");
             }
         }
         std::this_thread::sleep_for(pause);

@@ -1,8 +1,8 @@
 #include "app/cli/arguments.h"
-#include "app/cli/nearest.h"
 #include "app/cli/settings.h"
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
+#include "kernels/core/nearest.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
@@ -59,16 +59,59 @@ TEST_CASE("help and version answer for every subcommand", "[cli]") {
 }
 
 TEST_CASE("wrong command lines are told in one line", "[cli]") {
-    check_usage(read({"frobnicate"}), "frobnicate: is no subcommand; accepted are list, run");
-    check_usage(read({"run"}), "FAMILY");
-    check_usage(read({"run", "scan", "extra"}), "extra");
+    check_usage(read({"frobnicate"}), "frobnicate is not a subcommand. Subcommands: list, run");
     check_usage(read({"run", "scan", "--frobnicate"}), "--frobnicate");
-    check_usage(read({"run", "scan", "--seed"}), "--seed");
-    check_usage(read({"run", "scan", "--seed", "1", "--seed", "2"}), "--seed");
-    check_usage(read({"run", "scan", "--csv", "a"}), "--csv");
     check_usage(read({"list", "--set", "a=1"}), "--set");
     check_usage(read({"--theme", "dark", "run", "scan"}), "--theme");
     check_usage(read({"worker", "scan"}), "scan");
+}
+
+TEST_CASE("a name that is nearly right is suggested", "[cli]") {
+    check_usage(read({"runn"}), "Did you mean run?");
+    check_usage(read({"run", "scan", "--sede", "1"}), "not an option of run. Did you mean --seed?");
+    check_usage(read({"--thme", "dark"}), "not an option of the window. Did you mean --theme?");
+    check_usage(read({"run", "scan", "--csv", "a"}), "it belongs to sweep, bench");
+    check_usage(settings_of({"run", "memry"}),
+                "memry is not a family. Did you mean memory? Families: memory, scan");
+    check_usage(settings_of({"run", "scan", "--set", "op=men"}), "op = men: not one of sum, ");
+    check_usage(settings_of({"run", "scan", "--set", "op=men"}), "Did you mean min?");
+    check_usage(settings_of({"run", "scan", "--backend", "cdua"}), "Did you mean cuda?");
+    Request request;
+    request.family = "scan";
+    request.variants = {"lokback"};
+    check_usage(configure(request, {}), "--variant = lokback: not one of sequential, ");
+    check_usage(configure(request, {}), "Did you mean lookback?");
+    request.variants.clear();
+    request.preset = "papr";
+    check_usage(configure(request, {}), "Did you mean paper?");
+}
+
+TEST_CASE("what is missing or empty is named", "[cli]") {
+    check_usage(read({"run"}), "run needs FAMILY, one of memory, scan");
+    check_usage(read({"report"}), "report needs DIR");
+    check_usage(read({"run", "scan", "--seed"}), "--seed needs a value: N");
+    check_usage(read({"run", "scan", "--seed", "1", "--seed", "2"}), "--seed is given more than once");
+    check_usage(read({"run", "scan", "--preset", ""}), "--preset needs a value");
+    check_usage(settings_of({"run", ""}), "\"\" is not a family");
+    check_usage(read({"run", "scan", "extra"}), "unexpected argument: extra");
+    check_usage(read({"--threads", "2", "run", "scan"}), "--threads must come after the subcommand");
+}
+
+TEST_CASE("a report takes families, and settings of one of them", "[cli]") {
+    const auto settings =
+        settings_of({"report", "folder", "memory", "--set", "rule=titans", "--preset", "paper", "--variant",
+                     "sequential", "--backend", "auto", "--arch", "sm_90a"});
+    REQUIRE(settings);
+    CHECK(settings->family->name == "memory");
+    CHECK(settings->request.parameters.text("rule") == "titans");
+    CHECK(settings->request.preset == "paper");
+    CHECK(settings->request.variants == Names{"sequential"});
+    CHECK(settings->request.backend == BackendChoice::automatic);
+    CHECK(read({"report", "folder", "memory", "scan"})->arguments.families == Names{"memory", "scan"});
+    CHECK(settings_of({"report", "folder", "memory", "scan", "--preset", "paper"}));
+    check_usage(settings_of({"report", "folder", "--set", "rule=titans"}), "--set needs exactly one family");
+    check_usage(settings_of({"report", "folder", "memory", "scan", "--variant", "sequential"}), "--variant");
+    check_usage(settings_of({"report", "folder", "memory", "--set", "length=0"}), "length = 0: out of range");
 }
 
 TEST_CASE("options become a Request", "[cli]") {
@@ -126,12 +169,13 @@ TEST_CASE("without options the Request is the default one", "[cli]") {
 
 TEST_CASE("values out of range are refused with what is accepted", "[cli]") {
     check_usage(settings_of({"run", "nothing"}), "scan");
-    check_usage(settings_of({"run", "scan", "--threads", "0"}), "--threads = 0: accepted is 1 to");
+    check_usage(settings_of({"run", "scan", "--threads", "0"}),
+                "--threads = 0: expected an integer from 1 to");
     check_usage(settings_of({"run", "scan", "--threads", "many"}), "--threads = many");
     check_usage(settings_of({"run", "scan", "--repeat", "0"}), "--repeat = 0");
     check_usage(settings_of({"run", "scan", "--seed", "1.5"}), "--seed = 1.5");
-    check_usage(settings_of({"run", "scan", "--cache", "warm"}), "accepted is cold, hot");
-    check_usage(settings_of({"run", "scan", "--backend", "tpu"}), "accepted is cpu, cuda, auto");
+    check_usage(settings_of({"run", "scan", "--cache", "warm"}), "not one of cold, hot");
+    check_usage(settings_of({"run", "scan", "--backend", "tpu"}), "not one of cpu, cuda, auto");
     check_usage(settings_of({"run", "scan", "--profile", "all"}), "--profile");
     check_usage(settings_of({"run", "scan", "--device", "1"}), "--device = 1");
     check_usage(settings_of({"run", "scan", "--time-limit", "0"}), "--time-limit");
@@ -140,7 +184,7 @@ TEST_CASE("values out of range are refused with what is accepted", "[cli]") {
     check_usage(settings_of({"run", "scan", "--memory-limit", "9999999999GiB"}), "--memory-limit");
     check_usage(settings_of({"run", "scan", "--set", "length"}), "NAME=VALUE");
     check_usage(settings_of({"run", "scan", "--set", "length=0"}), "length = 0");
-    check_usage(settings_of({"run", "scan", "--set", "lenght=8"}), "the nearest is length");
+    check_usage(settings_of({"run", "scan", "--set", "lenght=8"}), "Did you mean length?");
     check_usage(settings_of({"run", "scan", "--set", "length=1", "--set", "length=2"}), "set twice");
 }
 
@@ -166,9 +210,9 @@ TEST_CASE("where kernels run, come from and are looked at is checked as it is re
     CHECK(settings->request.kernels == path);
     CHECK(settings->request.on == "ssh host sawtooth worker");
     CHECK(settings_of({"bench", "scan", "--arch", "sm_90a"})->request.arch == "sm_90a");
-    check_usage(settings_of({"run", "scan", "--arch", "sm_12"}), "accepted is sm_80, ");
+    check_usage(settings_of({"run", "scan", "--arch", "sm_12"}), "not one of sm_80, ");
     check_usage(settings_of({"run", "scan", "--kernels", "nowhere"}), "--kernels = nowhere");
-    check_usage(settings_of({"run", "scan", "--on", ""}), "--on");
+    check_usage(read({"run", "scan", "--on", ""}), "--on needs a value");
     check_usage(read({"bench", "scan", "--on", "command"}), "--on");
     CHECK(settle_window(read({"--on", "command", "--kernels", path.c_str()})->arguments)->request.on ==
           "command");
@@ -188,7 +232,7 @@ TEST_CASE("axes are read with the schema's eyes", "[cli]") {
     CHECK((*axes)[0].values == std::vector<Value>{int64_t{1}, int64_t{2}, int64_t{3}});
     CHECK((*axes)[1].values.size() == 2);
     check_usage(axes_of({"sweep", "scan"}), "--over");
-    check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--over", "length=2"}), "axis already");
+    check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--over", "length=2"}), "already an axis");
     check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--set", "length=2"}), "--set");
     check_usage(axes_of({"sweep", "scan", "--over", "length=1,,2"}), "length");
     check_usage(axes_of({"sweep", "scan", "--over", "length="}), "NAME=V1,V2");
@@ -236,13 +280,15 @@ TEST_CASE("a picture's options are checked", "[cli]") {
     CHECK(shot->request.parameters.integer("length") == 9);
     for (const char* size : {"1280", "1280x", "x720", "1280x720x", "1x1", "99999x99999", "-5x9", "axb"})
         check_usage(shot_of({"--size", size}), "--size");
-    check_usage(shot_of({"--theme", "pink"}), "--theme = pink: accepted is dark, light");
-    check_usage(shot_of({"--scale", "3"}), "--scale = 3: accepted is 1 to 2");
+    check_usage(shot_of({"--theme", "pink"}), "--theme = pink: not one of dark, light");
+    check_usage(shot_of({"--scale", "3"}), "--scale = 3: expected a number from 1 to 2");
 }
 
 TEST_CASE("the nearest name is found and a far one is not", "[cli]") {
-    const std::vector<std::string> names{"length", "batch", "BLOCK_M", "op"};
+    const Names names{"length", "batch", "BLOCK_M", "op"};
     CHECK(nearest("lenght", names) == "length");
+    CHECK(nearest("lengt", names) == "length");
+    CHECK(nearest("sede", {"set", "seed"}) == "seed");
     CHECK(nearest("block_m", names) == "BLOCK_M");
     CHECK(nearest("channels", names).empty());
     CHECK(nearest("", names).empty());

@@ -61,10 +61,10 @@ TEST_CASE("arrays that disagree, and names that no input has, are refused with t
     };
     CHECK(text({ramp("x", {2, 5, 3}), ramp("a", {2, 6, 3})}).find("length is 5 in array x") !=
           std::string::npos);
-    CHECK(text({ramp("z", {1})}).find("accepted are x, a, initial, dy") != std::string::npos);
+    CHECK(text({ramp("z", {1})}).find("Inputs: x, a, initial, dy") != std::string::npos);
     CHECK(text({ramp("x", {2, 5})}).find("3 dimensions") != std::string::npos);
     CHECK(text({ramp("x", {2, 0, 3})}).find("length") != std::string::npos);
-    CHECK(text({ramp("y", {2, 5, 3})}).find("no input") != std::string::npos);
+    CHECK(text({ramp("y", {2, 5, 3})}).find("not an input of scan") != std::string::npos);
 }
 
 TEST_CASE("arrays that the operator does not use are ignored", "[engine]") {
@@ -81,8 +81,7 @@ TEST_CASE("names and values that are not accepted are refused with those that ar
         CHECK(outcome.error().exit_code() == 2);
         return outcome.error().text;
     };
-    CHECK(text(scan_request({{"chunk", int64_t{1}}})).find("accepted are batch, length") !=
-          std::string::npos);
+    CHECK(text(scan_request({{"chunk", int64_t{1}}})).find("Parameters: batch, length") != std::string::npos);
     CHECK(text(scan_request({{"batch", int64_t{0}}})).find("1 to") != std::string::npos);
     Request request = scan_request();
     request.variants = {"fast"};

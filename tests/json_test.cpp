@@ -215,6 +215,10 @@ TEST_CASE("the documents of bench, devices and written files have their keys", "
                {"family", "name", "variant", "parameters", "time_us", "limit", "ratio", "errors"});
     CHECK(keys_of(bench["cases"][0]["limit"]) == std::vector<std::string>{"name", "time_us"});
     CHECK(keys_of(bench["cases"][0]["ratio"]) == std::vector<std::string>{"median", "q1", "q3"});
+    CHECK(bench["cases"][0]["bound"].is_null());
+    report.rows[0].bound = Bound{Bound::By::bytes, 0.5, 0.25, {}};
+    const Json bound = Json::parse(to_json(report))["cases"][0]["bound"];
+    CHECK(bound == Json{{"by", "bytes"}, {"share", 0.5}, {"step_us", 0.25}, {"empty_launches", nullptr}});
     CHECK(bench["cases"][1]["time_us"].is_null());
     CHECK(bench["cases"][1]["ratio"].is_null());
 

@@ -2,7 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 #include <memory>
+
+#include "app/engine/configure.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -13,15 +17,17 @@ struct CommandRow {
     const char* meaning;
 };
 constexpr CommandRow command_rows[] = {
-    {Command::list, "list", "families, their variants, backends and parameters"},
-    {Command::run, "run", "runs one configuration and prints times and errors of every variant"},
-    {Command::sweep, "sweep", "runs a grid over one or two parameters"},
+    {Command::list, "list", "Show families with their variants, parameters and arrays."},
+    {Command::run, "run", "Run one configuration; print times, errors and occupancy of every variant."},
+    {Command::sweep, "sweep", "Run every combination of the values of one or two parameters."},
     {Command::report, "report",
-     "runs families at their defaults and writes DIR/index.html with figures and tables"},
-    {Command::shot, "shot", "draws the window into a picture, without a display"},
-    {Command::bench, "bench", "runs the fixed cases of families beside the limit of the machine"},
-    {Command::devices, "devices", "processors and GPUs, and whether their counters can be read"},
-    {Command::worker, "worker", "computes for another sawtooth, on its standard input and output (--on)"},
+     "Run families at their defaults, or one as set, and write DIR/index.html with summary, figures and "
+     "tables."},
+    {Command::shot, "shot", "Save a picture of the window. No display is needed."},
+    {Command::bench, "bench",
+     "Time the fixed cases of families against what limits them: bytes, arithmetic or steps."},
+    {Command::devices, "devices", "Show processors and GPUs, and whether counters can be read."},
+    {Command::worker, "worker", "Compute for another sawtooth over standard input and output (see --on)."},
 };
 
 constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
@@ -30,7 +36,7 @@ constexpr unsigned window = bit(Command::window), list = bit(Command::list), run
                    bench = bit(Command::bench), devices = bit(Command::devices),
                    worker = bit(Command::worker);
 constexpr unsigned measuring = run | sweep | bench | report | shot;
-constexpr unsigned one_configuration = run | sweep | shot;
+constexpr unsigned one_configuration = run | sweep | shot | report;
 
 enum class Takes { nothing, one, several };
 
@@ -38,50 +44,52 @@ struct OptionRow {
     const char* name;
     Takes takes;
     const char* value;
-    const char* meaning;  // with the default in brackets
+    const char* meaning;  // the default in brackets
     unsigned commands;
 };
 constexpr OptionRow option_rows[] = {
-    {"--all", Takes::nothing, "", "also families without kernels yet", list},
-    {"--family", Takes::one, "FAMILY", "what it shows (the first of the list)", window | shot},
-    {"--over", Takes::several, "NAME=V1,V2,...", "an axis of the grid; one or two of them", sweep},
-    {"--set", Takes::several, "NAME=VALUE", "a parameter's value; repeatable", one_configuration},
-    {"--preset", Takes::one, "NAME", "values to start from instead of the defaults", one_configuration},
-    {"--variant", Takes::several, "V", "only this variant; repeatable (all that the backend has)",
+    {"--all", Takes::nothing, "", "include families that have no kernels yet", list},
+    {"--family", Takes::one, "FAMILY", "family to show (the first of the list)", window | shot},
+    {"--over", Takes::several, "NAME=V1,V2,...", "parameter to sweep and its values; one or two of them",
+     sweep},
+    {"--set", Takes::several, "NAME=VALUE", "set a parameter; repeatable", one_configuration},
+    {"--preset", Takes::one, "NAME", "start from these values instead of the defaults", one_configuration},
+    {"--variant", Takes::several, "V", "run only this variant; repeatable (all that the backend has)",
      one_configuration},
-    {"--input", Takes::one, "FILE.npz", "input arrays by name; the others are generated", one_configuration},
-    {"--output", Takes::one, "FILE.npz", "writes inputs, every variant's outputs and the reference", run},
-    {"--size", Takes::one, "WxH", "of the picture in pixels (1600x900)", shot},
-    {"--panel", Takes::one, "NAME", "one panel alone", shot},
-    {"--theme", Takes::one, "dark|light", "colours", window | shot},
+    {"--input", Takes::one, "FILE.npz", "read input arrays by name; the others are generated",
+     one_configuration},
+    {"--output", Takes::one, "FILE.npz", "write inputs, outputs of every variant and the reference", run},
+    {"--size", Takes::one, "WxH", "size of the picture in pixels (1600x900)", shot},
+    {"--panel", Takes::one, "NAME", "draw only this panel", shot},
+    {"--theme", Takes::one, "dark|light", "colour theme", window | shot},
     {"--scale", Takes::one, "S", "size of text and controls, 1 to 2", window | shot},
     {"--backend", Takes::one, "cpu|cuda|auto", "where the kernels run (cpu)", measuring},
-    {"--device", Takes::one, "N", "which device of the backend (0)", measuring | window},
-    {"--threads", Takes::one, "N", "threads of the CPU (one a core)", measuring | window},
-    {"--seed", Takes::one, "N", "of generated inputs (1)", measuring},
+    {"--device", Takes::one, "N", "index of the GPU (0)", measuring | window},
+    {"--threads", Takes::one, "N", "CPU worker threads (one a core)", measuring | window},
+    {"--seed", Takes::one, "N", "seed of generated inputs (1)", measuring},
     {"--repeat", Takes::one, "N", "timed repeats (9)", measuring},
-    {"--cache", Takes::one, "cold|hot", "caches before every repeat (cold)", measuring},
+    {"--cache", Takes::one, "cold|hot", "state of the caches before every repeat (cold)", measuring},
     {"--profile", Takes::one, "LEVEL", "none, timeline, counters or sampling (timeline)", measuring},
-    {"--time-limit", Takes::one, "SECONDS", "a run that takes longer is ended (none; window: 10)",
+    {"--time-limit", Takes::one, "SECONDS", "stop a run that takes longer (none; window: 10)",
      measuring | window},
-    {"--memory-limit", Takes::one, "BYTES",
-     "a run that needs more is refused; KiB, MiB, GiB may follow (what is free)", measuring},
-    {"--arch", Takes::one, "sm_XX", "theory of the CUDA form for that chip, there or not, beside the run",
+    {"--memory-limit", Takes::one, "BYTES", "refuse a run that needs more, like 512MiB (free memory)",
      measuring},
-    {"--kernels", Takes::one, "DIR",
-     "reads the .cu files from DIR/kernels instead of those inside the program", measuring | window},
-    {"--on", Takes::one, "COMMAND", "computes where this starts a worker, like \"ssh HOST sawtooth worker\"",
+    {"--arch", Takes::one, "sm_XX",
+     "also compile for this chip and show registers and occupancy; no GPU needed", measuring},
+    {"--kernels", Takes::one, "DIR", "read .cu files from DIR/kernels instead of the built-in ones",
+     measuring | window},
+    {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
      run | sweep | window},
-    {"--cache-dir", Takes::one, "DIR", "where compiled kernels and measured limits are kept",
+    {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",
      measuring | window | worker},
-    {"--json", Takes::nothing, "", "one JSON document on standard output, nothing else there",
+    {"--json", Takes::nothing, "", "print one JSON document and nothing else",
      list | run | sweep | report | shot | bench | devices},
-    {"--json-file", Takes::one, "FILE", "writes the JSON document ('-': standard output)", sweep | bench},
-    {"--csv", Takes::one, "FILE", "writes the table as CSV ('-': standard output)", sweep | bench},
-    {"--markdown", Takes::one, "FILE", "writes the table as Markdown ('-': standard output)", sweep | bench},
+    {"--json-file", Takes::one, "FILE", "write the JSON document ('-': standard output)", sweep | bench},
+    {"--csv", Takes::one, "FILE", "write the table as CSV ('-': standard output)", sweep | bench},
+    {"--markdown", Takes::one, "FILE", "write the table as Markdown ('-': standard output)", sweep | bench},
 };
 
-// Where the library puts what it reads; it must outlive the parsing.
+// CLI11 writes parsed values here; must outlive the parsing.
 struct Slots {
     std::string target, family;
     std::vector<std::string> families;
@@ -105,28 +113,98 @@ void add_options(CLI::App& app, Command command, Slots& slots) {
 
 void add_positionals(CLI::App& app, Command command, Slots& slots) {
     if (command == Command::run || command == Command::sweep)
-        app.add_option("FAMILY", slots.family, "as `sawtooth list` names it")->required()->type_name("");
+        app.add_option("FAMILY", slots.family, "family, as in `sawtooth list`")->required()->type_name("");
     if (command == Command::report)
-        app.add_option("DIR", slots.target, "the report's folder")->required()->type_name("");
+        app.add_option("DIR", slots.target, "folder of the report; created if it does not exist")
+            ->required()
+            ->type_name("");
     if (command == Command::shot)
-        app.add_option("FILE.png", slots.target, "the picture")->required()->type_name("");
+        app.add_option("FILE.png", slots.target, "file to write")->required()->type_name("");
     if (command == Command::report)
-        app.add_option("FAMILY", slots.families, "which families (all)")->type_name("");
+        app.add_option("FAMILY", slots.families, "families to run (all); one with --set")->type_name("");
     if (command == Command::bench)
-        app.add_option("FAMILY", slots.families, "which families (all); 'window' measures the window")
+        app.add_option("FAMILY", slots.families, "families to time (all); 'window' times the window")
             ->type_name("");
 }
 
-// Errors of the library in one line, with the subcommand that they belong to.
-Error usage(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return Error::usage(text + "; --help tells what is accepted");
+const char* name_of(Command command) {
+    for (const CommandRow& row : command_rows)
+        if (row.command == command) return row.name;
+    return "sawtooth";
 }
 
-std::string command_names() {
-    std::string names;
-    for (const CommandRow& row : command_rows) names += (names.empty() ? "" : ", ") + std::string(row.name);
-    return names;
+std::string help_of(Command command) {
+    return command == Command::window ? "sawtooth --help"
+                                      : "sawtooth " + std::string(name_of(command)) + " --help";
+}
+
+const OptionRow* find_option(Command command, std::string_view name) {
+    for (const OptionRow& row : option_rows)
+        if (row.name == name && (row.commands & bit(command))) return &row;
+    return nullptr;
+}
+
+// "--csv is not an option of run; it belongs to sweep, bench"
+Error unknown_option(Command command, const std::string& name) {
+    Names own, others;
+    for (const OptionRow& row : option_rows)
+        if (row.commands & bit(command)) own.emplace_back(row.name);
+    for (const CommandRow& row : command_rows)
+        if (find_option(row.command, name)) others.emplace_back(row.name);
+    const std::string of = command == Command::window ? "the window" : name_of(command);
+    if (!others.empty())
+        return Error::usage(name + " is not an option of " + of + "; it belongs to " + listed(others));
+    return Error::usage(name + " is not an option of " + of + "." + suggestion(name, own) + " See " +
+                        help_of(command));
+}
+
+int most_positionals(Command command) {
+    if (command == Command::bench || command == Command::report) return std::numeric_limits<int>::max();
+    return command == Command::run || command == Command::sweep || command == Command::shot ? 1 : 0;
+}
+
+// Names the first word that is not accepted.
+Error unexpected_word(Command command, const std::vector<std::string>& words) {
+    int positionals = 0;
+    for (size_t i = command == Command::window ? 0 : 1; i < words.size(); ++i) {
+        const std::string name = words[i].substr(0, words[i].find('='));
+        if (!words[i].starts_with('-') || words[i] == "-") {
+            if (++positionals > most_positionals(command))
+                return Error::usage("unexpected argument: " + words[i] + ". See " + help_of(command));
+            continue;
+        }
+        const OptionRow* const row = find_option(command, name);
+        if (!row) return unknown_option(command, name);
+        if (row->takes != Takes::nothing && name == words[i]) ++i;
+    }
+    return Error::usage("unexpected argument. See " + help_of(command));
+}
+
+Error missing_positional(Command command) {
+    const char* what = command == Command::shot     ? "FILE.png, the picture to write"
+                       : command == Command::report ? "DIR, the folder to write to"
+                                                    : "FAMILY, one of ";
+    std::string families;
+    if (command == Command::run || command == Command::sweep)
+        for (const Family* family : offered_families())
+            families += (families.empty() ? "" : ", ") + family->name;
+    return Error::usage(std::string(name_of(command)) + " needs " + what + families);
+}
+
+// "--seed: 1 required N missing", "--seed: At Most 1 required but received 2"
+Error wrong_count(Command command, const std::string& words) {
+    const std::string name = words.substr(0, words.find(':'));
+    const OptionRow* const row = find_option(command, name);
+    if (words.find("received") != std::string::npos) return Error::usage(name + " is given more than once");
+    return Error::usage(name + " needs a value" + (row ? std::string(": ") + row->value : ""));
+}
+
+// No option accepts an empty text.
+std::optional<Error> check_not_empty(const Arguments& arguments) {
+    for (const auto& [name, values] : arguments.options)
+        if (std::find(values.begin(), values.end(), "") != values.end())
+            return Error::usage(name + " needs a value, not an empty text");
+    return {};
 }
 
 Arguments gathered(Command command, const Slots& slots) {
@@ -134,7 +212,7 @@ Arguments gathered(Command command, const Slots& slots) {
     arguments.command = command;
     arguments.target = slots.target;
     arguments.families = slots.families;
-    if (!slots.family.empty()) arguments.families = {slots.family};
+    if (command == Command::run || command == Command::sweep) arguments.families = {slots.family};
     for (const auto& [name, values] : slots.options)
         if (!values.empty()) arguments.options[name] = values;
     for (const auto& [name, given] : slots.flags)
@@ -145,24 +223,28 @@ Arguments gathered(Command command, const Slots& slots) {
 }  // namespace
 
 Outcome<Reading> read_arguments(int argc, const char* const* argv) {
-    const std::string first = argc > 1 ? argv[1] : "";
-    const auto known = [&](const CommandRow& row) { return first == row.name; };
-    if (!first.empty() && first.front() != '-' &&
-        std::none_of(std::begin(command_rows), std::end(command_rows), known))
-        return Error::usage(Refusal{first, "", "is no subcommand; accepted are " + command_names()});
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    Command command = Command::window;
+    Names names;
+    for (const CommandRow& row : command_rows) {
+        names.emplace_back(row.name);
+        if (!words.empty() && words.front() == row.name) command = row.command;
+    }
+    if (command == Command::window && !words.empty() && !words.front().starts_with('-'))
+        return Error::usage(no_such_name(words.front(), "a subcommand", "Subcommands", names));
 
     CLI::App app(
         "Sawtooth, a live laboratory for sequence kernels. Without a subcommand it opens the window.",
         "sawtooth");
-    app.set_version_flag("--version", std::string("sawtooth ") + SAWTOOTH_VERSION, "prints the version");
-    app.set_help_flag("-h,--help", "prints this help");
+    app.set_version_flag("--version", std::string("sawtooth ") + SAWTOOTH_VERSION, "print the version");
+    app.set_help_flag("-h,--help", "print this help");
     app.require_subcommand(0, 1);
     std::map<Command, Slots> slots;
     add_options(app, Command::window, slots[Command::window]);
     std::map<Command, CLI::App*> subcommands;
     for (const CommandRow& row : command_rows) {
         CLI::App* subcommand = app.add_subcommand(row.name, row.meaning);
-        subcommand->set_help_flag("-h,--help", "prints this help");
+        subcommand->set_help_flag("-h,--help", "print this help");
         add_positionals(*subcommand, row.command, slots[row.command]);
         add_options(*subcommand, row.command, slots[row.command]);
         subcommands[row.command] = subcommand;
@@ -173,18 +255,22 @@ Outcome<Reading> read_arguments(int argc, const char* const* argv) {
         return Reading{{}, app.help()};
     } catch (const CLI::CallForVersion& version) {
         return Reading{{}, std::string(version.what()) + "\n"};
+    } catch (const CLI::ExtrasError&) {
+        return unexpected_word(command, words);
+    } catch (const CLI::RequiredError&) {
+        return missing_positional(command);
+    } catch (const CLI::ArgumentMismatch& error) {
+        return wrong_count(command, error.what());
     } catch (const CLI::ParseError& error) {
-        return usage(error.what());
+        return Error::usage(error.what());
     }
-    Command command = Command::window;
+    // CLI11 accepts options of the window before a subcommand; they would be ignored.
     for (const auto& [candidate, subcommand] : subcommands)
-        if (subcommand->parsed()) command = candidate;
-    if (command != Command::window)
-        if (const auto misplaced = gathered(Command::window, slots[Command::window]).options;
-            !misplaced.empty())
-            return usage(misplaced.begin()->first +
-                         ": stands before the subcommand, where it is for the window");
-    return Reading{gathered(command, slots[command]), ""};
+        if (subcommand->parsed() && candidate != command)
+            return Error::usage(words.front() + " must come after the subcommand");
+    Arguments arguments = gathered(command, slots[command]);
+    if (const auto error = check_not_empty(arguments)) return *error;
+    return Reading{std::move(arguments), ""};
 }
 
 }  // namespace sawtooth::cli

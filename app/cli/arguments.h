@@ -10,16 +10,16 @@ namespace sawtooth::cli {
 
 enum class Command { window, list, run, sweep, report, shot, bench, devices, worker };
 
-// The command line as it was typed: which options may stand where is settled, their values are still text.
+// The command line after parsing: options are checked, their values are still text.
 struct Arguments {
     Command command = Command::window;
-    std::string target;                 // of report the folder, of shot the picture
-    std::vector<std::string> families;  // of run and sweep exactly one
+    std::string target;                 // folder of report, picture of shot
+    std::vector<std::string> families;  // run and sweep have exactly one
     std::map<std::string, std::vector<std::string>>
-        options;  // by name: "--set" holds several values, a flag none
+        options;  // by name; --set has several values, a flag none
 
     bool has(const std::string& option) const { return options.contains(option); }
-    // The value of an option that is given at most once, "" where it is not.
+    // The value of an option that is given at most once; "" when it is absent.
     std::string value(const std::string& option) const {
         const auto found = options.find(option);
         return found == options.end() || found->second.empty() ? "" : found->second.front();
@@ -30,7 +30,7 @@ struct Arguments {
     }
 };
 
-// Arguments, or a text that answers `--help` and `--version`.
+// Arguments, or the answer to --help and --version.
 struct Reading {
     Arguments arguments;
     std::string answer;

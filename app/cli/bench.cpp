@@ -1,7 +1,6 @@
-#include "app/engine/bench.h"
-
 #include <algorithm>
 
+#include "app/cli/bench_tables.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
@@ -9,21 +8,27 @@
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
 #include "app/engine/json.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
 namespace {
 
-// A case whose output was compared and that has no time all the same is one that failed its check.
+// Outputs were compared but no time was measured: the check failed.
 bool failed(const BenchRow& row) { return !row.errors.empty() && !row.time; }
 
 }  // namespace
 
 int bench(const Arguments& arguments) {
     std::vector<std::string> names = arguments.families;
-    for (const std::string& name : names)
-        if (const auto family = find_offered_family(name); !family) return fail(family.error());
-    if (names.empty())
-        for (const Family* family : offered_families()) names.push_back(family->name);
+    Names known;
+    for (const Family* family : offered_families()) known.push_back(family->name);
+    if (names.empty()) names = known;
+    known.push_back("window");
+    for (const std::string& name : names) {
+        if (name == "window") return fail(Error::usage("bench window takes no other family"));
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            return fail(Error::usage(no_such_name(name, "a family", "Families", known)));
+    }
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
     const auto files = settle_files(arguments);
@@ -39,8 +44,11 @@ int bench(const Arguments& arguments) {
     bar.clear();
     if (!report) return fail(report.error());
     for (const std::string& note : report->notes) print_note(note);
-    const int written =
-        write_documents(*files, arguments.has("--json"), to_json(*report), bench_table(*report));
+    const int written = write_documents(*files, arguments.has("--json"),
+                                        {.text = bench_text(*report),
+                                         .json = to_json(*report),
+                                         .csv = bench_table(*report).csv(),
+                                         .markdown = bench_markdown(*report)});
     const auto bad = std::find_if(report->rows.begin(), report->rows.end(), failed);
     if (bad == report->rows.end()) return written;
     return fail(Error::failure(bad->family + " " + bad->name + ", " + bad->variant + ": " + bad->note));

@@ -29,8 +29,7 @@ int shoot(const Arguments& arguments, const WindowCommands& window) {
 int bench_window(const Arguments& arguments, const WindowCommands& window) {
     for (const char* option : {"--json-file", "--csv", "--markdown"})
         if (arguments.has(option))
-            return fail(Error::usage(
-                Refusal{option, arguments.value(option), "bench window has no table, only --json"}));
+            return fail(Error::usage(std::string(option) + ": bench window writes no table; use --json"));
     const auto options = settle_window(arguments);
     return options ? code_of(window.bench_window(*options, arguments.has("--json"))) : fail(options.error());
 }
@@ -64,7 +63,7 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const WindowCommands& window) {
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is seen when writing
+    std::signal(SIGPIPE, SIG_IGN);  // write() reports a closed pipe instead
     const auto reading = read_arguments(argc, argv);
     if (!reading) return fail(reading.error());
     if (!reading->answer.empty()) return print(reading->answer);

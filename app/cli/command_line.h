@@ -7,14 +7,14 @@
 
 namespace sawtooth {
 
-// What needs the window's code.
+// The functions that need the code of the window.
 struct WindowCommands {
     std::optional<Error> (*run_window)(const WindowOptions&);
     std::optional<Error> (*shoot)(const ShotOptions&);
     std::optional<Error> (*bench_window)(const WindowOptions&, bool json);
 };
 
-// The whole program: reads the arguments, does what they ask and returns the exit code.
+// The whole program: parses the arguments, runs the subcommand and returns the exit code.
 int run_command_line(int argc, char** argv, const WindowCommands& window);
 
 }  // namespace sawtooth

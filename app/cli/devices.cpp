@@ -15,24 +15,23 @@ int devices(const Arguments& arguments) {
     if (arguments.has("--json")) return print(to_json(found));
     const Devices::Cpu& cpu = found.cpu;
     std::string text = fmt::format("CPU       {}\n", cpu.name);
-    text += fmt::format("          {} cores, vectors {}, {} of memory", cpu.cores, cpu.vectors,
+    text += fmt::format("          {} cores, {} vectors, {} of memory", cpu.cores, cpu.vectors,
                         short_bytes(static_cast<double>(cpu.memory_bytes)));
     if (cpu.last_level_cache_bytes > 0)
-        text += fmt::format(", last-level cache {}",
+        text += fmt::format(", {} last-level cache",
                             short_bytes(static_cast<double>(cpu.last_level_cache_bytes)));
     text += "\n";
     for (const Devices::Gpu& gpu : found.gpus)
-        text += fmt::format("GPU       {}, {}, {} multiprocessors, {} of memory, L2 {}\n", gpu.name,
-                            gpu.architecture, gpu.multiprocessors,
-                            short_bytes(static_cast<double>(gpu.memory_bytes)),
+        text += fmt::format("GPU       {}, {}, {} SMs, {} of memory, {} L2\n", gpu.name, gpu.architecture,
+                            gpu.multiprocessors, short_bytes(static_cast<double>(gpu.memory_bytes)),
                             short_bytes(static_cast<double>(gpu.l2_bytes)));
-    if (!found.gpu_reason.empty()) text += "GPU       kernels cannot run: " + found.gpu_reason + "\n";
+    if (!found.gpu_reason.empty()) text += "GPU       not usable: " + found.gpu_reason + "\n";
     text += fmt::format("driver    {}\n", found.driver ? "CUDA " + *found.driver : "none found");
     text += fmt::format("toolkit   {}\n",
-                        found.toolkit ? "NVRTC " + *found.toolkit + ", compiles kernels"
-                                      : "no kernel can be compiled, for a GPU that is here or for --arch: " +
-                                            found.toolkit_reason);
-    text += fmt::format("counters  {}", found.counters_allowed ? "can be read" : "cannot be read");
+                        found.toolkit
+                            ? "NVRTC " + *found.toolkit + ", compiles kernels"
+                            : "kernels cannot be compiled, not even for --arch: " + found.toolkit_reason);
+    text += fmt::format("counters  {}", found.counters_allowed ? "available" : "not available");
     if (!found.counters_reason.empty()) text += ": " + found.counters_reason;
     return print(text + "\n");
 }

@@ -6,8 +6,8 @@
 
 namespace sawtooth::cli {
 
-// Turns Ctrl+C and SIGTERM into a request to stop; the second one ends the program at once. To be made before
-// any other thread, as threads inherit which signals they leave to this one.
+// Turns Ctrl+C and SIGTERM into a request to stop; the second ends the program at once. Create it before
+// any other thread: threads inherit the signal mask.
 class Interrupts {
   public:
     Interrupts();

@@ -4,18 +4,12 @@
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
 #include "app/engine/json.h"
-#include "kernels/core/table.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
 namespace {
 
 constexpr size_t width = 110;
-
-std::string indented(const std::string& text) {
-    std::string lines = "  ";
-    for (const char c : text) lines += c == '\n' ? std::string("\n  ") : std::string(1, c);
-    return lines.substr(0, lines.size() - 2);  // the table ends a line
-}
 
 template <class Rows, class ToText>
 std::string joined(const Rows& rows, ToText&& to_text) {
@@ -24,53 +18,53 @@ std::string joined(const Rows& rows, ToText&& to_text) {
     return text;
 }
 
-Table variants_of(const Family& family) {
-    Table table;
-    table.columns = {
-        {"variant", "", false}, {"backends", "", false}, {"outputs", "", false}, {"idea", "", false}};
+// A line for a row, its meaning below it.
+std::string entry(const std::string& line, const std::string& meaning) {
+    return fmt::format("    {}\n        {}\n", wrapped(line, width - 4, 8), wrapped(meaning, width - 8, 8));
+}
+
+std::string variants_of(const Family& family) {
+    std::string text;
     for (const Variant& variant : family.variants) {
         std::string backends;
         for (const Backend backend : {Backend::cpu, Backend::cuda})
             if (variant.runs_on(backend))
                 backends += (backends.empty() ? "" : ", ") + std::string(name_of(backend));
-        const std::string outputs = joined(variant.outputs, [](const std::string& name) { return name; });
-        table.rows.push_back({variant.name, backends.empty() ? "none yet" : backends, outputs, variant.idea});
+        text += entry(fmt::format("{} ({}): {}", variant.name, backends.empty() ? "no kernels yet" : backends,
+                                  listed(variant.outputs)),
+                      variant.idea);
     }
-    return table;
+    return text;
 }
 
-// "always", "only for rule lattice", "only on CUDA; up to length"
+// ", only for rule lattice", ", only on CUDA; up to length"; "" if it always applies.
 std::string applies(const Parameter& row) {
-    std::string text = joined(row.applies, [](const Condition& condition) { return condition.words; });
-    if (row.end) text += (text.empty() ? "" : "; ") + ("up to " + row.end->words);
-    return text.empty() ? "always" : text;
+    std::string text;
+    for (const Condition& condition : row.applies) text += (text.empty() ? ", " : "; ") + condition.words;
+    if (row.end) text += (text.empty() ? ", up to " : "; up to ") + row.end->words;
+    return text;
 }
 
-Table parameters_of(const Family& family) {
-    Table table;
-    table.columns = {{"parameter", "", false},
-                     {"default", "", false},
-                     {"accepted", "", false},
-                     {"applies", "", false},
-                     {"meaning", "", false}};
+std::string parameters_of(const Family& family) {
+    std::string text;
     for (const Parameter& row : family.parameters) {
-        const std::string unit = row.unit.empty() ? "" : " " + row.unit;
-        table.rows.push_back(
-            {row.name, to_text(row.initial), row.accepted() + unit, applies(row), row.meaning});
+        const bool is_word = std::holds_alternative<std::string>(row.initial);
+        const std::string unit = row.unit.empty() || is_word ? "" : " " + row.unit;
+        text += entry(fmt::format("{} = {}{} ({}){}", row.name, to_text(row.initial), unit, row.accepted(),
+                                  applies(row)),
+                      row.meaning);
     }
-    return table;
+    return text;
 }
 
-Table arrays_of(const Family& family) {
-    static constexpr const char* roles[] = {"input", "optional", "gradient", "output"};
-    Table table;
-    table.columns = {{"array", "", false}, {"role", "", false}, {"shape", "", false}, {"meaning", "", false}};
-    for (const ArraySpec& array : family.arrays) {
-        const std::string shape = joined(array.dimensions, [](const std::string& name) { return name; });
-        table.rows.push_back(
-            {array.name, roles[static_cast<size_t>(array.role)], "[" + shape + "]", array.meaning});
-    }
-    return table;
+std::string arrays_of(const Family& family) {
+    static constexpr const char* roles[] = {"input", "optional input", "output gradient", "output"};
+    std::string text;
+    for (const ArraySpec& array : family.arrays)
+        text += entry(fmt::format("{} [{}], {}", array.name, listed(array.dimensions),
+                                  roles[static_cast<size_t>(array.role)]),
+                      array.meaning);
+    return text;
 }
 
 std::string text_of(const Family& family) {
@@ -78,9 +72,9 @@ std::string text_of(const Family& family) {
         fmt::format("{}: {}\n", family.name, wrapped(family.summary, width - family.name.size() - 2, 2));
     if (!family.source.empty())
         text += fmt::format("  {}\n", wrapped("source: " + family.source, width - 2, 4));
-    text += "\n" + indented(variants_of(family).plain());
-    text += "\n" + indented(parameters_of(family).plain());
-    text += "\n" + indented(arrays_of(family).plain());
+    text += "\n  Variants (backends) and their outputs\n" + variants_of(family);
+    text += "\n  Parameters = default (accepted values)\n" + parameters_of(family);
+    text += "\n  Arrays\n" + arrays_of(family);
     for (const Preset& preset : family.presets) {
         const auto setting = [](const auto& value) { return value.first + " " + to_text(value.second); };
         text += fmt::format(

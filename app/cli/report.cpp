@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,21 +16,21 @@
 #include "app/engine/engine.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
 namespace {
 
-// The report's own folder is made, but none above it. Tells whether it was.
+// Creates the folder of the report, but no parent. Returns whether it was created.
 Outcome<bool> make_folder(const std::string& path) {
     struct stat status {};
     if (::mkdir(path.c_str(), 0777) == 0) return true;
     const int problem = errno;
     if (problem == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return false;
-    return Error::failure(
-        fmt::format("{}: the report's folder cannot be made: {}", path, std::strerror(problem)));
+    return Error::failure(fmt::format("{}: cannot create the folder: {}", path, std::strerror(problem)));
 }
 
-// Tells how far the whole report is while its parts tell how far they are.
+// Progress of the whole report from the progress of its parts.
 class Steps {
   public:
     explicit Steps(size_t families) : families_(families) {}
@@ -42,7 +43,7 @@ class Steps {
     void show_run(double fraction) { show(0.2 * fraction, "run"); }
     void count_sweeps(size_t sweeps) { sweeps_ = static_cast<double>(sweeps); }
     void show_sweep(size_t sweep, double fraction) {
-        show(0.2 + 0.8 * (static_cast<double>(sweep) + fraction) / sweeps_, "sweeps for its figures");
+        show(0.2 + 0.8 * (static_cast<double>(sweep) + fraction) / sweeps_, "sweeps for figures");
     }
     void clear() { bar_.clear(); }
 
@@ -69,7 +70,7 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Runne
     if (!ran) return ran.error();
     report.result = *ran;
     View view;
-    view.columns = 640;  // two points a column are more than the page's figures show
+    view.columns = 640;  // more than the figures of the page can show
     report.figures = figures_of(*report.result, view);
     const std::vector<Sweep> sweeps =
         figure_sweeps(request, report.result->parameters, report.result->backend);
@@ -91,9 +92,20 @@ Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
     for (const std::string& name : arguments.families) {
         const auto family = find_offered_family(name);
         if (!family) return family.error();
-        chosen.push_back(*family);
+        if (std::find(chosen.begin(), chosen.end(), *family) == chosen.end()) chosen.push_back(*family);
     }
     return chosen;
+}
+
+// Refuses a preset that a family lacks before anything runs.
+std::optional<Error> check_preset(const std::vector<const Family*>& families, const std::string& name) {
+    for (const Family* family : families) {
+        const Names names = names_of_rows(family->presets);
+        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+            return Error::usage("--preset = " + name + " for " + family->name + ": " +
+                                not_one_of(name, names));
+    }
+    return {};
 }
 
 }  // namespace
@@ -103,6 +115,7 @@ int report(const Arguments& arguments) {
     if (!families) return fail(families.error());
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
+    if (const auto problem = check_preset(*families, settings->request.preset)) return fail(*problem);
     const std::string folder = arguments.target;
     const std::string page = folder + "/index.html";
     const auto made = make_folder(folder);

@@ -8,15 +8,15 @@
 
 namespace sawtooth::cli {
 
-// What the page shows of one family.
+// One section of the page.
 struct FamilyReport {
     const Family* family = nullptr;
     std::shared_ptr<const Result> result;
-    std::vector<Figure> figures;  // of the result and of the sweeps
+    std::vector<Figure> figures;  // from the result and its sweeps
 };
 
-// One HTML page that holds everything it shows: figures as SVG in light and dark, tables, how to make it
-// again.
+// A self-contained HTML page: per family a summary, times, figures as SVG in light and dark, tables and the
+// command that makes the same numbers.
 std::string report_page(const std::vector<FamilyReport>& families, const std::string& date);
 
 }  // namespace sawtooth::cli

@@ -6,6 +6,8 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
+#include "app/engine/compare.h"
+#include "app/engine/configure.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
 #include "app/engine/npz.h"
@@ -22,7 +24,7 @@ Arrays all_arrays(const Result& result) {
     Arrays arrays = result.inputs;
     const auto add = [&](const std::string& folder, const Arrays& outputs) {
         for (Array array : outputs) {
-            if (array.name.find('/') != std::string::npos) continue;  // of one variant's comparison alone
+            if (array.name.find('/') != std::string::npos) continue;  // used only to compare one variant
             array.name = folder + "/" + array.name;
             arrays.push_back(std::move(array));
         }
@@ -32,17 +34,18 @@ Arrays all_arrays(const Result& result) {
     return arrays;
 }
 
-// The parameters that the numbers depend on, in the order of the schema.
+// Parameters that affect the numbers, in schema order.
 std::string heading(const Family& family, const Result& result) {
     std::string values;
     for (const Parameter& row : family.parameters)
-        if (row.renews != Renews::figures)
+        if (row.renews != Renews::figures &&
+            why_unused(row, result.parameters, result.backend, result.request.arch).empty())
             values += (values.empty() ? "" : ", ") + row.name + " " + to_text(result.parameters.at(row.name));
     return fmt::format("{} on {}, seed {}\n  {}\n\n", family.name, result.device, result.request.seed,
                        wrapped(values, width - 2, 2));
 }
 
-// Where one variant alone ran, its launches are shown too.
+// The launches, if only one variant ran.
 std::string launches_of(const Result& result) {
     if (result.variants.size() != 1 || result.variants.front().launches.empty()) return "";
     Table table = launches_table(result.variants.front());
@@ -50,12 +53,25 @@ std::string launches_of(const Result& result) {
     const size_t left_out = table.rows.size() - std::min(table.rows.size(), most);
     table.rows.resize(table.rows.size() - left_out);
     std::string text = "\n" + table.plain();
-    if (left_out > 0) text += fmt::format("and {} more, all of them with --json\n", left_out);
+    if (left_out > 0)
+        text += fmt::format("... and {} more launches; --json lists up to {} of them\n", left_out,
+                            most_kept_launches);
+    return text;
+}
+
+// Wrong results and skipped variants, one line each.
+std::string verdicts_of(const Result& result) {
+    std::string text;
+    for (const VariantResult& variant : result.variants)
+        if (const std::string words = variant.ran() ? wrong_words(result, variant) : ""; !words.empty())
+            text += fmt::format("{} is wrong: {}\n", variant.name, words);
+    for (const std::string& line : skipped_lines(result)) text += wrapped(line, width, 2) + "\n";
     return text;
 }
 
 std::string text_of(const Family& family, const Result& result) {
-    std::string text = heading(family, result) + plain_within(numbers_table(result), width);
+    std::string text = heading(family, result) + plain_within(measured_table(result), width);
+    if (const std::string lines = verdicts_of(result); !lines.empty()) text += "\n" + lines;
     if (const Table errors = errors_table(result); errors.rows.size() > result.variants.size())
         text += "\n" + plain_within(errors, width);
     text += launches_of(result);
@@ -63,7 +79,7 @@ std::string text_of(const Family& family, const Result& result) {
         text += "\n" + plain_within(compiled, width);
     if (result.ceilings) text += "\n" + wrapped(words_of(*result.ceilings), width, 2) + "\n";
     if (result.clocks) text += wrapped(sentence_of(*result.clocks), width, 2) + "\n";
-    for (const std::string& note : result.notes) text += wrapped("note: " + note, width, 2) + "\n";
+    for (const std::string& note : other_notes(result)) text += wrapped("note: " + note, width, 2) + "\n";
     return text;
 }
 
@@ -83,7 +99,7 @@ Ran run_elsewhere(const Settings& settings, const Request& request, std::stop_to
     });
     if (!seen) return seen.error();
     if (request.extras == Extras::none) return seen->result;
-    bar.show(1, "fetching the arrays");
+    bar.show(1, "fetching arrays");
     return link.fetch_arrays(*seen->result, std::move(stop));
 }
 

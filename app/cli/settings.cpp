@@ -10,16 +10,16 @@
 #include <cstring>
 #include <utility>
 
-#include "app/cli/nearest.h"
 #include "app/engine/configure.h"
 #include "app/engine/devices.h"
 #include "app/engine/files.h"
 #include "app/engine/npz.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
 namespace {
 
-// Reads options into places and keeps the first thing that is wrong, so that its user reads like a table.
+// Parses options into variables and keeps the first error, so that `settle` reads like a table.
 class OptionReader {
   public:
     explicit OptionReader(const Arguments& arguments) : arguments_(arguments) {}
@@ -28,8 +28,8 @@ class OptionReader {
     void fail(Error error) {
         if (!error_) error_ = std::move(error);
     }
-    void refuse(const std::string& option, const std::string& accepted) {
-        fail(Error::usage(Refusal{option, arguments_.value(option), "accepted is " + accepted}));
+    void refuse(const std::string& option, const std::string& why) {
+        fail(Error::usage(Refusal{option, arguments_.value(option), why}));
     }
 
     template <class Integer>
@@ -41,32 +41,32 @@ class OptionReader {
         if (problem == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
             to = number;
         else
-            refuse(option, fmt::format("{} to {}", least, most));
+            refuse(option, fmt::format("expected an integer from {} to {}", least, most));
     }
 
-    std::optional<double> real(const char* option, double least, double most, const char* accepted) {
+    std::optional<double> real(const char* option, double least, double most, const char* expected) {
         if (!arguments_.has(option)) return {};
         const std::string text = arguments_.value(option);
         double number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
         if (problem == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
             return number;
-        refuse(option, accepted);
+        refuse(option, expected);
         return {};
     }
 
     template <class T>
     void word(const char* option, const std::vector<std::pair<const char*, T>>& words, T& to) {
         if (!arguments_.has(option)) return;
-        std::string accepted;
+        Names names;
         for (const auto& [name, value] : words) {
             if (arguments_.value(option) == name) {
                 to = value;
                 return;
             }
-            accepted += (accepted.empty() ? "" : ", ") + std::string(name);
+            names.emplace_back(name);
         }
-        refuse(option, accepted);
+        refuse(option, not_one_of(arguments_.value(option), names));
     }
 
   private:
@@ -90,31 +90,31 @@ void read_memory_limit(const Arguments& arguments, OptionReader& reader, Request
     if (!arguments.has("--memory-limit")) return;
     request.memory_limit_bytes = parse_bytes(arguments.value("--memory-limit"));
     if (!request.memory_limit_bytes)
-        reader.refuse("--memory-limit", "a number of bytes from 1, KiB, MiB or GiB may follow");
+        reader.refuse("--memory-limit", "expected a number of bytes, like 4096 or 512MiB");
 }
 
 void settle_backend(const Arguments& arguments, OptionReader& reader, Settings& settings) {
     const Request& request = settings.request;
     if (request.backend != BackendChoice::cpu || arguments.command == Command::window) return;
     if (request.device != 0)
-        reader.fail(Error::usage(
-            Refusal{"--device", std::to_string(request.device), "accepted is 0, the CPU is one"}));
+        reader.fail(Error::usage(Refusal{"--device", std::to_string(request.device),
+                                         "the CPU has device 0 only; for a GPU add --backend cuda"}));
     if (request.profile == Profile::counters || request.profile == Profile::sampling)
         settings.notes.push_back(
-            "--profile counters and sampling need a GPU; the CPU gives times and its timeline");
+            "--profile counters and --profile sampling need a GPU; this run records the timeline");
 }
 
-// With or without the letter that some names end in: sm_90, sm_90a.
+// Accepts sm_90 for sm_90a.
 void settle_architecture(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--arch")) return;
     request.arch = arguments.value("--arch");
-    std::string accepted;
+    Names names;
     for (const Chip& chip : chips()) {
         const std::string& name = chip.architecture;
         if (request.arch == name || request.arch + "a" == name) return;
-        accepted += (accepted.empty() ? "" : ", ") + name;
+        names.push_back(name);
     }
-    reader.refuse("--arch", accepted);
+    reader.refuse("--arch", "not one of " + listed(names));
 }
 
 void settle_kernels(const Arguments& arguments, OptionReader& reader, Request& request) {
@@ -122,14 +122,14 @@ void settle_kernels(const Arguments& arguments, OptionReader& reader, Request& r
     request.kernels = arguments.value("--kernels");
     struct stat status {};
     if (::stat(request.kernels.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-        reader.refuse("--kernels", "an existing folder that holds kernels/FAMILY/FILE.cu");
+        reader.refuse("--kernels", "expected a folder that contains kernels/FAMILY/FILE.cu");
 }
 
 void settle_launcher(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--on")) return;
     request.on = arguments.value("--on");
     if (request.on.empty())
-        reader.refuse("--on", "a command that starts a worker: \"ssh HOST sawtooth worker\"");
+        reader.refuse("--on", "expected a command that starts a worker, like \"ssh HOST sawtooth worker\"");
 }
 
 void settle_cache_directory(const Arguments& arguments, OptionReader& reader, Settings& settings) {
@@ -139,30 +139,19 @@ void settle_cache_directory(const Arguments& arguments, OptionReader& reader, Se
     if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
         reader.fail(Error::failure(fmt::format("--cache-dir = {}: {}", path, std::strerror(errno))));
     else if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-        reader.fail(Error::failure(fmt::format("--cache-dir = {}: is no folder", path)));
+        reader.fail(Error::failure(fmt::format("--cache-dir = {}: not a folder", path)));
     settings.cache_directory = path;
-}
-
-// One setting, with a hint where a name is mistyped.
-Outcome<std::pair<std::string, Value>> read_setting(const Family& family, const std::string& name,
-                                                    std::string_view text) {
-    auto setting = parse_setting(family, name, text);
-    if (setting || family.parameter(name)) return setting;
-    std::vector<std::string> names;
-    for (const Parameter& row : family.parameters) names.push_back(row.name);
-    const std::string near = nearest(name, names);
-    return near.empty() ? setting.error() : Error::usage(setting.error().text + "; the nearest is " + near);
 }
 
 void settle_parameters(const Arguments& arguments, OptionReader& reader, Settings& settings) {
     for (const std::string& text : arguments.values("--set")) {
         const size_t equals = text.find('=');
         if (equals == std::string::npos || equals == 0)
-            return reader.fail(Error::usage(Refusal{"--set", text, "accepted is NAME=VALUE"}));
+            return reader.fail(Error::usage("--set " + text + ": expected NAME=VALUE"));
         const std::string name = text.substr(0, equals);
         if (settings.request.parameters.has(name))
-            return reader.fail(Error::usage(Refusal{"--set", text, name + " is set twice"}));
-        auto setting = read_setting(*settings.family, name, text.substr(equals + 1));
+            return reader.fail(Error::usage("--set " + text + ": " + name + " is set twice"));
+        auto setting = parse_setting(*settings.family, name, text.substr(equals + 1));
         if (!setting) return reader.fail(setting.error());
         settings.request.parameters.set(setting->first, setting->second);
     }
@@ -176,22 +165,24 @@ void settle_variants(const Arguments& arguments, Request& request) {
 
 void settle_family(const Arguments& arguments, OptionReader& reader, Settings& settings) {
     const bool one = arguments.command == Command::run || arguments.command == Command::sweep;
-    std::string name = one ? arguments.families.front() : arguments.value("--family");
+    if (arguments.command == Command::report && arguments.families.size() != 1) {
+        for (const char* option : {"--set", "--variant", "--input"})
+            if (arguments.has(option))
+                reader.fail(Error::usage(std::string(option) +
+                                         " needs exactly one family: sawtooth report DIR FAMILY " + option +
+                                         " ..."));
+        return;
+    }
+    const bool named = one || arguments.command == Command::report;
+    std::string name = named ? arguments.families.front() : arguments.value("--family");
     const bool configures = arguments.has("--set") || arguments.has("--variant") ||
                             arguments.has("--preset") || arguments.has("--input");
-    if (name.empty() && !configures) return;
-    if (name.empty() && !offered_families().empty()) name = offered_families().front()->name;
+    if (name.empty() && !named && !configures) return;
+    if (name.empty() && !named && !offered_families().empty()) name = offered_families().front()->name;
     const auto family = find_offered_family(name);
     if (!family) return reader.fail(family.error());
     settings.family = *family;
     settings.request.family = name;
-}
-
-template <class Rows>
-std::string names_of(const Rows& rows) {
-    std::string names;
-    for (const auto& row : rows) names += (names.empty() ? "" : ", ") + row.name;
-    return names;
 }
 
 }  // namespace
@@ -216,7 +207,7 @@ Outcome<Settings> settle(const Arguments& arguments) {
                  {"counters", Profile::counters},
                  {"sampling", Profile::sampling}},
                 request.profile);
-    request.time_limit_seconds = reader.real("--time-limit", 1e-3, 1e9, "seconds from 0.001");
+    request.time_limit_seconds = reader.real("--time-limit", 1e-3, 1e9, "expected seconds, at least 0.001");
     read_memory_limit(arguments, reader, request);
     if (settings.family) settle_parameters(arguments, reader, settings);
     settle_variants(arguments, request);
@@ -236,45 +227,44 @@ std::optional<Error> check_for_all_cells(const Settings& settings) {
     const Request& request = settings.request;
     const auto is_preset = [&](const Preset& row) { return row.name == request.preset; };
     if (!request.preset.empty() && std::none_of(family.presets.begin(), family.presets.end(), is_preset))
-        return Error::usage(Refusal{"--preset", request.preset, "accepted are " + names_of(family.presets)});
+        return Error::usage(
+            Refusal{"--preset", request.preset, not_one_of(request.preset, names_of_rows(family.presets))});
     for (const std::string& name : request.variants)
         if (!family.variant(name))
-            return Error::usage(Refusal{"--variant", name, "accepted are " + names_of(family.variants)});
+            return Error::usage(Refusal{"--variant", name, not_one_of(name, names_of_rows(family.variants))});
     if (request.input.empty()) return {};
     const auto given = read_npz(request.input);
     if (!given) return given.error();
-    std::vector<ArraySpec> inputs;
-    for (const ArraySpec& array : family.arrays)
-        if (array.role != Role::output) inputs.push_back(array);
     for (const Array& array : *given)
         if (const ArraySpec* spec = family.array(array.name); !spec || spec->role == Role::output)
-            return Error::usage(Refusal{request.input + ": array " + array.name, "",
-                                        "no input of " + family.name + "; accepted are " + names_of(inputs)});
+            return Error::usage(unknown_input(request.input, array.name, family));
     return {};
 }
 
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings) {
     const auto texts = arguments.values("--over");
-    if (texts.empty() || texts.size() > 2)
+    if (texts.empty()) return Error::usage("--over is missing: a sweep has one or two axes NAME=V1,V2,...");
+    if (texts.size() > 2)
         return Error::usage(fmt::format(
-            "--over: is given {} times, accepted are one or two axes NAME=V1,V2,...", texts.size()));
+            "--over is given {} times; a sweep has one or two axes NAME=V1,V2,...", texts.size()));
     std::vector<SweepAxis> axes;
     for (const std::string& text : texts) {
         const size_t equals = text.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-            return Error::usage(Refusal{"--over", text, "accepted is NAME=V1,V2,..."});
+            return Error::usage("--over " + text + ": expected NAME=V1,V2,...");
         SweepAxis axis{text.substr(0, equals), {}};
         if (settings.request.parameters.has(axis.parameter))
-            return Error::usage(Refusal{"--over", text, axis.parameter + " is also given by --set"});
+            return Error::usage("--over " + text + ": " + axis.parameter +
+                                " is also set by --set; sweep it or set it");
         if (!axes.empty() && axes.front().parameter == axis.parameter)
-            return Error::usage(Refusal{"--over", text, axis.parameter + " is an axis already"});
+            return Error::usage("--over " + text + ": " + axis.parameter + " is already an axis");
         const Parameter* row = settings.family->parameter(axis.parameter);
         if (row && row->type == Type::list)
-            return Error::usage(
-                Refusal{"--over", text, axis.parameter + " is a list, which cannot be swept"});
+            return Error::usage("--over " + text + ": " + axis.parameter +
+                                " is a list; lists cannot be swept");
         for (size_t start = equals + 1; start <= text.size();) {
             const size_t comma = std::min(text.find(',', start), text.size());
-            auto setting = read_setting(*settings.family, axis.parameter, text.substr(start, comma - start));
+            auto setting = parse_setting(*settings.family, axis.parameter, text.substr(start, comma - start));
             if (!setting) return setting.error();
             axis.values.push_back(setting->second);
             start = comma + 1;
@@ -292,9 +282,9 @@ Outcome<WindowOptions> settle_window(const Arguments& arguments) {
     options.cache_directory = settings->cache_directory;
     OptionReader reader(arguments);
     reader.word<std::string>("--theme", {{"dark", "dark"}, {"light", "light"}}, options.theme);
-    options.scale = reader.real("--scale", 1, 2, "1 to 2").value_or(0);
+    options.scale = reader.real("--scale", 1, 2, "expected a number from 1 to 2").value_or(0);
     if (reader.error()) return *reader.error();
-    constexpr double usual_limit = 10;  // seconds: a window must not hang for longer
+    constexpr double usual_limit = 10;  // seconds a window may wait for a run
     if (!options.request.time_limit_seconds) options.request.time_limit_seconds = usual_limit;
     return options;
 }
@@ -307,7 +297,7 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
     options.path = arguments.target;
     options.panel = arguments.value("--panel");
     if (!options.path.ends_with(".png"))
-        return Error::usage(Refusal{"shot", options.path, "accepted is a name that ends with .png"});
+        return Error::usage(Refusal{"shot", options.path, "expected a file name that ends in .png"});
     if (arguments.has("--size")) {
         const std::string size = arguments.value("--size");
         const char* end = size.data() + size.size();
@@ -317,8 +307,7 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
         const bool whole = two && height.ec == std::errc{} && height.ptr == end;
         if (!whole || options.width < 320 || options.height < 240 || options.width > 7680 ||
             options.height > 4320)
-            return Error::usage(
-                Refusal{"--size", size, "accepted is WIDTHxHEIGHT from 320x240 to 7680x4320"});
+            return Error::usage(Refusal{"--size", size, "expected WIDTHxHEIGHT from 320x240 to 7680x4320"});
     }
     if (auto problem = check_writable(options.path)) return *problem;
     return options;
@@ -333,9 +322,9 @@ Outcome<TableFiles> settle_files(const Arguments& arguments) {
         if (!arguments.has(option)) continue;
         const std::string path = *to = arguments.value(option);
         if (path.empty())
-            return Error::usage(Refusal{option, "", "accepted is a file's name, or - for standard output"});
+            return Error::usage(Refusal{option, "", "expected a file name, or - for standard output"});
         if (std::find(taken.begin(), taken.end(), path) != taken.end())
-            return Error::usage(Refusal{option, path, "another document goes there already"});
+            return Error::usage(Refusal{option, path, "another document is already written there"});
         taken.push_back(path);
         files.to_standard_output = files.to_standard_output || path == "-";
         if (auto problem = check_writable(path)) return *problem;

@@ -12,27 +12,27 @@
 
 namespace sawtooth::cli {
 
-// The options that several subcommands share, as values.
+// Parsed values of the options that subcommands share.
 struct Settings {
-    const Family* family = nullptr;  // null where the subcommand is not about one
+    const Family* family = nullptr;  // null for subcommands without a family
     Request request;
     std::string cache_directory;
-    std::vector<std::string> notes;  // what will be done otherwise than asked
+    std::vector<std::string> notes;  // options that this run cannot honour
 };
 
 Outcome<Settings> settle(const Arguments& arguments);
-// What would be wrong in every cell alike: preset, variants, the file and the names in it. In one run the
-// engine finds it; in a sweep it must not become the reason of a refused cell.
+// Errors that every cell of a sweep would repeat: preset, variants, the input file and its names. The engine
+// finds them in a single run; in a sweep they must not become refused cells.
 std::optional<Error> check_for_all_cells(const Settings& settings);
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings);
 Outcome<WindowOptions> settle_window(const Arguments& arguments);
 Outcome<ShotOptions> settle_shot(const Arguments& arguments);
 
-// The files that --json-file, --csv and --markdown name, each checked to be writable; at most one document
+// Files of --json-file, --csv and --markdown, checked to be writable. At most one document
 // goes to standard output.
 struct TableFiles {
-    std::string json, csv, markdown;  // "" where not asked for
-    bool to_standard_output = false;  // one of them
+    std::string json, csv, markdown;  // "" when absent
+    bool to_standard_output = false;  // one of the three does
 };
 Outcome<TableFiles> settle_files(const Arguments& arguments);
 

@@ -4,7 +4,7 @@
 
 namespace sawtooth::cli {
 
-// One a file; each returns the exit code.
+// One file each; all return the exit code.
 int list(const Arguments& arguments);
 int run(const Arguments& arguments);
 int sweep(const Arguments& arguments);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
@@ -23,7 +25,7 @@ std::string words_of(const SweepResult& done) {
     return words;
 }
 
-// Here, or where --on says.
+// Locally, or with --on in a worker.
 Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::stop_token stop,
                              const OnCell& done) {
     if (sweep.base.on.empty()) {
@@ -33,6 +35,32 @@ Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::
     WorkerLink link(settings.cache_directory);
     link.leave_when_stopped();
     return link.sweep(sweep, std::move(stop), done);
+}
+
+// Why a variant did not run in any cell; "" if it ran, or if the reasons differ.
+std::string skipped_everywhere(const SweepResult& result, const std::string& variant) {
+    std::string reason;
+    for (const SweepCell& cell : result.cells) {
+        const VariantResult* const row = cell.result ? find(*cell.result, variant) : nullptr;
+        if (!row) continue;
+        if (row->ran() || (!reason.empty() && reason != row->refused)) return "";
+        reason = row->refused;
+    }
+    return reason;
+}
+
+// The table without variants that ran nowhere, which have a line each below it.
+std::string text_of(const SweepResult& result, Table table) {
+    std::string lines;
+    const size_t column = result.sweep.axes.size();
+    std::set<std::string> told;
+    std::erase_if(table.rows, [&](const std::vector<std::string>& row) {
+        const std::string reason = row[column].empty() ? "" : skipped_everywhere(result, row[column]);
+        if (!reason.empty() && told.insert(row[column]).second)
+            lines += wrapped(row[column] + " skipped: " + reason, 110, 2) + "\n";
+        return !reason.empty();
+    });
+    return table.plain() + (lines.empty() ? "" : "\n" + lines);
 }
 
 }  // namespace
@@ -52,7 +80,7 @@ int sweep(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    SweepResult result{sweep, {}, false};  // the finished cells stay where the sweep is cancelled
+    SweepResult result{sweep, {}, false};  // keeps the finished cells if the sweep is cancelled
     bar.show(0, "first cell");
     const auto swept = compute(*settings, sweep, interrupts.token(), [&](const SweepResult& done) {
         result = done;
@@ -64,11 +92,15 @@ int sweep(const Arguments& arguments) {
     else if (swept.error().kind != Error::Kind::cancelled)
         return fail(swept.error());
 
-    const int written =
-        write_documents(*files, arguments.has("--json"), to_json(result), sweep_table(result));
+    const Table table = sweep_table(result);
+    const int written = write_documents(*files, arguments.has("--json"),
+                                        {.text = text_of(result, table),
+                                         .json = to_json(result),
+                                         .csv = table.csv(),
+                                         .markdown = table.markdown()});
     if (swept) return written;
     return fail({Error::Kind::cancelled,
-                 fmt::format("cancelled, {} of {} cells are done", result.cells.size(), sweep.cells())});
+                 fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())});
 }
 
 }  // namespace sawtooth::cli

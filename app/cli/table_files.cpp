@@ -5,19 +5,19 @@
 
 namespace sawtooth::cli {
 
-int write_documents(const TableFiles& files, bool json_asked, const std::string& json, const Table& table) {
+int write_documents(const TableFiles& files, bool json_asked, const Documents& documents) {
     int code = 0;
     if (json_asked)
-        code = print(json);
+        code = print(documents.json);
     else if (!files.to_standard_output)
-        code = print(table.plain());
+        code = print(documents.text);
     const auto write = [&](const std::string& path, const std::string& content) {
         if (path.empty()) return;
         if (const auto problem = write_file(path, content)) code = fail(*problem);
     };
-    write(files.json, json);
-    write(files.csv, files.csv.empty() ? "" : table.csv());
-    write(files.markdown, files.markdown.empty() ? "" : table.markdown());
+    write(files.json, documents.json);
+    write(files.csv, documents.csv);
+    write(files.markdown, documents.markdown);
     return code;
 }
 

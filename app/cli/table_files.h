@@ -1,12 +1,19 @@
 #pragma once
 
+#include <string>
+
 #include "app/cli/settings.h"
-#include "kernels/core/table.h"
 
 namespace sawtooth::cli {
 
-// What goes to standard output (the JSON document where it is asked for, else the table unless a file went
-// there), then the files; the exit code.
-int write_documents(const TableFiles& files, bool json_asked, const std::string& json, const Table& table);
+// One table in each format.
+struct Documents {
+    std::string text;  // for a terminal
+    std::string json, csv, markdown;
+};
+
+// Prints the JSON document if asked for, otherwise the text unless a file goes to standard output, then
+// writes the files. Returns the exit code.
+int write_documents(const TableFiles& files, bool json_asked, const Documents& documents);
 
 }  // namespace sawtooth::cli

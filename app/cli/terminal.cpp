@@ -76,17 +76,17 @@ std::string wrapped(std::string_view text, size_t width, size_t indent) {
     return lines;
 }
 
-std::string plain_within(const Table& table, size_t width) {
-    std::string text;
-    Table part;
-    part.rows.resize(table.rows.size());
-    const auto add = [&](Table& to, size_t column) {
-        to.columns.push_back(table.columns[column]);
-        for (size_t r = 0; r < table.rows.size(); ++r) to.rows[r].push_back(table.rows[r][column]);
+std::vector<Table> parts_within(const Table& table, size_t width) {
+    std::vector<Table> parts;
+    const Table none{{}, std::vector<std::vector<std::string>>(table.rows.size())};
+    const auto with = [&](Table part, size_t column) {
+        part.columns.push_back(table.columns[column]);
+        for (size_t r = 0; r < table.rows.size(); ++r) part.rows[r].push_back(table.rows[r][column]);
+        return part;
     };
-    const auto width_of = [](const Table& wide) {
+    const auto width_of = [](const Table& part) {
+        const std::string lines = part.plain();
         size_t widest = 0;
-        const std::string lines = wide.plain();
         for (size_t start = 0; start < lines.size();) {
             const size_t end = lines.find('\n', start);
             widest = std::max(widest, end - start);
@@ -94,18 +94,23 @@ std::string plain_within(const Table& table, size_t width) {
         }
         return widest;
     };
+    Table part = none;
     for (size_t column = 0; column < table.columns.size(); ++column) {
-        Table longer = part;
-        add(longer, column);
+        Table longer = with(part, column);
         if (part.columns.size() > 1 && width_of(longer) > width) {
-            text += part.plain() + "\n";
-            longer = Table{{}, std::vector<std::vector<std::string>>(table.rows.size())};
-            add(longer, 0);
-            add(longer, column);
+            parts.push_back(std::move(part));
+            longer = with(with(none, 0), column);
         }
         part = std::move(longer);
     }
-    return text + part.plain();
+    parts.push_back(std::move(part));
+    return parts;
+}
+
+std::string plain_within(const Table& table, size_t width) {
+    std::string text;
+    for (const Table& part : parts_within(table, width)) text += (text.empty() ? "" : "\n") + part.plain();
+    return text;
 }
 
 }  // namespace sawtooth::cli

@@ -3,19 +3,20 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/core/refusal.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth::cli {
 
-// To standard output; the exit code: 1 where it could not be written.
+// Writes to standard output. Returns the exit code: 1 if that failed.
 int print(std::string_view text);
-// One line on standard error; the exit code of the error.
+// Prints one line on standard error. Returns the exit code of the error.
 int fail(const Error& error);
 void print_note(std::string_view text);  // on standard error
 
-// A line on standard error that renews itself, where that is a terminal; nothing elsewhere.
+// A progress line on standard error if that is a terminal, otherwise nothing.
 class ProgressBar {
   public:
     ProgressBar();
@@ -32,10 +33,13 @@ class ProgressBar {
     std::chrono::steady_clock::time_point last_;
 };
 
-// Breaks a text at spaces into lines no longer than `width`; all but the first are indented.
+// Breaks a text at spaces into lines of at most `width` bytes; all but the first are indented.
 std::string wrapped(std::string_view text, size_t width, size_t indent);
 
-// The table in as many parts below each other as `width` wants; each starts with the first column.
+// Splits a table into parts of at most `width` characters as plain text. Each part repeats the first
+// column and has at least one more.
+std::vector<Table> parts_within(const Table& table, size_t width);
+// The parts as text, one below the other.
 std::string plain_within(const Table& table, size_t width);
 
 }  // namespace sawtooth::cli

@@ -12,10 +12,10 @@ int worker(const Arguments& arguments) {
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
     if (::isatty(STDIN_FILENO) == 1 || ::isatty(STDOUT_FILENO) == 1)
-        return fail(Error::usage(
-            Refusal{"worker", "",
-                    "serves another sawtooth, not a terminal; name this command with run, sweep or the "
-                    "window: --on \"sawtooth worker\""}));
+        return fail(
+            Error::usage("worker serves another sawtooth, not a terminal. Use it with run, sweep or the "
+                         "window: --on \"sawtooth "
+                         "worker\""));
     serve_worker(settings->cache_directory);
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "app/engine/devices.h"
+#include "kernels/core/table.h"
 #include "kernels/cpu/limits.h"
 #include "profiling/ceilings_gpu.h"
 #include "profiling/measure.h"
@@ -36,7 +37,7 @@ void start_nothing(Queue& queue) {
     queue.pool->dispatch(queue.pool->threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
 }
 
-// What a variant's plan is held against, done by the same threads; on a GPU bytes are copied.
+// The limit that a variant is measured with, on the same threads; a GPU copies for a triad, too.
 Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of) {
     const bool of_launches = limit == BenchCase::Limit::launches, is_triad = limit == BenchCase::Limit::triad;
     if (cuda::Device* const device = machine.device())
@@ -52,12 +53,14 @@ Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double 
     return plan;
 }
 
-// Why the outputs of a variant cannot be trusted; "" where they can.
+// Why the check of the outputs failed; "" if it passed.
 std::string failed_check(const VariantResult& variant, double tolerance) {
     for (const OutputError& error : variant.errors) {
-        if (error.nonfinite > 0) return error.output + " holds values that are not finite";
+        if (error.nonfinite > 0)
+            return error.output + " has " + std::to_string(error.nonfinite) + " values that are not finite";
         if (error.rel_l2 && *error.rel_l2 > tolerance)
-            return error.output + " is off by " + short_number(*error.rel_l2) + ", relative L2";
+            return "relative L2 error of " + error.output + " is " + short_number(*error.rel_l2) +
+                   ", above " + short_number(tolerance);
     }
     return {};
 }
@@ -68,7 +71,7 @@ struct Pairs {
     std::vector<double> times, limits, ratios;
 };
 
-// The variant and its limit in turn.
+// Runs the variant and its limit in turn.
 Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
                              const std::function<void()>& before_pair) {
     const Executor on = machine.executor();
@@ -77,7 +80,7 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     const auto of_limit = choose_timing(limit, on, base.cache, before_pair);
     if (!of_limit) return of_limit.error();
     Pairs pairs;
-    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first one warms up
+    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first warms up
         before_pair();
         const auto time = run_plan(plan, on, base.cache, of_plan->by);
         if (!time) return time.error();
@@ -91,11 +94,60 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     return pairs;
 }
 
-// Fills in time, limit and ratio of a variant that passed its check.
+// Cost of an empty launch in a chain like the plan's.
+double empty_launch_us(const Ceilings& ceilings, Follow follow) {
+    if (!ceilings.gpu || follow == Follow::wait) return ceilings.launch_us;
+    const Ceilings::Gpu& gpu = *ceilings.gpu;
+    if (follow == Follow::stream) return gpu.launch_stream_us;
+    if (follow == Follow::graph) return gpu.launch_graph_us;
+    return gpu.launch_programmatic_us.value_or(gpu.launch_graph_us);
+}
+
+// bf16 products run on tensor cores.
+double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters) {
+    const bool bf16 = parameters.has("precision") && parameters.is("precision", "bf16");
+    return ceilings.gpu && bf16 ? ceilings.gpu->bf16_operations_per_second : ceilings.operations_per_second;
+}
+
+int64_t positions_of(const Family& family, const Parameters& parameters) {
+    const Parameter* const row = family.parameter(family.sequence_axis);
+    return row ? parameters.integer(row->name) : 0;
+}
+
+// Steps bind when each position takes a launch of its own, and when a single launch that walks along the
+// sequence leaves bytes and arithmetic nearly idle: each step waits for the one before.
+Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, const Family& family,
+               BenchCase::Limit limit) {
+    constexpr double nearly_idle = 0.05;
+    const Ceilings ceilings = result.ceilings.value_or(Ceilings{});
+    const double peak = peak_operations_per_second(ceilings, result.parameters);
+    const int64_t positions = positions_of(family, result.parameters);
+    const bool of_launches = limit == BenchCase::Limit::launches;
+    const double of_bytes = of_launches ? 0 : 1 / row.ratio->median;
+    const double of_peak = peak > 0 ? result.work.operations / (row.time->median * 1e-6 * peak) : 0;
+    Bound bound;
+    if (positions > 0) {
+        bound.step_us = row.time->median / static_cast<double>(positions);
+        const double empty = of_launches ? row.limit->median / static_cast<double>(row.launches)
+                                         : empty_launch_us(ceilings, plan.follow);
+        if (empty > 0) bound.empty_launches = *bound.step_us / empty;
+    }
+    const bool waits = row.launches == 1 && std::max(of_bytes, of_peak) < nearly_idle;
+    if (positions > 1 && (waits || row.launches >= positions)) {
+        bound.by = Bound::By::steps;
+        return bound;
+    }
+    bound.by = of_peak > of_bytes ? Bound::By::arithmetic : Bound::By::bytes;
+    bound.share = std::max(of_peak, of_bytes);
+    return bound;
+}
+
+// Fills in time, limit, ratio and bound of a variant that passed the check.
 std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
                                  const BenchCase& bench, const Request& base,
                                  const std::function<void()>& before_pair, BenchRow& row) try {
-    auto plan = make_plan({.family = **find_offered_family(result.request.family),
+    const Family& family = **find_offered_family(result.request.family);
+    auto plan = make_plan({.family = family,
                            .variant = variant,
                            .parameters = result.parameters,
                            .inputs = result.inputs,
@@ -104,7 +156,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
-    // What still runs uses their memory, and freeing it would wait for ever.
+    // A launch that still runs uses their memory; freeing it would wait for ever.
     if (is_abandoned(machine)) new std::array<Plan, 2>{std::move(*plan), std::move(*limit)};
     if (!pairs) return pairs.error();
     row.limit_name = limit->launches.front().info->name;
@@ -113,12 +165,13 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     row.limit = statistics_of(pairs->limits);
     const TimeStatistics ratios = statistics_of(pairs->ratios);
     row.ratio = Spread{ratios.median, ratios.q1, ratios.q3};
+    row.bound = bound_of(row, *plan, result, family, bench.limit);
     return {};
 } catch (const std::bad_alloc&) {
-    return Error::failure("memory: the system gave none for this variant and its limit together");
+    return Error::failure("out of memory for this variant and its limit together");
 }
 
-// Of a case that could not run at all: too little memory, say.
+// For a case that could not run at all, for lack of memory for example.
 std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& bench,
                                         const std::string& reason) {
     std::vector<BenchRow> rows;
@@ -136,8 +189,8 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
-// Every variant that ran, timed where its outputs are right; where that fails, the row says why. Errors:
-// those after which nothing else can be measured.
+// Times each variant whose outputs are right; the rows of the others say why not. Errors are those after
+// which nothing else can be measured.
 Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
                                             const Machine& machine, const BenchCase& bench,
                                             const Request& base, const OnProgress& progress) {
@@ -151,7 +204,7 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
         row.errors = variant.errors;
         row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
         const auto before_pair = [&] {
-            if (progress) progress({0, variant.name + " beside its limit", true}, {});
+            if (progress) progress({0, variant.name + " and its limit", true}, {});
         };
         if (row.note.empty()) {
             if (auto error = measure_row(result, *family.variant(variant.name), machine, bench, base,
@@ -195,9 +248,21 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
 
 }  // namespace
 
+std::string_view name_of(Bound::By by) {
+    switch (by) {
+        case Bound::By::bytes:
+            return "bytes";
+        case Bound::By::arithmetic:
+            return "arithmetic";
+        case Bound::By::steps:
+            return "steps";
+    }
+    return "";
+}
+
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& names, const Request& base,
                                std::stop_token stop, const OnProgress& progress) {
-    BenchReport report{"", today(), SAWTOOTH_VERSION, {}};
+    BenchReport report{"", today(), SAWTOOTH_VERSION, {}, {}, base.repeats, base.cache};
     struct Case {
         const Family* family;
         BenchCase bench;
@@ -225,33 +290,6 @@ Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& n
         std::move(rows->begin(), rows->end(), std::back_inserter(report.rows));
     }
     return report;
-}
-
-Table bench_table(const BenchReport& report) {
-    Table table;
-    table.columns = {{"case", "", false}, {"limit", "", false}};
-    std::vector<std::string> variants;
-    for (const BenchRow& row : report.rows)
-        if (std::find(variants.begin(), variants.end(), row.variant) == variants.end())
-            variants.push_back(row.variant);
-    for (const std::string& variant : variants) table.columns.push_back({variant, "x limit", true});
-    std::string present;
-    for (const BenchRow& row : report.rows) {
-        const std::string name = row.family + " " + row.name;
-        if (name != present) {
-            table.rows.emplace_back(table.columns.size());
-            table.rows.back()[0] = present = name;
-        }
-        std::vector<std::string>& cells = table.rows.back();
-        if (row.limit && cells[1].empty()) cells[1] = row.limit_name + " " + short_time(row.limit->median);
-        const auto column = std::find(variants.begin(), variants.end(), row.variant) - variants.begin();
-        char text[64];
-        if (row.ratio)
-            std::snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", row.ratio->median, row.ratio->q1,
-                          row.ratio->q3);
-        cells[2 + static_cast<size_t>(column)] = row.ratio ? text : "failed: " + row.note;
-    }
-    return table;
 }
 
 }  // namespace sawtooth

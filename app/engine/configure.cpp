@@ -6,24 +6,19 @@
 #include <complex>
 #include <thread>
 
+#include "kernels/core/nearest.h"
 #include "kernels/cpu/half.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
 namespace {
 
-template <class Rows, class Name>
-std::string names_of(const Rows& rows, Name&& name) {
-    std::string names;
-    for (const auto& row : rows) names += (names.empty() ? "" : ", ") + std::string(name(row));
-    return names;
-}
-
-std::string parameter_names(const Family& family) {
-    return names_of(family.parameters, [](const Parameter& row) { return row.name; });
-}
-
 bool is_input(const ArraySpec& spec) { return spec.role != Role::output; }
+
+std::string unknown_parameter(std::string_view name, const Family& family) {
+    return no_such_name(name, "a parameter of " + family.name, "Parameters",
+                        names_of_rows(family.parameters));
+}
 
 // Sizes that arrays fix, and which array said so.
 struct Fixed {
@@ -38,17 +33,16 @@ Outcome<std::map<std::string, Fixed>> sizes_of(const Family& family, const Reque
         const ArraySpec& spec = *family.array(array.name);
         const std::string place = request.input + ": array " + array.name;
         if (array.shape.size() != spec.dimensions.size() && !spec.shape)
-            return Error::usage(
-                Refusal{place, to_text(array.shape),
-                        "accepted are " + std::to_string(spec.dimensions.size()) + " dimensions, [" +
-                            names_of(spec.dimensions, [](const auto& d) { return d; }) + "]"});
+            return Error::usage(Refusal{place, to_text(array.shape),
+                                        "expected " + std::to_string(spec.dimensions.size()) +
+                                            " dimensions, [" + listed(spec.dimensions) + "]"});
         for (size_t axis = 0; axis < std::min(array.shape.size(), spec.dimensions.size()); ++axis) {
             const Parameter* const row = family.parameter(spec.dimensions[axis]);
             if (!row) continue;
             const int64_t size = array.shape[axis];
             if (const auto refusal = row->check(size))
                 return Error::usage(
-                    Refusal{place, to_text(array.shape), row->name + " is " + row->accepted()});
+                    Refusal{place, to_text(array.shape), row->name + " accepts " + row->accepted()});
             const auto [known, is_new] = fixed.try_emplace(row->name, Fixed{size, array.name});
             if (!is_new && known->second.size != size)
                 return Error::usage(Refusal{place, to_text(array.shape),
@@ -66,24 +60,13 @@ const Preset* find_preset(const Family& family, std::string_view name) {
 }
 
 std::optional<Error> check_names(const Family& family, const Request& request, const Arrays& given) {
-    const auto inputs = [&] {
-        std::vector<std::string> names;
-        for (const ArraySpec& spec : family.arrays)
-            if (is_input(spec)) names.push_back(spec.name);
-        return names_of(names, [](const auto& name) { return name; });
-    };
     for (const Array& array : given) {
         const ArraySpec* const spec = family.array(array.name);
-        if (!spec || !is_input(*spec))
-            return Error::usage(
-                Refusal{request.input + ": array " + array.name, "",
-                        "no input of " + family.name + " has this name; accepted are " + inputs()});
+        if (!spec || !is_input(*spec)) return Error::usage(unknown_input(request.input, array.name, family));
     }
     for (const auto& [name, value] : request.parameters.values) {
         const Parameter* const row = family.parameter(name);
-        if (!row)
-            return Error::usage(Refusal{
-                name, "", "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
+        if (!row) return Error::usage(unknown_parameter(name, family));
         if (const auto refusal = row->check(value)) return Error::usage(*refusal);
     }
     return {};
@@ -108,7 +91,7 @@ Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parame
         return result;
     }
     return Error::usage(Refusal{request.input + ": array " + array.name, std::string(name_of(array.dtype)),
-                                "accepted is " + std::string(name_of(wanted))});
+                                "expected " + std::string(name_of(wanted))});
 }
 
 void note_unused(Configuration& configuration, const Request& request) {
@@ -128,19 +111,19 @@ Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const
     for (const Variant& variant : family.variants)
         if (variant.runs_on(backend)) able.push_back(&variant);
     const auto able_names = [&] {
-        return names_of(able, [](const Variant* variant) { return variant->name; });
+        Names names;
+        for (const Variant* variant : able) names.push_back(variant->name);
+        return listed(names);
     };
     for (const std::string& name : request.variants) {
         const Variant* const variant = family.variant(name);
         if (!variant)
-            return Error::usage(Refusal{
-                "--variant", name,
-                "accepted are " + names_of(family.variants, [](const Variant& v) { return v.name; })});
+            return Error::usage(Refusal{"--variant", name, not_one_of(name, names_of_rows(family.variants))});
         if (!variant->runs_on(backend))
-            return Error::failure(Refusal{
-                "--variant", name,
-                std::string("it has no ") + title_of(backend) + " form; " +
-                    (able.empty() ? "none of " + family.name + " has" : "these have: " + able_names())}
+            return Error::failure(Refusal{"--variant", name,
+                                          std::string("no ") + title_of(backend) + " implementation; " +
+                                              (able.empty() ? "no variant of " + family.name + " has one"
+                                                            : "variants that have one: " + able_names())}
                                       .sentence());
     }
     for (const Variant* variant : able) {
@@ -152,6 +135,13 @@ Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const
 }
 
 }  // namespace
+
+std::string unknown_input(const std::string& file, const std::string& name, const Family& family) {
+    Names inputs;
+    for (const ArraySpec& spec : family.arrays)
+        if (is_input(spec)) inputs.push_back(spec.name);
+    return file + ": array " + no_such_name(name, "an input of " + family.name, "Inputs", inputs);
+}
 
 const std::vector<const Family*>& families() { return all_families(); }
 
@@ -166,9 +156,9 @@ Outcome<const Family*> find_offered_family(std::string_view name) {
     const auto offered = offered_families();
     for (const Family* family : offered)
         if (family->name == name) return family;
-    return Error::usage(
-        Refusal{"family", std::string(name),
-                "accepted are " + names_of(offered, [](const Family* family) { return family->name; })});
+    Names names;
+    for (const Family* family : offered) names.push_back(family->name);
+    return Error::usage(no_such_name(name.empty() ? "\"\"" : name, "a family", "Families", names));
 }
 
 Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend) {
@@ -182,16 +172,15 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
 
     if (!request.preset.empty() && !find_preset(family, request.preset))
         return Error::usage(
-            Refusal{"--preset", request.preset,
-                    "accepted are " + names_of(family.presets, [](const Preset& p) { return p.name; })});
+            Refusal{"--preset", request.preset, not_one_of(request.preset, names_of_rows(family.presets))});
     const auto fixed = sizes_of(family, request, given);
     if (!fixed) return fixed.error();
     for (const auto& [name, value] : request.parameters.values) {
         const auto size = fixed->find(name);
         if (size != fixed->end() && value != Value(size->second.size))
             return Error::usage(Refusal{name, to_text(value),
-                                        "array " + size->second.array + " of " + request.input +
-                                            " fixes it at " + std::to_string(size->second.size)});
+                                        "array " + size->second.array + " of " + request.input + " has " +
+                                            std::to_string(size->second.size)});
     }
 
     const Parameters& parameters = configuration.parameters = in_force(family, request, given, backend);
@@ -211,7 +200,7 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
         const Shape wanted = family.array(array.name)->shape_for(parameters, configuration.given);
         if (array.shape != wanted)
             return Error::usage(Refusal{request.input + ": array " + array.name, to_text(array.shape),
-                                        "accepted is " + to_text(wanted)});
+                                        "expected shape " + to_text(wanted)});
     }
     auto variants = chosen_variants(family, request, backend);
     if (!variants) return variants.error();
@@ -243,10 +232,7 @@ std::string why_unused(const Parameter& row, const Parameters& parameters, Backe
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
                                                      std::string_view text) {
     const Parameter* const row = family.parameter(name);
-    if (!row)
-        return Error::usage(
-            Refusal{std::string(name), "",
-                    "no parameter of " + family.name + "; accepted are " + parameter_names(family)});
+    if (!row) return Error::usage(unknown_parameter(name, family));
     auto value = row->parse(text);
     if (!value) return value.error();
     return std::pair{std::string(name), std::move(*value)};

@@ -14,6 +14,9 @@ std::vector<const Family*> offered_families();
 // An error names those that are offered.
 Outcome<const Family*> find_offered_family(std::string_view name);
 
+// "in.npz: array z is not an input of scan. Inputs: x, a, initial, dy"
+std::string unknown_input(const std::string& file, const std::string& name, const Family& family);
+
 // A Request with everything settled: all parameters in force, the arrays of its file, the variants to run.
 struct Configuration {
     const Family* family = nullptr;

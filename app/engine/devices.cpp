@@ -100,11 +100,11 @@ Devices find_devices() {
         devices.toolkit_reason = compiler.error().text;
     if (const auto problem = gpu_problem()) devices.gpu_reason = problem->text;
     if (!driver)
-        devices.counters_reason = "they are read from kernels on a GPU, and " + driver.error().text;
+        devices.counters_reason = driver.error().text;
     else if (const auto problem = counters_problem())
         devices.counters_reason = problem->text;
     else
-        devices.counters_reason = "they were not tried";
+        devices.counters_reason = "not tested";
     return devices;
 }
 

@@ -126,7 +126,7 @@ std::optional<Error> check_writable(const std::string& path) {
 
 std::optional<Error> check_replaceable(const std::string& path) {
     if (path == "-" || look_at(path) == Target::special)
-        return Error::failure(fmt::format("{}: cannot be written: is not a regular file", path));
+        return Error::failure(fmt::format("{}: cannot be written: not a regular file", path));
     return check_writable(path);
 }
 
@@ -168,7 +168,7 @@ Outcome<std::string> read_file(const std::string& path, int64_t limit) {
         if (count < 0) return failed(errno);
         if (count == 0) return content;
         if (static_cast<int64_t>(content.size()) + count > limit)
-            return Error::failure(fmt::format("{}: is longer than {} bytes", path, limit));
+            return Error::failure(fmt::format("{}: longer than {} bytes", path, limit));
         content.append(part, static_cast<size_t>(count));
     }
 }

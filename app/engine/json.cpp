@@ -284,6 +284,14 @@ Json family_of(const Family* family) {
 
 Json known(int64_t count) { return count > 0 ? Json(count) : Json(); }
 
+Json bound_of(const std::optional<Bound>& bound) {
+    if (!bound) return {};
+    return {{"by", name_of(bound->by)},
+            {"share", optional_number(bound->share)},
+            {"step_us", optional_number(bound->step_us)},
+            {"empty_launches", optional_number(bound->empty_launches)}};
+}
+
 Json row_of(const BenchRow& row) {
     Json object = {{"family", row.family},
                    {"name", row.name},
@@ -292,6 +300,7 @@ Json row_of(const BenchRow& row) {
                    {"time_us", time_of(row.time)},
                    {"limit", nullptr},
                    {"ratio", nullptr},
+                   {"bound", bound_of(row.bound)},
                    {"errors", errors_of(row.errors)},
                    {"launches", known(row.launches)},
                    {"note", row.note}};

@@ -48,7 +48,7 @@ std::optional<Error> cuda_form_problem(const Family& family) {
     const bool has_one = std::any_of(family.variants.begin(), family.variants.end(),
                                      [](const Variant& variant) { return variant.runs_on(Backend::cuda); });
     if (has_one) return {};
-    return Error::failure("no variant of " + family.name + " has a CUDA form; run it on the CPU");
+    return Error::failure("no variant of " + family.name + " has a CUDA implementation; use --backend cpu");
 }
 
 }  // namespace sawtooth

@@ -106,13 +106,20 @@ bool stores_extras(const Configuration& configuration, Extras extras) {
     return extras == Extras::all || bytes <= most_drawable;
 }
 
+namespace {
+
+std::string too_little(bool limited) {
+    return limited ? " is allowed. Raise --memory-limit or use a smaller shape"
+                   : " is free. Use a smaller shape or name fewer variants";
+}
+
+}  // namespace
+
 std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit) {
     const int64_t allowed = limit ? *limit : free_memory_bytes();
     if (needed <= allowed) return {};
-    return Error::failure("memory: this needs " + short_bytes(static_cast<double>(needed)) + " and " +
-                          short_bytes(static_cast<double>(allowed)) +
-                          (limit ? " are allowed; raise --memory-limit or make the shape smaller"
-                                 : " are free; make the shape smaller or name fewer variants"));
+    return Error::failure("out of memory: this run needs " + short_bytes(static_cast<double>(needed)) + "; " +
+                          short_bytes(static_cast<double>(allowed)) + too_little(limit.has_value()));
 }
 
 std::optional<Error> check_memory(const MemoryNeed& need, const Machine& machine,
@@ -122,11 +129,9 @@ std::optional<Error> check_memory(const MemoryNeed& need, const Machine& machine
     const int64_t free = machine.device()->free_bytes();
     const int64_t allowed = limit ? std::min(*limit, free) : free;
     if (need.device <= allowed) return {};
-    return Error::failure("memory: this needs " + short_bytes(static_cast<double>(need.device)) + " on " +
-                          machine.chip.name + " and " + short_bytes(static_cast<double>(allowed)) +
-                          (limit && *limit <= free
-                               ? " are allowed; raise --memory-limit or make the shape smaller"
-                               : " are free there; make the shape smaller or name fewer variants"));
+    return Error::failure("out of memory: this run needs " + short_bytes(static_cast<double>(need.device)) +
+                          " on " + machine.chip.name + "; " + short_bytes(static_cast<double>(allowed)) +
+                          too_little(limit.has_value()));
 }
 
 }  // namespace sawtooth

@@ -76,7 +76,7 @@ std::optional<std::string> wrong_with(const Shape& shape) {
     constexpr size_t dimensions = 32;  // what NumPy knows
     constexpr int64_t most = int64_t{1} << 62;
     if (shape.size() > dimensions)
-        return fmt::format("has {} dimensions, accepted are up to {}", shape.size(), dimensions);
+        return fmt::format("has {} dimensions; the most is {}", shape.size(), dimensions);
     int64_t product = 1;  // of the axes that are not empty, as an empty one must not hide the others
     for (const int64_t extent : shape) {
         if (extent < 0) return fmt::format("shape {} is negative", to_text(shape));
@@ -90,7 +90,7 @@ std::optional<std::string> wrong_with(const Shape& shape) {
 }  // namespace
 
 Outcome<NpyHeader> parse_npy_header(std::string_view text) {
-    const Error damaged = Error::usage("its .npy header is damaged, accepted is what numpy.save writes");
+    const Error damaged = Error::usage("damaged .npy header; write it with numpy.save");
     Literals literals(text);
     std::optional<std::string> dtype;
     std::optional<bool> fortran_order;
@@ -101,7 +101,7 @@ Outcome<NpyHeader> parse_npy_header(std::string_view text) {
         if (!key || !literals.take(':')) return damaged;
         if (key == "descr" && !dtype) {
             if (literals.take('['))
-                return Error::usage("is a structured array, accepted are arrays of numbers");
+                return Error::usage("structured arrays are not supported; expected an array of numbers");
             dtype = literals.quoted();
             if (!dtype) return damaged;
         } else if (key == "fortran_order" && !fortran_order) {

@@ -20,7 +20,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr std::string_view accepted_dtypes = "accepted are <f2 <f4 <f8 <c8 <c16 <i4 <i8 |b1";
+constexpr std::string_view accepted_dtypes = "accepted: <f2 <f4 <f8 <c8 <c16 <i4 <i8 |b1";
 
 // What a dtype of NumPy becomes. `native` ones are kept bit by bit.
 struct Format {
@@ -105,7 +105,7 @@ std::optional<std::string> convert_wide_integers(const std::byte* from, std::spa
         int64_t value;
         std::memcpy(&value, from + i * sizeof value, sizeof value);
         if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
-            return fmt::format("element {} is {}, accepted are values that fit int32", i, value);
+            return fmt::format("element {} = {} does not fit int32", i, value);
         to[i] = static_cast<int32_t>(value);
     }
     return {};
@@ -145,7 +145,9 @@ class ArrayReader {
         auto header = read_header();
         if (!header) return header.error();
         const Format* format = format_of(header->dtype);
-        if (!format) return wrong(fmt::format("dtype {}, {}", printable(header->dtype), accepted_dtypes));
+        if (!format)
+            return wrong(
+                fmt::format("dtype {} is not supported; {}", printable(header->dtype), accepted_dtypes));
         if (auto problem = check_size(*header, *format)) return *problem;
         return read_data(*header, *format);
     }
@@ -164,10 +166,10 @@ class ArrayReader {
         zip_stat_t status;
         constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
         if (zip_stat_index(archive_, index_, 0, &status) != 0 || (status.valid & needed) != needed)
-            return wrong("the archive is damaged, accepted is what numpy.savez writes");
+            return wrong("the archive is damaged; write it with numpy.savez");
         if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
-            return wrong(
-                fmt::format("compression method {}, accepted are stored and deflated", status.comp_method));
+            return wrong(fmt::format("compression method {} is not supported; accepted: stored, deflated",
+                                     status.comp_method));
         constexpr zip_uint64_t best_deflation = 1032;  // bytes from one, the most that the format can give
         const zip_uint64_t growth = status.comp_method == ZIP_CM_STORE ? 1 : best_deflation;
         if (status.comp_size > static_cast<zip_uint64_t>(archive_bytes_) ||
@@ -180,27 +182,29 @@ class ArrayReader {
     }
 
     Outcome<NpyHeader> read_header() {
-        const Error damaged = wrong("is cut off or no .npy array, accepted is what numpy.save writes");
+        const Error damaged = wrong("truncated or not an .npy array; write it with numpy.save");
         unsigned char start[12];
         if (!read_exactly(member_.get(), start, 10)) return damaged;
         if (std::memcmp(start, npy_magic.data(), npy_magic.size()) != 0) return damaged;
         const int version = start[6];
         if (version < 1 || version > 3)
-            return wrong(fmt::format(".npy version {}.{}, accepted are 1.0 to 3.0", version, start[7]));
+            return wrong(
+                fmt::format(".npy version {}.{} is not supported; accepted: 1.0 to 3.0", version, start[7]));
         if (version > 1 && !read_exactly(member_.get(), start + 10, 2)) return damaged;
         int64_t length = start[8] | start[9] << 8;
         if (version > 1)
             length |= static_cast<int64_t>(start[10]) << 16 | static_cast<int64_t>(start[11]) << 24;
         constexpr int64_t longest = 1 << 16;
         if (length > longest)
-            return wrong(fmt::format(".npy header of {} bytes, accepted are {}", length, longest));
+            return wrong(
+                fmt::format(".npy header of {} bytes is too long; the limit is {}", length, longest));
         std::string text(static_cast<size_t>(length), '\0');
         if (!read_exactly(member_.get(), text.data(), length)) return damaged;
         header_bytes_ = (version > 1 ? 12 : 10) + length;
         auto header = parse_npy_header(text);
         if (!header) return wrong(header.error().text);
         if (header->dtype.find('O') != std::string::npos)
-            return wrong(fmt::format("is an object array, {}", accepted_dtypes));
+            return wrong(fmt::format("object arrays are not supported; {}", accepted_dtypes));
         return header;
     }
 
@@ -213,7 +217,7 @@ class ArrayReader {
         const int64_t needed = (format.native && !header.fortran_order ? 1 : 4) * held;
         const int64_t free = free_memory_bytes();
         if (needed <= free) return {};
-        return Error::failure(place_ + fmt::format("needs {} of memory, {} are free",
+        return Error::failure(place_ + fmt::format("needs {} of memory; {} is free",
                                                    short_bytes(static_cast<double>(needed)),
                                                    short_bytes(static_cast<double>(free))));
     }
@@ -223,11 +227,10 @@ class ArrayReader {
         const int64_t bytes = bytes_ - header_bytes_;
         const bool direct = format.native && !header.fortran_order;
         auto raw = direct ? array.data : allocate(bytes);
-        if (!read_exactly(member_.get(), raw.get(), bytes)) return wrong("is cut off or damaged");
+        if (!read_exactly(member_.get(), raw.get(), bytes)) return wrong("truncated or damaged");
         // Only the read past the end compares the check sum.
         char more;
-        if (zip_fread(member_.get(), &more, 1) != 0)
-            return wrong("is damaged: its check sum or size differs");
+        if (zip_fread(member_.get(), &more, 1) != 0) return wrong("damaged: checksum or size does not match");
         if (direct) return array;
         if (header.fortran_order) raw = reordered(raw.get(), header.shape, format.bytes);
         if (const auto problem = convert_to(array, format, raw.get())) return wrong(*problem);
@@ -244,8 +247,7 @@ class ArrayReader {
 };
 
 Error wrong_file(const std::string& path, const std::string& words) {
-    return Error::usage(
-        fmt::format("{}: {}, accepted is an .npz file as numpy.savez writes it", path, words));
+    return Error::usage(fmt::format("{}: {}; expected an .npz file as numpy.savez writes it", path, words));
 }
 
 // "x.npy" is the array x.
@@ -253,11 +255,10 @@ constexpr std::string_view ending = ".npy";
 
 std::optional<Error> check_name(const std::string& path, std::string_view member) {
     if (member.find("..") != std::string_view::npos || member.starts_with('/'))
-        return Error::usage(
-            fmt::format("{}: array {}: its name leads out of the archive, accepted are plain names", path,
-                        printable(member)));
+        return Error::usage(fmt::format("{}: array {}: the name leads out of the archive; use a plain name",
+                                        path, printable(member)));
     if (member.find('/') == std::string_view::npos && !member.ends_with(ending))
-        return Error::usage(fmt::format("{}: array {}: is no .npy array", path, printable(member)));
+        return Error::usage(fmt::format("{}: array {}: not an .npy array", path, printable(member)));
     return {};
 }
 
@@ -301,23 +302,23 @@ std::optional<std::string> write_archive(const std::string& path, const Arrays& 
 Outcome<Arrays> read_npz(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return wrong_file(path, std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) return wrong_file(path, "is not a regular file");
+    if (!S_ISREG(status.st_mode)) return wrong_file(path, "not a regular file");
     int code = 0;
     const Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
     if (!archive) return wrong_file(path, code == ZIP_ER_OPEN ? std::strerror(errno) : words_of(code));
     const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-    if (count <= 0) return wrong_file(path, "holds no arrays");
+    if (count <= 0) return wrong_file(path, "no arrays in it");
     Arrays arrays;
     for (zip_int64_t i = 0; i < count; ++i) {
         const auto index = static_cast<zip_uint64_t>(i);
         const char* found = zip_get_name(archive.get(), index, ZIP_FL_ENC_RAW);
-        if (!found) return wrong_file(path, "is damaged");
+        if (!found) return wrong_file(path, "damaged");
         const std::string member = found;
         if (auto problem = check_name(path, member)) return *problem;
         if (member.find('/') != std::string::npos) continue;
         const std::string name = member.substr(0, member.size() - ending.size());
         if (find(arrays, name))
-            return wrong_file(path, fmt::format("array {} stands there twice", printable(name)));
+            return wrong_file(path, fmt::format("array {} is in it twice", printable(name)));
         auto array = ArrayReader(archive.get(), index, path, name, status.st_size).read();
         if (!array) return array.error();
         arrays.push_back(std::move(*array));

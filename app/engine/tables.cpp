@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "app/engine/compare.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
@@ -31,7 +32,7 @@ std::string number_or_nothing(const std::optional<double>& value) {
     return value ? short_number(*value) : "";
 }
 
-// The largest over the outputs; absent where none is known.
+// The largest over the outputs; absent if none is known.
 std::optional<double> worst(const std::vector<OutputError>& errors,
                             std::optional<double> OutputError::*field) {
     std::optional<double> largest;
@@ -51,14 +52,14 @@ std::optional<double> bytes_per_second(const Work& work, const VariantResult& va
     return work.bytes / (variant.time->median * 1e-6);
 }
 
-// Speed-ups are told over the first that ran: families list their plainest variant first.
+// The baseline of speed-ups: families list their plainest variant first.
 const VariantResult* base_of(const Result& result) {
     for (const VariantResult& variant : result.variants)
         if (variant.time) return &variant;
     return nullptr;
 }
 
-// A column and how its cell is made of a variant that ran.
+// A column, and its cell for a variant that ran.
 struct Field {
     Table::Column column;
     std::function<std::string(const VariantResult&)> cell;
@@ -85,7 +86,7 @@ std::vector<Field> speed_up_fields(const Result& result) {
              }}};
 }
 
-// Metrics, each named once, in the order in which they come up.
+// One column per metric, in order of appearance.
 std::vector<Field> metric_fields(const Result& result) {
     std::vector<Field> fields;
     std::vector<std::string> seen;
@@ -104,7 +105,7 @@ std::vector<Field> metric_fields(const Result& result) {
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f}", 100 * *share) : ""; }
 
-// What a launch takes of a GPU's multiprocessor: of the launch that a variant spends most time in.
+// The launch that a variant spends most time in, if its SM resources are known.
 const LaunchRecord* main_launch(const VariantResult& variant) {
     std::map<std::string_view, double> spent;
     for (const LaunchRecord& launch : variant.launches) spent[launch.info->name] += launch.duration_us;
@@ -125,7 +126,7 @@ std::vector<std::string> resource_words(const Resources& resources) {
             short_bytes(static_cast<double>(resources.spill_bytes))};
 }
 
-// Only of a run on a GPU. The achieved occupancy where counters were read.
+// For a run on a GPU; achieved occupancy if counters were read.
 std::vector<Field> occupancy_fields(const Result& result) {
     bool known = false, achieved = false;
     for (const VariantResult& variant : result.variants)
@@ -198,7 +199,7 @@ std::string exact_text(const Value& value) {
     return real ? fmt::format("{}", *real) : to_text(value);
 }
 
-// Values that are the family's own defaults change nothing, unless a preset or a file came between.
+// The family's default values are left out, unless a preset or a file replaced them.
 bool changes_nothing(const Request& request, const std::string& name, const Value& value) {
     if (!request.preset.empty() || !request.input.empty()) return false;
     if (const Family* family = find_family(request.family))
@@ -220,7 +221,7 @@ const char* word_for(Profile profile) {
     return "";
 }
 
-// What differs from the usual, as options.
+// Everything that is not the default, as options.
 std::string options_of(const Request& request) {
     const Request usual;
     std::string text;
@@ -250,21 +251,50 @@ std::string options_of(const Request& request) {
 
 }  // namespace
 
-Table numbers_table(const Result& result) {
+Table measured_table(const Result& result) {
     const std::vector<Field> fields = number_fields(result);
-    const bool any_refused =
-        std::any_of(result.variants.begin(), result.variants.end(), [](const auto& v) { return !v.ran(); });
     Table table;
     table.columns.push_back({"variant", "", false});
     for (const Field& field : fields) table.columns.push_back(field.column);
-    if (any_refused) table.columns.push_back({"not run, because", "", false});
     for (const VariantResult& variant : result.variants) {
+        if (!variant.ran()) continue;
         std::vector<std::string> row{variant.name};
-        for (const Field& field : fields) row.push_back(variant.ran() ? field.cell(variant) : "");
-        if (any_refused) row.push_back(variant.refused);
+        for (const Field& field : fields) row.push_back(field.cell(variant));
         table.rows.push_back(std::move(row));
     }
     return table;
+}
+
+Table numbers_table(const Result& result) {
+    Table table = measured_table(result);
+    if (table.rows.size() == result.variants.size()) return table;
+    table.columns.push_back({"skipped", "", false});
+    auto row = table.rows.begin();
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.ran()) row = table.rows.insert(row, {variant.name});
+        row->resize(table.columns.size());
+        row->back() = variant.refused;
+        ++row;
+    }
+    return table;
+}
+
+std::vector<std::string> skipped_lines(const Result& result) {
+    std::vector<std::string> lines;
+    for (const VariantResult& variant : result.variants)
+        if (!variant.ran()) lines.push_back(variant.name + " skipped: " + variant.refused);
+    return lines;
+}
+
+std::vector<std::string> other_notes(const Result& result) {
+    std::vector<std::string> notes;
+    for (const std::string& note : result.notes) {
+        const auto tells = [&](const VariantResult& variant) {
+            return !variant.ran() && note.starts_with(variant.name + " ") && note.ends_with(variant.refused);
+        };
+        if (std::none_of(result.variants.begin(), result.variants.end(), tells)) notes.push_back(note);
+    }
+    return notes;
 }
 
 Table errors_table(const Result& result) {
@@ -339,7 +369,8 @@ Table sweep_table(const SweepResult& result) {
                                                {"rate", "GB/s"},
                                                {"max abs error", ""},
                                                {"rel L2", ""},
-                                               {"not run, because", "", false}});
+                                               {"wrong", "", false},
+                                               {"skipped", "", false}});
     for (const SweepCell& cell : result.cells) {
         std::vector<std::string> values;
         for (const Value& value : cell.values) values.push_back(to_text(value));
@@ -349,7 +380,7 @@ Table sweep_table(const SweepResult& result) {
             table.rows.push_back(std::move(row));
         };
         if (!cell.result) {
-            add({"", "", "", "", "", "", "", cell.refused});
+            add({"", "", "", "", "", "", "", "", cell.refused});
             continue;
         }
         for (const VariantResult& variant : cell.result->variants) {
@@ -360,7 +391,8 @@ Table sweep_table(const SweepResult& result) {
             add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
                  time(&TimeStatistics::q3), rate ? short_number(*rate / 1e9) : "",
                  number_or_nothing(worst(variant.errors, &OutputError::max_abs)),
-                 number_or_nothing(worst(variant.errors, &OutputError::rel_l2)), variant.refused});
+                 number_or_nothing(worst(variant.errors, &OutputError::rel_l2)),
+                 variant.ran() ? wrong_words(*cell.result, variant) : "", variant.refused});
         }
     }
     return table;
@@ -372,13 +404,14 @@ std::string words_of(const Ceilings& ceilings) {
                                            short_number(ceilings.triad_bytes_per_second / 1e9),
                                            short_number(ceilings.operations_per_second / 1e9));
     if (!ceilings.gpu)
-        return fmt::format("Limits of this machine with {} threads, measured {}: {}, an empty launch {}",
-                           ceilings.threads, ceilings.date, memory, short_time(ceilings.launch_us));
+        return fmt::format(
+            "Limits of this machine with {} threads, measured {}: {}, an empty launch takes {}",
+            ceilings.threads, ceilings.date, memory, short_time(ceilings.launch_us));
     std::string launches = fmt::format(
-        "an empty launch {} waited for, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
+        "an empty launch takes {} with a wait, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
         short_time(ceilings.gpu->launch_stream_us), short_time(ceilings.gpu->launch_graph_us));
     if (const auto time = ceilings.gpu->launch_programmatic_us)
-        launches += fmt::format(", {} where it may begin before the last one ends", short_time(*time));
+        launches += fmt::format(", {} with programmatic dependent launch", short_time(*time));
     return fmt::format("Limits of {}, measured {}: {}, bf16 products {} TFLOP/s, {}", ceilings.processor,
                        ceilings.date, memory, short_number(ceilings.gpu->bf16_operations_per_second / 1e12),
                        launches);
@@ -392,9 +425,7 @@ std::string short_words_of(const Clocks& clocks) {
                        clocks.throttled.empty() ? "not throttled" : "throttled: " + clocks.throttled);
 }
 
-std::string sentence_of(const Clocks& clocks) {
-    return "The multiprocessors ran at " + short_words_of(clocks);
-}
+std::string sentence_of(const Clocks& clocks) { return "SM clock: " + short_words_of(clocks); }
 
 std::string command_of(const Request& request) {
     return "sawtooth run " + quoted(request.family) + options_of(request);

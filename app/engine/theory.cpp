@@ -23,7 +23,7 @@ VariantResult& row_of(const Variant& variant, const Family& family, Result& resu
     VariantResult row;
     row.name = variant.name;
     row.index = index;
-    row.refused = "it has a CUDA form alone, and the CPU ran";
+    row.refused = "CUDA only; this run used the CPU";
     return *result.variants.insert(place, std::move(row));
 }
 
@@ -51,7 +51,8 @@ void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Devic
     for (const Variant* variant : for_cuda.variants) {
         VariantResult& row = row_of(*variant, *for_cuda.family, result);
         const auto leave_out = [&](const std::string& reason) {
-            result.notes.push_back(variant->name + " has no theory for " + chip.architecture + ": " + reason);
+            result.notes.push_back(variant->name + " cannot be compiled for " + chip.architecture + ": " +
+                                   reason);
         };
         const auto refusal = variant->refusal(for_cuda.parameters, chip);
         if (refusal) {

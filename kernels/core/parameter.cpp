@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "kernels/core/nearest.h"
+
 namespace sawtooth {
 namespace {
 
@@ -97,6 +99,33 @@ std::string_view name_of(Renews renews) {
     return "";
 }
 
+namespace {
+
+Names choice_names(const Parameter& row) {
+    Names names;
+    for (const Value& choice : row.choices) names.push_back(to_text(choice));
+    return names;
+}
+
+// Why a text, or a value of another type, is not a value of the parameter.
+std::string wrong_kind(const Parameter& row, const std::string& text) {
+    switch (row.type) {
+        case Type::boolean:
+            return "not " + row.accepted();
+        case Type::integer:
+            return "not an integer; accepted: " + row.accepted();
+        case Type::real:
+            return "not a number; accepted: " + row.accepted();
+        case Type::list:
+            return "not a list; accepted: " + row.accepted();
+        case Type::choice:
+            break;
+    }
+    return not_one_of(text, choice_names(row));
+}
+
+}  // namespace
+
 std::string Parameter::accepted() const {
     const std::string either = word.empty() ? "" : word + " or ";
     switch (type) {
@@ -106,48 +135,35 @@ std::string Parameter::accepted() const {
         case Type::real:
             return either + number_text(minimum) + " to " + number_text(maximum);
         case Type::list:
-            return either + "numbers from " + number_text(minimum) + " to " + number_text(maximum) +
-                   " with commas between them";
+            return either + "integers from " + number_text(minimum) + " to " + number_text(maximum) +
+                   ", comma separated";
         case Type::choice:
             break;
     }
-    std::string names;
-    for (const Value& choice : choices) names += (names.empty() ? "" : ", ") + to_text(choice);
-    return names;
+    return listed(choice_names(*this));
 }
 
 std::optional<Refusal> Parameter::check(const Value& value) const {
-    const Refusal refusal{name, to_text(value), "accepted is " + accepted()};
     if (!word.empty() && value == Value(word)) return {};
-    const auto within = [this](double number) { return number >= minimum && number <= maximum; };
-    bool good = false;
-    switch (type) {
-        case Type::boolean:
-            good = std::holds_alternative<bool>(value);
-            break;
-        case Type::integer: {
-            const auto* number = std::get_if<int64_t>(&value);
-            good = number && within(static_cast<double>(*number));
-            break;
-        }
-        case Type::real: {
-            const auto* real = std::get_if<double>(&value);
-            const auto* integer = std::get_if<int64_t>(&value);
-            good = (real && within(*real)) || (integer && within(static_cast<double>(*integer)));
-            break;
-        }
-        case Type::choice:
-            for (const Value& choice : choices) good = good || choice == value;
-            break;
-        case Type::list:
-            if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
-                good = !list->empty();
-                for (int64_t number : *list) good = good && within(static_cast<double>(number));
-            }
-            break;
+    const auto refuse = [&](const std::string& why) { return Refusal{name, to_text(value), why}; };
+    const auto check_range = [&](double number) -> std::optional<Refusal> {
+        if (number >= minimum && number <= maximum) return {};
+        return refuse("out of range (" + accepted() + ")");
+    };
+    const auto* const integer = std::get_if<int64_t>(&value);
+    const auto* const real = std::get_if<double>(&value);
+    const auto* const list = std::get_if<std::vector<int64_t>>(&value);
+    if (type == Type::boolean && std::holds_alternative<bool>(value)) return {};
+    if (type == Type::choice && std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
+    if ((type == Type::integer || type == Type::real) && integer)
+        return check_range(static_cast<double>(*integer));
+    if (type == Type::real && real) return check_range(*real);
+    if (type == Type::list && list && !list->empty()) {
+        for (const int64_t number : *list)
+            if (const auto refusal = check_range(static_cast<double>(number))) return refusal;
+        return {};
     }
-    if (good) return {};
-    return refusal;
+    return refuse(wrong_kind(*this, to_text(value)));
 }
 
 Outcome<Value> Parameter::parse(std::string_view text) const {
@@ -166,7 +182,7 @@ Outcome<Value> Parameter::parse(std::string_view text) const {
         for (const Value& choice : choices)
             if (to_text(choice) == text) value = choice;
     }
-    if (!value) return Error::usage(Refusal{name, std::string(text), "accepted is " + accepted()});
+    if (!value) return Error::usage(Refusal{name, std::string(text), wrong_kind(*this, std::string(text))});
     if (const auto refusal = check(*value)) return Error::usage(*refusal);
     return *value;
 }

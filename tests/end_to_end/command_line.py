@@ -24,9 +24,14 @@ def help_and_version_are_answered(program):
 def a_wrong_command_line_is_exit_2_in_one_line(program):
     for words, *said in (
         (["frobnicate"], "frobnicate", "sweep"),
+        (["runn"], "runn", "Did you mean run?"),
         (["worker", "scan"], "scan"),
         (["run"], "FAMILY"),
         (["run", "nothing"], "nothing", "scan"),
+        (["run", ""], "family", "scan"),
+        (["run", "memry"], "memry is not a family. Did you mean memory?", "scan"),
+        (["run", "scan", "--sede", "1"], "--sede", "Did you mean --seed?"),
+        (["run", "scan", "--preset", ""], "--preset"),
         (["run", "scan", "--frobnicate"], "--frobnicate"),
         (["run", "scan", "--set"], "--set"),
         (["run", "scan", "--set", "length"], "NAME=VALUE"),
@@ -58,6 +63,8 @@ def a_wrong_command_line_is_exit_2_in_one_line(program):
         (["sweep", "scan", "--over", "length=1", "--csv", "-", "--json"], "--csv"),
         (["report"], "DIR"),
         (["report", "r", "nothing"], "nothing"),
+        (["report", "r", "--set", "rule=titans"], "--set", "one family"),
+        (["report", "r", "scan", "--preset", "papr"], "papr", "Did you mean paper?"),
         (["bench", "nothing"], "nothing"),
         (["bench", "window", "--csv", "a"], "--csv"),
         (["shot"], "FILE.png"),
@@ -242,3 +249,23 @@ def a_report_is_one_page_without_a_network(program):
     assert not re.search(r"url\(|@import|<script", text)
     assert "sawtooth run scan" in text and "nan" not in re.findall(r'd="[^"]*"', text)
     program("report", "report", "scan", "--repeat", 1, seconds=200).wants(0)
+
+
+@test
+def a_report_of_one_experiment_marks_what_is_wrong(program):
+    program("report", "one", "memory", "--set", "d=4", "--set", "chunk=256", "--variant", "sequential", "--variant",
+            "chunkwise_gd", "--repeat", 1, seconds=200).wants(0)
+    text = (program.folder / "one" / "index.html").read_text(encoding="utf-8")
+    assert "Run with chunk 256, d 4." in text and "Fastest correct result: sequential" in text
+    assert re.search(r'<td>chunkwise_gd <span class="wrong">error \d+ %</span></td>', text)
+    assert not re.search(r"\b(click|hover|drag|press)", text, re.I)
+
+
+@test
+def a_variant_that_cannot_run_is_told_once(program):
+    out = program("run", "memory", *QUICK).wants(0).out
+    assert out.count("lattice_gla") == 1 + out.count(": lattice_gla"), out
+    assert "lattice_gla skipped: " in out
+    swept = program("sweep", "memory", *QUICK, "--over", "chunk=16,32").wants(0).out
+    assert swept.count("lattice_gla skipped: ") == 1 and len(re.findall("^ *(16|32)  lattice_gla", swept, re.M)) == 0
+    assert len(re.findall("^ *(16|32)  chunkwise_gd", swept, re.M)) == 2, swept

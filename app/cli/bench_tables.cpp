@@ -1,0 +1,139 @@
+#include "app/cli/bench_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/terminal.h"
+
+namespace sawtooth::cli {
+namespace {
+
+constexpr const char* legend =
+    "limit: bytes, share of the bandwidth of a copy (triad where two arrays are read) measured alongside; "
+    "arithmetic, share of the measured peak; step, time a position along the sequence and how many empty "
+    "launches that is, where steps wait for one another.";
+
+// "sum [4, 2048, 512]" becomes "sum 4x2048x512".
+std::string short_case(const std::string& name) {
+    const size_t open = name.find('['), close = name.rfind(']');
+    if (open == std::string::npos || close == std::string::npos) return name;
+    std::string sizes;
+    for (const char c : name.substr(open + 1, close - open - 1))
+        if (c != ' ') sizes += c == ',' ? 'x' : c;
+    return name.substr(0, open) + sizes + name.substr(close + 1);
+}
+
+// "1.51 ms ±2%": median, and half the distance between the quartiles.
+std::string time_words(const TimeStatistics& time) {
+    return fmt::format("{} ±{:.0f}%", short_time(time.median),
+                       time.median > 0 ? 50 * (time.q3 - time.q1) / time.median : 0.0);
+}
+
+// "83", "1.0", "0.16", "0.07"
+std::string short_ratio(double value) {
+    if (value < 0.1) return fmt::format("{:.1g}", value);
+    if (value < 0.995) return fmt::format("{:.2g}", value);
+    return value < 9.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+}
+
+// "bytes 83 %", "arithmetic 26 %", "step 4.19 us 1.0x"
+std::string limit_words(const Bound& bound) {
+    if (bound.share) return fmt::format("{} {} %", name_of(bound.by), short_ratio(100 * *bound.share));
+    const double us = bound.step_us.value_or(0);
+    const std::string step = us < 1 ? fmt::format("step {:.3g} ns", 1e3 * us) : "step " + short_time(us);
+    return bound.empty_launches ? fmt::format("{} {}x", step, short_ratio(*bound.empty_launches)) : step;
+}
+
+std::vector<const BenchRow*> rows_of(const BenchReport& report, const std::string& family) {
+    std::vector<const BenchRow*> rows;
+    for (const BenchRow& row : report.rows)
+        if (row.family == family) rows.push_back(&row);
+    return rows;
+}
+
+Table table_of(const std::vector<const BenchRow*>& rows) {
+    Table table;
+    table.columns = {{"case", "", false}, {"variant", "", false}, {"time", ""}, {"limit", "", false}};
+    for (const BenchRow* row : rows)
+        table.rows.push_back({short_case(row->name), row->variant,
+                              row->time ? time_words(*row->time) : "failed",
+                              row->bound ? limit_words(*row->bound) : ""});
+    return table;
+}
+
+// One entry per row without a time.
+std::string failures_of(const std::vector<const BenchRow*>& rows, const std::string& before) {
+    std::string text;
+    for (const BenchRow* row : rows)
+        if (!row->time)
+            text += wrapped(fmt::format("{}{}, {} failed: {}", before, short_case(row->name), row->variant,
+                                        row->note),
+                            bench_width, 2) +
+                    "\n";
+    return text;
+}
+
+std::vector<std::string> families_of(const BenchReport& report) {
+    std::vector<std::string> families;
+    for (const BenchRow& row : report.rows)
+        if (families.empty() || families.back() != row.family) families.push_back(row.family);
+    return families;
+}
+
+}  // namespace
+
+std::string bench_text(const BenchReport& report) {
+    std::string text;
+    for (const std::string& family : families_of(report)) {
+        const auto rows = rows_of(report, family);
+        text += wrapped(fmt::format("{} on {}: median of {} repeats, caches {}", family, report.device,
+                                    report.repeats, report.cache == Cache::cold ? "cold" : "hot"),
+                        bench_width, 2) +
+                "\n\n" + table_of(rows).plain() + failures_of(rows, "") + "\n";
+    }
+    return text.empty() ? "no cases\n" : text + wrapped(legend, bench_width, 0) + "\n";
+}
+
+std::string bench_markdown(const BenchReport& report) {
+    const auto families = families_of(report);
+    std::string text;
+    for (const std::string& family : families) {
+        const auto rows = rows_of(report, family);
+        const std::string failures = failures_of(rows, "- ");
+        if (families.size() > 1) text += (text.empty() ? "### " : "\n### ") + family + "\n\n";
+        text += table_of(rows).markdown() + (failures.empty() ? "" : "\n" + failures);
+    }
+    return text;
+}
+
+Table bench_table(const BenchReport& report) {
+    Table table;
+    table.columns = {{"family", "", false},
+                     {"case", "", false},
+                     {"variant", "", false},
+                     {"time", "us"},
+                     {"q1", "us"},
+                     {"q3", "us"},
+                     {"bound by", "", false},
+                     {"share", "%"},
+                     {"step", "us"},
+                     {"step", "empty launches"},
+                     {"failed", "", false}};
+    const auto number = [](const std::optional<double>& value, double scale = 1) {
+        return value ? short_number(*value * scale) : "";
+    };
+    for (const BenchRow& row : report.rows) {
+        const auto time = [&](double TimeStatistics::*field) {
+            return row.time ? short_number((*row.time).*field) : "";
+        };
+        const Bound bound = row.bound.value_or(Bound{});
+        table.rows.push_back({row.family, row.name, row.variant, time(&TimeStatistics::median),
+                              time(&TimeStatistics::q1), time(&TimeStatistics::q3),
+                              row.bound ? std::string(name_of(bound.by)) : "", number(bound.share, 100),
+                              number(bound.step_us), number(bound.empty_launches), row.note});
+    }
+    return table;
+}
+
+}  // namespace sawtooth::cli

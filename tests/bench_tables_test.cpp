@@ -1,0 +1,93 @@
+// What `bench` prints: a row a case and variant that fits a terminal, whatever the numbers.
+
+#include "app/cli/bench_tables.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "app/engine/configure.h"
+#include "tests/catch.h"
+#include "tests/contains.h"
+
+namespace {
+
+using namespace sawtooth;
+using namespace sawtooth::cli;
+
+BenchRow timed_row(const std::string& family, const std::string& name, const std::string& variant,
+                   const Bound& bound) {
+    BenchRow row;
+    row.family = family;
+    row.name = name;
+    row.variant = variant;
+    row.time = TimeStatistics{123.4e3, 10e3, 300e3, {}};  // "123 ms ±118%"
+    row.limit_name = "copy";
+    row.limit = row.time;
+    row.ratio = Spread{1, 1, 1};
+    row.launches = 1;
+    row.bound = bound;
+    return row;
+}
+
+// Characters on a screen: bytes that continue one of UTF-8 take no room.
+size_t longest_line(const std::string& text) {
+    std::istringstream lines(text);
+    size_t longest = 0;
+    for (std::string line; std::getline(lines, line);)
+        longest = std::max(longest, static_cast<size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+                               return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+                           })));
+    return longest;
+}
+
+// Every case of every family on both backends with each of its variants.
+BenchReport full_report(const Bound& bound) {
+    BenchReport report{"AMD EPYC, 2 threads, AVX3", "2030-01-02", "1.0", {}, {}, 9, Cache::cold};
+    for (const Family* family : offered_families()) {
+        if (!family->bench_cases) continue;
+        for (const Backend backend : {Backend::cpu, Backend::cuda})
+            for (const BenchCase& bench : family->bench_cases(backend))
+                for (const Variant& variant : family->variants) {
+                    const auto& names = bench.variants;
+                    if (names.empty() || std::find(names.begin(), names.end(), variant.name) != names.end())
+                        report.rows.push_back(timed_row(family->name, bench.name, variant.name, bound));
+                }
+    }
+    return report;
+}
+
+TEST_CASE("no line of a bench is wider than a screen", "[bench]") {
+    const Bound bound =
+        GENERATE(Bound{Bound::By::arithmetic, 1.0, 0.123, 1.5}, Bound{Bound::By::bytes, 0.0123, 0.123, 1.5},
+                 Bound{Bound::By::steps, {}, 0.1234, 163.4});
+    BenchReport report = full_report(bound);
+    report.rows.front().time.reset();
+    report.rows.front().bound.reset();
+    report.rows.front().note =
+        "relative L2 error of y is 0.9, above 0.0001, and so on for a long while after that";
+    const std::string text = bench_text(report), markdown = bench_markdown(report);
+    CHECK(longest_line(text) <= bench_width);
+    CHECK(longest_line(markdown) <= bench_width);
+    CHECK(bench_table(report).rows.size() == report.rows.size());
+    CHECK(contains(text, "failed: relative L2 error of y is 0.9"));
+}
+
+TEST_CASE("a row of a bench says time, spread and what binds", "[bench]") {
+    BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
+    report.rows = {
+        timed_row("scan", "sum [4, 8192, 512]", "lookback", {Bound::By::bytes, 0.83, {}, {}}),
+        timed_row("scan", "sum [4, 8192, 512]", "blelloch", {Bound::By::arithmetic, 0.007, {}, {}}),
+        timed_row("scan", "sum [4, 8192, 512]", "sequential", {Bound::By::steps, {}, 4.19, 1.04}),
+        timed_row("scan", "sum [4, 8192, 512]", "three_phase", {Bound::By::steps, {}, 0.37, {}})};
+    for (BenchRow& row : report.rows) row.time = TimeStatistics{40.7, 40.2, 41.8, {}};
+    CHECK(bench_markdown(report) ==
+          "| case           | variant     |        time | limit             |\n"
+          "| -------------- | ----------- | ----------: | ----------------- |\n"
+          "| sum 4x8192x512 | lookback    | 40.7 us ±2% | bytes 83 %        |\n"
+          "| sum 4x8192x512 | blelloch    | 40.7 us ±2% | arithmetic 0.7 %  |\n"
+          "| sum 4x8192x512 | sequential  | 40.7 us ±2% | step 4.19 us 1.0x |\n"
+          "| sum 4x8192x512 | three_phase | 40.7 us ±2% | step 370 ns       |\n");
+    CHECK(contains(bench_text(report), "scan on a chip: median of 20 repeats, caches cold"));
+}
+
+}  // namespace
