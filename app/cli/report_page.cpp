@@ -8,9 +8,9 @@
 
 #include "app/cli/report_summary.h"
 #include "app/cli/terminal.h"
-#include "app/engine/compare.h"
 #include "app/engine/configure.h"
 #include "app/engine/tables.h"
+#include "kernels/core/correctness.h"
 #include "viz/canvas_svg.h"
 #include "viz/figure_svg.h"
 #include "viz/present.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/engine/compare.h"
+#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
 
@@ -27,7 +27,7 @@ std::string speed_up_of(const Result& result, const VariantResult& variant) {
 const VariantResult* fastest_approximation(const Result& result) {
     const VariantResult* fastest = nullptr;
     for (const VariantResult& variant : result.variants) {
-        if (!variant.time || is_exact(result, variant) || !wrong_words(result, variant).empty()) continue;
+        if (!variant.time || variant.exact || !wrong_words(result, variant).empty()) continue;
         if (!fastest || variant.time->median < fastest->time->median) fastest = &variant;
     }
     return fastest;

@@ -6,7 +6,6 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
-#include "app/engine/compare.h"
 #include "app/engine/configure.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
@@ -14,6 +13,7 @@
 #include "app/engine/runner.h"
 #include "app/engine/tables.h"
 #include "app/engine/worker_link.h"
+#include "kernels/core/correctness.h"
 
 namespace sawtooth::cli {
 namespace {

@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdio>
-
-#include "kernels/core/family.h"
-#include "kernels/families.h"
 
 namespace sawtooth {
 namespace {
@@ -64,60 +60,6 @@ OutputError compare(const Array& output, const Array& reference, int axis) {
         return compare_as<Complex, std::complex<float>, Complex>(output, reference, axis);
     if (output.dtype == Dtype::int32) return compare_as<double, int32_t, int32_t>(output, reference, axis);
     return compare_as<double, float, double>(output, reference, axis);
-}
-
-namespace {
-
-// Where inputs, outputs or products are rounded to fewer bits, errors of some thousandths are rounding.
-double tolerance_of(const Parameters& parameters) {
-    for (const char* name : {"dtype", "precision"})
-        if (parameters.has(name) && !parameters.is(name, "f32")) return 2e-2;
-    return BenchCase{}.tolerance;
-}
-
-}  // namespace
-
-std::optional<double> largest_error(const VariantResult& variant) {
-    std::optional<double> largest;
-    for (const OutputError& error : variant.errors)
-        if (error.rel_l2 && !(largest && *largest >= *error.rel_l2)) largest = error.rel_l2;
-    return largest;
-}
-
-std::string error_words(double relative_error) {
-    char text[32];
-    std::snprintf(text, sizeof text,
-                  relative_error < 1e-3  ? "%.1e"
-                  : relative_error < 0.1 ? "%.2g %%"
-                                         : "%.0f %%",
-                  relative_error < 1e-3 ? relative_error : 100 * relative_error);
-    return text;
-}
-
-bool is_exact(const Result& result, const VariantResult& variant) {
-    const Family* const family = find_family(result.request.family);
-    const Variant* const row = family ? family->variant(variant.name) : nullptr;
-    return !row || row->is_exact(result.parameters);
-}
-
-std::string wrong_words(const Result& result, const VariantResult& variant) {
-    constexpr double lost = 10, as_large = 0.995;  // prints as 100 %
-    for (const OutputError& error : variant.errors)
-        if (error.nonfinite > 0) return "diverged";
-    const std::optional<double> error = largest_error(variant);
-    if (!error) return "";
-    if (*error >= lost) return "diverged";
-    const double accepted = is_exact(result, variant) ? tolerance_of(result.parameters) : as_large;
-    return *error >= accepted ? "error " + error_words(*error) : "";
-}
-
-const VariantResult* fastest_right(const Result& result) {
-    const VariantResult* fastest = nullptr;
-    for (const VariantResult& variant : result.variants) {
-        if (!variant.time || !is_exact(result, variant) || !wrong_words(result, variant).empty()) continue;
-        if (!fastest || variant.time->median < fastest->time->median) fastest = &variant;
-    }
-    return fastest;
 }
 
 }  // namespace sawtooth

@@ -11,18 +11,4 @@ namespace sawtooth {
 // reference has the same; it is counted either way, as is a finite value where the reference has none.
 OutputError compare(const Array& output, const Array& reference, int sequence_axis);
 
-// The largest relative L2 error over the outputs of the variant; absent if unknown.
-std::optional<double> largest_error(const VariantResult& variant);
-// "6.6 %", and "2.6e-07" below a thousandth.
-std::string error_words(double relative_error);
-
-// What is wrong with the outputs of a variant: "diverged" (not finite, or an error of ten times the output),
-// "error 120 %" (as large as the output), "error 0.4 %" (more than rounding explains, for an exact
-// variant); "" if they are right.
-std::string wrong_words(const Result& result, const VariantResult& variant);
-// Whether the variant equals the reference up to rounding.
-bool is_exact(const Result& result, const VariantResult& variant);
-// The fastest variant that is exact and right; null if there is none.
-const VariantResult* fastest_right(const Result& result);
-
 }  // namespace sawtooth

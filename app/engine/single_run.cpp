@@ -196,13 +196,13 @@ std::optional<Error> SingleRun::compute(size_t v) {
     return {};
 }
 
-// Leaves the variant out, or returns the error if it ends the whole run.
+// Skips the variant, or returns the error if it ends the whole run.
 std::optional<Error> SingleRun::leave_out(size_t v, Error reason) {
     const GpuTimer* const timer = prepared_.machine.timer;
     if (reason.kind == Error::Kind::cancelled || cuda::is_fatal(reason) || (timer && timer->abandoned()))
         return stopped_or(std::move(reason), variant(v).name);
     row(v).refused = reason.text;
-    result_.notes.push_back(variant(v).name + " is left out: " + reason.text);
+    result_.notes.push_back(variant(v).name + " skipped: " + reason.text);
     return {};
 }
 
@@ -212,6 +212,7 @@ std::optional<Error> SingleRun::compute_outputs() {
         VariantResult made;
         made.name = variant(v).name;
         made.index = static_cast<int>(&variant(v) - family.variants.data());
+        made.exact = variant(v).is_exact(prepared_.configuration.parameters);
         result_.variants.push_back(std::move(made));
         std::optional<Error> problem;
         if (const auto why = variant(v).refusal(prepared_.configuration.parameters, prepared_.machine.chip))

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "app/engine/compare.h"
+#include "kernels/core/correctness.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
@@ -80,9 +80,9 @@ std::vector<Field> time_fields(const Result& result) {
 std::vector<Field> speed_up_fields(const Result& result) {
     const VariantResult* base = base_of(result);
     if (!base || result.variants.size() < 2) return {};
-    return {{{"over " + base->name, ""}, [median = base->time->median](const VariantResult& v) {
+    return {{{"speed-up", ""}, [median = base->time->median](const VariantResult& v) {
                  if (!v.time || v.time->median <= 0) return std::string();
-                 return fmt::format("{:.2f} x", median / v.time->median);
+                 return fmt::format("{:.2f}x", median / v.time->median);
              }}};
 }
 
@@ -156,14 +156,16 @@ std::vector<Field> occupancy_fields(const Result& result) {
 }
 
 std::vector<Field> number_fields(const Result& result) {
-    std::vector<Field> fields = time_fields(result);
+    std::vector<Field> times = time_fields(result);
+    std::vector<Field> fields = {std::move(times.front())};
     for (Field& field : speed_up_fields(result)) fields.push_back(std::move(field));
+    fields.push_back({{"rel L2", ""}, [](const VariantResult& v) {
+                          return number_or_nothing(worst(v.errors, &OutputError::rel_l2));
+                      }});
+    std::move(times.begin() + 1, times.end(), std::back_inserter(fields));
     for (Field& field : metric_fields(result)) fields.push_back(std::move(field));
     fields.push_back({{"max abs error", ""}, [](const VariantResult& v) {
                           return number_or_nothing(worst(v.errors, &OutputError::max_abs));
-                      }});
-    fields.push_back({{"rel L2", ""}, [](const VariantResult& v) {
-                          return number_or_nothing(worst(v.errors, &OutputError::rel_l2));
                       }});
     if (std::any_of(result.variants.begin(), result.variants.end(), nonfinite_of))
         fields.push_back(

@@ -11,19 +11,18 @@ Parameter with_condition(Condition condition, Parameter row) {
     return row;
 }
 
-// "sum", "sum or linear", "titans, delta or hebbian"
+bool is_one_of(const std::vector<Value>& values, const Value& value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
 std::string alternatives(const std::vector<Value>& values) {
     std::string text;
     for (size_t i = 0; i < values.size(); ++i)
         text += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + to_text(values[i]);
     return text;
 }
-
-bool is_one_of(const std::vector<Value>& values, const Value& value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-}  // namespace
 
 Parameter only_for(std::string name, std::vector<Value> values, Parameter row) {
     std::string words = "only for " + name + " " + alternatives(values);

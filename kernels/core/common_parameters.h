@@ -14,6 +14,8 @@ namespace sawtooth {
 Parameter size_parameter(std::string name, std::string meaning, std::string unit, int64_t initial,
                          int64_t most);
 
+// "sum", "sum or linear", "titans, delta or hebbian"
+std::string alternatives(const std::vector<Value>& values);
 // The names of a family's table, as choices.
 template <class Row>
 std::vector<Value> names_of(const std::vector<Row>& table) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
@@ -213,7 +214,7 @@ Figure times_figure(const Result& result) {
         if (!variant.time) continue;
         const TimeStatistics& time = *variant.time;
         bars.bars.push_back({ink_of(variant), segments_of(variant), time.q1, time.q3, short_time(time.median),
-                             fault_of(variant)});
+                             wrong_words(result, variant)});
         figure.y.categories.push_back(variant.name);
         shortest = std::min(shortest, time.median);
         longest = std::max(longest, time.median);

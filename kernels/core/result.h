@@ -74,6 +74,7 @@ struct VariantResult {
     std::string name;
     int index = 0;        // its place among the family's variants: what gives it its colour
     std::string refused;  // why it could not run; "" where it did
+    bool exact = true;    // equals the reference at these parameters, but for rounding
     Arrays outputs;
     std::vector<OutputError> errors;  // one an output, in the order of the outputs
     int64_t memory_bytes = 0;
@@ -134,14 +135,5 @@ struct Result {
 };
 
 const VariantResult* find(const Result& result, std::string_view variant);
-
-// The largest relative L2 error of its outputs; absent where none is known.
-std::optional<double> worst_error(const VariantResult& variant);
-// What is plainly wrong with a variant's outputs, for a badge beside its time: "diverged" where values are
-// not finite, "error 98 %" from half of the output on. "" where nothing is; an approximation may be far off
-// without being wrong.
-std::string fault_of(const VariantResult& variant);
-// The one with the smallest median time among those without a fault; null where none was timed.
-const VariantResult* fastest_right(const Result& result);
 
 }  // namespace sawtooth

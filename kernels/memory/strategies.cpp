@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/core/common_parameters.h"
 #include "kernels/memory/cpu/job.h"
 #include "kernels/memory/cuda/strategies.h"
 
@@ -128,12 +129,9 @@ std::vector<Strategy> make_strategies() {
     };
 }
 
-std::optional<std::string> check_rule(const Strategy& wanted, const UpdateRule& rule) {
-    if (wanted.goes_with(rule)) return {};
-    std::string those;
-    for (const Strategy& strategy : strategies())
-        if (strategy.goes_with(rule)) those += (those.empty() ? "" : ", ") + strategy.name;
-    return "rule = " + rule.name + ": " + wanted.name + " does not go with it; those that do are " + those;
+std::optional<std::string> check_rule(const Strategy& strategy, const UpdateRule& rule) {
+    if (strategy.goes_with(rule)) return {};
+    return "needs rule " + alternatives({strategy.rules.begin(), strategy.rules.end()});
 }
 
 // Local memories lie inside a chunk. Sizes above the length act as the length.
