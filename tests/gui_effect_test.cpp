@@ -15,6 +15,8 @@ TEST_CASE("a row that does not apply can be moved and sends nothing", "[gui][win
     User user(lab, 1600, 1400);
     choose_family(lab, **find_offered_family("memory"));
     finish_run(engine, user);
+    lab.filter = "slot_count";  // opens the fold that it lies in
+    user.frames(3);
     const size_t sent = engine.requests.size();
     user.play([](ImGuiTestContext* ctx) {
         ctx->ItemDragWithDelta("//Parameters/slot_count/##control", {40, 0});

@@ -1,7 +1,5 @@
 #include "kernels/core/figures.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -122,7 +120,7 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     }
     if (agreeing == 1) figure.marks.push_back(std::move(agreed));
     if (agreeing < 2) return figure;
-    agreed.label = fmt::format("{} agree within 1e-6", agreeing);
+    agreed.label = std::to_string(agreeing) + " agree within 1e-6";
     agreed.ink = {Ink::Role::highlight};
     figure.marks.insert(figure.marks.begin() + 1, std::move(agreed));
     return figure;
@@ -235,9 +233,9 @@ Figure times_figure(const Result& result) {
     if (result.ceilings && result.work.bytes > 0) {
         const double limit = result.work.bytes / result.ceilings->copy_bytes_per_second * 1e6;
         figure.marks.push_back(Rule{Rule::Across::x, limit, "copy " + short_time(limit), {Ink::Role::limit}});
-        figure.caption +=
-            fmt::format(" The line is a copy of as many bytes ({}) at {:.0f} GB/s.",
-                        short_bytes(result.work.bytes), result.ceilings->copy_bytes_per_second / 1e9);
+        figure.caption += " The line is a copy of as many bytes (" + short_bytes(result.work.bytes) +
+                          ") at " + short_number(std::round(result.ceilings->copy_bytes_per_second / 1e9)) +
+                          " GB/s.";
     }
     return figure;
 }
