@@ -127,6 +127,21 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     CHECK(marks_of<Tracks>(figure).front().tracks[1].label == "exact_chunk, chunk 50");
 }
 
+TEST_CASE("the sawtooth shows teeth of usual length where the first ones were held up", "[memory][figures]") {
+    Result result = result_with({{"length", int64_t{200}}, {"d", int64_t{16}}, {"chunk", int64_t{50}}});
+    VariantResult& sequential = *std::find_if(result.variants.begin(), result.variants.end(),
+                                              [](const auto& row) { return row.name == "sequential"; });
+    for (size_t i = 0; i < sequential.launches.size(); ++i) {
+        sequential.launches[i].start_us = 3 * static_cast<double>(i) + (i > 4 ? 4000 : 0);
+        sequential.launches[i].duration_us = 2;
+    }
+    const Figure figure = figure_named(memory::figures(result, {}), "sawtooth");
+    const Tracks::Track zoomed = marks_of<Tracks>(figure).front().tracks[2];
+    CHECK(zoomed.label.find("sequential, 90 us from ") == 0);
+    CHECK(zoomed.from >= 4000);
+    CHECK(zoomed.spans.size() == 30);
+}
+
 TEST_CASE("the drawn boundary's memory is what the strategy hands over there", "[memory][figures]") {
     const std::string strategy = GENERATE("sequential", "chunkwise_gd", "exact_chunk", "tnt");
     const Result result = result_with({{"batch", int64_t{2}},

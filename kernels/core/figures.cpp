@@ -194,6 +194,16 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     return segments;
 }
 
+// "Times vary 12x: other programs are using the CPU.", where one varies more than twofold between quartiles.
+std::string scatter_words(const Result& result) {
+    double most = 0;
+    for (const VariantResult& variant : result.variants)
+        if (variant.time && variant.time->q1 > 0) most = std::max(most, variant.time->q3 / variant.time->q1);
+    if (most <= 2) return "";
+    return "Times vary " + short_number(std::round(most)) + "x: other programs are using the " +
+           (result.backend == Backend::cpu ? "CPU." : "GPU.");
+}
+
 // On a logarithmic axis parts of a bar are not as long as what they stand for.
 Bar::Segment whole_of(const Bar& bar) {
     Bar::Segment whole;
@@ -229,6 +239,8 @@ Figure times_figure(const Result& result) {
         for (Bar& bar : bars.bars) bar.segments = {whole_of(bar)};
         figure.caption = "Median with quartiles; the axis is logarithmic.";
     }
+    if (const std::string words = scatter_words(result); !words.empty())
+        figure.caption = words + " " + figure.caption;
     figure.marks.push_back(std::move(bars));
     if (result.ceilings && result.work.bytes > 0) {
         const double limit = result.work.bytes / result.ceilings->copy_bytes_per_second * 1e6;

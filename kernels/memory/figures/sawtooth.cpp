@@ -36,34 +36,55 @@ double end_of_tooth(const VariantResult& sequential, size_t tooth) {
     return tooth < launches.size() ? launches[tooth].start_us : end_us_of(launches);
 }
 
-// The figure has the whole of both runs on one scale, and under it the first teeth, stretched to its width.
+// Where the teeth that are shown large begin and end: the first ones, or where something held them up those
+// that took as long as most.
+View::Range teeth_shown(const VariantResult& sequential) {
+    std::vector<View::Range> groups;
+    for (size_t tooth = 0; tooth + zoomed_teeth <= sequential.launches.size(); tooth += zoomed_teeth)
+        groups.push_back({end_of_tooth(sequential, tooth), end_of_tooth(sequential, tooth + zoomed_teeth)});
+    if (groups.empty()) return {0, end_us_of(sequential.launches)};
+    const auto length = [](const View::Range& group) { return group.high - group.low; };
+    std::vector<View::Range> sorted = groups;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end(),
+                     [&](const auto& one, const auto& other) { return length(one) < length(other); });
+    return length(groups.front()) <= 1.5 * length(*middle) ? groups.front() : *middle;
+}
+
+// The figure has the whole of both runs on one scale, and under it a part of them, stretched to its width.
 class Lanes {
   public:
-    Lanes(const View& view, double whole, double zoomed) : stretch_(whole / zoomed) {
-        const View::Range range = view.range_of(own_time, {0, whole});
-        whole_.columns = zoomed_.columns = view.columns;
-        whole_.visible["time"] = range;
-        zoomed_.visible["time"] = {range.low / stretch_, range.high / stretch_};
+    Lanes(const View& view, double whole, double part) : stretch_(whole / part) {
+        seen_ = view.range_of(own_time, {0, whole});
+        columns_ = view.columns;
     }
-    const View& whole() const { return whole_; }
-    const View& zoomed() const { return zoomed_; }
+    View whole() const { return view_of(seen_); }
+    View from(double start) const {
+        return view_of({start + seen_.low / stretch_, start + seen_.high / stretch_});
+    }
 
     void add(Tracks::Track track) { tracks_.tracks.push_back(std::move(track)); }
-    void add_zoomed(Tracks::Track track) {
+    // A track that was made for the view from `start` on.
+    void add_from(double start, Tracks::Track track) {
+        track.from = start;
         track.stretch = stretch_;
-        // What ends behind the zoom would make the axis longer than the runs are.
-        const double end = zoomed_.visible["time"].high;
-        std::erase_if(track.spans, [&](const Tracks::Span& span) { return span.start >= end; });
+        const double end = start + seen_.high / stretch_;  // beyond it the axis would grow
+        std::erase_if(track.spans, [&](const auto& span) { return span.start >= end || span.end <= start; });
         for (Tracks::Span& span : track.spans) span.end = std::min(span.end, end);
-        const auto inside = std::upper_bound(track.x.begin(), track.x.end(), end) - track.x.begin();
-        track.x.resize(static_cast<size_t>(inside)), track.y.resize(static_cast<size_t>(inside));
+        std::vector<double> x, y;
+        for (size_t i = 0; i < track.x.size(); ++i)
+            if (track.x[i] >= start && track.x[i] <= end) x.push_back(track.x[i]), y.push_back(track.y[i]);
+        track.x = std::move(x), track.y = std::move(y);
         add(std::move(track));
     }
     Tracks take() { return std::move(tracks_); }
 
   private:
+    View view_of(View::Range range) const { return {{{"time", range}}, columns_}; }
+
     double stretch_;
-    View whole_, zoomed_;
+    View::Range seen_;
+    int columns_ = 0;
     Tracks tracks_;
 };
 
@@ -88,17 +109,24 @@ Figure sawtooth_figure(const Result& result, const View& view) {
     }
     if (!other || other->launches.empty()) other = sequential;
     const double end = end_us_of(sequential->launches), other_end = end_us_of(other->launches);
-    const double zoomed = end_of_tooth(*sequential, zoomed_teeth);
+    const View::Range teeth = teeth_shown(*sequential);
+    const double part = teeth.high - teeth.low;
     const std::string name = fmt::format("{}, chunk {}", other->name, drawn.chunk);
-    const std::string part = ", first " + short_time(zoomed);
-    Lanes lanes(view, std::max(end, other_end), zoomed);
+    const std::string first = ", first " + short_time(part);
+    Lanes lanes(view, std::max(end, other_end), part);
     lanes.add(launch_track(*sequential, "sequential", lanes.whole()));
     if (other != sequential) lanes.add(launch_track(*other, name, lanes.whole()));
-    lanes.add_zoomed(launch_track(*sequential, "sequential" + part, lanes.zoomed()));
-    lanes.add_zoomed(busy_track(*sequential, result.backend, lanes.zoomed()));
+    const View seen = lanes.from(teeth.low);
+    lanes.add_from(teeth.low,
+                   launch_track(*sequential,
+                                "sequential" + (teeth.low == 0 ? first
+                                                               : ", " + short_time(part) + " from " +
+                                                                     short_time(teeth.low)),
+                                seen));
+    lanes.add_from(teeth.low, busy_track(*sequential, result.backend, seen));
     for (const Track& sampled : sequential->tracks)
-        lanes.add_zoomed(sampled_track(sampled, ink_of(*sequential)));
-    if (other != sequential) lanes.add_zoomed(launch_track(*other, other->name + part, lanes.zoomed()));
+        lanes.add_from(teeth.low, sampled_track(sampled, ink_of(*sequential)));
+    if (other != sequential) lanes.add_from(0, launch_track(*other, other->name + first, lanes.from(0)));
     figure.caption = "sequential: " + idle_words(result, *sequential) + ".";
     if (other != sequential) {
         const bool faster = other_end < end;
