@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/core/figures.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth {
 namespace {
@@ -68,6 +69,21 @@ double busy_us_of(const std::vector<LaunchRecord>& launches) {
 double idle_share(const std::vector<LaunchRecord>& launches) {
     const double end = end_us_of(launches);
     return end > 0 ? std::clamp(1 - busy_us_of(launches) / end, 0.0, 1.0) : 0;
+}
+
+std::string idle_words(const Result& result, const VariantResult& variant) {
+    const auto kept = static_cast<double>(variant.launches.size());
+    const bool once = variant.launch_count == 1;
+    const double each = end_us_of(variant.launches) / kept;
+    std::string words = with_thousands(variant.launch_count) + (once ? " launch" : " launches") + ", idle " +
+                        std::to_string(std::lrint(100 * idle_share(variant.launches))) +
+                        " % of the time: " + (once ? "it" : "each") + " takes " + short_time(each) +
+                        ", of which " + short_time(busy_us_of(variant.launches) / kept) + " is work";
+    // CUPTI's record takes time of every launch, and the timed repeats may be without it.
+    if (result.backend == Backend::cpu || !variant.time) return words;
+    const double timed = variant.time->median / static_cast<double>(variant.launch_count);
+    if (timed < 0.95 * each) words += " (" + short_time(timed) + " when not recorded)";
+    return words;
 }
 
 int64_t workers_of(const LaunchRecord& launch, int workers) {

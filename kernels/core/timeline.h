@@ -15,6 +15,8 @@ double end_us_of(const std::vector<LaunchRecord>& launches);
 double busy_us_of(const std::vector<LaunchRecord>& launches);
 // Time in which no worker did anything, of the whole: 0 to 1.
 double idle_share(const std::vector<LaunchRecord>& launches);
+// "1,024 launches, idle 60 % of the time: each takes 2.7 us, of which 0.9 us is work"
+std::string idle_words(const Result& result, const VariantResult& variant);
 // How many of so many workers a launch keeps busy. Of a GPU none is known: a thread block needs at the most a
 // multiprocessor of its own.
 int64_t workers_of(const LaunchRecord& launch, int workers);

@@ -1,7 +1,6 @@
 // What a newcomer sees and reads of the scan first.
 
-#include <algorithm>
-
+#include "kernels/core/correctness.h"
 #include "kernels/scan/parts.h"
 
 namespace sawtooth::scan {
@@ -9,10 +8,7 @@ namespace {
 
 double worst_error(const Result& result, std::string_view name) {
     const VariantResult* const variant = find(result, name);
-    double worst = variant && variant->ran() ? 0 : 1;
-    if (variant)
-        for (const OutputError& error : variant->errors) worst = std::max(worst, error.rel_l2.value_or(1));
-    return worst;
+    return variant && variant->ran() ? largest_error(*variant).value_or(0) : 1;
 }
 
 int64_t launches_of(const Result& result, std::string_view name) {

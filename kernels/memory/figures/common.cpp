@@ -1,4 +1,4 @@
-// The table of rules and strategies, and the lists of all figures and sweeps.
+// The table of rules and strategies, the lists of all figures and sweeps, and what comes first.
 
 #include "kernels/memory/figures/common.h"
 
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/core/correctness.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
@@ -39,6 +40,17 @@ Figure table_figure(const Parameters& parameters) {
     figure.marks.push_back(std::move(matrix));
     return figure;
 }
+
+// The worst error of a variant that ran; absent where it did not.
+std::optional<double> error_of(const Result& result, const char* name) {
+    const VariantResult* const variant = find(result, name);
+    return variant && variant->ran() ? largest_error(*variant) : std::nullopt;
+}
+
+bool frozen_diverges(const Result& result) {
+    return error_of(result, "chunkwise_gd") > 1.0 && error_of(result, "exact_chunk") < 1e-5;
+}
+bool frozen_is_exact(const Result& result) { return error_of(result, "chunkwise_gd").value_or(1) < 1e-5; }
 
 }  // namespace
 
@@ -101,6 +113,37 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     add(state_figures(result));
     add(level_figures(result, view));
     return all;
+}
+
+std::vector<StoryRow> story() {
+    return {{{"sawtooth"}, 190},
+            {{"error-against-chunk", "time-against-chunk", "time-against-error", "prediction",
+              "running-against-chunk"},
+             220},
+            {{"error-y"}, 180}};
+}
+
+About about() {
+    return {
+        "A memory M maps keys to values, and every token corrects it by the error it finds. Token by token, "
+        "each launch waits for the last one, and workers idle in between: the sawtooth. A chunk computes "
+        "its tokens together against the memory at its start, which takes fewer launches and makes an error "
+        "that grows with the chunk; exact_chunk solves for that error instead.",
+        "e = M k - v\nS = eta S - theta e k^T\nM = (1 - alpha) M + S\ny = M q",
+        {{"d = 4, chunk 256: frozen errors diverge",
+          "Error against chunk: the error of chunkwise_gd passes 100 %, exact_chunk stays exact. A narrow "
+          "memory has no room for 256 corrections that do not know of each other.",
+          {{"d", int64_t{4}}, {"chunk", int64_t{256}}},
+          frozen_diverges},
+         {"chunk 1: nothing is frozen",
+          "Error: chunkwise_gd agrees with sequential to rounding. Times: it has lost its advantage.",
+          {{"chunk", int64_t{1}}},
+          frozen_is_exact},
+         {"rule hebbian: exact at every chunk",
+          "What a token adds does not depend on the memory, so that a chunk of any size is exact.",
+          {{"rule", "hebbian"}},
+          frozen_is_exact}},
+    };
 }
 
 }  // namespace sawtooth::memory
