@@ -30,11 +30,6 @@ const Op& op_of(const Parameters& parameters) {
 
 namespace {
 
-// Of the example's tree, which has more of them than the ladder: up and down again.
-int64_t example_steps(const Parameters& parameters) {
-    return 2 * levels_of(parameters.integer("example_length")) - 1;
-}
-
 std::vector<Parameter> parameters() {
     constexpr auto inputs = Renews::inputs;
     return {
@@ -65,7 +60,9 @@ std::vector<Parameter> parameters() {
         drawn_parameter("drawn_channel", "channel", "channels", 65535),
         integer_parameter("example_length", "Positions of the small array whose tree and ladder are drawn.",
                           Group::run, "positions", 8, 2, 16, Step::linear, Renews::figures),
-        ends_at({example_steps, "the last step"},
+        // Of the example's tree, which has more of them than the ladder: up and down again.
+        ends_at({[](const Parameters& p) { return 2 * levels_of(p.integer("example_length")) - 1; },
+                 "the last step"},
                 integer_parameter("example_step", "Which step of the tree and the ladder is lit.", Group::run,
                                   "step", 1, 1, 8, Step::linear, Renews::figures)),
     };
@@ -120,10 +117,6 @@ std::optional<Refusal> check(const Parameters& parameters) {
     return {};
 }
 
-bool is_causal(const Parameters& parameters) {
-    return parameters.is("direction", "forward") && !runs_backward(parameters);
-}
-
 Work work(const Parameters& parameters) {
     const bool linear = is_linear(parameters), complex = op_of(parameters).is_complex;
     const double elements = static_cast<double>(parameters.integer("batch") * parameters.integer("length") *
@@ -158,7 +151,7 @@ Family make_family() {
     family.reference = reference;
     family.work = work;
     family.sequence_axis = "length";
-    family.causal = is_causal;
+    family.causal = [](const Parameters& p) { return p.is("direction", "forward") && !runs_backward(p); };
     family.bench_cases = bench_cases;
     family.sweeps = sweeps;
     family.figures = figures;
