@@ -454,6 +454,19 @@ TEST_CASE("a file that cannot be read leaves everything as it was and says why",
     CHECK(engine.requests.size() == 1);
 }
 
+TEST_CASE("where all variants were unticked, resetting everything runs them again", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    for (const Variant& variant : lab.family->variants) enable_variant(lab, variant.name, false);
+    REQUIRE(lab.problem);
+    const size_t sent = engine.requests.size();
+    reset_parameters(lab);
+    CHECK_FALSE(lab.problem);
+    CHECK(lab.disabled_variants.empty());
+    CHECK(engine.requests.size() == sent + 1);
+}
+
 TEST_CASE("resetting everything leaves nothing changed", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

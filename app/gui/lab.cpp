@@ -325,6 +325,7 @@ void choose_preset(LabState& lab, const std::string& name) {
 
 void reset_parameters(LabState& lab) {
     lab.request.preset.clear();
+    lab.disabled_variants.clear();
     lab.request.parameters = {};
     for (const Parameter& row : run_rows()) set_run_value(lab.request, row.name, row.initial);
     lab.view.visible.clear();

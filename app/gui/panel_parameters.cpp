@@ -28,7 +28,7 @@ void draw_heading(std::string_view name) {
 }
 
 int count_changed(const LabState& lab) {
-    int count = 0;
+    int count = static_cast<int>(lab.disabled_variants.size()) + !lab.request.preset.empty();
     for (const Parameter& row : lab.family->parameters) count += is_changed(lab, row);
     for (const Parameter& row : run_rows()) count += is_changed(lab, row);
     return count;
@@ -57,7 +57,7 @@ void draw_state_line(LabState& lab) {
     ImGui::BeginDisabled(changed == 0);
     if (ImGui::Button(reset)) reset_parameters(lab);
     ImGui::EndDisabled();
-    tooltip("Puts every parameter at its default.");
+    tooltip("Sets every parameter to its default and ticks every variant.");
 }
 
 void draw_file_line(LabState& lab) {
