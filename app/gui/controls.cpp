@@ -273,8 +273,7 @@ void draw_word_button(LabState& lab, const Parameter& row) {
         set_parameter(lab, row, on ? is_number ? settled : number_value(row, row.minimum) : Value(row.word));
     }
     if (on) ImGui::PopStyleColor();
-    tooltip(on ? "Chosen for you; press, or drag the slider, to choose it yourself."
-               : "Press to have it chosen.");
+    tooltip(on ? "Automatic. Click or drag to set it yourself." : "Click to choose it automatically.");
 }
 
 void draw_menu(LabState& lab, const Parameter& row) {
@@ -314,7 +313,7 @@ void draw_changed_dot(LabState& lab, const Parameter& row) {
     ImGui::GetWindowDrawList()->AddCircleFilled({corner.x + units(4), corner.y + size.y / 2},
                                                 units(hovered ? 4 : 3),
                                                 ImGui::GetColorU32(ImGuiCol_CheckMark));
-    tooltip(fmt::format("Changed; press to reset to {}.", with_unit(to_text(row.initial), row)));
+    tooltip(fmt::format("Changed. Click to reset to {}.", with_unit(to_text(row.initial), row)));
 }
 
 void draw_by_type(LabState& lab, const Parameter& row) {

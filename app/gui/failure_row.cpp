@@ -59,13 +59,13 @@ void draw_failure_row(LabState& lab) {
     ImGui::EndGroup();
     ImGui::SetCursorPos({left + whole - buttons_width(), top});
     if (ImGui::Button(again)) submit(lab);
-    tooltip("Runs what is set now (F5).");
+    tooltip("Runs the current parameters (F5).");
     ImGui::SameLine(0, units(8));
-    if (ImGui::Button(copy)) ImGui::SetClipboardText(command.c_str());
-    tooltip("Copies the command that does this again in a terminal.");
+    if (ImGui::Button(copy)) copy_text(lab, command, "the command");
+    tooltip("Copies the command that repeats this run in a terminal.");
     ImGui::SameLine(0, units(8));
     if (ImGui::Button(away, {ImGui::GetFrameHeight(), 0})) lab.failure.reset();
-    tooltip("Puts this away; the Log keeps it.");
+    tooltip("Dismiss (kept in the Log)");
 }
 
 }  // namespace sawtooth

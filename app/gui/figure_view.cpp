@@ -68,10 +68,10 @@ void draw_menu(LabState& lab, const ShownFigure& shown) {
     if (!ImGui::BeginPopup("figure menu")) return;
     if (ImGui::MenuItem("Save as SVG…")) begin_saving(lab, *shown.figure, Saving::Format::svg);
     if (ImGui::MenuItem("Save as CSV…")) begin_saving(lab, *shown.figure, Saving::Format::csv);
-    if (ImGui::MenuItem("Copy CSV")) ImGui::SetClipboardText(to_csv(*shown.figure).c_str());
+    if (ImGui::MenuItem("Copy CSV")) copy_text(lab, to_csv(*shown.figure), "the figure as CSV");
     if (ImGui::MenuItem("Copy as command"))
-        ImGui::SetClipboardText(
-            (shown.sweep ? command_of(shown.sweep->sweep) : command_of(lab.result->request)).c_str());
+        copy_text(lab, shown.sweep ? command_of(shown.sweep->sweep) : command_of(lab.result->request),
+                  "the command");
     if (shown.sweep && shown.sweep->by_person) {
         ImGui::Separator();
         if (ImGui::MenuItem("Remove this sweep")) lab.removed_sweep = shown.sweep->key;

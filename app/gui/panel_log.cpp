@@ -40,7 +40,7 @@ void draw_log(LabState& lab) {
         for (const LogLine& line : lab.log) draw_line(lab, line);
         if (ImGui::GetScrollY() >= ImGui::GetScrollMaxY() - 1) ImGui::SetScrollHereY(1);
         if (ImGui::BeginPopupContextWindow("log menu")) {
-            if (ImGui::MenuItem("Copy as TSV")) ImGui::SetClipboardText(as_text(lab).c_str());
+            if (ImGui::MenuItem("Copy as TSV")) copy_text(lab, as_text(lab), "the log as TSV");
             ImGui::EndPopup();
         }
     }

@@ -13,10 +13,11 @@
 namespace sawtooth {
 namespace {
 
-void draw_copy_menu(const LabState& lab, const Table& table) {
+void draw_copy_menu(LabState& lab, const Table& table) {
     if (!ImGui::BeginPopupContextWindow("table menu")) return;
-    if (ImGui::MenuItem("Copy as TSV")) ImGui::SetClipboardText(table.tsv().c_str());
-    if (ImGui::MenuItem("Copy as command")) ImGui::SetClipboardText(command_of(lab.result->request).c_str());
+    if (ImGui::MenuItem("Copy as TSV")) copy_text(lab, table.tsv(), "the table as TSV");
+    if (ImGui::MenuItem("Copy as Markdown")) copy_text(lab, table.markdown(), "the table as Markdown");
+    if (ImGui::MenuItem("Copy as command")) copy_text(lab, command_of(lab.result->request), "the command");
     ImGui::EndPopup();
 }
 

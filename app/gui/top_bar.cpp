@@ -52,16 +52,16 @@ void draw_backend_chooser(LabState& lab, float width) {
 
 void draw_run_buttons(LabState& lab, bool keys) {
     ImGui::Checkbox("Live", &lab.live);
-    tooltip("Runs at each change. Without it, F5 runs what is set.");
+    tooltip("Run automatically on every change. When off, press F5.");
     ImGui::SameLine();
     if (ImGui::Button(keys ? "Run  F5###run" : "Run###run")) submit(lab);
-    tooltip("Runs what is set (F5).");
+    tooltip("Runs the current parameters (F5).");
     ImGui::SameLine();
     const bool busy = lab.pending.ticket || sweeps_run(lab);
     ImGui::BeginDisabled(!busy);
     if (ImGui::Button(keys ? "Stop  Shift+F5###stop" : "Stop###stop")) stop(lab);
     ImGui::EndDisabled();
-    tooltip(busy ? "Stops the run and the sweeps in the background (Shift+F5)." : "Nothing runs (Shift+F5).");
+    tooltip(busy ? "Stops the run and the background sweeps (Shift+F5)." : "Nothing is running.");
 }
 
 struct SweepProgress {
@@ -137,7 +137,7 @@ void draw_progress(LabState& lab, float width) {
     const float share =
         static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.of, 1));
     if (ImGui::Button("×###cancel sweeps", {button, 0})) cancel_sweeps(lab);
-    tooltip("Cancels the sweeps in the background.");
+    tooltip("Cancels the background sweeps.");
     ImGui::SameLine();
     draw_bar(share, progress.words, width - button - units(8));
 }
@@ -195,7 +195,7 @@ void draw_top_bar(LabState& lab) {
     ImGui::SameLine();
     ImGui::SetCursorPos({left + width + units(8), top});
     if (ImGui::Button("Open…")) lab.show_open = true;
-    tooltip("Takes inputs from an .npz file (Ctrl+O); a file dropped on the window opens too.");
+    tooltip("Opens an .npz file as inputs (Ctrl+O). You can also drop the file on the window.");
     ImGui::SameLine();
     if (words) {
         if (ImGui::Button("Reset layout")) lab.rebuild_layout = true;
@@ -214,7 +214,7 @@ std::string words_about_drawn(const LabState& lab) {
         return fmt::format("{}{}", words.empty() ? "" : words + ": ", countdown_words(*seconds));
     }
     const std::string why = lab.problem ? "" : why_outdated(lab);
-    if (!why.empty()) return "what is drawn is old: " + why;
+    if (!why.empty()) return "Plots out of date: " + why;
     const DeviceWords device = device_words(lab);
     return device.surprising ? device.text : "";
 }

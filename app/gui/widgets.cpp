@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/gui/appearance.h"
+#include "app/gui/lab.h"
 #include "viz/imgui/canvas_imgui.h"
 
 namespace sawtooth {
@@ -24,6 +25,11 @@ int grow(ImGuiInputTextCallbackData* data) {
 bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags, const char* hint) {
     return ImGui::InputTextWithHint(label, hint, text.data(), text.capacity() + 1,
                                     flags | ImGuiInputTextFlags_CallbackResize, grow, &text);
+}
+
+void copy_text(LabState& lab, const std::string& text, const std::string& what) {
+    ImGui::SetClipboardText(text.c_str());
+    note(lab, LogLine::Kind::note, "Copied " + what + ".");
 }
 
 void tooltip(std::string_view text) {

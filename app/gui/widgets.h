@@ -12,6 +12,9 @@ namespace sawtooth {
 // A text field over a std::string; `hint` stands in it while it is empty.
 bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "");
 
+// To the clipboard, with a word of it in the Log and the status bar: "Copied the table as TSV."
+void copy_text(LabState& lab, const std::string& text, const std::string& what);
+
 // Wrapped text in a tooltip of the item before, also where that item is greyed.
 void tooltip(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "viz/heading.h"
 #include "viz/imgui/canvas_imgui.h"
@@ -49,8 +50,9 @@ void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layou
     set_up_scale(ImAxis_X1, frame.scale_x);
     set_up_scale(ImAxis_Y1, frame.scale_y);
     if (is_zoomable(figure)) {
-        if (figure.x.minimum && figure.x.maximum)
-            ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, *figure.x.minimum, *figure.x.maximum);
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, figure.x.minimum.value_or(-infinity),
+                                           figure.x.maximum.value_or(infinity));
         ImPlot::SetupAxisLinks(ImAxis_X1, &range.low, &range.high);
     } else {
         ImPlot::SetupAxisLimits(ImAxis_X1, range.low, range.high, ImPlotCond_Always);
@@ -134,9 +136,9 @@ Range moved_by_keys(Scale scale, Range range) {
 }
 
 Range within(const Axis& axis, Range range) {
-    if (!axis.minimum || !axis.maximum) return range;
-    return {std::clamp(range.low, *axis.minimum, *axis.maximum),
-            std::clamp(range.high, *axis.minimum, *axis.maximum)};
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double low = axis.minimum.value_or(-infinity), high = axis.maximum.value_or(infinity);
+    return {std::clamp(range.low, low, high), std::clamp(range.high, low, high)};
 }
 
 // "sets chunk to 128"
