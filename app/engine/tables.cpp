@@ -32,12 +32,11 @@ std::string number_or_nothing(const std::optional<double>& value) {
     return value ? short_number(*value) : "";
 }
 
-// The largest over the outputs; absent if none is known.
-std::optional<double> worst(const std::vector<OutputError>& errors,
-                            std::optional<double> OutputError::*field) {
+// The largest over the outputs; absent if unknown.
+std::optional<double> largest_absolute_error(const VariantResult& variant) {
     std::optional<double> largest;
-    for (const OutputError& error : errors)
-        if (error.*field && !(largest && *largest >= *(error.*field))) largest = error.*field;
+    for (const OutputError& error : variant.errors)
+        if (error.max_abs && !(largest && *largest >= *error.max_abs)) largest = error.max_abs;
     return largest;
 }
 
@@ -159,14 +158,12 @@ std::vector<Field> number_fields(const Result& result) {
     std::vector<Field> times = time_fields(result);
     std::vector<Field> fields = {std::move(times.front())};
     for (Field& field : speed_up_fields(result)) fields.push_back(std::move(field));
-    fields.push_back({{"rel L2", ""}, [](const VariantResult& v) {
-                          return number_or_nothing(worst(v.errors, &OutputError::rel_l2));
-                      }});
+    fields.push_back(
+        {{"rel L2", ""}, [](const VariantResult& v) { return number_or_nothing(largest_error(v)); }});
     std::move(times.begin() + 1, times.end(), std::back_inserter(fields));
     for (Field& field : metric_fields(result)) fields.push_back(std::move(field));
-    fields.push_back({{"max abs error", ""}, [](const VariantResult& v) {
-                          return number_or_nothing(worst(v.errors, &OutputError::max_abs));
-                      }});
+    fields.push_back({{"max abs error", ""},
+                      [](const VariantResult& v) { return number_or_nothing(largest_absolute_error(v)); }});
     if (std::any_of(result.variants.begin(), result.variants.end(), nonfinite_of))
         fields.push_back(
             {{"not finite", ""}, [](const VariantResult& v) { return std::to_string(nonfinite_of(v)); }});
@@ -392,8 +389,8 @@ Table sweep_table(const SweepResult& result) {
             const auto rate = bytes_per_second(cell.result->work, variant);
             add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
                  time(&TimeStatistics::q3), rate ? short_number(*rate / 1e9) : "",
-                 number_or_nothing(worst(variant.errors, &OutputError::max_abs)),
-                 number_or_nothing(worst(variant.errors, &OutputError::rel_l2)),
+                 number_or_nothing(largest_absolute_error(variant)),
+                 number_or_nothing(largest_error(variant)),
                  variant.ran() ? wrong_words(*cell.result, variant) : "", variant.refused});
         }
     }

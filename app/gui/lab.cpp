@@ -15,6 +15,7 @@
 #include "app/gui/kept_times.h"
 #include "app/gui/run_rows.h"
 #include "app/gui/sweeps.h"
+#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
@@ -64,12 +65,10 @@ Told told_of(const Result& result) {
 }
 
 void log_result(LabState& lab, const Result& result) {
-    const VariantResult* fastest = nullptr;
-    for (const VariantResult& variant : result.variants)
-        if (variant.time && (!fastest || variant.time->median < fastest->time->median)) fastest = &variant;
     std::string text = fmt::format("{} on {}, {:.0f} ms", described(result), result.device,
                                    (lab.now - lab.pending.since) * 1e3);
-    if (fastest) text += fmt::format("; fastest: {}, {}", fastest->name, short_time(fastest->time->median));
+    if (const VariantResult* const fastest = fastest_right(result))
+        text += fmt::format("; fastest correct: {}, {}", fastest->name, short_time(fastest->time->median));
     note(lab, LogLine::Kind::done, std::move(text));
     for (const std::string& words : result.notes)
         if (std::find(lab.seen_notes.begin(), lab.seen_notes.end(), words) == lab.seen_notes.end())

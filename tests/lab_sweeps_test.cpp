@@ -1,0 +1,112 @@
+// Sweeps in the background: those that figures ask for, and those that a person starts.
+
+#include <algorithm>
+
+#include "app/engine/tables.h"
+#include "app/gui/lab.h"
+#include "app/gui/panels.h"
+#include "app/gui/sweeps.h"
+#include "kernels/families.h"
+#include "tests/catch.h"
+#include "tests/fake_engine.h"
+
+namespace sawtooth {
+namespace {
+
+TEST_CASE("figure sweeps start after a rest, and again only where their base changed", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    engine.answer();
+    update(lab, 0.1);
+    CHECK(engine.sweeps.empty());
+    REQUIRE(due(lab));
+    update(lab, *due(lab));
+    const std::vector<Sweep> first = engine.sweeps;
+    REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters, Backend::cpu).size());
+    REQUIRE(sweeps_run(lab));
+
+    // The parameter that one of them sweeps: that one goes on, the others start anew.
+    const std::string swept = first[0].axes[0].parameter;
+    const Parameter& changed = row(lab, swept.c_str());
+    const auto values = sweep_values(changed, present_value(lab, changed));
+    set_parameter(lab, changed,
+                  values.front() == present_value(lab, changed) ? values.back() : values.front());
+    finish_run(lab, engine);
+    for (size_t i = first.size(); i < engine.sweeps.size(); ++i)
+        CHECK(engine.sweeps[i].axes[0].parameter != swept);
+    CHECK(engine.sweeps.size() > first.size());
+    CHECK(engine.cancelled_sweeps.size() == engine.sweeps.size() - first.size());
+}
+
+TEST_CASE("the figures of a sweep that starts anew stay, dimmed, until two new points are there", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    const auto of = [&](size_t i) -> const BackgroundSweep& { return lab.sweeps[i]; };
+    engine.cell(of(0).ticket, of(0).sweep, of(0).sweep.cells());
+    update(lab, lab.now + 0.01);
+    CHECK(of(0).figures);
+    CHECK(of(0).ticket == 0);
+    CHECK_FALSE(is_outdated(lab, of(0)));
+
+    set_parameter(lab, run_rows().front(), int64_t{77});
+    CHECK(is_outdated(lab, of(0)));
+    finish_run(lab, engine);
+    REQUIRE(of(0).ticket != 0);
+    CHECK(is_outdated(lab, of(0)));
+    engine.cell(of(0).ticket, of(0).sweep, 1);
+    update(lab, lab.now + 0.01);
+    CHECK(is_outdated(lab, of(0)));
+    engine.cell(of(0).ticket, of(0).sweep, 2);
+    update(lab, lab.now + 0.01);
+    CHECK_FALSE(is_outdated(lab, of(0)));
+}
+
+TEST_CASE("a sweep by hand takes the values that its parameter offers and can be cancelled", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    sweep_parameter(lab, row(lab, "length"));
+    REQUIRE(engine.sweeps.size() == 1);
+    const Sweep sweep = engine.sweeps[0];
+    CHECK(sweep.id.empty());
+    CHECK(sweep.axes[0].parameter == "length");
+    CHECK(sweep.axes[0].values == sweep_values(row(lab, "length"), row(lab, "length").initial));
+    CHECK(command_of(sweep).find("sawtooth sweep " + lab.family->name + " --over length=") == 0);
+    const uint64_t ticket = lab.sweeps[0].ticket;
+    stop(lab);
+    CHECK(engine.cancelled_sweeps == std::vector<uint64_t>{ticket});
+    CHECK_FALSE(sweeps_run(lab));
+}
+
+TEST_CASE("values to sweep are all choices, powers of two, or even steps about the present one", "[gui]") {
+    const auto integers = [](const std::vector<Value>& values) {
+        std::vector<int64_t> numbers;
+        for (const Value& value : values) numbers.push_back(std::get<int64_t>(value));
+        return numbers;
+    };
+    const Parameter powers =
+        integer_parameter("p", "", Group::shape, "", 64, 1, 4096, Step::powers_of_two, Renews::inputs);
+    CHECK(integers(sweep_values(powers, int64_t{64})) ==
+          std::vector<int64_t>{4, 8, 16, 32, 64, 128, 256, 512, 1024});
+    CHECK(integers(sweep_values(powers, int64_t{2})) == std::vector<int64_t>{1, 2, 4, 8, 16, 32});
+    const Parameter even =
+        integer_parameter("e", "", Group::shape, "", 20, 1, 100, Step::linear, Renews::inputs);
+    CHECK(integers(sweep_values(even, int64_t{20})) ==
+          std::vector<int64_t>{5, 10, 15, 20, 25, 30, 35, 40, 45});
+    const Parameter few = integer_parameter("f", "", Group::shape, "", 2, 1, 3, Step::linear, Renews::inputs);
+    CHECK(integers(sweep_values(few, int64_t{2})) == std::vector<int64_t>{1, 2, 3});
+    CHECK(sweep_values(flag_parameter("b", "", Group::shape, false, Renews::kernels), false).size() == 2);
+    const Parameter drawn =
+        integer_parameter("d", "", Group::run, "", 0, 0, 9, Step::linear, Renews::figures);
+    CHECK(sweep_values(drawn, int64_t{0}).empty());
+
+    for (const Family* family : families())
+        for (const Parameter& parameter : family->parameters)
+            for (const Value& value : sweep_values(parameter, parameter.initial)) {
+                INFO(family->name << " " << parameter.name << " " << to_text(value));
+                CHECK_FALSE(parameter.check(value));
+            }
+}
+
+}  // namespace
+}  // namespace sawtooth
