@@ -16,8 +16,10 @@
 #include "app/gui/launch_words.h"
 #include "app/gui/legend.h"
 #include "app/gui/panels.h"
+#include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
+#include "kernels/core/figures.h"
 #include "viz/figure_csv.h"
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/figure_imgui.h"
@@ -49,7 +51,12 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     options.size = size;
     options.heading.legend = false;
     options.dimmed = !shown.outdated.empty();
-    if (shown.figure->place == Place::timeline && !shown.sweep) options.describe_span = describer_of(lab);
+    if (!shown.sweep && has_axis_on_top(*shown.figure)) {
+        options.describe_span = describer_of(lab);
+        if (const auto found = selected_launch(lab))
+            options.outlined = {ink_of(*found->variant), found->launch->start_us,
+                                found->launch->start_us + found->launch->duration_us};
+    }
     const std::string key = axis_key(shown);
     if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end())
         options.visible = range->second;
@@ -171,11 +178,22 @@ std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_
     return heights;
 }
 
+void take_events(LabState& lab, const std::string& panel, const ShownFigure& shown,
+                 const PlotEvents& events) {
+    const std::string key = axis_key(shown);
+    if (events.visible) look_at(lab, key, events.visible);
+    if (events.fit) look_at(lab, key, {});
+    if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
+    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
+    if (const auto& click = events.track_click; click && !shown.sweep)
+        click->time ? select_launch(lab, click->ink, *click->time) : lab.selected.reset();
+    if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
+}
+
 }  // namespace
 
 void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown, ImVec2 size) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const std::string key = axis_key(shown);
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
@@ -186,11 +204,7 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
                                        : draw_figure(figure_as_drawn(lab, shown), theme_of(lab), options);
     ImGui::PopStyleVar();
     if (!shown.outdated.empty()) draw_badge(corner, size, "out of date: " + shown.outdated);
-    if (events.visible) look_at(lab, key, events.visible);
-    if (events.fit) look_at(lab, key, {});
-    if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
-    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
-    if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
+    take_events(lab, panel, shown, events);
     if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
         !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));

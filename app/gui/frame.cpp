@@ -19,13 +19,21 @@ namespace {
 
 bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal); }
 
+// What Esc leaves, one at a time.
+void leave_last(LabState& lab) {
+    if (lab.selected)
+        lab.selected.reset();
+    else
+        lab.filling.clear();
+}
+
 void take_shortcuts(LabState& lab) {
     if (pressed(ImGuiKey_F5)) submit(lab);
     if (pressed(ImGuiMod_Shift | ImGuiKey_F5)) stop(lab);
     // Esc closes popups and ends typing first.
-    if (!lab.filling.empty() && !ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
+    if (!ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
         !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup))
-        lab.filling.clear();
+        leave_last(lab);
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_F)) lab.focuses_filter = true;

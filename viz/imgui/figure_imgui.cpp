@@ -10,6 +10,7 @@
 #include "viz/heading.h"
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/readout.h"
+#include "viz/imgui/tracks_imgui.h"
 #include "viz/marks.h"
 
 namespace sawtooth {
@@ -196,6 +197,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     const Pen pen = pen_for(canvas, theme, frame, figure);
     ImPlot::PushPlotClipRect();
     draw_plot_marks(pen, figure);
+    if (options.outlined) outline_launch(pen, figure, *options.outlined);
     draw_rules(pen, figure);
     draw_texts(pen, figure);
     if (options.dimmed) canvas.box(frame.box, {theme.ground, 0.55f});
@@ -213,6 +215,8 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
         canvas.marker(Marker::circle, point->at, 6 * canvas.unit(), {theme.text});
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
         if (was_clicked()) events.chosen = point->sets;
+    } else if (hovered && was_clicked()) {
+        events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
     }
     const bool axis_hovered = ImPlot::IsAxisHovered(ImAxis_X1);
     events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);

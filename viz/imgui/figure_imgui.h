@@ -17,6 +17,12 @@ namespace sawtooth {
 using DescribeSpan = std::function<std::vector<std::pair<std::string, std::string>>(const Tracks::Track&,
                                                                                     const Tracks::Span&)>;
 
+// A launch around which an outline is drawn.
+struct OutlinedLaunch {
+    Ink ink;  // of its tracks
+    double start = 0, end = 0;
+};
+
 // How a figure is drawn in this frame. The caller keeps range and cursor by Axis::shared (or by figure where
 // that is empty) and gives them to every figure with that axis.
 struct DrawOptions {
@@ -25,6 +31,7 @@ struct DrawOptions {
     std::optional<View::Range> visible;  // of x; absent: all of it
     std::optional<double> cursor_x;      // a line across the plot
     DescribeSpan describe_span;          // for the readout; may be empty
+    std::optional<OutlinedLaunch> outlined;
     HeadingOptions heading = {};
 };
 
@@ -39,7 +46,12 @@ struct PlotEvents {
         double value = 0;
     };
     std::optional<Chosen> chosen;  // a click on a point of a line that sets a parameter
-    bool fill = false;             // double click on the title: the panel is to show this figure alone
+    struct TrackClick {
+        Ink ink = {};                // of the track
+        std::optional<double> time;  // within the span that was clicked; absent beside all of them
+    };
+    std::optional<TrackClick> track_click;
+    bool fill = false;  // double click on the title: the panel is to show this figure alone
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

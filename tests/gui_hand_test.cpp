@@ -1,0 +1,88 @@
+// What the hand does on plots: launches are selected, ranges measured, the wheel zooms and scrolls.
+
+#include "app/gui/selection.h"
+#include "tests/catch.h"
+#include "tests/gpu_result.h"
+#include "tests/user.h"
+
+namespace sawtooth {
+namespace {
+
+ImRect rect_of(ImGuiTestContext* ctx, const char* panel) { return ctx->GetWindowByRef(panel)->Rect(); }
+
+// Someone who looks at launches of a GPU.
+struct Watcher {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user{lab};
+
+    explicit Watcher(const std::function<void(Result&)>& change = {}) {
+        answer_from_gpu(engine, change);
+        user.frames(40);
+    }
+
+    // Clicks down the panel, at that share of its width, until something is as it should be.
+    bool click_down(const char* panel, float share, const std::function<bool()>& done) {
+        user.play([&](ImGuiTestContext* ctx) {
+            ctx->WindowFocus(panel);
+            const ImRect window = rect_of(ctx, panel);
+            for (float y = window.Min.y + 60; y < window.Max.y && !done(); y += 4) {
+                ctx->MouseMoveToPos({window.Min.x + share * window.GetWidth(), y});
+                ctx->MouseClick();
+                ctx->Yield(2);
+            }
+        });
+        return done();
+    }
+    bool select() {
+        return click_down("//Timeline", 0.25f, [&] { return lab.selected.has_value(); });
+    }
+};
+
+TEST_CASE("a click on a launch selects it, one beside it or Esc clears it", "[gui][window]") {
+    Watcher watcher;
+    LabState& lab = watcher.lab;
+    REQUIRE(watcher.select());
+    const auto found = selected_launch(lab);
+    REQUIRE(found);
+    const double us = lab.cursor.at("time");
+    CHECK(us >= found->launch->start_us);
+    CHECK(us <= found->launch->start_us + found->launch->duration_us);
+    CHECK(watcher.click_down("//Timeline", 0.97f, [&] { return !lab.selected; }));
+    REQUIRE(watcher.select());
+    watcher.user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
+    CHECK_FALSE(lab.selected);
+}
+
+TEST_CASE("a drag over launches pans and selects nothing", "[gui][window]") {
+    Watcher watcher;
+    watcher.user.play([](ImGuiTestContext* ctx) {
+        ctx->WindowFocus("//Timeline");
+        const ImRect window = rect_of(ctx, "//Timeline");
+        for (float y = window.Min.y + 60; y < window.Max.y; y += 8) {
+            ctx->MouseMoveToPos({window.Min.x + 0.25f * window.GetWidth(), y});
+            ctx->MouseDragWithDelta({-30, 0});
+        }
+    });
+    CHECK_FALSE(watcher.lab.selected);
+}
+
+TEST_CASE("Numbers shows the selected launch in a leaf that comes to the front", "[gui][window]") {
+    Watcher watcher;
+    watcher.user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Numbers"); });
+    REQUIRE(watcher.select());
+    watcher.user.frames(3);
+    const auto leaf = [&] {
+        bool is_there = false;
+        watcher.user.play(
+            [&](ImGuiTestContext* ctx) { is_there = ctx->ItemExists("//Numbers/tables/###launch"); });
+        return is_there;
+    };
+    CHECK(leaf());
+    CHECK(watcher.lab.selected->in_numbers);
+    watcher.user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
+    CHECK_FALSE(leaf());
+}
+
+}  // namespace
+}  // namespace sawtooth
