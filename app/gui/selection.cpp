@@ -12,6 +12,11 @@
 namespace sawtooth {
 namespace {
 
+// "12 %", "0.34 %"
+std::string percent(double share) {
+    return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
+}
+
 // From `us` to the launch; 0 within it.
 double distance(const LaunchRecord& launch, double us) {
     return std::max({0.0, launch.start_us - us, us - launch.start_us - launch.duration_us});
@@ -67,8 +72,8 @@ std::vector<std::pair<std::string, std::string>> facts_of_selected(const LabStat
         {"launch",
          fmt::format("{} of {}, starts at {}", with_thousands(static_cast<int64_t>(lab.selected->index) + 1),
                      with_thousands(variant->launch_count), short_time(launch->start_us))},
-        {"duration", fmt::format("{}, {:.2g} % of the variant's time", short_time(launch->duration_us),
-                                 100 * launch->duration_us / end_us_of(variant->launches))}};
+        {"duration", fmt::format("{}, {} of the variant's time", short_time(launch->duration_us),
+                                 percent(launch->duration_us / end_us_of(variant->launches)))}};
     if (lab.result->processors > 0) facts.emplace_back("works on", workers_words(*lab.result, *launch));
     for (auto& fact : facts_of(*launch)) facts.push_back(std::move(fact));
     return facts;
