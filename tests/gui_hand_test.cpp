@@ -2,6 +2,7 @@
 
 #include "app/gui/selection.h"
 #include "tests/catch.h"
+#include "tests/contains.h"
 #include "tests/gpu_result.h"
 #include "tests/user.h"
 
@@ -82,6 +83,48 @@ TEST_CASE("Numbers shows the selected launch in a leaf that comes to the front",
     CHECK(watcher.lab.selected->in_numbers);
     watcher.user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
     CHECK_FALSE(leaf());
+}
+
+TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clears", "[gui][window]") {
+    Watcher watcher;
+    LabState& lab = watcher.lab;
+    const auto measure = [&] {
+        watcher.user.play([](ImGuiTestContext* ctx) {
+            ctx->WindowFocus("//Timeline");
+            const ImRect window = rect_of(ctx, "//Timeline");
+            ctx->MouseMoveToPos({window.Min.x + 0.3f * window.GetWidth(), window.GetCenter().y});
+            ctx->KeyDown(ImGuiMod_Shift);
+            ctx->MouseDragWithDelta({window.GetWidth() / 4, 0});
+            ctx->KeyUp(ImGuiMod_Shift);
+            ctx->Yield(2);
+        });
+    };
+    measure();
+    REQUIRE(lab.measured);
+    CHECK(lab.view.visible.empty());  // nothing was panned
+    CHECK_FALSE(lab.selected);
+    const View::Range us = lab.measured->us;
+    CHECK(us.low < us.high);
+    CHECK(us.high == Approx(lab.cursor.at("time")));
+    CHECK(contains(lab.measured->words, "launch"));
+    CHECK(contains(lab.measured->words, ", busy "));
+
+    // It stays over a run, whose launches it then counts.
+    submit(lab);
+    answer_from_gpu(watcher.engine, [](Result& result) {
+        for (VariantResult& variant : result.variants) variant.launches = {gpu_launch("one", 0, 1000, 32)};
+    });
+    watcher.user.frames(5);
+    REQUIRE(lab.measured);
+    CHECK(contains(lab.measured->words, ": 1 launch of "));
+    CHECK(contains(lab.measured->words, "busy 100 %"));
+
+    watcher.user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
+    CHECK_FALSE(lab.measured);
+    measure();
+    REQUIRE(lab.measured);
+    watcher.user.play([](ImGuiTestContext* ctx) { ctx->MouseClick(); });
+    CHECK_FALSE(lab.measured);
 }
 
 }  // namespace

@@ -31,11 +31,15 @@ namespace {
 
 constexpr float smallest_width = 280, smallest_height = 200;  // of a figure in a grid
 
+// The same in every panel that shows it.
+std::string figure_key(const ShownFigure& shown) {
+    return fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id);
+}
+
 // Ranges and cursors are kept by axis where plots share it, else by figure.
 std::string axis_key(const ShownFigure& shown) {
     const std::string& shared = shown.figure->x.shared;
-    return shared.empty() ? fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id)
-                          : shared;
+    return shared.empty() ? figure_key(shown) : shared;
 }
 
 // What the result knows of a span of the timeline.
@@ -57,6 +61,8 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
             options.outlined = {ink_of(*found->variant), found->launch->start_us,
                                 found->launch->start_us + found->launch->duration_us};
     }
+    if (lab.measured && lab.measured->figure == figure_key(shown))
+        options.measured = {lab.measured->row, lab.measured->us, lab.measured->words};
     const std::string key = axis_key(shown);
     if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end())
         options.visible = range->second;
@@ -178,6 +184,15 @@ std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_
     return heights;
 }
 
+void take_track_click(LabState& lab, const ShownFigure& shown, const PlotEvents::TrackClick& click) {
+    lab.measured.reset();
+    if (shown.sweep) return;
+    if (click.time)
+        select_launch(lab, click.ink, *click.time);
+    else
+        lab.selected.reset();
+}
+
 void take_events(LabState& lab, const std::string& panel, const ShownFigure& shown,
                  const PlotEvents& events) {
     const std::string key = axis_key(shown);
@@ -185,8 +200,15 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
     if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
-    if (const auto& click = events.track_click; click && !shown.sweep)
-        click->time ? select_launch(lab, click->ink, *click->time) : lab.selected.reset();
+    if (events.track_click) take_track_click(lab, shown, *events.track_click);
+    if (const auto& measuring = events.measuring)
+        lab.measured = {
+            figure_key(shown),
+            measuring->row,
+            measuring->ink,
+            measuring->time,
+            !shown.sweep,
+            measured_words(shown.sweep ? nullptr : lab.result.get(), measuring->ink, measuring->time)};
     if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
 }
 

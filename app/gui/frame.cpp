@@ -21,7 +21,9 @@ bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlag
 
 // What Esc leaves, one at a time.
 void leave_last(LabState& lab) {
-    if (lab.selected)
+    if (lab.measured)
+        lab.measured.reset();
+    else if (lab.selected)
         lab.selected.reset();
     else
         lab.filling.clear();

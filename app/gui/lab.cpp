@@ -291,6 +291,7 @@ void choose_family(LabState& lab, const Family& family) {
     lab.hidden_variants.clear();
     lab.filling.clear();
     lab.selected.reset();
+    lab.measured.reset();
     submit(lab);
 }
 

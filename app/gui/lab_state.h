@@ -169,6 +169,16 @@ struct LabState {
         bool in_numbers = false, in_occupancy = false;  // was brought into sight there
     };
     std::optional<SelectedLaunch> selected;
+    // The range of time that a person measured on a figure.
+    struct MeasuredTime {
+        std::string figure;  // what figure_view.cpp calls it, whatever the panel
+        size_t row = 0;
+        Ink ink;  // of its track
+        View::Range us;
+        bool of_result = true;  // else of a sweep
+        std::string words;
+    };
+    std::optional<MeasuredTime> measured;
 
     // The window itself.
     Settings settings;

@@ -54,6 +54,22 @@ std::optional<FoundLaunch> selected_launch(const LabState& lab) {
 
 void keep_selection(LabState& lab) {
     if (lab.result->complete && !selected_launch(lab)) lab.selected.reset();
+    if (auto& measured = lab.measured; measured && measured->of_result)
+        measured->words = measured_words(lab.result.get(), measured->ink, measured->us);
+}
+
+std::string measured_words(const Result* result, const Ink& ink, View::Range us) {
+    const double length = us.high - us.low;
+    std::string words = short_time(length);
+    for (size_t i = 0; result && i < result->variants.size(); ++i) {
+        const VariantResult& variant = result->variants[i];
+        if (ink_of(variant) != ink || variant.launches.empty() || length <= 0) continue;
+        const int64_t count = launches_within(variant.launches, us);
+        words +=
+            fmt::format(": {} {} of {}, busy {}", with_thousands(count), count == 1 ? "launch" : "launches",
+                        variant.name, percent(busy_us_of(variant.launches, us) / length));
+    }
+    return words;
 }
 
 std::string title_of_selected(const LabState& lab) {

@@ -24,6 +24,10 @@ std::optional<FoundLaunch> selected_launch(const LabState& lab);
 // Once a result is complete: forgets a launch that it does not have.
 void keep_selection(LabState& lab);
 
+// "12.3 us: 17 launches of sequential, busy 62 %", of the variant with that ink; of another one the length
+// alone.
+std::string measured_words(const Result* result, const Ink& ink, View::Range us);
+
 // "Launch 17: chain_walk"
 std::string title_of_selected(const LabState& lab);
 // All that is known of it, as names and values: those of launch_words.h, its variant, its time and workers.

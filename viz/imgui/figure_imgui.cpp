@@ -1,6 +1,7 @@
 #include "viz/imgui/figure_imgui.h"
 
 #include <implot.h>
+#include <implot_internal.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,8 @@
 namespace sawtooth {
 namespace {
 
-constexpr double key_step = 0.15;  // of the visible range, that a press of W, A, S or D zooms or pans
+constexpr double key_step = 0.15;   // of the visible range, that a press of W, A, S or D zooms or pans
+constexpr float wheel_step = 0.1f;  // likewise, for a step of the wheel
 
 double to_log2(double value, void*) { return place_of(Scale::log2, value); }
 double from_log2(double place, void*) { return value_at(Scale::log2, place); }
@@ -177,6 +179,19 @@ bool was_clicked() {
            ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] < threshold * threshold;
 }
 
+// With Shift a drag measures and the wheel pans, which ImPlot does not know.
+void set_up_input() {
+    const bool shift = ImGui::GetIO().KeyShift;
+    ImPlotInputMap& map = ImPlot::GetInputMap();
+    map.Pan = shift ? ImGuiMouseButton_Middle : ImGuiMouseButton_Left;
+    map.ZoomRate = shift ? 0 : wheel_step;
+}
+
+bool is_measuring() {
+    return ImGui::GetIO().KeyShift && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
+           ImGui::GetActiveID() == ImPlot::GetCurrentPlot()->ID;
+}
+
 PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions& options, const Box& area) {
     PlotEvents events;
     ImGuiCanvas measure(ImGui::GetWindowDrawList());
@@ -190,6 +205,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
                       area.bottom - area.top - layout.above + 4 * measure.unit()};
     constexpr ImPlotFlags flags = ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText |
                                   ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect;
+    set_up_input();
     if (!ImPlot::BeginPlot("##plot", size, flags)) return events;
     set_up_axes(measure, figure, layout, range);
     const Frame frame = placed_frame(layout.frame);
@@ -200,6 +216,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     if (options.outlined) outline_launch(pen, figure, *options.outlined);
     draw_rules(pen, figure);
     draw_texts(pen, figure);
+    if (options.measured) draw_measured(pen, figure, *options.measured);
     if (options.dimmed) canvas.box(frame.box, {theme.ground, 0.55f});
 
     const bool hovered = ImPlot::IsPlotHovered();
@@ -217,6 +234,10 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
         if (was_clicked()) events.chosen = point->sets;
     } else if (hovered && was_clicked()) {
         events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
+    }
+    if (is_measuring()) {
+        const ImVec2 from = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
+        events.measuring = measured_by(pen, figure, {from.x, from.y}, {mouse.x, mouse.y});
     }
     const bool axis_hovered = ImPlot::IsAxisHovered(ImAxis_X1);
     events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);

@@ -23,6 +23,13 @@ struct OutlinedLaunch {
     double start = 0, end = 0;
 };
 
+// A range of time that was measured, as a band over the rows that are as wide as this one.
+struct MeasuredRange {
+    size_t row = 0;
+    View::Range time;
+    std::string words;  // written on it
+};
+
 // How a figure is drawn in this frame. The caller keeps range and cursor by Axis::shared (or by figure where
 // that is empty) and gives them to every figure with that axis.
 struct DrawOptions {
@@ -32,6 +39,7 @@ struct DrawOptions {
     std::optional<double> cursor_x;      // a line across the plot
     DescribeSpan describe_span;          // for the readout; may be empty
     std::optional<OutlinedLaunch> outlined;
+    std::optional<MeasuredRange> measured;
     HeadingOptions heading = {};
 };
 
@@ -51,7 +59,13 @@ struct PlotEvents {
         std::optional<double> time;  // within the span that was clicked; absent beside all of them
     };
     std::optional<TrackClick> track_click;
-    bool fill = false;  // double click on the title: the panel is to show this figure alone
+    struct Measuring {
+        size_t row = 0;
+        Ink ink;  // of its track
+        View::Range time;
+    };
+    std::optional<Measuring> measuring;  // a drag over tracks with Shift
+    bool fill = false;                   // double click on the title: the panel is to show this figure alone
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

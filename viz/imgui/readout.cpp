@@ -114,6 +114,7 @@ struct Readout {
             row("from", with_unit(span.start, figure.x.unit) + " to " + with_unit(span.end, figure.x.unit));
             if (describe_span)
                 for (const auto& [name, value] : describe_span(track, span)) row(name, value);
+            if (describe_span) row("a click", "selects the launch; Shift+drag measures a range of time");
             return;
         }
         if (track.x.empty()) {
