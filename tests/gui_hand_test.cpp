@@ -127,5 +127,64 @@ TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clear
     CHECK_FALSE(lab.measured);
 }
 
+TEST_CASE("the wheel zooms at the pointer, and to the side or with Shift it pans", "[gui][window]") {
+    Watcher watcher;
+    LabState& lab = watcher.lab;
+    const auto at_middle = [&](const std::function<void(ImGuiTestContext*)>& action) {
+        watcher.user.play([&](ImGuiTestContext* ctx) {
+            ctx->WindowFocus("//Timeline");
+            ctx->MouseMoveToPos(rect_of(ctx, "//Timeline").GetCenter());
+            ctx->Yield(2);
+            action(ctx);
+            ctx->Yield(3);
+        });
+        return lab.view.visible.contains("time") ? lab.view.visible.at("time") : View::Range{};
+    };
+    const float scrolled = ImGui::FindWindowByName("Timeline")->Scroll.y;
+    const View::Range zoomed = at_middle([](ImGuiTestContext* ctx) { ctx->MouseWheelY(6); });
+    const double width = zoomed.high - zoomed.low, at = lab.cursor.at("time");
+    CHECK(width > 0);
+    CHECK(zoomed.low < at);
+    CHECK(at < zoomed.high);
+    const View::Range left = at_middle([](ImGuiTestContext* ctx) {
+        ctx->KeyDown(ImGuiMod_Shift);
+        ctx->MouseWheelY(1);
+        ctx->KeyUp(ImGuiMod_Shift);
+    });
+    CHECK(left.low < zoomed.low);
+    CHECK(left.high - left.low == Approx(width));
+    const View::Range right = at_middle([](ImGuiTestContext* ctx) { ctx->MouseWheelX(-2); });
+    CHECK(right.low > left.low);
+    CHECK(right.high - right.low == Approx(width));
+    const View::Range first = at_middle([](ImGuiTestContext* ctx) { ctx->MouseWheelX(100); });
+    CHECK(first.low == Approx(0).margin(1e-9));
+    CHECK(first.high == Approx(width));
+    CHECK(ImGui::FindWindowByName("Timeline")->Scroll.y == scrolled);
+    CHECK(lab.view.visible.size() == 1);  // no plot with another axis moved
+}
+
+TEST_CASE("beside its plots a panel scrolls, and over one that cannot be zoomed", "[gui][window]") {
+    Watcher watcher([](Result& result) {
+        for (VariantResult& variant : result.variants)
+            for (int i = 0; i < 8; ++i)
+                variant.launches.push_back(
+                    gpu_launch(std::string(1, static_cast<char>('a' + i)) + "_kernel", 100 + i, 1, 32));
+    });
+    const auto scroll_after = [&](const char* panel, ImVec2 share) {
+        watcher.user.play([&](ImGuiTestContext* ctx) {
+            ctx->WindowFocus(panel);
+            const ImRect window = rect_of(ctx, panel);
+            ctx->MouseMoveToPos(
+                {window.Min.x + share.x * window.GetWidth(), window.Min.y + share.y * window.GetHeight()});
+            ctx->MouseWheelY(-2);
+            ctx->Yield(5);
+        });
+        return ImGui::FindWindowByName(panel + 2)->Scroll.y;
+    };
+    CHECK(scroll_after("//Timeline", {0.02f, 0.6f}) > 0);
+    CHECK(scroll_after("//Occupancy", {0.7f, 0.7f}) > 0);
+    CHECK(watcher.lab.view.visible.empty());
+}
+
 }  // namespace
 }  // namespace sawtooth

@@ -17,6 +17,7 @@
 namespace sawtooth {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double key_step = 0.15;   // of the visible range, that a press of W, A, S or D zooms or pans
 constexpr float wheel_step = 0.1f;  // likewise, for a step of the wheel
 
@@ -53,7 +54,6 @@ void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layou
     set_up_scale(ImAxis_X1, frame.scale_x);
     set_up_scale(ImAxis_Y1, frame.scale_y);
     if (is_zoomable(figure)) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, figure.x.minimum.value_or(-infinity),
                                            figure.x.maximum.value_or(infinity));
         ImPlot::SetupAxisLinks(ImAxis_X1, &range.low, &range.high);
@@ -125,23 +125,43 @@ void draw_cursor(const Pen& pen, double x) {
     pen.canvas.path(std::array<Point, 2>{{{at, box.top}, {at, box.bottom}}}, {{pen.theme.text, 0.6f}, 1});
 }
 
-// W and S zoom about the middle, A and D pan, as on timelines of other profilers.
-Range moved_by_keys(Scale scale, Range range) {
-    if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl) return range;
-    double low = place_of(scale, range.low), high = place_of(scale, range.high);
-    const double step = (high - low) * key_step;
-    if (ImGui::IsKeyPressed(ImGuiKey_W)) low += step, high -= step;
-    if (ImGui::IsKeyPressed(ImGuiKey_S)) low -= step, high += step;
-    if (ImGui::IsKeyPressed(ImGuiKey_A)) low -= step, high -= step;
-    if (ImGui::IsKeyPressed(ImGuiKey_D)) low += step, high += step;
-    if (low == place_of(scale, range.low) && high == place_of(scale, range.high)) return range;
-    return {value_at(scale, low), value_at(scale, high)};
+// Grown at both ends by that share of it, as far as the axis goes.
+Range grown(const Axis& axis, Range range, double share) {
+    const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
+    const double step = (high - low) * share;
+    return {std::max(value_at(axis.scale, low - step), axis.minimum.value_or(-infinity)),
+            std::min(value_at(axis.scale, high + step), axis.maximum.value_or(infinity))};
 }
 
-Range within(const Axis& axis, Range range) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const double low = axis.minimum.value_or(-infinity), high = axis.maximum.value_or(infinity);
-    return {std::clamp(range.low, low, high), std::clamp(range.high, low, high)};
+// Moved by that share of it, or until the axis ends: it stays as wide.
+Range panned(const Axis& axis, Range range, double share) {
+    const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
+    double step = (high - low) * share;
+    if (axis.minimum && step < 0)
+        step = std::min(std::max(step, place_of(axis.scale, *axis.minimum) - low), 0.0);
+    if (axis.maximum && step > 0)
+        step = std::max(std::min(step, place_of(axis.scale, *axis.maximum) - high), 0.0);
+    return {value_at(axis.scale, low + step), value_at(axis.scale, high + step)};
+}
+
+// W and S zoom about the middle, A and D pan, as on timelines of other profilers.
+Range moved_by_keys(const Axis& axis, Range range) {
+    if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl) return range;
+    if (ImGui::IsKeyPressed(ImGuiKey_W)) range = grown(axis, range, -key_step);
+    if (ImGui::IsKeyPressed(ImGuiKey_S)) range = grown(axis, range, key_step);
+    if (ImGui::IsKeyPressed(ImGuiKey_A)) range = panned(axis, range, -key_step);
+    if (ImGui::IsKeyPressed(ImGuiKey_D)) range = panned(axis, range, key_step);
+    return range;
+}
+
+// ImPlot zooms with the wheel. To the side, or with Shift, it pans, unless the wheel is scrolling the panel
+// under the plot.
+Range moved_by_wheel(const Axis& axis, ImGuiID plot, Range range) {
+    if (!ImGui::TestKeyOwner(ImGuiKey_MouseWheelY, plot)) return range;
+    ImGui::SetKeyOwner(ImGuiKey_MouseWheelX, plot);
+    const ImGuiIO& io = ImGui::GetIO();
+    const float steps = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
+    return steps == 0 ? range : panned(axis, range, static_cast<double>(-steps * wheel_step));
 }
 
 // "sets chunk to 128"
@@ -187,9 +207,9 @@ void set_up_input() {
     map.ZoomRate = shift ? 0 : wheel_step;
 }
 
-bool is_measuring() {
+bool is_measuring(ImGuiID plot) {
     return ImGui::GetIO().KeyShift && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
-           ImGui::GetActiveID() == ImPlot::GetCurrentPlot()->ID;
+           ImGui::GetActiveID() == plot;
 }
 
 PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions& options, const Box& area) {
@@ -207,6 +227,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
                                   ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect;
     set_up_input();
     if (!ImPlot::BeginPlot("##plot", size, flags)) return events;
+    const ImGuiID plot = ImPlot::GetCurrentPlot()->ID;
     set_up_axes(measure, figure, layout, range);
     const Frame frame = placed_frame(layout.frame);
     ImGuiCanvas canvas(ImPlot::GetPlotDrawList());
@@ -235,7 +256,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     } else if (hovered && was_clicked()) {
         events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
     }
-    if (is_measuring()) {
+    if (is_measuring(plot)) {
         const ImVec2 from = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
         events.measuring = measured_by(pen, figure, {from.x, from.y}, {mouse.x, mouse.y});
     }
@@ -252,7 +273,8 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     if (hovered && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
         draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
                      point ? words_of(point->sets) : "");
-    if (zoomable && hovered) range = within(figure.x, moved_by_keys(frame.scale_x, range));
+    if (zoomable && (hovered || axis_hovered))
+        range = moved_by_wheel(figure.x, plot, moved_by_keys(figure.x, range));
     if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;
     return events;
 }
