@@ -22,7 +22,7 @@ const std::vector<Tracks::Track>& tracks_of(const Figure& figure) {
     return std::get<Tracks>(figure.marks.at(0)).tracks;
 }
 
-TEST_CASE("theoretical occupancy stands beside the achieved one, with what limits it", "[profiling]") {
+TEST_CASE("the achieved occupancy is a tick on the theoretical bar, with what limits it", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a GPU");
     result->variants.resize(1);
     const Figure figure = occupancy_figure(*result);
@@ -30,15 +30,45 @@ TEST_CASE("theoretical occupancy stands beside the achieved one, with what limit
     CHECK(figure.missing.empty());
     CHECK(*figure.x.minimum == 0);
     CHECK(*figure.x.maximum == 100);
-    REQUIRE(figure.y.categories.size() == 6);  // three kinds of launch, two bars each
+    REQUIRE(figure.y.categories.size() == 6);  // three kinds of launch, a bar and a line of words each
     REQUIRE(bars_of(figure).bars.size() == 6);
     CHECK(figure.y.categories[0] == "sequential: upsweep");
-    CHECK(figure.y.categories[1] == "sequential: upsweep, achieved");
+    CHECK(figure.y.categories[1].empty());
     const Bar& theory = bars_of(figure).bars[0];
     CHECK(theory.segments.at(0).length == Approx(75));
     CHECK(theory.text == "75 %, limited by registers");
-    CHECK(bars_of(figure).bars[1].segments.at(0).length == Approx(62));
+    REQUIRE(theory.tick);
+    CHECK(theory.tick->length == Approx(62));
+    CHECK(theory.launches == std::vector<std::string>{"upsweep"});
+    CHECK(bars_of(figure).bars[1].segments.empty());
     CHECK(bars_of(figure).bars[1].text == "62 % achieved");
+    CHECK(bars_of(figure).bars[1].launches == theory.launches);
+}
+
+TEST_CASE("a grid that is too small for the GPU is told as the reason of low occupancy", "[profiling]") {
+    const auto result = gpu_result(scan_on_gpu(), "a GPU");
+    result->variants.resize(1);
+    result->processors = 132;
+    VariantResult& variant = result->variants[0];
+    variant.launches.resize(1);
+    const auto words = [&](std::vector<int64_t> blocks, int hold) {
+        variant.launches.resize(1);
+        variant.launches.resize(blocks.size(), variant.launches.front());
+        for (size_t i = 0; i < blocks.size(); ++i) {
+            LaunchInfo info = *variant.launches[i].info;
+            info.grid = {blocks[i], 1, 1};
+            variant.launches[i].info = std::make_shared<const LaunchInfo>(info);
+            variant.launches[i].occupancy.blocks = hold;
+        }
+        return bars_of(occupancy_figure(*result)).bars.at(1).text;
+    };
+    CHECK(words({16}, 4) == "62 % achieved: 16 of 132 SMs have work");
+    CHECK(words({1, 16}, 4) == "62 % achieved: 1 to 16 of 132 SMs have work");
+    CHECK(words({160}, 4) == "62 % achieved: 160 blocks, room for 528");
+    CHECK(words({528}, 4) == "62 % achieved");
+    CHECK(words({160}, 0) == "62 % achieved");
+    variant.launches.front().occupancy.achieved.reset();
+    CHECK(words({16}, 4) == "16 of 132 SMs have work");
 }
 
 TEST_CASE("with a chip chosen the occupancy drawn is the theory of that chip", "[profiling]") {
@@ -64,6 +94,7 @@ TEST_CASE("launches whose names differ in a number alone share a bar", "[profili
     variant.launches[2].occupancy.achieved.reset();
     const Figure figure = occupancy_figure(*result);
     REQUIRE(bars_of(figure).bars.size() == 2);
+    CHECK(bars_of(figure).bars[0].launches == std::vector<std::string>{"up_1", "up_2", "up_12"});
     CHECK(figure.y.categories[0] == "sequential");
     CHECK(bars_of(figure).bars[1].text == "47 % achieved");  // the mean of those that were counted
     variant.launches[2].occupancy.theoretical = 0.5;
