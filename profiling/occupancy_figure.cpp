@@ -82,28 +82,34 @@ std::string words_of_grid(const Kind& kind, int multiprocessors) {
     return kind.most_blocks < room ? most + " blocks, room for " + with_thousands(room) : "";
 }
 
-// A bar for the theory of a kind with a tick at what was achieved, and under it in words why that is low.
+// A bar for the theory of a kind with a tick at what was achieved, and under it, a line each, why it is low.
 void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiprocessors, Bars& bars,
               std::vector<std::string>& categories) {
-    Bar bar, reason;
-    bar.ink = reason.ink = ink;
-    bar.launches = reason.launches = kind.names;
+    Bar bar;
+    bar.ink = ink;
+    bar.launches = kind.names;
+    std::vector<std::string> reasons;
     if (const auto& share = kind.occupancy.theoretical) {
-        const std::string& limiter = kind.occupancy.limiter;
         bar.segments = {{"theoretical", 100 * *share}};
-        bar.text = percent(*share) + (limiter.empty() ? "" : ", limited by " + limiter);
+        bar.text = percent(*share);
+        if (!kind.occupancy.limiter.empty()) reasons.push_back("limited by " + kind.occupancy.limiter);
     }
-    reason.text = words_of_grid(kind, multiprocessors);
     if (kind.counted > 0) {
         const double share = kind.achieved_sum / kind.counted;
         bar.tick = {"achieved", 100 * share};
-        reason.text = percent(share) + " achieved" + (reason.text.empty() ? "" : ": " + reason.text);
+        bar.text = percent(share) + (bar.text.empty() ? " achieved" : " of " + bar.text);
     }
-    bars.bars.push_back(std::move(bar));
+    if (std::string words = words_of_grid(kind, multiprocessors); !words.empty())
+        reasons.push_back(std::move(words));
+    bars.bars.push_back(bar);
     categories.push_back(name);
-    if (reason.text.empty()) return;
-    bars.bars.push_back(std::move(reason));
-    categories.push_back("");
+    bar.segments.clear();
+    bar.tick.reset();
+    for (std::string& words : reasons) {
+        bar.text = std::move(words);
+        bars.bars.push_back(bar);
+        categories.push_back("");
+    }
 }
 
 }  // namespace
@@ -113,9 +119,9 @@ Figure occupancy_figure(const Result& result) {
     const bool chosen = !result.request.arch.empty();
     Figure figure = new_figure(
         "occupancy", Place::occupancy, chosen ? "Occupancy in theory, " + result.request.arch : "Occupancy",
-        "Warps resident on a multiprocessor (SM), of those that it has room for. The tick is what was "
-        "achieved.",
-        {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {.label = "launch"});
+        "Warps resident on a multiprocessor (SM), of those that it has room for: achieved (the tick) of "
+        "theoretical, and why it is low.",
+        {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {});
     Bars bars;
     for (const VariantResult& variant : result.variants) {
         std::vector<Kind> kinds = chosen ? kinds_compiled(variant) : kinds_that_ran(variant);
