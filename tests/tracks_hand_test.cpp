@@ -93,12 +93,15 @@ TEST_CASE("a drag measures time in the scale of its row, and is drawn in the row
     CHECK(measuring->time.low == Approx(55));
     CHECK(measuring->time.high == Approx(65));
     CHECK_FALSE(measured_by(drawn.pen, drawn.figure, {-10, 50}, drawn.at(20, 2)));
-    draw_measured(drawn.pen, drawn.figure, {1, measuring->time, "10 us"});
+    draw_measured(drawn.pen, drawn.figure, {1, measuring->ink, measuring->time, "10 us"});
     CHECK(drawn.canvas.boxes.size() == 2);  // one row, and the ground of the words
     CHECK(contains(drawn.canvas.texts, "10 us"));
     drawn.canvas.boxes.clear();
-    draw_measured(drawn.pen, drawn.figure, {0, {10, 20}, "10 us"});
+    draw_measured(drawn.pen, drawn.figure, {0, measuring->ink, {10, 20}, "10 us"});
     CHECK(drawn.canvas.boxes.size() == 3);
+    drawn.canvas.boxes.clear();
+    draw_measured(drawn.pen, drawn.figure, {2, measuring->ink, {10, 20}, "10 us"});  // now another variant's
+    CHECK(drawn.canvas.boxes.empty());
 }
 
 }  // namespace

@@ -23,9 +23,10 @@ struct OutlinedLaunch {
     double start = 0, end = 0;
 };
 
-// A range of time that was measured, as a band over the rows that are as wide as this one.
+// A measured range of time, drawn as a band over the rows with the time scale of this one.
 struct MeasuredRange {
     size_t row = 0;
+    Ink ink;  // of its track; a row with another one is not it any more, and nothing is drawn
     View::Range time;
     std::string words;  // written on it
 };
