@@ -47,10 +47,11 @@ SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, lau
                 launch_programmatic_us)
 SAWTOOTH_FIELDS(Ceilings, processor, date, threads, copy_bytes_per_second, triad_bytes_per_second,
                 operations_per_second, launch_us, gpu)
+SAWTOOTH_FIELDS(Copy, bytes, us)
 SAWTOOTH_FIELDS(Clocks, before_mhz, after_mhz, highest_mhz, throttled)
 SAWTOOTH_FIELDS(Hop, name, ms)
 SAWTOOTH_FIELDS(Result, request, parameters, backend, device, processors, inputs, reference, work, variants,
-                ceilings, clocks, notes, hops, complete)
+                ceilings, copy, clocks, notes, hops, complete)
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
 SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, shared)

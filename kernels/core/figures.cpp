@@ -222,6 +222,11 @@ Figure times_figure(const Result& result) {
         if (!variant.time) continue;
         const TimeStatistics& time = *variant.time;
         bars.bars.push_back({ink_of(variant), segments_of(variant), time.q1, time.q3, short_time(time.median),
+std::string rate_words(const Copy& copy) {
+    const double rate = copy.gigabytes_per_second();
+    return short_number(rate < 10 ? std::round(10 * rate) / 10 : std::round(rate)) + " GB/s";
+}
+
                              wrong_words(result, variant)});
         figure.y.categories.push_back(variant.name);
         shortest = std::min(shortest, time.median);
@@ -242,12 +247,11 @@ Figure times_figure(const Result& result) {
     if (const std::string words = scatter_words(result); !words.empty())
         figure.caption = words + " " + figure.caption;
     figure.marks.push_back(std::move(bars));
-    if (result.ceilings && result.work.bytes > 0) {
-        const double limit = result.work.bytes / result.ceilings->copy_bytes_per_second * 1e6;
-        figure.marks.push_back(Rule{Rule::Across::x, limit, "copy " + short_time(limit), {Ink::Role::limit}});
-        figure.caption += " The line is a copy of as many bytes (" + short_bytes(result.work.bytes) +
-                          ") at " + short_number(std::round(result.ceilings->copy_bytes_per_second / 1e9)) +
-                          " GB/s.";
+    if (const auto& copy = result.copy) {
+        const std::string words =
+            "copy of " + short_bytes(copy->bytes) + ": " + short_time(copy->us) + ", " + rate_words(*copy);
+        figure.marks.push_back(Rule{Rule::Across::x, copy->us, words, {Ink::Role::limit}});
+        figure.caption += " The line is a copy of as many bytes, measured like the variants.";
     }
     return figure;
 }

@@ -191,10 +191,15 @@ Figure tree_figure(const Parameters& parameters) {
         std::move(tree), std::move(rows));
 }
 
-std::optional<double> copy_gigabytes(const SweepResult& sweep) {
-    for (const SweepCell& cell : sweep.cells)
-        if (cell.result && cell.result->ceilings) return cell.result->ceilings->copy_bytes_per_second / 1e9;
-    return {};
+// Of copies of as many bytes.
+Line copy_rates(const SweepResult& sweep) {
+    Line line = line_of("a copy", {Ink::Role::limit}, {});
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result || !cell.result->copy) continue;
+        line.x.push_back(static_cast<double>(std::get<int64_t>(cell.values.front())));
+        line.y.push_back(cell.result->copy->gigabytes_per_second());
+    }
+    return line;
 }
 
 double speed_up(const Result& result, const VariantResult& variant) {
@@ -218,9 +223,7 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
     Figure rate = figure_against("rate", "Bytes that must move, over the time that was taken.", length,
                                  {.label = "rate", .unit = "GB/s", .minimum = 0},
                                  timed_curves_of(sweep, gigabytes_per_second));
-    if (const auto copy = copy_gigabytes(sweep))
-        rate.marks.push_back(
-            Rule{Rule::Across::y, *copy, fmt::format("copy {:.1f} GB/s", *copy), {Ink::Role::limit}});
+    if (rate.missing.empty()) rate.marks.push_back(copy_rates(sweep));
     return {std::move(time), std::move(faster), std::move(rate)};
 }
 
