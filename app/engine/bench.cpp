@@ -54,21 +54,6 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     return pairs;
 }
 
-// Cost of an empty launch in a chain like the plan's.
-double empty_launch_us(const Ceilings& ceilings, Follow follow) {
-    if (!ceilings.gpu || follow == Follow::wait) return ceilings.launch_us;
-    const Ceilings::Gpu& gpu = *ceilings.gpu;
-    if (follow == Follow::stream) return gpu.launch_stream_us;
-    if (follow == Follow::graph) return gpu.launch_graph_us;
-    return gpu.launch_programmatic_us.value_or(gpu.launch_graph_us);
-}
-
-// bf16 products run on tensor cores.
-double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters) {
-    const bool bf16 = parameters.has("precision") && parameters.is("precision", "bf16");
-    return ceilings.gpu && bf16 ? ceilings.gpu->bf16_operations_per_second : ceilings.operations_per_second;
-}
-
 int64_t positions_of(const Family& family, const Parameters& parameters) {
     const Parameter* const row = family.parameter(family.sequence_axis);
     return row ? parameters.integer(row->name) : 0;

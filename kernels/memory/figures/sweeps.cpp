@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "kernels/core/ceilings.h"
+#include "kernels/core/correctness.h"
 #include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
@@ -136,37 +138,17 @@ Figure time_against_error(const SweepResult& sweep) {
     return figure;
 }
 
-// Time predicted from launch cost, work and ceilings alone, beside what was measured.
-
-// Of one launch in a chain of them. Those of a GPU are as the parameter `launch` says.
-double launch_cost_us(const Result& result) {
-    const Ceilings& ceilings = *result.ceilings;
-    if (!ceilings.gpu) return ceilings.launch_us;
-    const Ceilings::Gpu& gpu = *ceilings.gpu;
-    const std::string& way = result.parameters.text("launch");
-    if (way == "stream") return gpu.launch_stream_us;
-    if (way == "graph") return gpu.launch_graph_us;
-    return way == "graph_pdl" ? gpu.launch_programmatic_us.value_or(gpu.launch_graph_us) : ceilings.launch_us;
-}
-
-// Products run on tensor cores where the precision allows it; tf32 at half the rate of bf16, by their design.
-double operations_per_second(const Result& result) {
-    const Ceilings& ceilings = *result.ceilings;
-    if (!ceilings.gpu || result.parameters.is("precision", "f32")) return ceilings.operations_per_second;
-    const double bf16 = ceilings.gpu->bf16_operations_per_second;
-    return result.parameters.is("precision", "bf16") ? bf16 : bf16 / 2;
-}
-
-// Nothing is fitted: every launch costs what an empty one does, and then what its operations or its bytes
-// take, whichever is longer, at the rates that the machine was measured at. A launch whose items do not
-// divide among the workers waits for the last of them.
+// The time predicted from launch cost, work and ceilings alone. Nothing is fitted: every launch costs what an
+// empty one does, and then what its operations or its bytes take, whichever is longer, at the rates that the
+// machine was measured at. A launch whose items do not divide among the workers waits for the last of them.
 double predicted_us(const LaunchInfo& info, const Result& result) {
     const auto items = static_cast<double>(std::max<int64_t>(info.grid.x * info.grid.y * info.grid.z, 1));
     const auto workers = static_cast<double>(std::max(result.processors, 1));
     const double longest_share = std::ceil(items / workers) / items;
-    const double compute = info.work.operations / (operations_per_second(result) / workers) * longest_share;
+    const double rate = peak_operations_per_second(*result.ceilings, result.parameters) / workers;
+    const double compute = info.work.operations / rate * longest_share;
     const double move = info.work.bytes / result.ceilings->copy_bytes_per_second;
-    return launch_cost_us(result) + 1e6 * std::max(compute, move);
+    return empty_launch_us(*result.ceilings, follow_of(result.parameters)) + 1e6 * std::max(compute, move);
 }
 
 double predicted(const Result& result, const VariantResult& variant) {
