@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 
 namespace sawtooth {
@@ -74,7 +75,11 @@ std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
         }
     }
     std::vector<Line> in_order;
-    for (auto& [place, line] : lines) in_order.push_back(std::move(line));
+    for (auto& [place, line] : lines) {
+        const auto is_right = [](const std::string& words) { return words.empty(); };
+        if (std::all_of(line.wrong.begin(), line.wrong.end(), is_right)) line.wrong.clear();
+        in_order.push_back(std::move(line));
+    }
     return in_order;
 }
 
@@ -84,6 +89,7 @@ std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number) 
     });
 }
 
+            line.wrong.push_back(wrong_words(*cell.result, variant));
 double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
 
 void add_lines(Figure& figure, std::vector<Line> lines) {

@@ -18,6 +18,7 @@ Axis swept_axis(const SweepAxis& swept, const Parameter& parameter);
 
 // A curve a variant, in the family's order, over the cells where it ran and the number is known; NaN is a
 // gap. The second axis of two makes a curve each. A click on a point sets the parameter of the first axis.
+// Points say what is wrong with the outputs that they stand for.
 using Number = std::function<std::optional<double>(const Result&, const VariantResult&)>;
 std::vector<Line> curves_of(const SweepResult& sweep, const Number& number);
 // The same of a number that is made of the variant's time, over the cells that were timed.
