@@ -197,6 +197,9 @@ void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at) {
         const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / (ring.size() - 1);
         ring[i] = {at.x + radius * std::cos(angle), at.y + radius * std::sin(angle)};
     }
+    canvas.marker(Marker::circle, at, radius, {theme.ground});
+    canvas.path(ring, {{theme.limit}, 1.5f});
+    canvas.marker(Marker::cross, at, 0.8f * radius, {theme.limit});
 }
 
 void draw(const Pen& pen, const Line& line) {
@@ -290,8 +293,8 @@ void draw_rules(const Pen& pen, const Figure& figure) {
     }
 }
 
-void draw_rule_labels(const Pen& pen, const Figure& figure, float beside) {
-    for (const RuleLabel& label : rule_labels(pen.canvas, figure, pen.frame, beside)) {
+void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout) {
+    for (const RuleLabel& label : rule_labels(pen.canvas, figure, pen.frame, layout)) {
         const Ink& ink = label.rule->ink;
         const Colour colour =
             ink.role == Ink::Role::quiet ? Colour{pen.theme.quiet_text} : stroke_of(ink, pen.theme).colour;

@@ -40,7 +40,7 @@ void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at);
 // notes, moved apart; and outside of the plot the labels of the lines.
 void draw_rules(const Pen& pen, const Figure& figure);
 void draw_texts(const Pen& pen, const Figure& figure);
-void draw_rule_labels(const Pen& pen, const Figure& figure, float beside);
+void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout);
 
 // The scale of a heat map, to the right of the plot.
 void draw_colour_bar(const Pen& pen, const Figure& figure);
