@@ -127,10 +127,9 @@ Figure time_against_chunk(const SweepResult& sweep) {
 
 // A strategy's curve through its chunks.
 Figure time_against_error(const SweepResult& sweep) {
-    Figure figure =
-        new_figure("time-against-error", Place::views, "Time against error: the trade-off",
-                   "Down and to the left is better. Every point is a chunk: a click on it sets it.",
-                   {.label = "relative error of y, L2", .scale = Scale::log10}, time_axis());
+    Figure figure = new_figure("time-against-error", Place::views, "Time against error: the trade-off",
+                               "Down and to the left is better; every point is a chunk.",
+                               relative_error_axis(), time_axis());
     std::vector<Line> lines = chunk_curves(sweep, median_us);
     const std::vector<Line> errors = chunk_curves(sweep, error_of_y);
     for (size_t i = 0; i < lines.size(); ++i) lines[i].x = errors[i].y;
