@@ -237,23 +237,9 @@ std::vector<Figure> block_size_figures(const SweepResult& sweep) {
 }
 
 std::vector<Figure> compensation_figures(const SweepResult& sweep) {
-    Figure figure = new_figure(
-        "error-compensation", Place::error, "Error by position with and without compensation",
-        "The largest over all sequences and channels; dashed with compensation.",
-        place_axis("position", sweep.sweep.base.parameters.integer("length")), absolute_error_axis());
-    for (const SweepCell& cell : sweep.cells) {
-        if (!cell.result) continue;
-        const bool compensated = std::get<bool>(cell.values.front());
-        for (const VariantResult& variant : cell.result->variants) {
-            if (variant.errors.empty()) continue;
-            Ink ink = ink_of(variant);
-            ink.dashed = compensated;
-            add_largest_errors(figure, variant.name + (compensated ? ", compensated" : ""), ink,
-                               variant.errors.front(), {});
-        }
-    }
-    if (figure.marks.empty()) add_lines(figure, {});
-    return {std::move(figure)};
+    return {error_by_value(sweep, "error-compensation", "Error by position with and without compensation",
+                           "The largest over all sequences and channels; dashed with compensation.",
+                           place_axis("position", sweep.sweep.base.parameters.integer("length")))};
 }
 
 }  // namespace
