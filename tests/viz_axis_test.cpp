@@ -47,6 +47,7 @@ TEST_CASE("every numeric axis has three ticks that stand apart, whatever its siz
                                Axes{Scale::linear, Scale::log10, {0, 1023}, {1e-9, 2e-3}},
                                Axes{Scale::log10, Scale::log10, {2e-7, 0.9}, {210, 790}},
                                Axes{Scale::linear, Scale::linear, {0, 1140}, {0, 100}},
+                               Axes{Scale::linear, Scale::log10, {0, 4095}, {9.6e-4, 0.31}},
                                Axes{Scale::log10, Scale::linear, {31, 17000}, {-1.3, 1.2}});
     const float width = GENERATE(264.0f, 320.0f, 420.0f, 900.0f);
     const float height = GENERATE(110.0f, 150.0f, 240.0f);

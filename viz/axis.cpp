@@ -9,6 +9,7 @@ namespace sawtooth {
 namespace {
 
 constexpr double least_positive = 1e-300;
+constexpr size_t enough = 3;  // ticks of an axis
 
 // 1, 2 or 5 times a power of ten, at least `least`.
 double round_step(double least) {
@@ -120,15 +121,17 @@ std::vector<Tick> ticks(Scale scale, Range range, int most) {
     most = std::max(most, 1);
     if (scale == Scale::linear || range.low <= 0) return linear_ticks(range, most);
     std::vector<Tick> found = power_ticks(scale, range, most);
-    const auto better = [&](const std::vector<Tick>& finer) {
-        return finer.size() > found.size() && finer.size() <= static_cast<size_t>(most);
+    // Finer ones instead, as far as there is room for them: true where that makes enough.
+    const auto take = [&](std::vector<Tick> finer) {
+        if (finer.size() > found.size() && finer.size() <= static_cast<size_t>(most))
+            found = std::move(finer);
+        return found.size() >= enough;
     };
     const double decades = std::log10(range.high / range.low);
-    if (scale == Scale::log10 && decades <= 2.5)
-        for (const auto& factors : {std::vector{1, 2, 5}, std::vector{1, 3}})
-            if (auto finer = decade_ticks(range, factors); better(finer)) return finer;
-    if (found.size() < 3 && decades <= 1)
-        if (auto even = linear_ticks(range, most); better(even)) return even;
+    if (scale == Scale::log10 && (decades <= 2.5 || found.size() < enough))
+        if (take(decade_ticks(range, {1, 2, 5})) || take(decade_ticks(range, {1, 3}))) return found;
+    if (found.size() >= enough || decades > 1) return found;
+    if (!take(linear_ticks(range, most))) take(decade_ticks(range, {2, 4, 8}));
     return found;
 }
 

@@ -69,7 +69,7 @@ std::vector<Tick> fitting_ticks(const Canvas& canvas, Scale scale, Range range, 
                                 bool whole) {
     int densest = std::max(3, static_cast<int>(pixels / (16 * canvas.unit())));
     if (whole) densest = std::min(densest, static_cast<int>(range.high - range.low));
-    const float wide = horizontal && scale == Scale::linear ? 32 : 10, narrow = horizontal ? 6 : -3;
+    const float wide = horizontal && scale == Scale::linear ? 28 : 10, narrow = horizontal ? 6 : -3;
     std::vector<Tick> found;
     for (const float room : {wide, narrow}) {
         for (int most = densest; most >= 2; --most) {
