@@ -1,3 +1,5 @@
+#include <png.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -139,7 +141,18 @@ TEST_CASE("keys run, stop and scale", "[gui][window]") {
     CHECK(lab.full_screen);
 }
 
-TEST_CASE("a figure is saved as SVG and CSV, and a folder that is not there is told in words",
+Picture read_png(const std::string& path) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    REQUIRE(png_image_begin_read_from_file(&image, path.c_str()));
+    image.format = PNG_FORMAT_RGB;
+    Picture picture{static_cast<int>(image.width), static_cast<int>(image.height), {}};
+    picture.rgb.resize(PNG_IMAGE_SIZE(image));
+    REQUIRE(png_image_finish_read(&image, nullptr, picture.rgb.data(), 0, nullptr));
+    return picture;
+}
+
+TEST_CASE("a figure is saved as PNG, SVG and CSV, and a folder that is not there is told in words",
           "[gui][window]") {
     const TemporaryFolder folder;
     FakeEngine engine;
@@ -156,6 +169,19 @@ TEST_CASE("a figure is saved as SVG and CSV, and a folder that is not there is t
             ctx->ItemInputValue("//Save figure/##path", path.c_str());
         });
     };
+    save("PNG", folder.file("a.png"));
+    user.frames(2);
+    CHECK_FALSE(lab.saving);
+    const Picture saved = read_png(folder.file("a.png"));
+
+    CHECK(saved.width == 1920);
+    CHECK(saved.height == 1200);
+    CHECK(colours(saved, 30) == 30);
+    CHECK(colours(user.picture(), 30) == 30);  // the window itself is drawn as before
+    save("PNG", folder.file("absent/a.png"));
+    REQUIRE(lab.saving);
+    CHECK(lab.saving->problem.find("absent") != std::string::npos);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Save figure/Cancel"); });
     save("SVG", folder.file("a.svg"));
     CHECK(content_of(folder.file("a.svg")).find("of the result") != std::string::npos);
     save("CSV", folder.file("a.csv"));

@@ -16,6 +16,7 @@
 #include "app/gui/launch_words.h"
 #include "app/gui/legend.h"
 #include "app/gui/panels.h"
+#include "app/gui/saving.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
 #include "viz/figure_csv.h"
@@ -58,14 +59,9 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     return options;
 }
 
-void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
-    const char* ending = format == Saving::Format::svg ? "svg" : "csv";
-    lab.saving =
-        Saving{format, with_present(figure, lab.parameters), fmt::format("{}.{}", figure.id, ending), ""};
-}
-
 void draw_menu(LabState& lab, const ShownFigure& shown) {
     if (!ImGui::BeginPopup("figure menu")) return;
+    if (ImGui::MenuItem("Save as PNG…")) begin_saving(lab, *shown.figure, Saving::Format::png);
     if (ImGui::MenuItem("Save as SVG…")) begin_saving(lab, *shown.figure, Saving::Format::svg);
     if (ImGui::MenuItem("Save as CSV…")) begin_saving(lab, *shown.figure, Saving::Format::csv);
     if (ImGui::MenuItem("Copy CSV")) copy_text(lab, to_csv(*shown.figure), "the figure as CSV");

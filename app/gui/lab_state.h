@@ -84,11 +84,13 @@ struct Opening {
 
 // What a person is about to save.
 struct Saving {
-    enum class Format { svg, csv };
+    enum class Format { png, svg, csv };
+    enum class Step { asking, drawing, saved };  // drawing: a PNG, after this frame
     Format format = Format::svg;
     Figure figure;
     std::string path;
-    std::string problem;
+    std::string problem = {};
+    Step step = Step::asking;
 };
 
 enum class ThemeChoice { system, dark, light };

@@ -14,6 +14,7 @@
 
 #include "app/engine/files.h"
 #include "app/gui/appearance.h"
+#include "app/gui/figure_picture.h"
 #include "app/gui/frame.h"
 #include "app/gui/graphics.h"
 #include "app/gui/input_file.h"
@@ -163,7 +164,9 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
     draw_frame(lab);
+    FigurePicture picture(lab);
     graphics.end_frame(width, height, theme_of(lab).ground);
+    picture.save(lab);
     glfwSwapBuffers(window);
 }
 
