@@ -121,26 +121,6 @@ TEST_CASE("a right click on a parameter sweeps it, and its points come into More
           engine.cancelled_sweeps.end());
 }
 
-TEST_CASE("keys run, stop and scale", "[gui][window]") {
-    FakeEngine engine;
-    LabState lab = lab_with(engine);
-    User user(lab);
-    finish_run(engine, user);
-    const size_t sent = engine.requests.size();
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_F5); });
-    CHECK(engine.requests.size() == sent + 1);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_F5); });
-    CHECK(engine.cancelled_runs == 1);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Equal, 2); });
-    CHECK(scale_of(lab) == 1.5);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Minus); });
-    CHECK(scale_of(lab) == 1.25);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_0); });
-    CHECK(scale_of(lab) == 1);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_F11); });
-    CHECK(lab.full_screen);
-}
-
 Picture read_png(const std::string& path) {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;

@@ -167,6 +167,17 @@ std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_
     return heights;
 }
 
+std::string help_of(const Figure& figure) {
+    std::string text = figure.caption;
+    if (!text.empty()) text += "\n\n";
+    if (is_zoomable(figure))
+        text += "The wheel zooms at the pointer, dragging pans, a double click shows all. ";
+    return text +
+           "Hover to read values. A double click on the title fills the panel. A right click saves the "
+           "figure "
+           "or copies its numbers.";
+}
+
 }  // namespace
 
 void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown, ImVec2 size) {
@@ -197,6 +208,8 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     if ((events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4))
         ImGui::OpenPopup("figure menu");
     draw_menu(lab, shown);
+    offer_help(shown.figure->title, help_of(*shown.figure),
+               ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end));
     ImGui::PopID();
     ImGui::PopID();
 }

@@ -13,6 +13,7 @@
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
+#include "app/gui/widgets.h"
 
 namespace sawtooth {
 namespace {
@@ -26,6 +27,8 @@ void take_shortcuts(LabState& lab) {
     if (!lab.filling.empty() && !ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
         !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup))
         lab.filling.clear();
+    lab.wants_help = pressed(ImGuiKey_F1);
+    if (lab.wants_help) lab.help.reset();
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_F)) lab.focuses_filter = true;
@@ -101,6 +104,7 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
     if (window && is_docked(*window)) flags |= ImGuiWindowFlags_NoBackground;
     if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
+    offer_help(panel.name, panel.help, ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows));
     ImGui::End();
 }
 
@@ -137,6 +141,7 @@ Context::~Context() {
 }
 
 void draw_frame(LabState& lab, const std::string& only_panel) {
+    ImGui::GetIO().UserData = &lab;  // offer_help finds it there
     take_shortcuts(lab);
     lab.cursor = std::move(lab.next_cursor);
     lab.next_cursor.clear();
@@ -160,6 +165,7 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         remove_sweep(lab, removed);
     draw_open_dialog(lab);
     draw_save_dialog(lab);
+    draw_help(lab);
     if (lab.widest_plot > 0) fit_columns(lab, lab.widest_plot);
     lab.widest_plot = 0;
 }

@@ -106,6 +106,11 @@ struct Settings {
     bool operator==(const Settings&) const = default;
 };
 
+// What F1 shows of what is under the mouse.
+struct Help {
+    std::string title, text;
+};
+
 // What panels tell of a result beside its figures: made once, as a run on a GPU has thousands of launches,
 // and too many to go through in every frame.
 struct Told {
@@ -174,6 +179,8 @@ struct LabState {
     bool full_screen = false;
     bool show_open = false;
     std::optional<Saving> saving;
+    bool wants_help = false;  // F1 was pressed in this frame
+    std::optional<Help> help;
     struct Typing {  // into a control, instead of dragging it
         std::string parameter, text, problem;
         bool begun = false;

@@ -270,6 +270,8 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
         return events;
     }
     ImGui::PushID(figure.id.c_str());
+    // Tab goes from control to control: a plot takes no keys but those of the mouse's place.
+    ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop | ImGuiItemFlags_NoNav, true);
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
     ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);
     const Heading heading = draw_heading(canvas, theme, figure, whole, options.heading);
@@ -279,6 +281,7 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
         events = figure.marks.empty() || matrix_of(figure) ? draw_canvas(figure, theme, options, area)
                                                            : draw_plot(figure, theme, options, area);
     ImGui::PopClipRect();
+    ImGui::PopItemFlag();
     ImGui::PopID();
     const ImVec2 heading_end{whole.right - options.heading.reserved, area.top};
     if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, heading_end)) {
