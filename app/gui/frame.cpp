@@ -20,13 +20,23 @@ namespace {
 
 bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal); }
 
+// What Esc leaves, one at a time.
+void leave_last(LabState& lab) {
+    if (lab.measured)
+        lab.measured.reset();
+    else if (lab.selected)
+        lab.selected.reset();
+    else
+        lab.filling.clear();
+}
+
 void take_shortcuts(LabState& lab) {
     if (pressed(ImGuiKey_F5)) submit(lab);
     if (pressed(ImGuiMod_Shift | ImGuiKey_F5)) stop(lab);
     // Esc closes popups and ends typing first.
-    if (!lab.filling.empty() && !ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
+    if (!ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
         !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup))
-        lab.filling.clear();
+        leave_last(lab);
     lab.wants_help = pressed(ImGuiKey_F1);
     if (lab.wants_help) lab.help.reset();
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;

@@ -168,6 +168,25 @@ struct LabState {
     int widest_plot = 0;                                // in pixels, in this frame
     std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
 
+    // The launch that a person clicked on; selection.h finds it.
+    struct SelectedLaunch {
+        std::string variant;
+        size_t index = 0;  // among the variant's launches
+        std::string kernel;
+        bool in_numbers = false, in_occupancy = false;  // was brought into sight there
+    };
+    std::optional<SelectedLaunch> selected;
+    // The range of time that a person measured on a figure.
+    struct MeasuredTime {
+        std::string figure;  // what figure_view.cpp calls it, whatever the panel
+        size_t row = 0;
+        Ink ink;  // of its track
+        View::Range us;
+        bool of_result = true;  // else of a sweep
+        std::string words;
+    };
+    std::optional<MeasuredTime> measured;
+
     // The window itself.
     Settings settings;
     bool dark = true;  // what settings.theme comes to
