@@ -256,8 +256,9 @@ std::vector<Variant> variants() {
 std::optional<Refusal> check_compress(const Parameters& parameters) {
     const int64_t width = parameters.integer("d");
     if (of_rules<has_two_matrices>(parameters) && parameters.integer("compress") > width)
-        return Refusal{"compress", to_text(parameters.at("compress")),
-                       "at most d = " + std::to_string(width) + ", as slots hold the first numbers of a key"};
+        return Refusal{
+            "compress", to_text(parameters.at("compress")),
+            "must be up to d = " + std::to_string(width) + ": slots hold the first numbers of a key"};
     return {};
 }
 

@@ -138,7 +138,7 @@ std::optional<std::string> check_rule(const Strategy& strategy, const UpdateRule
 // Local memories lie inside a chunk. Sizes above the length act like the length.
 std::optional<std::string> check_locals(const Strategy& strategy, const Job& job) {
     if (strategy.exact != Exact::inside_locals || job.local_tokens <= job.chunk) return {};
-    return "C_L = " + std::to_string(job.local_tokens) + ": a local memory must fit in a shard, at most " +
+    return "C_L = " + std::to_string(job.local_tokens) + ": a local memory must fit in a shard, up to " +
            strategy.chunk + " = " + std::to_string(job.chunk);
 }
 

@@ -104,14 +104,13 @@ void settle(Parameters& parameters, const Arrays& given, Backend) {
 std::optional<Refusal> check(const Parameters& parameters) {
     const Op& op = op_of(parameters);
     if (parameters.flag("compensated") && op.op != Operator::sum)
-        return Refusal{"compensated", "true", "accepted with op sum or complex_sum, not with " + op.name};
+        return Refusal{"compensated", "true", "needs op sum or complex_sum, not " + op.name};
     if (op.is_complex && !parameters.is("dtype", "f32"))
-        return Refusal{"dtype", parameters.text("dtype"), "complex_sum accepts only f32"};
+        return Refusal{"dtype", parameters.text("dtype"), "must be f32 with op complex_sum"};
     if (!runs_backward(parameters)) return {};
-    if (!op.has_backward)
-        return Refusal{"backward", "true", "accepted with op sum or linear, not with " + op.name};
+    if (!op.has_backward) return Refusal{"backward", "true", "needs op sum or linear, not " + op.name};
     if (runs_both(parameters))
-        return Refusal{"backward", "true", "accepted with direction forward or reverse, not with both"};
+        return Refusal{"backward", "true", "needs direction forward or reverse, not both"};
     return {};
 }
 

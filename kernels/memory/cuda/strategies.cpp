@@ -131,7 +131,7 @@ void add_pulse(cuda::PlanBuilder& builder, const Job& level, int32_t* to) {
 
 std::optional<std::string> check_on_cuda(const Parameters& parameters, const Chip& chip) {
     if (parameters.integer("d") > widest)
-        return fmt::format("d = {}: at most {} on a GPU, where a row must fit in registers",
+        return fmt::format("d = {}: must be up to {} on a GPU, where registers hold a row",
                            parameters.integer("d"), widest);
     if (parameters.is("launch", "graph_pdl") && chip.compute_capability < 90)
         return "launch = graph_pdl: " + chip.name +
