@@ -160,8 +160,7 @@ Outcome<Samples> Sampler::decode() {
     if (decode.overflow)
         return Error::failure(
             "the sampling buffer is too small for these launches (cuptiPmSamplingDecodeData). Use a smaller "
-            "shape, "
-            "or --profile counters, which has no such limit");
+            "shape, or --profile counters, which has no such limit");
     Samples samples;
     samples.values.resize(host_.count());
     if (auto error = take(samples)) return *error;

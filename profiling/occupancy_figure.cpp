@@ -95,8 +95,7 @@ Figure occupancy_figure(const Result& result) {
     if (bars.bars.empty())
         figure.missing =
             "Theoretical and achieved occupancy with its limit. Available once kernels are compiled, for a "
-            "chosen "
-            "chip (--arch) or for the GPU of the run.";
+            "chosen chip (--arch) or for the GPU of the run.";
     else
         figure.marks.push_back(std::move(bars));
     return figure;

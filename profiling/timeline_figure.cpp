@@ -9,8 +9,7 @@ Figure timeline_figure(const Result& result, const View& view) {
     Figure figure = new_figure(
         "timeline", Place::timeline, on_gpu ? "Launches on the GPU" : "Launches and busy workers",
         on_gpu ? "One repeat of every variant: its launches, and below when a launch is running. Recording "
-                 "slows "
-                 "chains of short launches; samples are from a separate run."
+                 "slows chains of short launches; samples are from a separate run."
                : "One repeat of every variant: its launches, and below the number of busy workers.",
         {.label = "time", .unit = "us", .minimum = 0, .shared = "time"}, {});
     Tracks tracks;
