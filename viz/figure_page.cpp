@@ -48,7 +48,7 @@ void draw_plot(Canvas& canvas, const Theme& theme, const Figure& figure, const B
     draw_rules(pen, figure);
     draw_texts(pen, figure);
     canvas.unclip();
-    draw_rule_labels(pen, figure, layout.beside);
+    draw_rule_labels(pen, figure, layout);
     draw_colour_bar(pen, figure);
 }
 

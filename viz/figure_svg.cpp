@@ -6,7 +6,6 @@
 #include "viz/figure_page.h"
 
 namespace sawtooth {
-
 std::string to_svg(const Figure& figure, const Theme& theme, int width, int height) {
     SvgCanvas canvas;
     draw_page(canvas, figure, theme, static_cast<float>(width), static_cast<float>(height));

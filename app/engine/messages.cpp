@@ -234,6 +234,8 @@ std::string mismatch_in(const Line& line) {
     if (line.y.size() != line.x.size()) return "a line with x and y of different lengths";
     if (!line.sets.values.empty() && line.sets.values.size() != line.x.size())
         return "a line that sets not one value a point";
+    if (!line.wrong.empty() && line.wrong.size() != line.x.size())
+        return "a line that does not say of every point what is wrong";
     return "";
 }
 

@@ -281,9 +281,25 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
             return run.stopped_or(Error::cancelled(), "measuring the machine");
     }
     machine.set_stop(limit.token());
+    if (auto error = add_copy(run, machine, limit)) return *error;
     if (auto error = run.measure_variants()) return *error;
     run.result().complete = true;
     return std::make_shared<const Result>(std::move(run.result()));
+}
+
+// What its times are held against.
+std::optional<Error> Runner::add_copy(SingleRun& run, const Machine& machine, const TimeLimit& limit) {
+    Result& result = run.result();
+    if (result.work.bytes <= 0) return {};
+    run.say("a copy of as many bytes", 0.2);
+    const auto copy = copies_.of(machine, result.work.bytes, result.request.cache);
+    if (copy)
+        result.copy = *copy;
+    else if (limit.token().stop_requested() || cuda::is_fatal(copy.error()))
+        return run.stopped_or(copy.error(), "a copy of as many bytes");
+    else
+        result.notes.push_back("no copy of as many bytes was measured: " + copy.error().text);
+    return {};
 }
 
 // The theory of `request.arch` beside the run: values on auto are those of CUDA there.

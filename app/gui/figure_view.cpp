@@ -99,9 +99,19 @@ void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     list.AddText({begin.x + padding.x, begin.y + padding.y}, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
 }
 
+// "" where there is none that is up to date.
+std::string caption_of_sweep(const LabState& lab, const std::string& parameter) {
+    for (const BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.figures && !sweep.by_person && sweep.sweep.axes.front().parameter == parameter &&
+            !is_outdated(lab, sweep))
+            return sweep.figures->front().caption;
+    return "";
+}
+
 // What of the figure is drawn: the present values are marked in it, and hidden variants are left out.
-Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown) {
+Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
     Figure figure = with_present(*shown.figure, lab.parameters);
+    figure.caption = found + figure.caption;
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
 
@@ -227,9 +237,11 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
     DrawOptions options = options_for(lab, shown, size);
     options.heading.reserved = draw_choosers(lab, shown, corner, size.x);
-    const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure);
-    const PlotEvents events = as_it_is ? draw_figure(*shown.figure, theme_of(lab), options)
-                                       : draw_figure(figure_as_drawn(lab, shown), theme_of(lab), options);
+    const std::string found = found_by_sweeps(lab, shown);
+    const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty();
+    const PlotEvents events = as_it_is
+                                  ? draw_figure(*shown.figure, theme_of(lab), options)
+                                  : draw_figure(figure_as_drawn(lab, shown, found), theme_of(lab), options);
     ImGui::PopStyleVar();
     if (!shown.outdated.empty()) draw_badge(corner, size, "out of date: " + shown.outdated);
     take_events(lab, panel, shown, events);
@@ -247,6 +259,13 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
                ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end));
     ImGui::PopID();
     ImGui::PopID();
+}
+
+std::string found_by_sweeps(const LabState& lab, const ShownFigure& shown) {
+    std::string found;
+    for (const std::string& name : shown.figure->chosen_by)
+        if (const std::string caption = caption_of_sweep(lab, name); !caption.empty()) found += caption + " ";
+    return found;
 }
 
 bool draw_filling_figure(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,

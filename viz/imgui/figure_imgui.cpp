@@ -267,7 +267,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
 
     ImGuiCanvas outside(ImGui::GetWindowDrawList());
     const Pen outer = pen_for(outside, theme, frame, figure);
-    draw_rule_labels(outer, figure, layout.beside);
+    draw_rule_labels(outer, figure, layout);
     if (has_axis_on_top(figure)) draw_name_of_time(outer, figure);
     draw_colour_bar(outer, figure);
     if (hovered && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))

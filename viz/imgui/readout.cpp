@@ -77,8 +77,9 @@ struct Readout {
         if (nearest == line.x.size()) return;
         say_x(line.x[nearest]);
         const double value = line.y[nearest];
-        row(stroke_of_line(pen.theme, line), line.label,
-            std::isnan(value) ? "none" : text_on(figure.y, value));
+        std::string words = std::isnan(value) ? "none" : text_on(figure.y, value);
+        if (nearest < line.wrong.size() && !line.wrong[nearest].empty()) words += ", " + line.wrong[nearest];
+        row(stroke_of_line(pen.theme, line), line.label, words);
     }
     void operator()(const Bars& bars) {
         const auto index = std::llround(y);
