@@ -10,8 +10,8 @@
 namespace sawtooth {
 namespace {
 
-// Launches of one theory whose names differ in a number at most ("up_sweep_1", "up_sweep_2"), together; their
-// achieved occupancy is the mean of those that were counted.
+// Launches with the same theoretical occupancy whose names differ at most in a number ("up_sweep_1",
+// "up_sweep_2"). Their achieved occupancy is the mean of the counted ones.
 struct Kind {
     std::string first, last;  // names
     Occupancy occupancy;
@@ -58,7 +58,7 @@ Bar bar_of(const char* what, double share, Ink ink, std::string text) {
     return {ink, {{what, 100 * share}}, {}, {}, std::move(text)};
 }
 
-// One bar for the theory of a kind, and under it one for what was achieved.
+// One bar for the theoretical occupancy of a kind and one below for the achieved occupancy.
 void add_bars(const Kind& kind, const std::string& name, Ink ink, Bars& bars,
               std::vector<std::string>& categories) {
     if (const auto& share = kind.occupancy.theoretical) {
@@ -77,11 +77,11 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, Bars& bars,
 }  // namespace
 
 Figure occupancy_figure(const Result& result) {
-    // With a chip chosen its theory is what was asked for, else what ran says more.
+    // A chosen chip shows its theoretical occupancy; otherwise the run says more.
     const bool chosen = !result.request.arch.empty();
     Figure figure = new_figure(
-        "occupancy", Place::occupancy, chosen ? "Occupancy in theory, " + result.request.arch : "Occupancy",
-        "Warps resident on a multiprocessor, of those that it has room for.",
+        "occupancy", Place::occupancy, chosen ? "Theoretical occupancy, " + result.request.arch : "Occupancy",
+        "Resident warps as a share of the maximum per SM.",
         {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {.label = "launch"});
     Bars bars;
     for (const VariantResult& variant : result.variants) {
@@ -94,8 +94,8 @@ Figure occupancy_figure(const Result& result) {
     }
     if (bars.bars.empty())
         figure.missing =
-            "Theoretical occupancy beside the achieved one, and what limits it, once kernels were compiled: "
-            "for a chosen chip (--arch), or for the GPU that runs.";
+            "Theoretical and achieved occupancy with its limit. Available once kernels are compiled, for a "
+            "chosen chip (--arch) or for the GPU of the run.";
     else
         figure.marks.push_back(std::move(bars));
     return figure;

@@ -60,7 +60,7 @@ TEST_CASE("attention: tiles that a chip cannot hold are refused on it alone, wit
 
 TEST_CASE("attention: f32 leaves out the tensor-core variants, and wgmma needs Hopper and whole warp groups",
           "[schema][attention]") {
-    CHECK(contains(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, h200), "naive takes f32"));
+    CHECK(contains(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, h200), "naive accepts f32"));
     CHECK(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, processor).empty());
     CHECK(variant_refusal("attention", "streaming_wgmma", {}, h200).empty());
     CHECK(contains(variant_refusal("attention", "streaming_wgmma", {}, rtx4090), "sm_90a"));

@@ -85,7 +85,7 @@ TEST_CASE("memory that the GPU has not is refused with both figures", "[cuda][gp
     REQUIRE_FALSE(memory);
     INFO(memory.error().text);
     CHECK(memory.error().text.starts_with(
-        "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory; 64 TiB wanted, "));
+        "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory; 64 TiB requested, "));
     CHECK(memory.error().text.ends_with(" free"));
     CHECK_FALSE(cuda::is_fatal(memory.error()));
     CHECK(device->allocate(1024));

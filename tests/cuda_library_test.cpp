@@ -94,7 +94,7 @@ TEST_CASE("a library that is damaged is an error with the loader's words", "[cud
     const Environment home("CUDA_HOME", toolkit.path());
     const auto library = cuda::open_library(wanted("libsawtooth_test.so"));
     REQUIRE_FALSE(library);
-    CHECK(library.error().text.starts_with("the library cannot be opened ("));
+    CHECK(library.error().text.starts_with("the library could not be opened ("));
     CHECK(contains(library.error().text, "libsawtooth_test.so"));
     CHECK(library.error().text.ends_with("): install it"));
 }
@@ -115,10 +115,9 @@ TEST_CASE("child: without NVRTC nothing compiles and it is said why", "[.child]"
 TEST_CASE("child: without a driver there is no device and it is said why", "[.child]") {
     const auto found = cuda::find_driver();
     REQUIRE_FALSE(found);
-    CHECK(
-        found.error().text ==
-        "the CUDA driver (libcuda.so.1) is hidden by SAWTOOTH_WITHOUT: install NVIDIA's driver of CUDA 12 or "
-        "newer on a machine with an NVIDIA GPU, or run on the CPU");
+    CHECK(found.error().text ==
+          "the CUDA driver (libcuda.so.1) is hidden by SAWTOOTH_WITHOUT: install NVIDIA's driver for CUDA 12 "
+          "or newer on a machine with an NVIDIA GPU, or use the CPU");
     const auto device = cuda::Device::open(0, {});
     REQUIRE_FALSE(device);
     CHECK(device.error().text == found.error().text);
@@ -130,8 +129,7 @@ TEST_CASE("child: without a driver there is no device and it is said why", "[.ch
 TEST_CASE("child: a driver that lacks calls is too old", "[.child]") {
     const auto found = cuda::find_driver();
     REQUIRE_FALSE(found);
-    CHECK(found.error().text.starts_with(
-        "the CUDA driver has no cuInit, it is too old: install NVIDIA's driver"));
+    CHECK(found.error().text.starts_with("the CUDA driver is too old (no cuInit): install NVIDIA's driver"));
     CHECK_FALSE(cuda::Device::open(0, {}));
 }
 

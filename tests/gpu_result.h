@@ -35,7 +35,7 @@ inline LaunchRecord gpu_launch(const std::string& name, double start_us, double 
 
 inline std::vector<Track> gpu_tracks(double until_us) {
     std::vector<Track> tracks{{"SM active", "%", 0, 1, {}},
-                              {"warps", "a multiprocessor", 0, 1, {}},
+                              {"warps", "per SM", 0, 1, {}},
                               {"DRAM throughput", "%", 0, 1, {}}};
     for (double at = 0; at < until_us; ++at) {
         const double wave = 0.5 + 0.5 * std::sin(at / 4);

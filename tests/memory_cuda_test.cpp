@@ -127,16 +127,16 @@ TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]"
     };
     CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 128, 8)).empty());
     CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 129, 8))
-              .starts_with("d = 129: accepted on a GPU"));
+              .starts_with("d = 129: must be up to 128"));
     CHECK(refusal("sequential", "sm_80", sized("delta", 1, 8, 8, 8, {{"launch", "graph_pdl"}}))
               .starts_with("launch = graph_pdl: "));
     CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 8, 8, {{"launch", "graph_pdl"}})).empty());
     CHECK(refusal("sequential", "sm_86", sized("lattice", 1, 8, 128, 8, {{"slot_count", int64_t{1024}}}))
-              .starts_with("slot_count = 1024 takes "));
+              .starts_with("slot_count = 1024 needs "));
     CHECK(refusal("sequential", "sm_86",
                   sized("atlas_omega", 1, 5000, 128, 8, {{"omega_window", int64_t{4000}}}))
-              .starts_with("omega_window = 4000 takes "));
-    CHECK(refusal("associative_scan", "sm_86", sized("atlas", 1, 8, 128, 8)).starts_with("d = 128 takes "));
+              .starts_with("omega_window = 4000 needs "));
+    CHECK(refusal("associative_scan", "sm_86", sized("atlas", 1, 8, 128, 8)).starts_with("d = 128 needs "));
 }
 
 TEST_CASE("what a GPU does not refuse of memory has a plan", "[memory][cuda]") {

@@ -193,7 +193,7 @@ TEST_CASE("without CUPTI times still come, by CUDA events, and a note says so", 
     const std::string words =
         ChildProcess("SAWTOOTH_WITHOUT=cupti,nvml", "child: times without CUPTI").output();
     INFO(words);
-    CHECK(contains(words, "times are of CUDA events"));
+    CHECK(contains(words, "timed by CUDA events"));
     CHECK(contains(words, "exit 0"));
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("every run of a plan is said as timed, that without extras too", "[pro
 
 TEST_CASE("samples are cut to the stretch in which something happened, which begins at 0", "[profiling]") {
     const auto cut = [](const std::vector<double>& active, std::vector<double> values) {
-        return cut_to(active_stretch(active), {"warps", "a multiprocessor", 0, 2, std::move(values)});
+        return cut_to(active_stretch(active), {"warps", "per SM", 0, 2, std::move(values)});
     };
     const Track track = cut({0, 0, 1, 90, 100, 0, 80, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
@@ -130,8 +130,8 @@ TEST_CASE("reasons for a lower clock are said in words", "[profiling]") {
     CHECK(throttle_words(0).empty());
     CHECK(throttle_words(1).empty());  // an idle GPU is not throttled
     CHECK(throttle_words(0x4) == "power cap");
-    CHECK(throttle_words(0x1 | 0x4 | 0x40) == "power cap, heat, seen by the hardware");
-    CHECK(throttle_words(0x4000) == "NVML's reasons 16384");
+    CHECK(throttle_words(0x1 | 0x4 | 0x40) == "power cap, hardware temperature limit");
+    CHECK(throttle_words(0x4000) == "NVML reasons 16384");
 }
 
 TEST_CASE("theoretical occupancy is filled in where resources are known", "[profiling]") {

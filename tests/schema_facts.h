@@ -55,14 +55,14 @@ inline Array floats(std::string name, Shape shape) {
     return Array::zeros(std::move(name), Dtype::f32, std::move(shape));
 }
 
-// The sentence of a refusal; it names its argument and what is accepted.
+// The sentence of a refusal, which must name its argument and say what is accepted.
 inline std::string sentence_of(const std::optional<Refusal>& refusal) {
     REQUIRE(refusal);
     CHECK_FALSE(refusal->argument.empty());
     const std::string sentence = refusal->sentence();
     CHECK(contains(sentence, refusal->argument));
-    CHECK((contains(sentence, "accepted") || contains(sentence, "out of range (") ||
-           contains(sentence, "not one of ")));
+    CHECK((contains(sentence, "must ") || contains(sentence, "needs ") ||
+           contains(sentence, "out of range (") || contains(sentence, "not one of ")));
     return sentence;
 }
 

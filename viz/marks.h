@@ -23,6 +23,8 @@ void draw(const Pen& pen, const Bars& bars);
 void draw(const Pen& pen, const HeatMap& map);
 void draw(const Pen& pen, const Tree& tree);
 void draw(const Pen& pen, const Tracks& tracks);
+// Where the spans or the curve of a track lie.
+Box track_row(const Pen& pen, const Tracks& tracks, size_t index);
 
 // Bands lie under everything, as they would hide it.
 void draw_marks(const Pen& pen, const Figure& figure);
