@@ -120,6 +120,16 @@ TEST_CASE("a point of a wrong result is a crossed ring, named in the legend and 
     CHECK(contains(to_csv(noted), "line,lookback,2,3,,,,diverged"));
 }
 
+TEST_CASE("a badge that a bar has no room for is a crossed ring", "[viz]") {
+    Figure figure = figure_with(two_bars());
+    const size_t rings = count_of(svg_of(figure), "#f28b82");
+    std::get<Bars>(figure.marks.front()).bars[0].badge = "error 100 %";
+    CHECK(contains(svg_of(figure), "error 100 %"));
+    const std::string narrow = to_svg(figure, dark_theme(), 260, 200);
+    CHECK_FALSE(contains(narrow, "error 100 %"));
+    CHECK(count_of(narrow, "#f28b82") > rings);
+}
+
 TEST_CASE("a band appears in SVG as an area and in CSV with both its edges", "[viz]") {
     const Figure figure = figure_with(Band{"quartiles", first_variant, {1, 2}, {0.25, 0.5}, {0.75, 1.5}});
     CHECK(contains(svg_of(figure), "fill-opacity=\"0.28\""));

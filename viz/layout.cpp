@@ -161,7 +161,8 @@ std::optional<double> largest_sample(const Tracks::Track& track) {
 std::string name_of_track(const Tracks::Track& track) {
     const auto most = largest_sample(track);
     if (!most || track.unit.empty()) return track.label;
-    return fmt::format("{} (max {:.3g} {})", track.label, *most, track.unit);
+    const bool has_unit = track.label.find(track.unit) != std::string::npos;  // "busy workers, 57 %"
+    return fmt::format("{} (max {:.3g}{})", track.label, *most, has_unit ? "" : " " + track.unit);
 }
 
 // What an axis of x adds to the edge at which it stands: negative at the bottom.

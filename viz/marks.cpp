@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t most_dashed_points = 256;  // dashes along a noisy line would be noise
 constexpr float between_markers = 96;       // units, where not every point has one
-constexpr float marker_radius = 3.5f;
+constexpr float marker_radius = 3.5f, wrong_radius = 5.25f;
 
 // Where text of that width may start at or behind `left` without a line of the figure through it.
 float clear_of_rules(const Pen& pen, float left, float width) {
@@ -92,11 +92,16 @@ std::vector<Point> between(std::span<const Point> run, float low, float high) {
     return piece;
 }
 
-// In a frame, in the colour of what is wrong, from its left end on; left out where it would be cut.
+// In a frame, in the colour of what is wrong, from its left end on; a crossed ring where it would be cut.
 void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
     const float width = pen.canvas.text_width(words) + 8 * unit;
-    if (left.x + width > pen.frame.box.right) return;
+    if (left.x + width > pen.frame.box.right) {
+        const float ring = wrong_radius * unit;
+        draw_wrong_marker(pen.canvas, pen.theme,
+                          {std::min(left.x, pen.frame.box.right - 2 * ring) + ring, left.y});
+        return;
+    }
     const Box box{left.x, left.y - half, left.x + width, left.y + half};
     pen.canvas.box(box, {pen.theme.limit, 0.2f});
     pen.canvas.outline(box, {pen.theme.limit});
@@ -180,18 +185,25 @@ void draw_markers(const Pen& pen, const Line& line) {
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) continue;
         const Point at = pen.frame.at(line.x[i], line.y[i]);
-        const bool is_wrong = i < line.wrong.size() && !line.wrong[i].empty();
-        if (!pen.frame.box.contains(at) || (!every && !is_wrong && at.x < next)) continue;
+        if (!pen.frame.box.contains(at) || (!every && at.x < next)) continue;
         while (next <= at.x) next += apart;
-        if (is_wrong)
-            draw_wrong_marker(pen.canvas, pen.theme, at);
-        else
-            pen.canvas.marker(stroke.marker, at, marker_radius * unit, stroke.colour);
+        pen.canvas.marker(stroke.marker, at, marker_radius * unit, stroke.colour);
+    }
+}
+
+void draw_wrong_points(const Pen& pen, const Figure& figure) {
+    for (const Mark& mark : figure.marks) {
+        const Line* const line = std::get_if<Line>(&mark);
+        for (size_t i = 0; line && i < line->wrong.size(); ++i) {
+            if (line->wrong[i].empty() || std::isnan(line->y[i])) continue;
+            const Point at = pen.frame.at(line->x[i], line->y[i]);
+            if (pen.frame.box.contains(at)) draw_wrong_marker(pen.canvas, pen.theme, at);
+        }
     }
 }
 
 void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at) {
-    const float radius = 1.5f * marker_radius * canvas.unit();
+    const float radius = wrong_radius * canvas.unit();
     std::array<Point, 25> ring;
     for (size_t i = 0; i < ring.size(); ++i) {
         const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / (ring.size() - 1);
@@ -374,6 +386,7 @@ void draw_marks(const Pen& pen, const Figure& figure) {
     };
     for (const Mark& mark : figure.marks) std::visit(draw_other, mark);
     draw_turns(pen);
+    draw_wrong_points(pen, figure);
 }
 
 }  // namespace sawtooth

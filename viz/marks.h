@@ -35,7 +35,8 @@ bool takes_turns(const Pen& pen, const Line& line);
 // Over all lines: the stripes of those that take turns, with their markers.
 void draw_turns(const Pen& pen);
 void draw_markers(const Pen& pen, const Line& line);
-// A crossed ring in place of a point's marker: its result is wrong.
+// Crossed rings over the points whose results are wrong.
+void draw_wrong_points(const Pen& pen, const Figure& figure);
 void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at);
 
 // Lines across the plot, thinned where they would fill it; then, over them, the texts behind bars and the

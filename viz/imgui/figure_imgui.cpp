@@ -108,6 +108,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         ++index;
     }
     draw_turns(pen);
+    draw_wrong_points(pen, figure);
 }
 
 // Of an axis on top, beside its ticks.

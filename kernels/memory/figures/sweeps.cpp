@@ -232,6 +232,7 @@ Figure prediction_figure(const SweepResult& sweep) {
         guess.ink.dashed = true;
         guess.markers = false;
         guess.sets = {};
+        guess.wrong.clear();
         if (&times[i] == told) {
             figure.caption += verdict(times[i], guesses[i]);
             figure.marks.push_back(
@@ -325,8 +326,10 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
                       {.label = "throughput", .unit = "tokens/s", .scale = Scale::log10},
                       chunk_curves(sweep, tokens_a_second));
     throughput.title = "Tokens a second";
+    std::vector<Line> left = chunk_curves(sweep, steps_left);
+    for (Line& line : left) line.wrong.clear();  // there are as many, whatever they give
     Figure steps = against_chunk(sweep, "steps", "L / C: what no parallelism takes away.",
-                                 {.label = "steps", .scale = Scale::log2}, chunk_curves(sweep, steps_left));
+                                 {.label = "steps", .scale = Scale::log2}, left);
     steps.title = "Sequential steps left";
     return {
         share_figure(sweep, "running", "Share of time with a kernel running", lesson(sweep), running_percent),
