@@ -123,7 +123,7 @@ TEST_CASE("a point of a wrong result is a crossed ring, named in the legend and 
 TEST_CASE("a badge that a bar has no room for is a crossed ring", "[viz]") {
     Figure figure = figure_with(two_bars());
     const size_t rings = count_of(svg_of(figure), "#f28b82");
-    std::get<Bars>(figure.marks.front()).bars[0].badge = "error 100 %";
+    std::get<Bars>(figure.marks.front()).bars[1].badge = "error 100 %";
     CHECK(contains(svg_of(figure), "error 100 %"));
     const std::string narrow = to_svg(figure, dark_theme(), 260, 200);
     CHECK_FALSE(contains(narrow, "error 100 %"));
