@@ -121,7 +121,7 @@ TEST_CASE("backend cuda without the driver or NVRTC is a failure that names it",
 TEST_CASE("backend auto without the driver runs on the CPU and says which failed", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=driver", "child: scan on auto").output();
     CHECK(contains(words, "1 thread"));
-    CHECK(contains(words, "backend auto: the CPU, as the CUDA driver (libcuda.so.1)"));
+    CHECK(contains(words, "backend auto: using the CPU, because the CUDA driver (libcuda.so.1)"));
     CHECK(contains(words, "exit 0"));
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("without NVRTC a run with --arch still runs, and its theory is missing
           "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=nvrtc", "child: theory").output();
     CHECK(contains(words, "0 compiled"));
-    CHECK(contains(words, "no theory for sm_90a: NVRTC"));
+    CHECK(contains(words, "could not compile for sm_90a: NVRTC"));
     CHECK(contains(words, "exit 0"));
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("a compilation is announced with its file", "[devices][cuda]") {
     });
     REQUIRE(ran);
     CHECK(contains(said, "compiling kernels/scan/lookback"));
-    CHECK(contains(said, "(first time, then kept)"));
+    CHECK(contains(said, "(first time only)"));
 }
 
 TEST_CASE("launches are announced as timed, references and comparisons are not", "[devices]") {

@@ -29,7 +29,7 @@ TEST_CASE("a launch that has not finished within the limit is the end, anything 
     CHECK(patience.deadline() == at(119));  // progress begins the count anew
     patience.heard(at(118));
     CHECK_FALSE(patience.spent(at(118.9)));
-    CHECK(patience.spent(at(119)) == "lookback, repeat 2 of 9 had not finished after 10 s");
+    CHECK(patience.spent(at(119)) == "lookback, repeat 2 of 9 did not finish within 10 s");
     patience.said(working("compiling"), at(119));
     CHECK_FALSE(patience.spent(at(120)));
 }

@@ -237,7 +237,7 @@ TEST_CASE("a launch that does not end ends its worker, and the words say what it
     REQUIRE(failed.error);
     CHECK(failed.error->exit_code() == 1);
     INFO(failed.error->text);
-    CHECK(contains(failed.error->text, "lookback, repeat 3 of 9 had not finished after 0.2 s"));
+    CHECK(contains(failed.error->text, "lookback, repeat 3 of 9 did not finish within 0.2 s"));
     CHECK(contains(failed.error->text, "scan: length 777"));
     CHECK(counted_down);
     REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), {})).result);
@@ -258,7 +258,7 @@ TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
     const auto failed = link.run(scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
     REQUIRE_FALSE(failed);
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
-    CHECK(contains(failed.error().text, "its worker was ended"));
+    CHECK(contains(failed.error().text, "its worker was stopped"));
     CHECK(link.run(scan_on(worker_command()), {}, {}));
     // Any other failure is only told.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
@@ -330,13 +330,14 @@ TEST_CASE("a command that starts no worker is told with its last words", "[worke
         CHECK(contains(outcome.error().text, command));
         return outcome.error().text;
     };
-    CHECK(contains(words("echo no route to host >&2; exit 255"), "exit code 255, saying \"no route to host"));
+    CHECK(contains(words("echo no route to host >&2; exit 255"),
+                   "exit code 255, with the message \"no route to host"));
     CHECK(contains(words("kill -SEGV $$"), "signal 11"));
     CHECK(contains(words("echo Welcome to this server; sleep 60"), "\"Welcome to this server"));
     CHECK(contains(words("exec >&-; sleep 60"), "closed its output"));
     const std::string other = message(Hello{"9.8.7", 99, ""});
     CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (protocol 99)"));
-    CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "begins with"));
+    CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "starts with"));
     CHECK(children().empty());
 }
 

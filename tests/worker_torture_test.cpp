@@ -108,7 +108,7 @@ class Torture {
         INFO(error.text);
         CHECK(error.exit_code() == 1);
         if (signal == SIGSTOP)
-            CHECK((contains(error.text, "nothing was heard") || contains(error.text, "had not finished")));
+            CHECK((contains(error.text, "no response") || contains(error.text, "did not finish")));
         CHECK(contains(error.text, "worker"));
     }
     std::string random_bytes() {
