@@ -160,6 +160,13 @@ TEST_CASE("a run gives outputs, errors, times and launches of every variant", "[
     }
     REQUIRE(result.ceilings);
     CHECK(result.ceilings->copy_bytes_per_second > 0);
+    REQUIRE(result.copy);
+    CHECK(result.copy->bytes == result.work.bytes);
+    CHECK(result.copy->us > 0);
+    // Measured once: the same size takes the same time, to the last bit.
+    const auto again = runner.run(result.request, {});
+    REQUIRE(again);
+    CHECK((*again)->copy->us == result.copy->us);
     // Kept with date and processor: another runner finds them in the folder.
     Runner other(folder.path());
     CHECK(other.ceilings(2, {}).copy_bytes_per_second == result.ceilings->copy_bytes_per_second);

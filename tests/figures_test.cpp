@@ -84,6 +84,47 @@ TEST_CASE("a curve a variant, in the family's order, whose points set the parame
     CHECK(lines[1].x == std::vector<double>{16, 32, 64});
 }
 
+TEST_CASE("points of wrong results say what is wrong, where any is", "[figures]") {
+    SweepResult sweep = swept({{"chunk", {int64_t{16}, int64_t{32}, int64_t{64}}}});
+    for (size_t i = 1; i < 3; ++i) {
+        Result result = *sweep.cells[i].result;
+        result.variants[0].errors = {{"y", 1.0, i == 1 ? 1e-7 : 2.0, 0, {}, {}}};
+        sweep.cells[i].result = std::make_shared<const Result>(std::move(result));
+    }
+    const auto lines = timed_curves_of(sweep, median_us);
+    CHECK(lines[0].wrong == std::vector<std::string>{"", "error 200 %"});
+    CHECK(lines[1].wrong.empty());
+}
+
+TEST_CASE("the errors of every value of a parameter stand in one plot by position", "[figures]") {
+    SweepResult sweep = swept({{"compensated", {false, true}}});
+    for (SweepCell& cell : sweep.cells) {
+        Result result = *cell.result;
+        result.variants.back().errors = {{"y", 1.0, 1e-7, 0, {}, {1, 2, 3}}};
+        cell.result = std::make_shared<const Result>(std::move(result));
+    }
+    const Figure figure = error_by_value(sweep, "both", "Both", "", place_axis("position", 3));
+    REQUIRE(figure.marks.size() == 2);
+    const Line &plain = std::get<Line>(figure.marks[0]), &compensated = std::get<Line>(figure.marks[1]);
+    CHECK(plain.label == "slow");
+    CHECK(compensated.label == "slow, compensated");
+    CHECK_FALSE(plain.ink.dashed);
+    CHECK(compensated.ink.dashed);
+    CHECK(compensated.ink.index == plain.ink.index);
+    CHECK(plain.y == std::vector<double>{1, 2, 3});
+}
+
+TEST_CASE("the line of the copy says its bytes, time and rate", "[figures]") {
+    Result result;
+    result.variants = {timed("slow", 1, 100)};
+    CHECK(times_figure(result).marks.size() == 1);
+    result.copy = Copy{524288, 25.9};
+    const Figure figure = times_figure(result);
+    const Rule& rule = std::get<Rule>(figure.marks.back());
+    CHECK(rule.at == 25.9);
+    CHECK(rule.label == "copy of 512 KiB: 25.9 us, 20 GB/s");
+}
+
 TEST_CASE("the second axis makes a curve each; names stand at 0, 1, 2", "[figures]") {
     const Parameter op = choice_parameter("op", "", Group::algorithm, "sum", {"sum", "max"}, Renews::inputs);
     const SweepResult sweep = swept({{"op", {"sum", "max"}}, {"length", {int64_t{64}, int64_t{128}}}});

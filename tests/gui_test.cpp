@@ -1,3 +1,5 @@
+#include <png.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -119,27 +121,18 @@ TEST_CASE("a right click on a parameter sweeps it, and its points come into More
           engine.cancelled_sweeps.end());
 }
 
-TEST_CASE("keys run, stop and scale", "[gui][window]") {
-    FakeEngine engine;
-    LabState lab = lab_with(engine);
-    User user(lab);
-    finish_run(engine, user);
-    const size_t sent = engine.requests.size();
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_F5); });
-    CHECK(engine.requests.size() == sent + 1);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_F5); });
-    CHECK(engine.cancelled_runs == 1);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Equal, 2); });
-    CHECK(scale_of(lab) == 1.5);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Minus); });
-    CHECK(scale_of(lab) == 1.25);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_0); });
-    CHECK(scale_of(lab) == 1);
-    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_F11); });
-    CHECK(lab.full_screen);
+Picture read_png(const std::string& path) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    REQUIRE(png_image_begin_read_from_file(&image, path.c_str()));
+    image.format = PNG_FORMAT_RGB;
+    Picture picture{static_cast<int>(image.width), static_cast<int>(image.height), {}};
+    picture.rgb.resize(PNG_IMAGE_SIZE(image));
+    REQUIRE(png_image_finish_read(&image, nullptr, picture.rgb.data(), 0, nullptr));
+    return picture;
 }
 
-TEST_CASE("a figure is saved as SVG and CSV, and a folder that is not there is told in words",
+TEST_CASE("a figure is saved as PNG, SVG and CSV, and a folder that is not there is told in words",
           "[gui][window]") {
     const TemporaryFolder folder;
     FakeEngine engine;
@@ -156,6 +149,19 @@ TEST_CASE("a figure is saved as SVG and CSV, and a folder that is not there is t
             ctx->ItemInputValue("//Save figure/##path", path.c_str());
         });
     };
+    save("PNG", folder.file("a.png"));
+    user.frames(2);
+    CHECK_FALSE(lab.saving);
+    const Picture saved = read_png(folder.file("a.png"));
+
+    CHECK(saved.width == 1920);
+    CHECK(saved.height == 1200);
+    CHECK(colours(saved, 30) == 30);
+    CHECK(colours(user.picture(), 30) == 30);  // the window itself is drawn as before
+    save("PNG", folder.file("absent/a.png"));
+    REQUIRE(lab.saving);
+    CHECK(lab.saving->problem.find("absent") != std::string::npos);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Save figure/Cancel"); });
     save("SVG", folder.file("a.svg"));
     CHECK(content_of(folder.file("a.svg")).find("of the result") != std::string::npos);
     save("CSV", folder.file("a.csv"));

@@ -229,7 +229,7 @@ TEST_CASE("a span of the timeline tells all that is known of its launch", "[gui]
     for (const char* part :
          {"does: Adds up tiles", "grid: 64 x 4 blocks = ceil(length / 64)", "block: 256 threads",
           "registers: 72 a thread", "shared: 16", "occupancy: 75 % in theory, limited by registers",
-          "achieved: 62 %", "DRAM bytes: 1.25", "rate: "})
+          "achieved: 62 %", "DRAM bytes: 1.25", "bandwidth: "})
         CHECK(told.find(part) != std::string::npos);
     CHECK(told.find("spilled") == std::string::npos);
     track.ink.role = Ink::Role::quiet;

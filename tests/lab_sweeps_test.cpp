@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/engine/tables.h"
+#include "app/gui/figure_view.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
@@ -76,6 +77,22 @@ TEST_CASE("a sweep by hand takes the values that its parameter offers and can be
     stop(lab);
     CHECK(engine.cancelled_sweeps == std::vector<uint64_t>{ticket});
     CHECK_FALSE(sweeps_run(lab));
+}
+
+TEST_CASE("what a sweep found begins the caption of figures that its parameter chooses", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    BackgroundSweep& sweep = lab.sweeps.front();
+    Figure found = FakeEngine::figure("ways", Place::views, "Ways");
+    found.caption = "Idle: sync 80 %, graph 3 %.";
+    sweep.figures = std::make_shared<const std::vector<Figure>>(std::vector{found});
+    Figure figure = FakeEngine::figure("sawtooth", Place::views, "The sawtooth");
+    CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
+    figure.chosen_by = {sweep.sweep.axes.front().parameter};
+    CHECK(found_by_sweeps(lab, {&figure, "", nullptr}) == "Idle: sync 80 %, graph 3 %. ");
+    set_parameter(lab, run_rows().front(), int64_t{77});  // the sweep is of other settings from here on
+    CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
 }
 
 TEST_CASE("values to sweep are all choices, powers of two, or even steps about the present one", "[gui]") {

@@ -233,7 +233,8 @@ std::vector<Figure> swept(const std::string& id, const Settings& settings, std::
     const Request request = memory_request(settings);
     for (Sweep& sweep : figure_sweeps(request, parameters_with(settings), Backend::cpu)) {
         if (sweep.id != id) continue;
-        sweep.axes.back().values = chunks;
+        for (SweepAxis& axis : sweep.axes)
+            if (axis.parameter == "chunk") axis.values = chunks;
         const auto done = runner.sweep(sweep, {});
         REQUIRE(done);
         return figures_of(*done);
@@ -293,6 +294,25 @@ TEST_CASE("a point that diverged is named in words, once a strategy", "[memory][
     CHECK(notes.front().text.find("chunkwise_gd diverged") == 0);
 }
 
+TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dashed", "[memory][figures]") {
+    const auto figures = swept("readout", {{"length", int64_t{256}}, {"d", int64_t{16}}}, {});
+    const Figure& figure = figure_named(figures, "error-readouts");
+    const auto lines = marks_of<Line>(figure);
+    REQUIRE(lines.size() == 2);
+    const Line &evolving = line_named(lines, "chunkwise_gd, evolving"),
+               &boundary = line_named(lines, "chunkwise_gd, boundary");
+    CHECK_FALSE(evolving.ink.dashed);
+    CHECK(boundary.ink.dashed);
+    CHECK(boundary.ink.index == evolving.ink.index);
+    REQUIRE(boundary.y.size() == 256);
+    // Within a chunk of 64 the boundary ages; the next one is taken anew.
+    CHECK(boundary.y[100] > evolving.y[100]);
+    CHECK(figure.caption.find(" %: it grows") != std::string::npos);
+    CHECK(figure.x.shared == "token");
+    const auto& rows = memory_family().story;
+    CHECK(rows.back().figures.front() == "error-readouts");
+}
+
 TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory][figures]") {
     const Parameters parameters = memory_family().defaults();
     const auto has_ways = [&](Backend backend) {
@@ -316,6 +336,7 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     CHECK(tracks[0].label == "sync");
     CHECK(tracks[2].label == "stream");
     CHECK(figure.caption.find("Idle: sync ") == 0);
+    CHECK(figure.caption.ends_with(" %."));
     CHECK(figure.x.in_sight);
 }
 
@@ -332,8 +353,10 @@ TEST_CASE("frozen errors stay bounded in a wide memory and grow in a narrow one"
     const auto figures = swept("growth", {{"length", int64_t{1024}}}, {int64_t{16}, int64_t{512}});
     const auto lines = marks_of<Line>(figure_named(figures, "error-growth"));
     REQUIRE(lines.size() == 2);
-    CHECK(lines[0].label == "d 32");
-    CHECK(lines[1].label == "d 4");
+    CHECK(lines[0].label == "chunkwise_gd, d 32");
+    CHECK(lines[1].label == "chunkwise_gd, d 4");
+    CHECK(lines[1].ink.dashed);
+    CHECK(lines[1].sets.values == lines[1].x);
     CHECK(lines[0].y[1] < 1);
     CHECK(lines[1].y[1] > lines[0].y[1]);
 }

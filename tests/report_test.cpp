@@ -96,7 +96,7 @@ TEST_CASE("a page begins with its summary and times, and asks for no clicks", "[
     figure.place = Place::views;
     figure.title = "Time against error";
     figure.caption =
-        "Down and to the left is better. Every point is a chunk: a click on it sets it. The end.";
+        "Down and to the left is better.";
     figure.marks = {Line{"sequential", {}, {1, 2}, {1, 2}, true, {}}};
     Figure empty;
     empty.id = "empty";
@@ -113,7 +113,6 @@ TEST_CASE("a page begins with its summary and times, and asks for no clicks", "[
     CHECK(page.find("lattice_gla skipped") == page.rfind("lattice_gla skipped"));  // once
     CHECK(contains(page, "another note"));
     CHECK(contains(page, "Run with rule delta."));
-    CHECK(contains(page, "Every point is a chunk. The end."));
     CHECK(contains(page, "Not measured in this run: Counters."));
     for (const char* live : {"click", "F5", "hover", "drag"}) CHECK_FALSE(contains(page, live));
 }

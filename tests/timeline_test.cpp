@@ -41,6 +41,18 @@ TEST_CASE("idle is what the union of all work leaves, active what all workers do
     CHECK(active_share({launch(0, 4, {}), launch(6, 10, {})}, 2) == Approx(0.4));  // one thread block each
 }
 
+TEST_CASE("within a range there are the launches that run in it, and as much work as lies in it",
+          "[timeline]") {
+    const auto launches = teeth(10);  // busy from 1 to 5, 11 to 15, ...
+    CHECK(busy_us_of(launches, {0, 20}) == Approx(8));
+    CHECK(busy_us_of(launches, {3, 13}) == Approx(4));
+    CHECK(busy_us_of(launches, {6, 10}) == 0);
+    CHECK(busy_us_of(launches, {200, 300}) == 0);
+    CHECK(launches_within(launches, {0, 20}) == 2);
+    CHECK(launches_within(launches, {7, 11}) == 2);
+    CHECK(launches_within(launches, {8, 10}) == 0);
+}
+
 TEST_CASE("samples are level over the step that each ends", "[timeline]") {
     const Tracks::Track track = sampled_track({"active", "%", 5, 2, {10, 30}}, {Ink::Role::variant, 3});
     CHECK(track.label == "active");

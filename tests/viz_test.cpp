@@ -105,6 +105,21 @@ TEST_CASE("a NaN is a gap in SVG and an empty cell in CSV", "[viz]") {
     CHECK_FALSE(contains(svg_of(gapped), "nan"));
 }
 
+TEST_CASE("a point of a wrong result is a crossed ring, named in the legend and in CSV", "[viz]") {
+    Line line{"lookback", first_variant, {0, 1, 2}, {1, 2, 3}, true};
+    CHECK_FALSE(contains(svg_of(figure_with(line)), "wrong result"));
+    line.wrong = {"", "", "diverged"};
+    const Figure figure = figure_with(line);
+    const std::string svg = svg_of(figure);
+    CHECK(contains(svg, "wrong result"));
+    CHECK(contains(svg, "#f28b82"));
+    CHECK(to_csv(figure) ==
+          "position (elements),lookback (ulp),\"lookback, wrong\"\r\n0,1,\r\n1,2,\r\n2,3,diverged\r\n");
+    Figure noted = figure;
+    noted.marks.push_back(Note{1, 1, "here"});
+    CHECK(contains(to_csv(noted), "line,lookback,2,3,,,,diverged"));
+}
+
 TEST_CASE("a band appears in SVG as an area and in CSV with both its edges", "[viz]") {
     const Figure figure = figure_with(Band{"quartiles", first_variant, {1, 2}, {0.25, 0.5}, {0.75, 1.5}});
     CHECK(contains(svg_of(figure), "fill-opacity=\"0.28\""));
@@ -324,32 +339,6 @@ TEST_CASE("text is escaped in SVG and quoted in CSV", "[viz]") {
     CHECK(contains(svg_of(figure), "a&lt;b &amp; &quot;c&quot;, d"));
     CHECK_FALSE(contains(svg_of(figure), "<script>"));
     CHECK(contains(to_csv(figure), "\"a<b & \"\"c\"\", d (ulp)\""));
-}
-
-TEST_CASE("ticks of log2 axes are powers of two, however far the range", "[viz]") {
-    for (double high : {64.0, 8192.0, 1e9})
-        for (int most : {3, 6, 12}) {
-            const auto found = ticks(Scale::log2, {1, high}, most);
-            CHECK(found.size() >= 2);
-            CHECK(found.size() <= static_cast<size_t>(most));
-            for (const Tick& tick : found) CHECK(std::log2(tick.value) == std::round(std::log2(tick.value)));
-        }
-    CHECK(ticks(Scale::log2, {1, 65536}, 20).back().text == "64k");
-    CHECK(ticks(Scale::log2, {0.25, 4}, 20).front().text == "1/4");
-}
-
-TEST_CASE("ticks of linear and decimal axes are round and say no more digits than they need", "[viz]") {
-    const auto texts = [](Scale scale, Range range, int most) {
-        std::vector<std::string> found;
-        for (const Tick& tick : ticks(scale, range, most)) found.push_back(tick.text);
-        return found;
-    };
-    using Texts = std::vector<std::string>;
-    CHECK(texts(Scale::linear, {0, 1}, 5) == Texts{"0", "0.2", "0.4", "0.6", "0.8", "1.0"});
-    CHECK(texts(Scale::linear, {0, 2e6}, 4) == Texts{"0", "5e5", "1.0e6", "1.5e6", "2.0e6"});
-    CHECK(texts(Scale::log10, {1e-7, 1e-3}, 5) == Texts{"1e-7", "1e-6", "1e-5", "1e-4", "0.001"});
-    CHECK(texts(Scale::log10, {1, 20}, 6) == Texts{"1", "2", "5", "10", "20"});
-    CHECK(ticks(Scale::linear, {gap, 1}, 5).empty());
 }
 
 TEST_CASE("numbers in files read back as the same doubles", "[viz]") {

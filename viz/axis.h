@@ -23,7 +23,7 @@ struct Tick {
 };
 
 // At most `most` ticks in the range: at 1, 2 or 5 times a power of ten; on logarithmic axes at powers of two
-// or ten, and at round numbers where the range holds less than two of those.
+// or ten, and at round numbers between them where the range holds few of those.
 std::vector<Tick> ticks(Scale scale, Range range, int most);
 
 std::string exact_number(double value);    // reads back as the same double

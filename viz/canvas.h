@@ -46,6 +46,11 @@ class Canvas {
     virtual void cells(const Box& box, const CellGrid& grid, const ColourScale& colours) = 0;
     virtual void text(Point place, Align align, Colour colour,
                       std::string_view text) = 0;  // y: the line's middle
+    virtual void upright_text(Point centre, Colour colour, std::string_view text) = 0;  // read from below
+
+    // What is drawn in between is cut at the edges of the box.
+    virtual void clip(const Box& box) = 0;
+    virtual void unclip() = 0;
 };
 
 // As much of the text as fits, ending in an ellipsis where something is left out; "" where not even that

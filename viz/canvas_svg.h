@@ -20,10 +20,10 @@ class SvgCanvas : public Canvas {
     void marker(Marker shape, Point centre, float radius, Colour colour) override;
     void cells(const Box& box, const CellGrid& grid, const ColourScale& colours) override;
     void text(Point place, Align align, Colour colour, std::string_view text) override;
+    void upright_text(Point centre, Colour colour, std::string_view text) override;
+    void clip(const Box& box) override;
+    void unclip() override { elements_ += "</svg>\n"; }
 
-    void clip(const Box& box);
-    void unclip() { elements_ += "</svg>\n"; }
-    void upright_text(Point centre, Colour colour, std::string_view text);  // read from below
     const std::string& elements() const { return elements_; }
 
   private:

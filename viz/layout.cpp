@@ -49,18 +49,34 @@ float room_beside(const Canvas& canvas, const Figure& figure, float width) {
     return room;
 }
 
-// The most ticks whose texts stand apart; `whole`: at integers only.
+// Whether that much room lies between the texts of neighbours.
+bool stand_apart(const Canvas& canvas, Scale scale, Range range, float pixels, bool horizontal,
+                 const std::vector<Tick>& ticks, float room) {
+    const double low = place_of(scale, range.low), high = place_of(scale, range.high);
+    for (size_t i = 1; i < ticks.size(); ++i) {
+        const double share =
+            (place_of(scale, ticks[i].value) - place_of(scale, ticks[i - 1].value)) / (high - low);
+        const float texts =
+            horizontal ? (canvas.text_width(ticks[i - 1].text) + canvas.text_width(ticks[i].text)) / 2
+                       : canvas.line_height();
+        if (static_cast<float>(share) * pixels < texts + room) return false;
+    }
+    return true;
+}
+
+// As many ticks as stand well apart, closer where that makes three of them; `whole`: at integers only.
 std::vector<Tick> fitting_ticks(const Canvas& canvas, Scale scale, Range range, float pixels, bool horizontal,
                                 bool whole) {
-    int most = static_cast<int>(pixels / ((horizontal ? 56 : 28) * canvas.unit()));
-    if (whole) most = std::min(most, static_cast<int>(range.high - range.low));
+    int densest = std::max(3, static_cast<int>(pixels / (16 * canvas.unit())));
+    if (whole) densest = std::min(densest, static_cast<int>(range.high - range.low));
+    const float wide = horizontal && scale == Scale::linear ? 32 : 10, narrow = horizontal ? 6 : -3;
     std::vector<Tick> found;
-    for (most = std::max(most, 2); most >= 2; --most) {
-        found = ticks(scale, range, most);
-        if (!horizontal) return found;
-        float widest = 0;
-        for (const Tick& tick : found) widest = std::max(widest, canvas.text_width(tick.text));
-        if ((widest + 4 * pad * canvas.unit()) * static_cast<float>(found.size()) <= pixels) break;
+    for (const float room : {wide, narrow}) {
+        for (int most = densest; most >= 2; --most) {
+            found = ticks(scale, range, most);
+            if (stand_apart(canvas, scale, range, pixels, horizontal, found, room * canvas.unit())) break;
+        }
+        if (found.size() >= 3) break;
     }
     return found;
 }
@@ -122,13 +138,14 @@ std::vector<Tick> row_ticks(const Canvas& canvas, const Figure& figure, const st
 
 void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
     const Frame& frame = layout.frame;
-    const float width = frame.box.width();
-    layout.x_ticks = figure.x.categories.empty()
-                         ? fitting_ticks(canvas, frame.scale_x, frame.x, width, true, has_tree(figure))
-                         : name_ticks(canvas, figure.x.categories, width);
-    // What lies beyond is room for texts behind bars.
-    if (figure.x.maximum)
-        std::erase_if(layout.x_ticks, [&](const Tick& tick) { return tick.value > *figure.x.maximum; });
+    if (!figure.x.categories.empty()) {
+        layout.x_ticks = name_ticks(canvas, figure.x.categories, frame.box.width());
+        return;
+    }
+    // What lies beyond the maximum is room for texts behind bars.
+    const Range range{frame.x.low, std::min(frame.x.high, figure.x.maximum.value_or(frame.x.high))};
+    const float width = frame.at_x(range.high) - frame.box.left;
+    layout.x_ticks = fitting_ticks(canvas, frame.scale_x, range, width, true, has_tree(figure));
 }
 
 // Absent where no sample of the curve is a number.
@@ -246,7 +263,7 @@ bool is_zoomable(const Figure& figure) {
 }
 
 std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, const Frame& frame,
-                                   float beside) {
+                                   const Layout& layout) {
     std::vector<RuleLabel> placed;
     const float line = canvas.line_height(), gap = pad * canvas.unit();
 
@@ -256,10 +273,10 @@ std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, c
     std::sort(vertical.begin(), vertical.end(), [](const Rule* a, const Rule* b) { return a->at < b->at; });
     std::vector<float> ends(rows_above, -1e9f);
     for (const Rule* rule : vertical) {
-        const std::string text = elided(canvas, rule->label, frame.box.width());
+        const std::string text = elided(canvas, rule->label, frame.box.width() + layout.before);
         const float width = canvas.text_width(text);
-        const float left = std::clamp(frame.at_x(rule->at) - width / 2, frame.box.left,
-                                      std::max(frame.box.left, frame.box.right - width));
+        const float rightmost = frame.box.right - width;
+        const float left = std::min(std::max(frame.at_x(rule->at) - width / 2, frame.box.left), rightmost);
         for (size_t row = 0; row < rows_above; ++row) {
             if (left < ends[row] + 2 * gap) continue;
             ends[row] = left + width;
@@ -276,13 +293,13 @@ std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, c
     float end = -1e9f;
     for (const Rule* rule : horizontal) {
         const float left = frame.box.right + gap;
-        const auto lines = wrapped(canvas, rule->label, beside - 2 * gap + 1, 3);
+        const auto lines = wrapped(canvas, rule->label, layout.beside - 2 * gap + 1, 3);
         const float height = line * static_cast<float>(lines.size());
         const float top =
             std::max(end, std::clamp(frame.at_y(rule->at) - height / 2, frame.box.top - line / 2,
                                      frame.box.bottom + line / 2 - height));
         end = top + height + gap / 2;
-        placed.push_back({rule, lines, {left, top, left + beside, top + height}});
+        placed.push_back({rule, lines, {left, top, left + layout.beside, top + height}});
     }
     // Those that were pushed below the plot push the others up.
     float limit = frame.box.bottom + line / 4;
@@ -323,10 +340,11 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     if (has_axis_on_top(figure))
         layout.indent = std::max(0.0f, canvas.text_width(name_of(figure.x)) + 3 * gap - widest);
     frame.box.left += layout.indent + widest + 2 * gap + (name_of(figure.y).empty() ? 0 : line + gap);
+    if (!rows.empty()) layout.before = frame.box.left - area.left;
     frame.box.right -= std::max(layout.beside, 3 * gap);
 
     make_room_for_bar_texts(canvas, figure, frame);
-    for (const RuleLabel& label : rule_labels(canvas, figure, frame, layout.beside))
+    for (const RuleLabel& label : rule_labels(canvas, figure, frame, layout))
         if (label.rule->across == Rule::Across::x)
             layout.above = std::max(layout.above, frame.box.top - label.box.top);
     layout.above = std::max(layout.above, heat_map_of(figure) ? line + gap : gap);

@@ -60,6 +60,7 @@ struct Layout {
     Box area;
     // Taken from the area for labels of rules, and for them or a colour bar; not for an axis on top.
     float above = 0, beside = 0;
+    float before = 0;  // over the names of rows, where labels of rules may begin
     float indent = 0;  // of the names of rows, where that of an axis on top is longer
 };
 Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std::optional<Range> visible);
@@ -69,6 +70,6 @@ float least_height(const Canvas& canvas, const Figure& figure);
 
 // Placed so that they do not overlap; those above for which three rows do not suffice are left out.
 std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, const Frame& frame,
-                                   float beside);
+                                   const Layout& layout);
 
 }  // namespace sawtooth

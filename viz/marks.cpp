@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <type_traits>
 
 namespace sawtooth {
@@ -179,10 +180,26 @@ void draw_markers(const Pen& pen, const Line& line) {
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) continue;
         const Point at = pen.frame.at(line.x[i], line.y[i]);
-        if (!pen.frame.box.contains(at) || (!every && at.x < next)) continue;
+        const bool is_wrong = i < line.wrong.size() && !line.wrong[i].empty();
+        if (!pen.frame.box.contains(at) || (!every && !is_wrong && at.x < next)) continue;
         while (next <= at.x) next += apart;
-        pen.canvas.marker(stroke.marker, at, marker_radius * unit, stroke.colour);
+        if (is_wrong)
+            draw_wrong_marker(pen.canvas, pen.theme, at);
+        else
+            pen.canvas.marker(stroke.marker, at, marker_radius * unit, stroke.colour);
     }
+}
+
+void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at) {
+    const float radius = 1.5f * marker_radius * canvas.unit();
+    std::array<Point, 25> ring;
+    for (size_t i = 0; i < ring.size(); ++i) {
+        const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / (ring.size() - 1);
+        ring[i] = {at.x + radius * std::cos(angle), at.y + radius * std::sin(angle)};
+    }
+    canvas.marker(Marker::circle, at, radius, {theme.ground});
+    canvas.path(ring, {{theme.limit}, 1.5f});
+    canvas.marker(Marker::cross, at, 0.8f * radius, {theme.limit});
 }
 
 void draw(const Pen& pen, const Line& line) {
@@ -276,8 +293,8 @@ void draw_rules(const Pen& pen, const Figure& figure) {
     }
 }
 
-void draw_rule_labels(const Pen& pen, const Figure& figure, float beside) {
-    for (const RuleLabel& label : rule_labels(pen.canvas, figure, pen.frame, beside)) {
+void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout) {
+    for (const RuleLabel& label : rule_labels(pen.canvas, figure, pen.frame, layout)) {
         const Ink& ink = label.rule->ink;
         const Colour colour =
             ink.role == Ink::Role::quiet ? Colour{pen.theme.quiet_text} : stroke_of(ink, pen.theme).colour;

@@ -23,6 +23,8 @@ void draw(const Pen& pen, const Bars& bars);
 void draw(const Pen& pen, const HeatMap& map);
 void draw(const Pen& pen, const Tree& tree);
 void draw(const Pen& pen, const Tracks& tracks);
+// Where the spans or the curve of a track lie.
+Box track_row(const Pen& pen, const Tracks& tracks, size_t index);
 
 // Bands lie under everything, as they would hide it.
 void draw_marks(const Pen& pen, const Figure& figure);
@@ -33,12 +35,14 @@ bool takes_turns(const Pen& pen, const Line& line);
 // Over all lines: the stripes of those that take turns, with their markers.
 void draw_turns(const Pen& pen);
 void draw_markers(const Pen& pen, const Line& line);
+// A crossed ring in place of a point's marker: its result is wrong.
+void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at);
 
 // Lines across the plot, thinned where they would fill it; then, over them, the texts behind bars and the
 // notes, moved apart; and outside of the plot the labels of the lines.
 void draw_rules(const Pen& pen, const Figure& figure);
 void draw_texts(const Pen& pen, const Figure& figure);
-void draw_rule_labels(const Pen& pen, const Figure& figure, float beside);
+void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout);
 
 // The scale of a heat map, to the right of the plot.
 void draw_colour_bar(const Pen& pen, const Figure& figure);

@@ -126,17 +126,22 @@ void draw(const Pen& pen, const Tree& tree) {
     }
 }
 
+Box track_row(const Pen& pen, const Tracks& tracks, size_t index) {
+    const double row = static_cast<double>(index);
+    const float middle = pen.frame.at_y(row);
+    float half = std::fabs(pen.frame.at_y(row + 0.38) - middle);
+    if (tracks.tracks[index].x.empty()) half = std::min(half, 12 * pen.canvas.unit());
+    return {pen.frame.box.left, middle - half, pen.frame.box.right, middle + half};
+}
+
 void draw(const Pen& pen, const Tracks& tracks) {
     for (size_t i = 0; i < tracks.tracks.size(); ++i) {
         const Tracks::Track& track = tracks.tracks[i];
-        const double row = static_cast<double>(i);
-        const float middle = pen.frame.at_y(row), half = std::fabs(pen.frame.at_y(row + 0.38) - middle);
-        if (track.x.empty()) {
-            const float thick = std::min(half, 12 * pen.canvas.unit());
-            draw_spans(pen, track, middle - thick, middle + thick);
-        } else {
-            draw_curve(pen, track, middle - half, middle + half);
-        }
+        const Box row = track_row(pen, tracks, i);
+        if (track.x.empty())
+            draw_spans(pen, track, row.top, row.bottom);
+        else
+            draw_curve(pen, track, row.top, row.bottom);
     }
 }
 

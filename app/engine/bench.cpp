@@ -5,53 +5,13 @@
 #include <new>
 
 #include "app/engine/devices.h"
+#include "app/engine/limit_plans.h"
+#include "kernels/core/ceilings.h"
 #include "kernels/core/table.h"
-#include "kernels/cpu/limits.h"
-#include "profiling/ceilings_gpu.h"
 #include "profiling/measure.h"
 
 namespace sawtooth {
 namespace {
-
-float* filled(Plan& plan, int64_t count) {
-    const int64_t bytes = count * static_cast<int64_t>(sizeof(float));
-    const std::shared_ptr<std::byte[]> memory = allocate(bytes);
-    plan.memory.push_back(memory);
-    plan.buffers.emplace_back(memory.get(), static_cast<size_t>(bytes));
-    auto* const values = reinterpret_cast<float*>(memory.get());
-    std::fill_n(values, count, 1.0f);
-    return values;
-}
-
-std::function<void(Queue&)> mover(Plan& plan, bool is_triad, double bytes) {
-    const auto count = static_cast<int64_t>(bytes / (is_triad ? 12 : 8));
-    float* const left = filled(plan, count);
-    float* const right = is_triad ? filled(plan, count) : nullptr;
-    float* const to = filled(plan, count);
-    return [=](Queue& queue) {
-        is_triad ? cpu::triad(*queue.pool, left, right, to, count) : cpu::copy(*queue.pool, left, to, count);
-    };
-}
-
-void start_nothing(Queue& queue) {
-    queue.pool->dispatch(queue.pool->threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
-}
-
-// The limit measured with a variant, on the same threads; on a GPU a copy also stands in for the triad.
-Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of) {
-    const bool of_launches = limit == BenchCase::Limit::launches, is_triad = limit == BenchCase::Limit::triad;
-    if (cuda::Device* const device = machine.device())
-        return of_launches ? empty_launches_plan(*device, of.launches.size(), of.follow)
-                           : copy_plan(*device, std::max<int64_t>(1, static_cast<int64_t>(bytes / 2)));
-    Plan plan;
-    auto info = std::make_shared<LaunchInfo>();
-    info->name = of_launches ? "empty launches" : is_triad ? "triad" : "copy";
-    if (of_launches)
-        plan.launches.assign(of.launches.size(), {info, start_nothing});
-    else
-        plan.launches.push_back({info, mover(plan, is_triad, bytes)});
-    return plan;
-}
 
 // Why the check of the outputs failed; "" if it passed.
 std::string failed_check(const VariantResult& variant, double tolerance) {
@@ -92,21 +52,6 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
         pairs.ratios.push_back(time->total_us / least->total_us);
     }
     return pairs;
-}
-
-// Cost of an empty launch in a chain like the plan's.
-double empty_launch_us(const Ceilings& ceilings, Follow follow) {
-    if (!ceilings.gpu || follow == Follow::wait) return ceilings.launch_us;
-    const Ceilings::Gpu& gpu = *ceilings.gpu;
-    if (follow == Follow::stream) return gpu.launch_stream_us;
-    if (follow == Follow::graph) return gpu.launch_graph_us;
-    return gpu.launch_programmatic_us.value_or(gpu.launch_graph_us);
-}
-
-// bf16 products run on tensor cores.
-double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters) {
-    const bool bf16 = parameters.has("precision") && parameters.is("precision", "bf16");
-    return ceilings.gpu && bf16 ? ceilings.gpu->bf16_operations_per_second : ceilings.operations_per_second;
 }
 
 int64_t positions_of(const Family& family, const Parameters& parameters) {

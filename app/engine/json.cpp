@@ -225,6 +225,8 @@ Json result_of(const Result& result) {
         {"variants", list_of(result.variants,
                              [&](const VariantResult& variant) { return variant_of(variant, result.work); })},
         {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()},
+        {"copy",
+         result.copy ? Json{{"bytes", number(result.copy->bytes)}, {"us", number(result.copy->us)}} : Json()},
         {"clocks", clocks_of(result.clocks)}};
 }
 

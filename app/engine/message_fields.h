@@ -47,16 +47,17 @@ SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, lau
                 launch_programmatic_us)
 SAWTOOTH_FIELDS(Ceilings, processor, date, threads, copy_bytes_per_second, triad_bytes_per_second,
                 operations_per_second, launch_us, gpu)
+SAWTOOTH_FIELDS(Copy, bytes, us)
 SAWTOOTH_FIELDS(Clocks, before_mhz, after_mhz, highest_mhz, throttled)
 SAWTOOTH_FIELDS(Hop, name, ms)
 SAWTOOTH_FIELDS(Result, request, parameters, backend, device, processors, inputs, reference, work, variants,
-                ceilings, clocks, notes, hops, complete)
+                ceilings, copy, clocks, notes, hops, complete)
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
 SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, shared)
 SAWTOOTH_FIELDS(Ink, role, index, dashed)
 SAWTOOTH_FIELDS(Setting, parameter, values)
-SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets)
+SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets, wrong)
 SAWTOOTH_FIELDS(Band, label, ink, x, low, high)
 SAWTOOTH_FIELDS(Bar::Segment, label, length)
 SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text, badge)

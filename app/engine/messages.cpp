@@ -235,6 +235,8 @@ std::string mismatch_in(const Line& line) {
     if (line.y.size() != line.x.size()) return "a line with x and y of different lengths";
     if (!line.sets.values.empty() && line.sets.values.size() != line.x.size())
         return "a line that does not set one value per point";
+    if (!line.wrong.empty() && line.wrong.size() != line.x.size())
+        return "a line that does not mark every point as right or wrong";
     return "";
 }
 

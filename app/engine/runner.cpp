@@ -281,9 +281,25 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
             return run.stopped_or(Error::cancelled(), "measuring the machine");
     }
     machine.set_stop(limit.token());
+    if (auto error = add_copy(run, machine, limit)) return *error;
     if (auto error = run.measure_variants()) return *error;
     run.result().complete = true;
     return std::make_shared<const Result>(std::move(run.result()));
+}
+
+// Measures a copy of the same size, the baseline of the times.
+std::optional<Error> Runner::add_copy(SingleRun& run, const Machine& machine, const TimeLimit& limit) {
+    Result& result = run.result();
+    if (result.work.bytes <= 0) return {};
+    run.say("copy of the same size", 0.2);
+    const auto copy = copies_.of(machine, result.work.bytes, result.request.cache);
+    if (copy)
+        result.copy = *copy;
+    else if (limit.token().stop_requested() || cuda::is_fatal(copy.error()))
+        return run.stopped_or(copy.error(), "copy of the same size");
+    else
+        result.notes.push_back("could not measure a copy of the same size: " + copy.error().text);
+    return {};
 }
 
 // Compiles for `request.arch` beside the run; auto values are those of CUDA.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/engine/configure.h"
+#include "app/engine/copy_times.h"
 #include "app/engine/machine.h"
 #include "kernels/core/result.h"
 #include "kernels/core/sweep.h"
@@ -16,7 +17,9 @@
 namespace sawtooth {
 
 struct Prepared;
+class SingleRun;
 class Stopwatch;
+class TimeLimit;
 
 struct Progress {
     double fraction = 0;  // 0 to 1
@@ -73,6 +76,7 @@ class Runner {
                                       std::stop_token stop, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                 std::stop_token stop, const OnProgress& progress);
+    std::optional<Error> add_copy(SingleRun& run, const Machine& machine, const TimeLimit& limit);
     void add_theory_for(const Request& request, const OnProgress& progress, Result& result);
     std::optional<Ceilings> kept_ceilings(const std::string& path, const std::string& processor, int threads);
     void keep_ceilings(const std::string& path, Ceilings& measured, const std::string& processor);
@@ -82,6 +86,7 @@ class Runner {
     Gpus gpus_;
     std::shared_ptr<Kept> kept_;
     std::optional<Ceilings> ceilings_;
+    CopyTimes copies_;
     bool broken_ = false;
 };
 

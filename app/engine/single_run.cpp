@@ -36,9 +36,8 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     std::vector<Metric> metrics = {
         {"rate", "rate", "GB/s", rate / 1e9},
         {"operations", "arithmetic", "GFLOP/s", result.work.operations / seconds / 1e9}};
-    if (result.ceilings)
-        metrics.push_back(
-            {"of_copy", "of copy bandwidth", "%", 100 * rate / result.ceilings->copy_bytes_per_second});
+    if (result.copy)
+        metrics.push_back({"of_copy", "of a copy's rate", "%", 100 * result.copy->us / variant.time->median});
     return metrics;
 }
 

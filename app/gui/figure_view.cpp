@@ -16,8 +16,11 @@
 #include "app/gui/launch_words.h"
 #include "app/gui/legend.h"
 #include "app/gui/panels.h"
+#include "app/gui/saving.h"
+#include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
+#include "kernels/core/figures.h"
 #include "viz/figure_csv.h"
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/figure_imgui.h"
@@ -29,11 +32,15 @@ namespace {
 
 constexpr float smallest_width = 280, smallest_height = 200;  // of a figure in a grid
 
+// The same in every panel that shows it.
+std::string figure_key(const ShownFigure& shown) {
+    return fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id);
+}
+
 // Ranges and cursors are kept by axis where plots share it, else by figure.
 std::string axis_key(const ShownFigure& shown) {
     const std::string& shared = shown.figure->x.shared;
-    return shared.empty() ? fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id)
-                          : shared;
+    return shared.empty() ? figure_key(shown) : shared;
 }
 
 // What the result knows of a span of the timeline.
@@ -49,7 +56,14 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     options.size = size;
     options.heading.legend = false;
     options.dimmed = !shown.outdated.empty();
-    if (shown.figure->place == Place::timeline && !shown.sweep) options.describe_span = describer_of(lab);
+    if (!shown.sweep && has_axis_on_top(*shown.figure)) {
+        options.describe_span = describer_of(lab);
+        if (const auto found = selected_launch(lab))
+            options.outlined = {ink_of(*found->variant), found->launch->start_us,
+                                found->launch->start_us + found->launch->duration_us};
+    }
+    if (lab.measured && lab.measured->figure == figure_key(shown))
+        options.measured = {lab.measured->row, lab.measured->us, lab.measured->words};
     const std::string key = axis_key(shown);
     if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end())
         options.visible = range->second;
@@ -58,14 +72,9 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     return options;
 }
 
-void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
-    const char* ending = format == Saving::Format::svg ? "svg" : "csv";
-    lab.saving =
-        Saving{format, with_present(figure, lab.parameters), fmt::format("{}.{}", figure.id, ending), ""};
-}
-
 void draw_menu(LabState& lab, const ShownFigure& shown) {
     if (!ImGui::BeginPopup("figure menu")) return;
+    if (ImGui::MenuItem("Save as PNG…")) begin_saving(lab, *shown.figure, Saving::Format::png);
     if (ImGui::MenuItem("Save as SVG…")) begin_saving(lab, *shown.figure, Saving::Format::svg);
     if (ImGui::MenuItem("Save as CSV…")) begin_saving(lab, *shown.figure, Saving::Format::csv);
     if (ImGui::MenuItem("Copy CSV")) copy_text(lab, to_csv(*shown.figure), "the figure as CSV");
@@ -90,9 +99,19 @@ void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     list.AddText({begin.x + padding.x, begin.y + padding.y}, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
 }
 
+// "" where there is none that is up to date.
+std::string caption_of_sweep(const LabState& lab, const std::string& parameter) {
+    for (const BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.figures && !sweep.by_person && sweep.sweep.axes.front().parameter == parameter &&
+            !is_outdated(lab, sweep))
+            return sweep.figures->front().caption;
+    return "";
+}
+
 // What of the figure is drawn: the present values are marked in it, and hidden variants are left out.
-Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown) {
+Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
     Figure figure = with_present(*shown.figure, lab.parameters);
+    figure.caption = found + figure.caption;
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
 
@@ -171,26 +190,61 @@ std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_
     return heights;
 }
 
+std::string help_of(const Figure& figure) {
+    std::string text = figure.caption;
+    if (!text.empty()) text += "\n\n";
+    if (is_zoomable(figure))
+        text += "The wheel zooms at the pointer, dragging pans, a double click shows all. ";
+    return text +
+           "Hover to read values. A double click on the title fills the panel. A right click saves the "
+           "figure or copies its numbers.";
+}
+
+void take_track_click(LabState& lab, const ShownFigure& shown, const PlotEvents::TrackClick& click) {
+    lab.measured.reset();
+    if (shown.sweep) return;
+    if (click.time)
+        select_launch(lab, click.ink, *click.time);
+    else
+        lab.selected.reset();
+}
+
+void take_events(LabState& lab, const std::string& panel, const ShownFigure& shown,
+                 const PlotEvents& events) {
+    const std::string key = axis_key(shown);
+    if (events.visible) look_at(lab, key, events.visible);
+    if (events.fit) look_at(lab, key, {});
+    if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
+    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
+    if (events.track_click) take_track_click(lab, shown, *events.track_click);
+    if (const auto& measuring = events.measuring)
+        lab.measured = {
+            figure_key(shown),
+            measuring->row,
+            measuring->ink,
+            measuring->time,
+            !shown.sweep,
+            measured_words(shown.sweep ? nullptr : lab.result.get(), measuring->ink, measuring->time)};
+    if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
+}
+
 }  // namespace
 
 void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown, ImVec2 size) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const std::string key = axis_key(shown);
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
     DrawOptions options = options_for(lab, shown, size);
     options.heading.reserved = draw_choosers(lab, shown, corner, size.x);
-    const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure);
-    const PlotEvents events = as_it_is ? draw_figure(*shown.figure, theme_of(lab), options)
-                                       : draw_figure(figure_as_drawn(lab, shown), theme_of(lab), options);
+    const std::string found = found_by_sweeps(lab, shown);
+    const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty();
+    const PlotEvents events = as_it_is
+                                  ? draw_figure(*shown.figure, theme_of(lab), options)
+                                  : draw_figure(figure_as_drawn(lab, shown, found), theme_of(lab), options);
     ImGui::PopStyleVar();
     if (!shown.outdated.empty()) draw_badge(corner, size, "out of date: " + shown.outdated);
-    if (events.visible) look_at(lab, key, events.visible);
-    if (events.fit) look_at(lab, key, {});
-    if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
-    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
-    if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
+    take_events(lab, panel, shown, events);
     if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
         !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
@@ -201,8 +255,17 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     if ((events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4))
         ImGui::OpenPopup("figure menu");
     draw_menu(lab, shown);
+    offer_help(shown.figure->title, help_of(*shown.figure),
+               ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end));
     ImGui::PopID();
     ImGui::PopID();
+}
+
+std::string found_by_sweeps(const LabState& lab, const ShownFigure& shown) {
+    std::string found;
+    for (const std::string& name : shown.figure->chosen_by)
+        if (const std::string caption = caption_of_sweep(lab, name); !caption.empty()) found += caption + " ";
+    return found;
 }
 
 bool draw_filling_figure(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,

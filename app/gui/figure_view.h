@@ -19,6 +19,10 @@ struct ShownFigure {
 // The figures of a place, those of the newest result first.
 std::vector<ShownFigure> shown_figures(const LabState& lab, Place place);
 
+// Where a parameter chooses what the figure draws, what a sweep that is up to date found of its other values:
+// it begins the caption.
+std::string found_by_sweeps(const LabState& lab, const ShownFigure& shown);
+
 // Where the figures of the family's story stand in a panel of that size, from its upper left corner on: those
 // that fit, whole. The rest is in More.
 struct PlacedFigure {

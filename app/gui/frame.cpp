@@ -13,19 +13,32 @@
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
+#include "app/gui/widgets.h"
 
 namespace sawtooth {
 namespace {
 
 bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal); }
 
+// What Esc leaves, one at a time.
+void leave_last(LabState& lab) {
+    if (lab.measured)
+        lab.measured.reset();
+    else if (lab.selected)
+        lab.selected.reset();
+    else
+        lab.filling.clear();
+}
+
 void take_shortcuts(LabState& lab) {
     if (pressed(ImGuiKey_F5)) submit(lab);
     if (pressed(ImGuiMod_Shift | ImGuiKey_F5)) stop(lab);
     // Esc closes popups and ends typing first.
-    if (!lab.filling.empty() && !ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
+    if (!ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
         !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup))
-        lab.filling.clear();
+        leave_last(lab);
+    lab.wants_help = pressed(ImGuiKey_F1);
+    if (lab.wants_help) lab.help.reset();
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_F)) lab.focuses_filter = true;
@@ -101,6 +114,7 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
     if (window && is_docked(*window)) flags |= ImGuiWindowFlags_NoBackground;
     if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
+    offer_help(panel.name, panel.help, ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows));
     ImGui::End();
 }
 
@@ -137,6 +151,7 @@ Context::~Context() {
 }
 
 void draw_frame(LabState& lab, const std::string& only_panel) {
+    ImGui::GetIO().UserData = &lab;  // offer_help finds it there
     take_shortcuts(lab);
     lab.cursor = std::move(lab.next_cursor);
     lab.next_cursor.clear();
@@ -160,6 +175,7 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         remove_sweep(lab, removed);
     draw_open_dialog(lab);
     draw_save_dialog(lab);
+    draw_help(lab);
     if (lab.widest_plot > 0) fit_columns(lab, lab.widest_plot);
     lab.widest_plot = 0;
 }

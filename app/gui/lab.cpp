@@ -14,6 +14,7 @@
 #include "app/gui/input_file.h"
 #include "app/gui/kept_times.h"
 #include "app/gui/run_rows.h"
+#include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
@@ -121,6 +122,7 @@ void take_run_event(LabState& lab, const Event& event) {
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
         show_result(lab, event.result);
+        keep_selection(lab);
         lab.told = told_of(*lab.result);
         show_figures(lab, event.figures);
         if (newest && event.result->complete) {
@@ -288,6 +290,8 @@ void choose_family(LabState& lab, const Family& family) {
     lab.tried.clear();
     lab.hidden_variants.clear();
     lab.filling.clear();
+    lab.selected.reset();
+    lab.measured.reset();
     submit(lab);
 }
 

@@ -84,11 +84,13 @@ struct Opening {
 
 // What a person is about to save.
 struct Saving {
-    enum class Format { svg, csv };
+    enum class Format { png, svg, csv };
+    enum class Step { asking, drawing, saved };  // drawing: a PNG, after this frame
     Format format = Format::svg;
     Figure figure;
     std::string path;
-    std::string problem;
+    std::string problem = {};
+    Step step = Step::asking;
 };
 
 enum class ThemeChoice { system, dark, light };
@@ -102,6 +104,11 @@ struct Settings {
     int device = 0;
 
     bool operator==(const Settings&) const = default;
+};
+
+// What F1 shows of what is under the mouse.
+struct Help {
+    std::string title, text;
 };
 
 // What panels tell of a result beside its figures: made once, as a run on a GPU has thousands of launches,
@@ -161,6 +168,25 @@ struct LabState {
     int widest_plot = 0;                                // in pixels, in this frame
     std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
 
+    // The launch that a person clicked on; selection.h finds it.
+    struct SelectedLaunch {
+        std::string variant;
+        size_t index = 0;  // among the variant's launches
+        std::string kernel;
+        bool in_numbers = false, in_occupancy = false;  // was brought into sight there
+    };
+    std::optional<SelectedLaunch> selected;
+    // The range of time that a person measured on a figure.
+    struct MeasuredTime {
+        std::string figure;  // what figure_view.cpp calls it, whatever the panel
+        size_t row = 0;
+        Ink ink;  // of its track
+        View::Range us;
+        bool of_result = true;  // else of a sweep
+        std::string words;
+    };
+    std::optional<MeasuredTime> measured;
+
     // The window itself.
     Settings settings;
     bool dark = true;  // what settings.theme comes to
@@ -172,6 +198,8 @@ struct LabState {
     bool full_screen = false;
     bool show_open = false;
     std::optional<Saving> saving;
+    bool wants_help = false;  // F1 was pressed in this frame
+    std::optional<Help> help;
     struct Typing {  // into a control, instead of dragging it
         std::string parameter, text, problem;
         bool begun = false;

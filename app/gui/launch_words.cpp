@@ -71,7 +71,10 @@ Facts facts_of(const LaunchRecord& launch) {
     if (info.resources) add_resources(*info.resources, facts);
     add_occupancy(launch.occupancy, facts);
     if (info.work.bytes > 0 && launch.duration_us > 0)
-        facts.emplace_back("rate", short_number(info.work.bytes / (launch.duration_us * 1e3)) + " GB/s");
+        facts.emplace_back(
+            "bandwidth",
+            fmt::format("{} GB/s, {}", short_number(info.work.bytes / (launch.duration_us * 1e3)),
+                        short_bytes(info.work.bytes)));
     for (const auto& [name, value] : launch.counters) facts.emplace_back(name, short_number(value));
     return facts;
 }

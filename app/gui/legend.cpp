@@ -4,7 +4,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/gui/appearance.h"
 #include "app/gui/widgets.h"
@@ -76,13 +75,9 @@ void draw_sample(const LabState& lab, const Entry& entry, ImVec2 corner, bool hi
     stroke.colour = stroke.colour.faded(hidden ? 0.3f : 1.0f);
     const float middle = corner.y + row_height() / 2;
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
-    if (entry.variant < 0 && entry.sample.kind == LegendEntry::Kind::area) {
-        canvas.box({corner.x + units(12), middle - units(6), corner.x + units(24), middle + units(6)},
-                   stroke.colour);
-        return;
-    }
-    canvas.path(std::array{Point{corner.x, middle}, Point{corner.x + sample_width(), middle}}, stroke);
-    canvas.marker(stroke.marker, {corner.x + sample_width() / 2, middle}, 3.5f * units(1), stroke.colour);
+    sawtooth::draw_sample(canvas, theme_of(lab),
+                          {entry.variant < 0 ? entry.sample.kind : LegendEntry::Kind::line, "", stroke, {}},
+                          {corner.x, middle}, sample_width());
 }
 
 void toggle(LabState& lab, int variant) {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/gui/frame.h"
+#include "app/gui/framebuffer.h"
 #include "app/gui/graphics.h"
-#include "app/gui/picture.h"
 
 namespace sawtooth {
 
@@ -21,21 +21,15 @@ class Offscreen {
     Offscreen(const Offscreen&) = delete;
     Offscreen& operator=(const Offscreen&) = delete;
 
-    void bind() const;    // the framebuffer
+    const Framebuffer& framebuffer() const { return framebuffer_; }
     void finish() const;  // waits until everything is drawn
-    // Failure: the driver lost what was drawn.
-    Outcome<Picture> read() const;
-    int width() const { return width_; }
-    int height() const { return height_; }
 
   private:
     struct Display;
-    Offscreen(std::unique_ptr<Display> display, int width, int height);
-    std::optional<Error> make_framebuffer();
+    Offscreen(std::unique_ptr<Display> display, Framebuffer framebuffer);
 
-    std::unique_ptr<Display> display_;
-    int width_, height_;
-    unsigned framebuffer_ = 0, texture_ = 0;
+    std::unique_ptr<Display> display_;  // outlives the framebuffer
+    Framebuffer framebuffer_;
 };
 
 // The whole window on such a framebuffer: everything but the surface is what run_window has.
@@ -47,7 +41,7 @@ class OffscreenWindow {
     // One frame, `seconds` after the one before.
     void draw(LabState& lab, double seconds, const std::string& only_panel = "");
     void finish() const { offscreen_->finish(); }
-    Outcome<Picture> read() const { return offscreen_->read(); }
+    Outcome<Picture> read() const { return offscreen_->framebuffer().read(); }
 
   private:
     OffscreenWindow(LabState& lab, std::unique_ptr<Offscreen> offscreen)

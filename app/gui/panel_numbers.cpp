@@ -1,12 +1,14 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
 #include "app/gui/kept_times.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
+#include "app/gui/selection.h"
 #include "app/gui/widgets.h"
 #include "kernels/core/table.h"
 
@@ -66,7 +68,6 @@ void draw_cell(const LabState& lab, const Table& table, size_t column, const std
 }
 
 void draw_variant_name(const LabState& lab, const std::string& name) {
-    ImGui::TableNextColumn();
     for (size_t i = 0; i < lab.family->variants.size(); ++i) {
         if (lab.family->variants[i].name != name) continue;
         const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -90,6 +91,7 @@ void draw_table(LabState& lab, const char* name, const Table& table, float below
     draw_head(table);
     for (const auto& row : table.rows) {
         ImGui::TableNextRow();
+        ImGui::TableNextColumn();
         draw_variant_name(lab, row.front());
         for (size_t column = 1; column < row.size(); ++column) draw_cell(lab, table, column, row[column]);
     }
@@ -97,18 +99,48 @@ void draw_table(LabState& lab, const char* name, const Table& table, float below
     ImGui::EndTable();
 }
 
-// What was measured, and what the compiler says of the kernels, as leaves of the panel.
+void draw_launch(const LabState& lab, float below) {
+    constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg;
+    if (!ImGui::BeginTable("launch", 2, flags, {0, -below})) return;
+    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, units(72));
+    ImGui::TableSetupColumn("value");
+    for (const auto& [name, value] : facts_of_selected(lab)) {
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        ImGui::TextDisabled("%s", name.c_str());
+        ImGui::TableNextColumn();
+        if (name == "variant")
+            draw_variant_name(lab, value);
+        else
+            ImGui::TextWrapped("%s", value.c_str());
+    }
+    ImGui::EndTable();
+}
+
+// The leaf of the selected launch comes to the front once.
+void draw_launch_leaf(LabState& lab, float below) {
+    const bool is_new = !std::exchange(lab.selected->in_numbers, true);
+    if (!ImGui::BeginTabItem((title_of_selected(lab) + "###launch").c_str(), nullptr,
+                             is_new ? ImGuiTabItemFlags_SetSelected : 0))
+        return;
+    draw_launch(lab, below);
+    ImGui::EndTabItem();
+}
+
+// What was measured, what the compiler says of the kernels, and the selected launch, as leaves of the panel.
 void draw_tables(LabState& lab, const Table& measured, const Table& compiled, float below) {
-    if (compiled.rows.empty()) return draw_table(lab, "numbers", measured, below);
+    const bool has_launch = selected_launch(lab).has_value();
+    if (compiled.rows.empty() && !has_launch) return draw_table(lab, "numbers", measured, below);
     if (!ImGui::BeginTabBar("tables")) return;
     if (ImGui::BeginTabItem("Measured")) {
         draw_table(lab, "numbers", measured, below);
         ImGui::EndTabItem();
     }
-    if (ImGui::BeginTabItem("Compiled")) {
+    if (!compiled.rows.empty() && ImGui::BeginTabItem("Compiled")) {
         draw_table(lab, "compiled", compiled, below);
         ImGui::EndTabItem();
     }
+    if (has_launch) draw_launch_leaf(lab, below);
     ImGui::EndTabBar();
 }
 

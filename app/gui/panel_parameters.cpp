@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/gui/appearance.h"
+#include "app/gui/backends.h"
 #include "app/gui/controls.h"
 #include "app/gui/effect.h"
 #include "app/gui/input_file.h"
@@ -107,17 +108,17 @@ void draw_presets(LabState& lab, float width) {
     tooltip("Sets all parameters to those of a published experiment, or back to the defaults.");
 }
 
-// "Not used by rule delta", "Not used on the CPU": why rows have no effect, in the words that they share.
+// "Not used by rule delta" for all that other rules use; "Only on CUDA".
 std::string why_folded(const LabState& lab, const Parameter& row) {
-    const std::string why = reason_unused(lab, row);
-    if (why == "only on CUDA") return "Not used on the CPU";
-    for (const std::string_view begin : {"only for ", "not for "}) {
-        if (!why.starts_with(begin)) continue;
-        const std::string name = why.substr(begin.size(), why.find(' ', begin.size()) - begin.size());
-        if (lab.parameters.has(name))
-            return fmt::format("Not used by {} {}", name, to_text(lab.parameters.at(name)));
-    }
-    return "Not used now";
+    const auto unmet = std::find_if(row.applies.begin(), row.applies.end(), [&](const Condition& condition) {
+        return !condition.holds(lab.parameters, backend_in_force(lab));
+    });
+    if (!unmet->parameter.empty())
+        return fmt::format("Not used by {} {}", unmet->parameter,
+                           to_text(lab.parameters.at(unmet->parameter)));
+    std::string words = unmet->words;
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+    return words;
 }
 
 using Rows = std::vector<const Parameter*>;

@@ -8,17 +8,33 @@ namespace sawtooth {
 
 const std::vector<Panel>& panels() {
     static const std::vector<Panel> all{
-        {"Parameters", Dock::left, draw_parameters},
-        {"Story", Dock::centre, draw_story},
-        {"More", Dock::centre, draw_more, Place::views},
-        {"Outputs", Dock::centre, draw_outputs, Place::outputs},
-        {"Error", Dock::centre, draw_error, Place::error},
-        {"Times", Dock::right_top, draw_times, Place::times},
-        {"Numbers", Dock::right_middle, draw_numbers},
-        {"Occupancy", Dock::right_middle, draw_occupancy, Place::occupancy},
-        {"About", Dock::right_bottom, draw_about},
-        {"Timeline", Dock::bottom, draw_timeline, Place::timeline},
-        {"Log", Dock::bottom, draw_log},
+        {"Parameters", Dock::left, draw_parameters,
+         "Sets what is computed and how. Every change runs the variants again. Ctrl+click types a value, a "
+         "right click resets or sweeps a parameter, and the dot before a name resets it."},
+        {"Story", Dock::centre, draw_story,
+         "The figures that tell what this family is about, in order. All others are in More."},
+        {"More", Dock::centre, draw_more,
+         "Every other figure of the family, and the figures of sweeps that you start from Parameters.",
+         Place::views},
+        {"Outputs", Dock::centre, draw_outputs,
+         "The outputs of every variant over the double-precision reference.", Place::outputs},
+        {"Error", Dock::centre, draw_error,
+         "The distance of every variant to the double-precision reference.", Place::error},
+        {"Times", Dock::right_top, draw_times,
+         "The median time of every variant, stacked by launch, with quartiles as whiskers. The line is the "
+         "time of a copy of as many bytes. A red badge marks a wrong result.",
+         Place::times},
+        {"Numbers", Dock::right_middle, draw_numbers,
+         "Times, speed-ups and errors as a table. A right click copies it."},
+        {"Occupancy", Dock::right_middle, draw_occupancy,
+         "How many warps each kernel can keep on a multiprocessor, what limits it, and how many were there.",
+         Place::occupancy},
+        {"About", Dock::right_bottom, draw_about,
+         "What the family computes, the idea of each variant, and three experiments to try with a click."},
+        {"Timeline", Dock::bottom, draw_timeline,
+         "Every launch of one repeat of each variant on one time axis, with the busy workers below.",
+         Place::timeline},
+        {"Log", Dock::bottom, draw_log, "What ran, when and on what, and errors in words."},
     };
     return all;
 }

@@ -14,6 +14,7 @@ struct Panel {
     const char* name;
     Dock dock;
     void (*draw)(LabState&);
+    const char* help;
     std::optional<Place> place = {};  // whose figures it draws
 };
 
@@ -41,6 +42,7 @@ void draw_failure_row(LabState& lab);
 float failure_row_height(const LabState& lab);  // in pixels; 0 where nothing failed
 void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
+void draw_help(LabState& lab);  // at the end of a frame in which F1 was pressed, and until it is closed
 
 // The clocks under which the newest result was measured, in a quiet line; nothing where they are not known.
 void draw_clocks_line(const LabState& lab);

@@ -18,6 +18,10 @@ void copy_text(LabState& lab, const std::string& text, const std::string& what);
 // Wrapped text in a tooltip of the item before, also where that item is greyed.
 void tooltip(std::string_view text);
 
+// The same for F1, where the mouse or the keyboard is `here`; what is asked first in a frame is the
+// innermost.
+void offer_help(std::string_view title, std::string_view text, bool here);
+
 // One line that ends in an ellipsis where it does not fit; the whole of it is then in the tooltip.
 void elided_text(std::string_view text, float width);
 

@@ -14,9 +14,11 @@
 
 #include "app/engine/files.h"
 #include "app/gui/appearance.h"
+#include "app/gui/figure_picture.h"
 #include "app/gui/frame.h"
 #include "app/gui/graphics.h"
 #include "app/gui/input_file.h"
+#include "app/gui/kept_lab.h"
 #include "app/gui/lab.h"
 #include "app/gui/pacing.h"
 #include "app/gui/session.h"
@@ -121,7 +123,8 @@ class FullScreen {
 // Writes settings and layout when they changed, not at every pixel of a drag.
 class Keeper {
   public:
-    Keeper(std::string directory, const Settings& saved) : directory_(std::move(directory)), saved_(saved) {}
+    Keeper(std::string directory, const LabState& lab)
+        : directory_(std::move(directory)), saved_(lab.settings), saved_lab_(kept_of(lab)) {}
 
     void follow(LabState& lab, double now) {
         if (ImGui::GetIO().WantSaveIniSettings) {
@@ -142,12 +145,17 @@ class Keeper {
         last_ = now;
         if (lab.settings != saved_) save_settings(lab, directory_);
         saved_ = lab.settings;
+        if (KeptLab left = kept_of(lab); left != saved_lab_) {
+            save_lab(lab, directory_);
+            saved_lab_ = std::move(left);
+        }
         if (layout_changed_) save_layout(lab, directory_, ImGui::SaveIniSettingsToMemory());
         layout_changed_ = false;
     }
 
     std::string directory_;
     Settings saved_;
+    KeptLab saved_lab_;
     bool layout_changed_ = false;
     double last_ = 0;
 };
@@ -163,7 +171,9 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
     draw_frame(lab);
+    FigurePicture picture(lab);
     graphics.end_frame(width, height, theme_of(lab).ground);
+    picture.save(lab);
     glfwSwapBuffers(window);
 }
 
@@ -237,7 +247,8 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     if (!lab) return lab.error();
     const std::string directory = config_directory();
     load_settings(*lab, directory);
-    Keeper keeper(directory, lab->settings);
+    if (leaves_open(options.request)) load_lab(*lab, directory);
+    Keeper keeper(directory, *lab);
     apply_options(*lab, options);
     if (options.request.device > 0) {
         lab->settings.backend = BackendChoice::cuda;

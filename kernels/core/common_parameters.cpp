@@ -26,18 +26,18 @@ std::string alternatives(const std::vector<Value>& values) {
 
 Parameter only_for(std::string name, std::vector<Value> values, Parameter row) {
     std::string words = "only for " + name + " " + alternatives(values);
-    const auto holds = [name = std::move(name), values = std::move(values)](const Parameters& p, Backend) {
+    const auto holds = [name, values = std::move(values)](const Parameters& p, Backend) {
         return is_one_of(values, p.at(name));
     };
-    return with_condition({holds, std::move(words)}, std::move(row));
+    return with_condition({holds, std::move(words), std::move(name)}, std::move(row));
 }
 
 Parameter not_for(std::string name, std::vector<Value> values, Parameter row) {
     std::string words = "not for " + name + " " + alternatives(values);
-    const auto holds = [name = std::move(name), values = std::move(values)](const Parameters& p, Backend) {
+    const auto holds = [name, values = std::move(values)](const Parameters& p, Backend) {
         return !is_one_of(values, p.at(name));
     };
-    return with_condition({holds, std::move(words)}, std::move(row));
+    return with_condition({holds, std::move(words), std::move(name)}, std::move(row));
 }
 
 Parameter only_on_cuda(Parameter row) {

@@ -54,6 +54,8 @@ struct Line {
     std::vector<double> x, y;  // NaN in y: a gap
     bool markers = false;
     Setting sets = {};  // nothing where it has no values
+    // What is wrong with the result of each point ("diverged"), "" where nothing is; empty: right everywhere.
+    std::vector<std::string> wrong = {};
 };
 
 // Between low and high: quartiles, or minimum and maximum of the values that a column stands for.

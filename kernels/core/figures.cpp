@@ -44,7 +44,7 @@ Axis place_axis(const std::string& place, int64_t length) {
 
 Axis time_axis() { return {.label = "time", .unit = "us", .scale = Scale::log10}; }
 Axis absolute_error_axis() { return {.label = "absolute error", .scale = Scale::log10}; }
-Axis relative_error_axis() { return {.label = "relative error, L2", .scale = Scale::log10}; }
+Axis relative_error_axis() { return {.label = "rel L2 error", .scale = Scale::log10}; }
 
 std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters& parameters) const {
     const ArraySpec* const spec = family.array(array.name);
@@ -141,6 +141,23 @@ void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const
                [&](int64_t at) { return errors[static_cast<size_t>(at)]; });
 }
 
+void lay_floor(Figure& figure) {
+    constexpr size_t few = 32;  // one place in so many
+    double floor = std::numeric_limits<double>::infinity();
+    for (const Mark& mark : figure.marks) {
+        const Line* const line = std::get_if<Line>(&mark);
+        if (!line) continue;
+        std::vector<double> errors;
+        std::copy_if(line->y.begin(), line->y.end(), std::back_inserter(errors),
+                     [](double error) { return error > 0; });
+        if (errors.empty()) continue;
+        const auto low = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / few);
+        std::nth_element(errors.begin(), low, errors.end());
+        floor = std::min(floor, *low);
+    }
+    if (std::isfinite(floor)) figure.y.minimum = floor / 2;
+}
+
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                     ErrorOf lines) {
     const bool drawn = lines == ErrorOf::drawn_line;
@@ -160,6 +177,7 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
             if (!drawn && error.output == reference.name)
                 add_largest_errors(figure, variant.name, ink_of(variant), error, view);
     }
+    lay_floor(figure);
     return figure;
 }
 
@@ -204,6 +222,11 @@ std::string scatter_words(const Result& result) {
            (result.backend == Backend::cpu ? "CPU." : "GPU.");
 }
 
+std::string rate_words(const Copy& copy) {
+    const double rate = copy.gigabytes_per_second();
+    return short_number(rate < 10 ? std::round(10 * rate) / 10 : std::round(rate)) + " GB/s";
+}
+
 // On a logarithmic axis parts of a bar are not as long as what they stand for.
 Bar::Segment whole_of(const Bar& bar) {
     Bar::Segment whole;
@@ -242,12 +265,11 @@ Figure times_figure(const Result& result) {
     if (const std::string words = scatter_words(result); !words.empty())
         figure.caption = words + " " + figure.caption;
     figure.marks.push_back(std::move(bars));
-    if (result.ceilings && result.work.bytes > 0) {
-        const double limit = result.work.bytes / result.ceilings->copy_bytes_per_second * 1e6;
-        figure.marks.push_back(Rule{Rule::Across::x, limit, "copy " + short_time(limit), {Ink::Role::limit}});
-        figure.caption += " The line is a copy of as many bytes (" + short_bytes(result.work.bytes) +
-                          ") at " + short_number(std::round(result.ceilings->copy_bytes_per_second / 1e9)) +
-                          " GB/s.";
+    if (const auto& copy = result.copy) {
+        const std::string words =
+            "copy of " + short_bytes(copy->bytes) + ": " + short_time(copy->us) + ", " + rate_words(*copy);
+        figure.marks.push_back(Rule{Rule::Across::x, copy->us, words, {Ink::Role::limit}});
+        figure.caption += " The line is a copy of as many bytes, measured like the variants.";
     }
     return figure;
 }

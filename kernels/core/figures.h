@@ -67,6 +67,9 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
 // smallest where there are more than the eye tells apart.
 void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
                 const std::function<double(int64_t)>& error_at);
+// Ends the axis of errors where most of each line lies: the few places before it that are nearly exact are
+// drawn on the floor.
+void lay_floor(Figure& figure);
 // The largest error of all lines at each place.
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view);

@@ -35,7 +35,8 @@ struct Parameters;
 // What must hold for a parameter to matter.
 struct Condition {
     std::function<bool(const Parameters&, Backend)> holds;
-    std::string words;  // a few, without a full stop: "only for rule lattice", "only on CUDA"
+    std::string words;           // a few, without a full stop: "only for rule lattice", "only on CUDA"
+    std::string parameter = {};  // whose value decides, where it is one: "rule"
 };
 
 // The largest value that makes a difference, where other parameters decide it: a larger one acts as this one.

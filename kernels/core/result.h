@@ -106,6 +106,14 @@ struct Ceilings {
     std::optional<Gpu> gpu = {};
 };
 
+// A copy on the same device, timed as variants are.
+struct Copy {
+    double bytes = 0;  // read and written together: as many as the request must move
+    double us = 0;
+
+    double gigabytes_per_second() const { return bytes / us / 1e3; }
+};
+
 // Of a GPU's multiprocessors, around the timed repeats.
 struct Clocks {
     double before_mhz = 0, after_mhz = 0, highest_mhz = 0;
@@ -128,6 +136,7 @@ struct Result {
     Work work;
     std::vector<VariantResult> variants;  // in the family's order
     std::optional<Ceilings> ceilings;
+    std::optional<Copy> copy;
     std::optional<Clocks> clocks;
     std::vector<std::string> notes;
     std::vector<Hop> hops;  // from the Request to the outputs and errors of all variants, in order

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/core/figures.h"
 #include "kernels/core/table.h"
@@ -56,14 +57,26 @@ double end_us_of(const std::vector<LaunchRecord>& launches) {
 }
 
 double busy_us_of(const std::vector<LaunchRecord>& launches) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return busy_us_of(launches, {-infinity, infinity});
+}
+
+double busy_us_of(const std::vector<LaunchRecord>& launches, View::Range within) {
     double busy = 0, since = 0;
     bool was_busy = false;
     for (const Change& change : changes_of(launches)) {
-        if (was_busy) busy += change.at - since;
-        since = change.at;
+        const double at = std::clamp(change.at, within.low, within.high);
+        if (was_busy) busy += at - since;
+        since = at;
         was_busy = change.busy > 0;
     }
     return busy;
+}
+
+int64_t launches_within(const std::vector<LaunchRecord>& launches, View::Range range) {
+    return std::count_if(launches.begin(), launches.end(), [&](const LaunchRecord& launch) {
+        return launch.start_us < range.high && launch.start_us + launch.duration_us > range.low;
+    });
 }
 
 double idle_share(const std::vector<LaunchRecord>& launches) {

@@ -11,8 +11,11 @@ namespace sawtooth {
 // What the launches of one repeat say about time.
 
 double end_us_of(const std::vector<LaunchRecord>& launches);
-// Time in which at least one worker was busy.
+// Time in which at least one worker was busy, of all or within a range.
 double busy_us_of(const std::vector<LaunchRecord>& launches);
+double busy_us_of(const std::vector<LaunchRecord>& launches, View::Range within);
+// How many launches run within a range, or part of it.
+int64_t launches_within(const std::vector<LaunchRecord>& launches, View::Range range);
 // Time in which no worker did anything, of the whole: 0 to 1.
 double idle_share(const std::vector<LaunchRecord>& launches);
 // "1,024 launches, idle 60 % of the time: each takes 2.7 us, of which 0.9 us is work"

@@ -182,12 +182,6 @@ void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launche
     }
 }
 
-Follow follow_of(const Parameters& parameters) {
-    if (parameters.is("launch", "sync")) return Follow::wait;
-    if (parameters.is("launch", "graph")) return Follow::graph;
-    return parameters.is("launch", "graph_pdl") ? Follow::graph_programmatic : Follow::stream;
-}
-
 template <class Builder, class AddLaunches>
 Outcome<Plan> plan_with(const PlanRequest& request, const AddLaunches& add_launches) {
     Builder builder(request);
@@ -199,6 +193,12 @@ Outcome<Plan> plan_with(const PlanRequest& request, const AddLaunches& add_launc
 }
 
 }  // namespace
+
+Follow follow_of(const Parameters& parameters) {
+    if (parameters.is("launch", "sync")) return Follow::wait;
+    if (parameters.is("launch", "graph")) return Follow::graph;
+    return parameters.is("launch", "graph_pdl") ? Follow::graph_programmatic : Follow::stream;
+}
 
 Outcome<Plan> plan_on_cpu(const PlanRequest& request) { return plan_fold(request, 0); }
 

@@ -93,6 +93,9 @@ const std::vector<Strategy>& strategies();
 const Strategy& strategy_of(const Variant& variant);
 const Strategy& strategy_named(const std::string& name);
 
+// That of the parameter `launch`.
+Follow follow_of(const Parameters& parameters);
+
 // The functions of a Variant of the family.
 std::optional<std::string> check(const Variant& variant, const Parameters& parameters, const Chip& chip);
 bool is_exact(const Variant& variant, const Parameters& parameters);

@@ -191,10 +191,15 @@ Figure tree_figure(const Parameters& parameters) {
         std::move(tree), std::move(rows));
 }
 
-std::optional<double> copy_gigabytes(const SweepResult& sweep) {
-    for (const SweepCell& cell : sweep.cells)
-        if (cell.result && cell.result->ceilings) return cell.result->ceilings->copy_bytes_per_second / 1e9;
-    return {};
+// Of copies of as many bytes.
+Line copy_rates(const SweepResult& sweep) {
+    Line line = line_of("a copy", {Ink::Role::limit}, {});
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result || !cell.result->copy) continue;
+        line.x.push_back(static_cast<double>(std::get<int64_t>(cell.values.front())));
+        line.y.push_back(cell.result->copy->gigabytes_per_second());
+    }
+    return line;
 }
 
 double speed_up(const Result& result, const VariantResult& variant) {
@@ -218,9 +223,7 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
     Figure rate = figure_against("rate", "Bytes that must move, over the time that was taken.", length,
                                  {.label = "rate", .unit = "GB/s", .minimum = 0},
                                  timed_curves_of(sweep, gigabytes_per_second));
-    if (const auto copy = copy_gigabytes(sweep))
-        rate.marks.push_back(
-            Rule{Rule::Across::y, *copy, fmt::format("copy {:.1f} GB/s", *copy), {Ink::Role::limit}});
+    if (rate.missing.empty()) rate.marks.push_back(copy_rates(sweep));
     return {std::move(time), std::move(faster), std::move(rate)};
 }
 
@@ -234,23 +237,9 @@ std::vector<Figure> block_size_figures(const SweepResult& sweep) {
 }
 
 std::vector<Figure> compensation_figures(const SweepResult& sweep) {
-    Figure figure = new_figure(
-        "error-compensation", Place::error, "Error by position with and without compensation",
-        "The largest over all sequences and channels; dashed with compensation.",
-        place_axis("position", sweep.sweep.base.parameters.integer("length")), absolute_error_axis());
-    for (const SweepCell& cell : sweep.cells) {
-        if (!cell.result) continue;
-        const bool compensated = std::get<bool>(cell.values.front());
-        for (const VariantResult& variant : cell.result->variants) {
-            if (variant.errors.empty()) continue;
-            Ink ink = ink_of(variant);
-            ink.dashed = compensated;
-            add_largest_errors(figure, variant.name + (compensated ? ", compensated" : ""), ink,
-                               variant.errors.front(), {});
-        }
-    }
-    if (figure.marks.empty()) add_lines(figure, {});
-    return {std::move(figure)};
+    return {error_by_value(sweep, "error-compensation", "Error by position with and without compensation",
+                           "The largest over all sequences and channels; dashed with compensation.",
+                           place_axis("position", sweep.sweep.base.parameters.integer("length")))};
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "viz/imgui/canvas_imgui.h"
 
+#include <implot.h>
+#include <implot_internal.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -178,6 +181,13 @@ void ImGuiCanvas::text(Point place, Align align, Colour colour, std::string_view
                                                 : place.x - width;
     list_->AddText({std::round(left), std::round(place.y - ImGui::GetFontSize() / 2)}, packed(colour),
                    text.data(), text.data() + text.size());
+}
+
+void ImGuiCanvas::upright_text(Point centre, Colour colour, std::string_view text) {
+    if (text.empty()) return;
+    const ImVec2 foot{std::round(centre.x - ImGui::GetFontSize() / 2),
+                      std::round(centre.y + text_width(text) / 2)};
+    ImPlot::AddTextVertical(list_, foot, packed(colour), text.data(), text.data() + text.size());
 }
 
 }  // namespace sawtooth

@@ -27,6 +27,11 @@ class ImGuiCanvas : public Canvas {
     void marker(Marker shape, Point centre, float radius, Colour colour) override;
     void cells(const Box& box, const CellGrid& grid, const ColourScale& colours) override;
     void text(Point place, Align align, Colour colour, std::string_view text) override;
+    void upright_text(Point centre, Colour colour, std::string_view text) override;
+    void clip(const Box& box) override {
+        list_->PushClipRect({box.left, box.top}, {box.right, box.bottom}, true);
+    }
+    void unclip() override { list_->PopClipRect(); }
 
   private:
     void dashed(std::span<const Point> points, const Stroke& stroke);

@@ -1,6 +1,7 @@
 #include "viz/imgui/figure_imgui.h"
 
 #include <implot.h>
+#include <implot_internal.h>
 
 #include <algorithm>
 #include <array>
@@ -10,12 +11,15 @@
 #include "viz/heading.h"
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/readout.h"
+#include "viz/imgui/tracks_imgui.h"
 #include "viz/marks.h"
 
 namespace sawtooth {
 namespace {
 
-constexpr double key_step = 0.15;  // of the visible range, that a press of W, A, S or D zooms or pans
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double key_step = 0.15;   // of the visible range, that a press of W, A, S or D zooms or pans
+constexpr float wheel_step = 0.1f;  // likewise, for a step of the wheel
 
 double to_log2(double value, void*) { return place_of(Scale::log2, value); }
 double from_log2(double place, void*) { return value_at(Scale::log2, place); }
@@ -50,7 +54,6 @@ void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layou
     set_up_scale(ImAxis_X1, frame.scale_x);
     set_up_scale(ImAxis_Y1, frame.scale_y);
     if (is_zoomable(figure)) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, figure.x.minimum.value_or(-infinity),
                                            figure.x.maximum.value_or(infinity));
         ImPlot::SetupAxisLinks(ImAxis_X1, &range.low, &range.high);
@@ -122,23 +125,43 @@ void draw_cursor(const Pen& pen, double x) {
     pen.canvas.path(std::array<Point, 2>{{{at, box.top}, {at, box.bottom}}}, {{pen.theme.text, 0.6f}, 1});
 }
 
-// W and S zoom about the middle, A and D pan, as on timelines of other profilers.
-Range moved_by_keys(Scale scale, Range range) {
-    if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl) return range;
-    double low = place_of(scale, range.low), high = place_of(scale, range.high);
-    const double step = (high - low) * key_step;
-    if (ImGui::IsKeyPressed(ImGuiKey_W)) low += step, high -= step;
-    if (ImGui::IsKeyPressed(ImGuiKey_S)) low -= step, high += step;
-    if (ImGui::IsKeyPressed(ImGuiKey_A)) low -= step, high -= step;
-    if (ImGui::IsKeyPressed(ImGuiKey_D)) low += step, high += step;
-    if (low == place_of(scale, range.low) && high == place_of(scale, range.high)) return range;
-    return {value_at(scale, low), value_at(scale, high)};
+// Grown at both ends by that share of it, as far as the axis goes.
+Range grown(const Axis& axis, Range range, double share) {
+    const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
+    const double step = (high - low) * share;
+    return {std::max(value_at(axis.scale, low - step), axis.minimum.value_or(-infinity)),
+            std::min(value_at(axis.scale, high + step), axis.maximum.value_or(infinity))};
 }
 
-Range within(const Axis& axis, Range range) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const double low = axis.minimum.value_or(-infinity), high = axis.maximum.value_or(infinity);
-    return {std::clamp(range.low, low, high), std::clamp(range.high, low, high)};
+// Moved by that share of it, or until the axis ends: it stays as wide.
+Range panned(const Axis& axis, Range range, double share) {
+    const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
+    double step = (high - low) * share;
+    if (axis.minimum && step < 0)
+        step = std::min(std::max(step, place_of(axis.scale, *axis.minimum) - low), 0.0);
+    if (axis.maximum && step > 0)
+        step = std::max(std::min(step, place_of(axis.scale, *axis.maximum) - high), 0.0);
+    return {value_at(axis.scale, low + step), value_at(axis.scale, high + step)};
+}
+
+// W and S zoom about the middle, A and D pan, as on timelines of other profilers.
+Range moved_by_keys(const Axis& axis, Range range) {
+    if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl) return range;
+    if (ImGui::IsKeyPressed(ImGuiKey_W)) range = grown(axis, range, -key_step);
+    if (ImGui::IsKeyPressed(ImGuiKey_S)) range = grown(axis, range, key_step);
+    if (ImGui::IsKeyPressed(ImGuiKey_A)) range = panned(axis, range, -key_step);
+    if (ImGui::IsKeyPressed(ImGuiKey_D)) range = panned(axis, range, key_step);
+    return range;
+}
+
+// ImPlot zooms with the wheel. To the side, or with Shift, it pans, unless the wheel is scrolling the panel
+// under the plot.
+Range moved_by_wheel(const Axis& axis, ImGuiID plot, Range range) {
+    if (!ImGui::TestKeyOwner(ImGuiKey_MouseWheelY, plot)) return range;
+    ImGui::SetKeyOwner(ImGuiKey_MouseWheelX, plot);
+    const ImGuiIO& io = ImGui::GetIO();
+    const float steps = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
+    return steps == 0 ? range : panned(axis, range, static_cast<double>(-steps * wheel_step));
 }
 
 // "sets chunk to 128"
@@ -176,6 +199,19 @@ bool was_clicked() {
            ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] < threshold * threshold;
 }
 
+// With Shift a drag measures and the wheel pans, which ImPlot does not know.
+void set_up_input() {
+    const bool shift = ImGui::GetIO().KeyShift;
+    ImPlotInputMap& map = ImPlot::GetInputMap();
+    map.Pan = shift ? ImGuiMouseButton_Middle : ImGuiMouseButton_Left;
+    map.ZoomRate = shift ? 0 : wheel_step;
+}
+
+bool is_measuring(ImGuiID plot) {
+    return ImGui::GetIO().KeyShift && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
+           ImGui::GetActiveID() == plot;
+}
+
 PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions& options, const Box& area) {
     PlotEvents events;
     ImGuiCanvas measure(ImGui::GetWindowDrawList());
@@ -189,15 +225,19 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
                       area.bottom - area.top - layout.above + 4 * measure.unit()};
     constexpr ImPlotFlags flags = ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText |
                                   ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect;
+    set_up_input();
     if (!ImPlot::BeginPlot("##plot", size, flags)) return events;
+    const ImGuiID plot = ImPlot::GetCurrentPlot()->ID;
     set_up_axes(measure, figure, layout, range);
     const Frame frame = placed_frame(layout.frame);
     ImGuiCanvas canvas(ImPlot::GetPlotDrawList());
     const Pen pen = pen_for(canvas, theme, frame, figure);
     ImPlot::PushPlotClipRect();
     draw_plot_marks(pen, figure);
+    if (options.outlined) outline_launch(pen, figure, *options.outlined);
     draw_rules(pen, figure);
     draw_texts(pen, figure);
+    if (options.measured) draw_measured(pen, figure, *options.measured);
     if (options.dimmed) canvas.box(frame.box, {theme.ground, 0.55f});
 
     const bool hovered = ImPlot::IsPlotHovered();
@@ -213,6 +253,12 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
         canvas.marker(Marker::circle, point->at, 6 * canvas.unit(), {theme.text});
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
         if (was_clicked()) events.chosen = point->sets;
+    } else if (hovered && was_clicked()) {
+        events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
+    }
+    if (is_measuring(plot)) {
+        const ImVec2 from = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
+        events.measuring = measured_by(pen, figure, {from.x, from.y}, {mouse.x, mouse.y});
     }
     const bool axis_hovered = ImPlot::IsAxisHovered(ImAxis_X1);
     events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
@@ -221,13 +267,14 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
 
     ImGuiCanvas outside(ImGui::GetWindowDrawList());
     const Pen outer = pen_for(outside, theme, frame, figure);
-    draw_rule_labels(outer, figure, layout.beside);
+    draw_rule_labels(outer, figure, layout);
     if (has_axis_on_top(figure)) draw_name_of_time(outer, figure);
     draw_colour_bar(outer, figure);
     if (hovered && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
         draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
                      point ? words_of(point->sets) : "");
-    if (zoomable && hovered) range = within(figure.x, moved_by_keys(frame.scale_x, range));
+    if (zoomable && (hovered || axis_hovered))
+        range = moved_by_wheel(figure.x, plot, moved_by_keys(figure.x, range));
     if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;
     return events;
 }
@@ -270,6 +317,8 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
         return events;
     }
     ImGui::PushID(figure.id.c_str());
+    // Tab goes from control to control: a plot takes no keys but those of the mouse's place.
+    ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop | ImGuiItemFlags_NoNav, true);
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
     ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);
     const Heading heading = draw_heading(canvas, theme, figure, whole, options.heading);
@@ -279,6 +328,7 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
         events = figure.marks.empty() || matrix_of(figure) ? draw_canvas(figure, theme, options, area)
                                                            : draw_plot(figure, theme, options, area);
     ImGui::PopClipRect();
+    ImGui::PopItemFlag();
     ImGui::PopID();
     const ImVec2 heading_end{whole.right - options.heading.reserved, area.top};
     if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, heading_end)) {

@@ -17,6 +17,19 @@ namespace sawtooth {
 using DescribeSpan = std::function<std::vector<std::pair<std::string, std::string>>(const Tracks::Track&,
                                                                                     const Tracks::Span&)>;
 
+// A launch around which an outline is drawn.
+struct OutlinedLaunch {
+    Ink ink;  // of its tracks
+    double start = 0, end = 0;
+};
+
+// A range of time that was measured, as a band over the rows that are as wide as this one.
+struct MeasuredRange {
+    size_t row = 0;
+    View::Range time;
+    std::string words;  // written on it
+};
+
 // How a figure is drawn in this frame. The caller keeps range and cursor by Axis::shared (or by figure where
 // that is empty) and gives them to every figure with that axis.
 struct DrawOptions {
@@ -25,6 +38,8 @@ struct DrawOptions {
     std::optional<View::Range> visible;  // of x; absent: all of it
     std::optional<double> cursor_x;      // a line across the plot
     DescribeSpan describe_span;          // for the readout; may be empty
+    std::optional<OutlinedLaunch> outlined;
+    std::optional<MeasuredRange> measured;
     HeadingOptions heading = {};
 };
 
@@ -39,7 +54,18 @@ struct PlotEvents {
         double value = 0;
     };
     std::optional<Chosen> chosen;  // a click on a point of a line that sets a parameter
-    bool fill = false;             // double click on the title: the panel is to show this figure alone
+    struct TrackClick {
+        Ink ink = {};                // of the track
+        std::optional<double> time;  // within the span that was clicked; absent beside all of them
+    };
+    std::optional<TrackClick> track_click;
+    struct Measuring {
+        size_t row = 0;
+        Ink ink;  // of its track
+        View::Range time;
+    };
+    std::optional<Measuring> measuring;  // a drag over tracks with Shift
+    bool fill = false;                   // double click on the title: the panel is to show this figure alone
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

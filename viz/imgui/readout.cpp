@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "viz/imgui/canvas_imgui.h"
+#include "viz/imgui/tracks_imgui.h"
 
 namespace sawtooth {
 namespace {
@@ -55,7 +56,8 @@ struct Readout {
     const Pen& pen;
     const Figure& figure;
     const DescribeSpan& describe_span;
-    double x, y;
+    Point mouse;
+    double x = pen.frame.x_at(mouse.x), y = pen.frame.y_at(mouse.y);
     bool said_x = false;
 
     void say_x(double at) {
@@ -75,8 +77,9 @@ struct Readout {
         if (nearest == line.x.size()) return;
         say_x(line.x[nearest]);
         const double value = line.y[nearest];
-        row(stroke_of_line(pen.theme, line), line.label,
-            std::isnan(value) ? "none" : text_on(figure.y, value));
+        std::string words = std::isnan(value) ? "none" : text_on(figure.y, value);
+        if (nearest < line.wrong.size() && !line.wrong[nearest].empty()) words += ", " + line.wrong[nearest];
+        row(stroke_of_line(pen.theme, line), line.label, words);
     }
     void operator()(const Bars& bars) {
         const auto index = std::llround(y);
@@ -106,12 +109,13 @@ struct Readout {
         const Tracks::Track& track = tracks.tracks[static_cast<size_t>(index)];
         const double time = track.time_at(x);
         say_x(time);
-        for (const Tracks::Span& span : track.spans) {
-            if (time < span.start || time > span.end) continue;
+        if (const auto under = span_under(pen, figure, mouse)) {
+            const Tracks::Span& span = *under->span;
             row(span.label, with_unit(span.end - span.start, figure.x.unit));
             row("from", with_unit(span.start, figure.x.unit) + " to " + with_unit(span.end, figure.x.unit));
             if (describe_span)
                 for (const auto& [name, value] : describe_span(track, span)) row(name, value);
+            if (describe_span) row("a click", "selects the launch; Shift+drag measures a range of time");
             return;
         }
         if (track.x.empty()) {
@@ -151,7 +155,7 @@ bool has_values(const Figure& figure) {
 void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span,
                   const std::string& click) {
     if (!has_values(figure) || !begin_readout()) return;
-    Readout readout{pen, figure, describe_span, pen.frame.x_at(mouse.x), pen.frame.y_at(mouse.y)};
+    Readout readout{pen, figure, describe_span, mouse};
     for (const Mark& mark : figure.marks) std::visit(readout, mark);
     if (!click.empty()) row("a click", click);
     end_readout();

@@ -93,14 +93,20 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     if (narrow < d) widths.emplace_back(narrow);
     FigureSweep growth{"growth",
                        "error against chunk until it diverges",
-                       {{"d", widths, {}}, {"chunk", powers_to(std::max<int64_t>(length / 2, 1)), {}}},
+                       {{"chunk", powers_to(std::max<int64_t>(length / 2, 1)), {}}, {"d", widths, {}}},
                        {{"batch", int64_t{1}}, {"length", length}, {"levels", "none"}},
                        {"chunkwise_gd"},
                        growth_figures};
     const std::vector<Value> ways = memory_family().parameter("launch")->choices;
     FigureSweep launches{"launch",       "ways to launch", {{"launch", ways, {}}}, {{"levels", "none"}},
                          {"sequential"}, launch_figures,   Backend::cuda};
-    return {std::move(chunks), std::move(growth), std::move(launches)};
+    FigureSweep readouts{"readout",
+                         "error by token, both readouts",
+                         {{"readout", memory_family().parameter("readout")->choices}},
+                         {{"levels", "none"}},
+                         {"chunkwise_gd"},
+                         readout_figures};
+    return {std::move(chunks), std::move(readouts), std::move(growth), std::move(launches)};
 }
 
 std::vector<Figure> figures(const Result& result, const View& view) {
@@ -120,7 +126,7 @@ std::vector<StoryRow> story() {
             {{"error-against-chunk", "time-against-chunk", "time-against-error", "prediction",
               "running-against-chunk"},
              220},
-            {{"error-y"}, 180}};
+            {{"error-readouts", "error-y"}, 180}};
 }
 
 About about() {

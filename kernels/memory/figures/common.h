@@ -33,8 +33,9 @@ struct Drawn {
 Figure sawtooth_figure(const Result& result, const View& view);
 // The same of sequential alone, for every way to launch on a GPU.
 std::vector<Figure> launch_figures(const SweepResult& sweep);
-// tokens.cpp: y, its error and the boundaries' by token; levels.
+// tokens.cpp: y, its error and the boundaries' by token; the error of both readouts; levels.
 std::vector<Figure> token_figures(const Result& result, const View& view);
+std::vector<Figure> readout_figures(const SweepResult& sweep);
 std::vector<Figure> level_figures(const Result& result, const View& view);
 // states.cpp: the drawn boundary as heat maps, the gates of the chunk that follows it.
 std::vector<Figure> state_figures(const Result& result);

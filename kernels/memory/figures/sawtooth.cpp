@@ -78,12 +78,10 @@ std::vector<Figure> launch_figures(const SweepResult& sweep) {
         figure.caption += fmt::format("{}{} {:.0f} %", figure.caption.empty() ? "Idle: " : ", ", way,
                                       100 * idle_share(sequential->launches));
     }
-    if (tracks.tracks.empty()) {
+    if (tracks.tracks.empty())
         figure.missing = "Launches of sequential for every way to launch; a GPU has them.";
-        return {std::move(figure)};
-    }
-    figure.caption += ". With a wait after every launch (sync) it is the source's own tooth.";
-    figure.marks.push_back(std::move(tracks));
+    else
+        figure.caption += ".", figure.marks.push_back(std::move(tracks));
     return {std::move(figure)};
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/correctness.h"
+#include "kernels/core/sweep_figures.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
 #include "kernels/memory/strategies.h"
@@ -15,18 +17,15 @@ namespace {
 constexpr int64_t most_rules = 128;  // boundaries that are marked, no more in sight
 
 // Where chunks start, as far as there is room for them.
-void add_boundaries(Figure& figure, const Drawn& drawn, const View& view) {
-    const View::Range range = view.range_of("token", {0, static_cast<double>(drawn.length)});
-    const auto chunk = static_cast<double>(drawn.chunk);
-    const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / chunk), 1.0));
-    const auto last =
-        static_cast<int64_t>(std::min(range.high / chunk, static_cast<double>(drawn.length - 1) / chunk));
+void add_boundaries(Figure& figure, int64_t length, int64_t chunk, const View& view) {
+    const View::Range range = view.range_of("token", {0, static_cast<double>(length - 1)});
+    const auto tokens = static_cast<double>(chunk), end = static_cast<double>(length - 1);
+    const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / tokens), 1.0));
+    const auto last = static_cast<int64_t>(std::min(range.high, end) / tokens);
     if (last - first >= most_rules) return;
-    for (int64_t boundary = first; boundary <= last; ++boundary)
-        figure.marks.push_back(Rule{Rule::Across::x,
-                                    static_cast<double>(boundary * drawn.chunk),
-                                    "boundary of a chunk",
-                                    {Ink::Role::quiet}});
+    for (int64_t i = first; i <= last; ++i)
+        figure.marks.push_back(Rule{
+            Rule::Across::x, static_cast<double>(i) * tokens, "boundary of a chunk", {Ink::Role::quiet}});
 }
 
 std::vector<Figure> y_figures(const Result& result, const View& view) {
@@ -39,7 +38,8 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
     error.caption =
         "The largest over all sequences and channels. Frozen errors age inside a chunk; at its boundary they "
         "are taken anew, from the memory that they have changed.";
-    add_boundaries(error, Drawn(result.parameters), view);
+    const Drawn drawn(result.parameters);
+    add_boundaries(error, drawn.length, drawn.chunk, view);
     return {std::move(output), std::move(error)};
 }
 
@@ -188,6 +188,24 @@ std::vector<Figure> token_figures(const Result& result, const View& view) {
     figures.push_back(age_figure(result));
     figures.push_back(boundary_figure(result));
     return figures;
+}
+
+std::vector<Figure> readout_figures(const SweepResult& sweep) {
+    const Parameters& parameters = sweep.sweep.base.parameters;
+    const int64_t length = parameters.integer("length");
+    Figure figure = error_by_value(sweep, "error-readouts", "Error of y by token, both readouts", "",
+                                   place_axis("token", length));
+    if (figure.missing.empty()) add_boundaries(figure, length, parameters.integer("chunk"), {});
+    std::vector<double> errors;
+    for (const SweepCell& cell : sweep.cells)
+        if (cell.result && cell.result->variants.front().errors.front().rel_l2)
+            errors.push_back(*cell.result->variants.front().errors.front().rel_l2);
+    if (errors.size() == 2)
+        figure.caption = fmt::format(
+            "Read at the evolving memory, y is off by {}; read at the chunk's boundary, dashed, by {}: it "
+            "grows as the boundary ages, and falls back at the next one.",
+            error_words(errors[0]), error_words(errors[1]));
+    return {std::move(figure)};
 }
 
 std::vector<Figure> level_figures(const Result& result, const View& view) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "app/gui/picture.h"
+
+namespace sawtooth {
+
+// A surface of RGBA pixels to draw on that nobody sees. Needs a current OpenGL context, and lives no longer
+// than it.
+class Framebuffer {
+  public:
+    // Failure: the driver does not offer this size.
+    static Outcome<Framebuffer> make(int width, int height);
+    ~Framebuffer();
+    Framebuffer(Framebuffer&& other) noexcept;
+    Framebuffer& operator=(Framebuffer&&) = delete;
+
+    void bind() const;
+    // What was drawn, from the top row down. Failure: the driver lost it.
+    Outcome<Picture> read() const;
+    int width() const { return width_; }
+    int height() const { return height_; }
+
+  private:
+    Framebuffer(int width, int height) : width_(width), height_(height) {}
+
+    int width_, height_;
+    unsigned framebuffer_ = 0, texture_ = 0;
+};
+
+}  // namespace sawtooth

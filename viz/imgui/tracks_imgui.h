@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+
+#include "viz/imgui/figure_imgui.h"
+#include "viz/marks.h"
+
+namespace sawtooth {
+
+// What a mouse does on tracks.
+
+// The span at `mouse`, or the nearest one within a few pixels: spans may be narrower than one.
+struct SpanUnderMouse {
+    const Tracks::Track* track = nullptr;
+    const Tracks::Span* span = nullptr;
+    double time = 0;  // within the span
+};
+std::optional<SpanUnderMouse> span_under(const Pen& pen, const Figure& figure, Point mouse);
+
+// What a click at `mouse` points at; absent where there are no tracks.
+std::optional<PlotEvents::TrackClick> click_on_tracks(const Pen& pen, const Figure& figure, Point mouse);
+
+// The range of time that a drag from `from` to `to` goes over; absent where it did not begin on a track.
+std::optional<PlotEvents::Measuring> measured_by(const Pen& pen, const Figure& figure, Point from, Point to);
+void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& measured);
+
+// An outline around the launch, in every row that has it.
+void outline_launch(const Pen& pen, const Figure& figure, const OutlinedLaunch& launch);
+
+}  // namespace sawtooth
