@@ -72,7 +72,7 @@ TEST_CASE("no line of a bench is wider than a screen", "[bench]") {
     CHECK(contains(text, "failed: relative L2 error of y is 0.9"));
 }
 
-TEST_CASE("a row of a bench says time, spread and what binds", "[bench]") {
+TEST_CASE("a row of a bench shows time, spread and the limit", "[bench]") {
     BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
     report.rows = {
         timed_row("scan", "sum [4, 8192, 512]", "lookback", {Bound::By::bytes, 0.83, {}, {}}),

@@ -33,7 +33,7 @@ Array floats(std::vector<float> values) {
     return array;
 }
 
-TEST_CASE("the driver's GPU has the limits that chips.cpp gives its architecture", "[cuda][gpu]") {
+TEST_CASE("the limits in chips.cpp are those of the driver", "[cuda][gpu]") {
     const auto driver = cuda::find_driver();
     if (!driver) return say_skipped(driver.error().text);
     for (const Chip& gpu : driver->gpus) {
@@ -50,7 +50,7 @@ TEST_CASE("the driver's GPU has the limits that chips.cpp gives its architecture
     }
 }
 
-TEST_CASE("a GPU that is not there is a usage error", "[cuda][gpu]") {
+TEST_CASE("a missing GPU is a usage error", "[cuda][gpu]") {
     if (!open_gpu()) return;
     const auto device = cuda::Device::open(1000, {});
     REQUIRE_FALSE(device);
@@ -58,7 +58,7 @@ TEST_CASE("a GPU that is not there is a usage error", "[cuda][gpu]") {
     CHECK(device.error().text.starts_with("device = 1000: "));
 }
 
-TEST_CASE("what is uploaded comes back", "[cuda][gpu]") {
+TEST_CASE("uploaded arrays come back unchanged", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     std::vector<float> there(1 << 20), back(there.size());
@@ -78,7 +78,7 @@ TEST_CASE("what is uploaded comes back", "[cuda][gpu]") {
     CHECK_FALSE(device->upload(empty->get(), nullptr, 0));
 }
 
-TEST_CASE("memory that the GPU has not is refused with both figures", "[cuda][gpu]") {
+TEST_CASE("an allocation beyond the GPU's memory is refused with both sizes", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     const auto memory = device->allocate(int64_t{1} << 46);
@@ -92,7 +92,7 @@ TEST_CASE("memory that the GPU has not is refused with both figures", "[cuda][gp
 }
 
 // Most of what is free has room once: the second time it is there only if it was given back.
-TEST_CASE("memory is given back with its last owner, also after its device", "[cuda][gpu]") {
+TEST_CASE("memory is freed with its last owner, also after its device", "[cuda][gpu]") {
     cuda::Memory memory;
     int64_t most = 0;
     {
@@ -158,7 +158,7 @@ TEST_CASE("the GPU narrows and widens as the CPU does", "[cuda][gpu]") {
     }
 }
 
-TEST_CASE("an array larger than the piece that is converted at once is converted whole", "[cuda][gpu]") {
+TEST_CASE("an array larger than the conversion buffer is converted completely", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     std::vector<float> values((16 << 20) + 12345);
@@ -229,7 +229,7 @@ TEST_CASE("a plan computes on the GPU, with as much shared memory as a block can
     }
 }
 
-TEST_CASE("a launch that the driver refuses is named with its grid and block", "[cuda][gpu]") {
+TEST_CASE("an error of a refused launch has its grid and block", "[cuda][gpu]") {
     Workshop workshop;
     workshop.write("kernels/add.cu", add);
     const auto device = open_gpu(workshop.options());
@@ -284,7 +284,7 @@ TEST_CASE("child: an illegal access is fatal", "[.child]") {
                 "CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
-TEST_CASE("a kernel that breaks its context costs its process, and no other", "[cuda][gpu]") {
+TEST_CASE("a kernel that breaks its context affects only its process", "[cuda][gpu]") {
     if (!open_gpu()) return;
     for (const char* test : {"child: a trap is fatal", "child: an illegal access is fatal"}) {
         const std::string output = ChildProcess("", test).output();

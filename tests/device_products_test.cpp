@@ -158,7 +158,7 @@ int count_wrong(const Factors& factors, const std::vector<float>& got, double ro
     return wrong;
 }
 
-TEST_CASE("products of a warp are those in double, up to the rounding of their precision", "[cuda][gpu]") {
+TEST_CASE("products of a warp agree with double up to the rounding of their precision", "[cuda][gpu]") {
     if (without_compiler()) return;
     const Products products;
     const auto device = cuda::Device::open(0, products.options);

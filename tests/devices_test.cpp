@@ -40,7 +40,7 @@ std::string notes_of(const Result& result) {
 // A GPU could be used here, if nothing were hidden.
 bool has_gpu() { return !gpu_problem(); }
 
-TEST_CASE("devices names the processor, and of GPUs what there is or what is missing", "[devices]") {
+TEST_CASE("devices shows the processor and the GPUs, or what is missing", "[devices]") {
     Devices devices = find_devices();
     CHECK_FALSE(devices.cpu.name.empty());
     CHECK(devices.cpu.cores > 0);
@@ -86,7 +86,7 @@ TEST_CASE("child: theory", "[.child]") {
     std::cout << (*ran)->variants[0].compiled.size() << " compiled\n" << notes_of(**ran) << std::endl;
 }
 
-TEST_CASE("without the driver devices says so, and what to do", "[devices]") {
+TEST_CASE("without a driver, devices says so and what to do", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=driver", "child: devices").output();
     CHECK(contains(words, "\"driver\": null"));
     CHECK(contains(words, "libcuda.so.1"));
@@ -95,7 +95,7 @@ TEST_CASE("without the driver devices says so, and what to do", "[devices]") {
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("without NVRTC devices says so, and what to do", "[devices]") {
+TEST_CASE("without NVRTC, devices says so and what to do", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=nvrtc", "child: devices").output();
     CHECK(contains(words, "\"toolkit\": null"));
     CHECK(contains(words, "\"toolkit_reason\": \"NVRTC"));
@@ -103,7 +103,7 @@ TEST_CASE("without NVRTC devices says so, and what to do", "[devices]") {
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("without CUPTI counters are not allowed, and it is said what that costs", "[devices]") {
+TEST_CASE("without CUPTI counters are not available, and the reason says what is lost", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=cupti", "child: devices").output();
     CHECK(contains(words, "\"allowed\": false"));
     if (has_gpu()) CHECK(contains(words, "libcupti.so"));
@@ -118,22 +118,22 @@ TEST_CASE("backend cuda without the driver or NVRTC is a failure that names it",
     if (has_gpu()) CHECK(contains(no_compiler, "NVRTC"));
 }
 
-TEST_CASE("backend auto without the driver runs on the CPU and says which failed", "[devices]") {
+TEST_CASE("backend auto without a driver runs on the CPU and says why", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=driver", "child: scan on auto").output();
     CHECK(contains(words, "1 thread"));
     CHECK(contains(words, "backend auto: using the CPU, because the CUDA driver (libcuda.so.1)"));
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("without NVRTC a run with --arch still runs, and its theory is missing with the reason",
-          "[devices]") {
+TEST_CASE("without NVRTC a run with --arch still runs and notes why nothing was compiled", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=nvrtc", "child: theory").output();
     CHECK(contains(words, "0 compiled"));
     CHECK(contains(words, "could not compile for sm_90a: NVRTC"));
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("with --arch every variant's CUDA form is compiled beside the run", "[devices][cuda]") {
+TEST_CASE("with --arch the CUDA implementation of every variant is compiled beside the run",
+          "[devices][cuda]") {
     if (without_compiler()) return;
     Request request = small_scan(BackendChoice::cpu);
     request.variants.clear();
@@ -174,7 +174,7 @@ TEST_CASE("a compilation is announced with its file", "[devices][cuda]") {
     CHECK(contains(said, "(first time only)"));
 }
 
-TEST_CASE("launches are announced as timed, references and comparisons are not", "[devices]") {
+TEST_CASE("progress of launches is timed, that of references and comparisons is not", "[devices]") {
     bool timed_launch = false;
     const auto ran =
         Runner(kept).run(small_scan(BackendChoice::cpu), {}, [&](const Progress& progress, auto) {

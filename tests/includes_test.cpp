@@ -165,7 +165,7 @@ Names sources() {
     return paths;
 }
 
-TEST_CASE("every include is one that the layers allow", "[layers]") {
+TEST_CASE("every include is allowed by the layers", "[layers]") {
     const Layers all = layers();
     std::map<std::string, int> host_files, device_files;  // by layer
     for (const std::string& path : sources()) {
@@ -188,7 +188,7 @@ TEST_CASE("every include is one that the layers allow", "[layers]") {
     }
 }
 
-TEST_CASE("the layers' test finds what they forbid", "[layers]") {
+TEST_CASE("the test of the layers finds forbidden includes", "[layers]") {
     const Layers all = layers();
     const auto allows = [&](const std::string& path, const std::string& header, bool quoted = true) {
         return is_allowed(path, all.at(layer_of(path)), header, quoted);

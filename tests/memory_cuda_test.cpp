@@ -64,7 +64,7 @@ TEST_CASE("kernels of memory hardly spill registers on Hopper", "[memory][cuda]"
     }
 }
 
-TEST_CASE("a strategy of memory is on CUDA the algorithm whose name it bears", "[memory][cuda]") {
+TEST_CASE("every strategy of memory on CUDA is the algorithm of its name", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto names = [&](const char* variant, const Settings& settings) {
@@ -98,7 +98,7 @@ TEST_CASE("a strategy of memory is on CUDA the algorithm whose name it bears", "
                                                    {"read_values", 1}});
 }
 
-TEST_CASE("a launch a token shares what it says with all others", "[memory][cuda]") {
+TEST_CASE("launches of one per token share one description", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const char* const rule = GENERATE("titans", "lattice", "trellis");
@@ -107,7 +107,7 @@ TEST_CASE("a launch a token shares what it says with all others", "[memory][cuda
     for (const Launch& launch : plan.launches) CHECK(launch.info == plan.launches.front().info);
 }
 
-TEST_CASE("the way to launch is the plan's", "[memory][cuda]") {
+TEST_CASE("the plan has the requested way to launch", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto [word, follow] =
@@ -119,7 +119,7 @@ TEST_CASE("the way to launch is the plan's", "[memory][cuda]") {
     CHECK(plan_in_theory(*device, "sequential", parameters, true).follow == follow);
 }
 
-TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]") {
+TEST_CASE("memory settings that a GPU cannot run are refused with a reason", "[memory][cuda]") {
     const auto refusal = [](const char* variant, const char* chip, const Settings& settings) {
         const auto words =
             memory_family().variant(variant)->refusal(parameters_with(settings), *cuda::chip_of(chip));
@@ -139,7 +139,7 @@ TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]"
     CHECK(refusal("associative_scan", "sm_86", sized("atlas", 1, 8, 128, 8)).starts_with("d = 128 needs "));
 }
 
-TEST_CASE("what a GPU does not refuse of memory has a plan", "[memory][cuda]") {
+TEST_CASE("memory settings that a GPU accepts have a plan", "[memory][cuda]") {
     const std::string rule =
         GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
     const std::string dtype = GENERATE("f32", "bf16");
@@ -159,7 +159,7 @@ TEST_CASE("what a GPU does not refuse of memory has a plan", "[memory][cuda]") {
     }
 }
 
-TEST_CASE("a shard has as many local memories and a chunk as many tiles as they like", "[memory][cuda]") {
+TEST_CASE("shards may have any number of local memories, chunks any number of tiles", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const int64_t length = 1 << 17;
@@ -201,7 +201,7 @@ const std::vector<std::pair<const char*, const char*>> ranged = {{"titans", "chu
                                                                  {"atlas", "atlas_parallel"},
                                                                  {"trellis", "chunkwise_gd"}};
 
-TEST_CASE("where memory is short a plan has a range a chunk", "[memory][cuda]") {
+TEST_CASE("with little memory a plan has one range per chunk", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     for (const auto& [rule, variant] : ranged) {
@@ -244,7 +244,7 @@ int64_t chunk_for(const char* rule, int64_t chunk) {
     return std::string(rule) == "trellis" ? std::min<int64_t>(chunk, 8) : chunk;
 }
 
-TEST_CASE("every CUDA strategy of memory gives what it gives on the CPU", "[memory][cuda][gpu]") {
+TEST_CASE("every strategy of memory gives the same results on CUDA and on the CPU", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE(from_range(every_rule));
@@ -264,7 +264,7 @@ double tolerance_of(const std::string& precision) {
     return precision == "bf16" ? 4e-2 : precision == "tf32" ? 5e-3 : rounding;
 }
 
-TEST_CASE("large shapes of memory on CUDA are those of the CPU", "[memory][cuda][gpu]") {
+TEST_CASE("large shapes of memory agree on CUDA and on the CPU", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
@@ -293,7 +293,7 @@ TEST_CASE("large shapes of memory on CUDA are those of the CPU", "[memory][cuda]
     compare("titans", batch, 100, 64, 64);
 }
 
-TEST_CASE("a range goes on where the one before it ended", "[memory][cuda][gpu]") {
+TEST_CASE("a range continues where the previous one ended", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
@@ -311,7 +311,7 @@ TEST_CASE("a range goes on where the one before it ended", "[memory][cuda][gpu]"
     }
 }
 
-TEST_CASE("launches that overlap change no bit", "[memory][cuda][gpu]") {
+TEST_CASE("overlapping launches change no bit", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE(from_range(every_rule));
@@ -333,7 +333,7 @@ TEST_CASE("launches that overlap change no bit", "[memory][cuda][gpu]") {
     }
 }
 
-TEST_CASE("narrow types and products lose on CUDA what rounding loses", "[memory][cuda][gpu]") {
+TEST_CASE("narrow types and products lose only rounding on CUDA", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const auto [dtype, precision, tolerance] = GENERATE(table<const char*, const char*, double>(
@@ -355,7 +355,7 @@ TEST_CASE("alpha of 1 and the underflow of decay give no NaN on CUDA", "[memory]
     });
 }
 
-TEST_CASE("levels on CUDA are those of the CPU", "[memory][cuda][gpu]") {
+TEST_CASE("levels agree on CUDA and on the CPU", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE("titans", "lattice", "trellis");

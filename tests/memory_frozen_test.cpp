@@ -217,7 +217,7 @@ double distance_to(const Array& y, const std::vector<Vector>& wanted) {
 
 constexpr double tolerance = 1e-5;
 
-TEST_CASE("frozen errors are those at the boundary, whatever the tiles", "[memory][cpu]") {
+TEST_CASE("frozen errors are those at the boundary for any tile size", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "atlas_omega");
     const std::string readout = GENERATE("evolving", "boundary");
     // 70 and 130: more than a tile, the last one short; 9: less than a window.
@@ -237,7 +237,7 @@ TEST_CASE("frozen errors are those at the boundary, whatever the tiles", "[memor
     }
 }
 
-TEST_CASE("a window longer than the sequence takes what there is of its share", "[memory][cpu]") {
+TEST_CASE("a window longer than the sequence averages only existing tokens", "[memory][cpu]") {
     const auto parameters = parameters_with({{"rule", "atlas_omega"},
                                              {"length", int64_t{90}},
                                              {"d", int64_t{8}},
@@ -251,7 +251,7 @@ TEST_CASE("a window longer than the sequence takes what there is of its share", 
     CHECK(distance(run("sequential_persistent", parameters, inputs)["y"], *find(exact, "y")) < tolerance);
 }
 
-TEST_CASE("trellis freezes both errors and lets everything else go on", "[memory][cpu]") {
+TEST_CASE("trellis freezes only its two errors", "[memory][cpu]") {
     const std::string readout = GENERATE("evolving", "boundary");
     const int64_t chunk = GENERATE(2, 7, 64, 70);
     const auto parameters = parameters_with({{"rule", "trellis"},

@@ -73,7 +73,7 @@ void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
 // Counters that this machine forbids are no failure of the program.
 bool is_forbidden(const Error& error) { return contains(error.text, "PRIVILEGES"); }
 
-TEST_CASE("launches on a GPU are timed in order, without overlap, and their sum is no more than the whole",
+TEST_CASE("launches on a GPU are timed in order and without overlap, and sum up to at most the total",
           "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
@@ -90,8 +90,7 @@ TEST_CASE("launches on a GPU are timed in order, without overlap, and their sum 
     for (const double sample : times.time.samples) CHECK(sample > 0);
 }
 
-TEST_CASE("CUPTI's records have the grid, registers and shared memory that the compiler told",
-          "[profiling][gpu]") {
+TEST_CASE("CUPTI records have the grid, registers and shared memory of the compiler", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const Plan plan = bench->plan("lookback");
@@ -106,8 +105,7 @@ TEST_CASE("CUPTI's records have the grid, registers and shared memory that the c
     CHECK(seen.resources->shared_bytes == planned.resources->shared_bytes);
 }
 
-TEST_CASE("of a chain of launches every one is kept, in order, whatever times the whole",
-          "[profiling][gpu]") {
+TEST_CASE("every launch of a chain is recorded in order, for any way of timing", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const auto plan = empty_launches_plan(*bench->device, 1000, Follow::stream);
@@ -130,7 +128,7 @@ TEST_CASE("of a chain of launches every one is kept, in order, whatever times th
     check_order(measured(*bench, *plan).launches, *plan);
 }
 
-TEST_CASE("of two plans that run in turn as graphs each is recorded once", "[profiling][gpu]") {
+TEST_CASE("two plans that run alternately as graphs are captured once each", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     std::vector<Plan> plans;
@@ -151,7 +149,7 @@ TEST_CASE("of two plans that run in turn as graphs each is recorded once", "[pro
     CHECK(started == 20);
 }
 
-TEST_CASE("each run by which a timing is chosen is said before it begins", "[profiling][gpu]") {
+TEST_CASE("every run that chooses the timing is announced first", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     Plan plan = bench->plan("three_phase");
@@ -188,7 +186,7 @@ TEST_CASE("child: times without CUPTI", "[.child]") {
     std::cout << bench->timer->note() << std::endl;
 }
 
-TEST_CASE("without CUPTI times still come, by CUDA events, and a note says so", "[profiling][gpu]") {
+TEST_CASE("without CUPTI launches are timed by CUDA events, with a note", "[profiling][gpu]") {
     if (!Bench::open()) return;
     const std::string words =
         ChildProcess("SAWTOOTH_WITHOUT=cupti,nvml", "child: times without CUPTI").output();
@@ -197,7 +195,7 @@ TEST_CASE("without CUPTI times still come, by CUDA events, and a note says so", 
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("a stop between launches cancels, and the next run is whole", "[profiling][gpu]") {
+TEST_CASE("a stop between launches cancels, and the next run is complete", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const Plan plan = bench->plan("hillis_steele");
@@ -221,7 +219,7 @@ TEST_CASE("a stop between launches cancels, and the next run is whole", "[profil
     CHECK(measured(*bench, plan).launches.size() == plan.launches.size());
 }
 
-TEST_CASE("counters may be read, or it is said which setting allows it", "[profiling][gpu]") {
+TEST_CASE("counters can be read, or the error names the setting that allows it", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const auto problem = try_counters(*bench->device);
@@ -259,7 +257,7 @@ TEST_CASE("the Range Profiler counts launches, achieved occupancy among it", "[p
     CHECK(measured(*bench, plan).launches.size() == plan.launches.size());
 }
 
-TEST_CASE("PM Sampling gives tracks that begin with the launches", "[profiling][gpu]") {
+TEST_CASE("PM Sampling gives tracks that start with the launches", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const Plan plan = bench->plan("hillis_steele");
@@ -315,7 +313,7 @@ TEST_CASE("the limits of a GPU are all measured", "[profiling][gpu]") {
         CHECK(limit > 0);
 }
 
-TEST_CASE("the clock of a GPU is read around what is timed", "[profiling][gpu]") {
+TEST_CASE("the clock of a GPU is read around timed runs", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     auto clocks = GpuClocks::of(*bench->device);
@@ -362,7 +360,7 @@ TEST_CASE("a run on a GPU gives outputs, errors, times, occupancy, limits and cl
     }
 }
 
-TEST_CASE("more memory than the GPU has is refused before it is taken, with both figures", "[engine][gpu]") {
+TEST_CASE("more memory than the GPU has is refused before allocation, with both sizes", "[engine][gpu]") {
     if (!Bench::open()) return;
     Request request = scan_on_gpu(Profile::timeline);
     request.memory_limit_bytes = 8 << 20;
@@ -373,7 +371,7 @@ TEST_CASE("more memory than the GPU has is refused before it is taken, with both
     CHECK(contains(ran.error().text, "8 MiB are allowed"));
 }
 
-TEST_CASE("a GPU of a number that is not there is a usage error", "[engine][gpu]") {
+TEST_CASE("a GPU number that does not exist is a usage error", "[engine][gpu]") {
     if (!Bench::open()) return;
     Request request = scan_on_gpu(Profile::timeline);
     request.device = 1000;

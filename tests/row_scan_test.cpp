@@ -199,7 +199,7 @@ TEST_CASE("row scans agree with a plain loop in double", "[row_scan][cpu]") {
     });
 }
 
-TEST_CASE("fold, scan and scan-and-fold make the same carry, total and rows", "[row_scan][cpu]") {
+TEST_CASE("fold, scan and scan-and-fold give the same carry, total and rows", "[row_scan][cpu]") {
     const int64_t columns = GENERATE(1, 20);
     const bool backwards = GENERATE(false, true);
     for_each_vector_target([&] {
@@ -243,7 +243,7 @@ TEST_CASE("a chain of rows combines strictly one after another", "[row_scan][cpu
     CHECK(same_bits(data.out, expected));
 }
 
-TEST_CASE("NaN and infinities in a column reach later rows alone, as in a plain loop", "[row_scan][cpu]") {
+TEST_CASE("NaN and infinities in a column reach only later rows, as in a plain loop", "[row_scan][cpu]") {
     const bool backwards = GENERATE(false, true);
     const float strange = GENERATE(NAN, INFINITY, -INFINITY);
     for (const Operator op : every_operator) {
@@ -269,7 +269,7 @@ TEST_CASE("NaN and infinities in a column reach later rows alone, as in a plain 
     }
 }
 
-TEST_CASE("a prefix is joined to rows as combine and finish would", "[row_scan][cpu]") {
+TEST_CASE("joining a prefix to rows equals combine and finish", "[row_scan][cpu]") {
     const int64_t columns = GENERATE(1, 2, 3, 16, 100, 300);
     const int64_t rows = GENERATE(1, 2, 5, 300);
     for (const Operator op : every_operator) {

@@ -66,7 +66,7 @@ Settings sized(int64_t batch, int64_t length, int64_t channels, Settings more = 
     return all;
 }
 
-TEST_CASE("a CUDA variant is the algorithm whose name it bears", "[scan][cuda]") {
+TEST_CASE("every CUDA variant is the algorithm of its name", "[scan][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const int64_t length = GENERATE(1, 2, 5, 1000, 4096);
@@ -111,7 +111,7 @@ TEST_CASE("the block size is the length of a tile on CUDA", "[scan][cuda]") {
     CHECK(grid("lookback", 1, 1).x == (tiles + 7) / 8);  // eight warps, a tile each
 }
 
-TEST_CASE("rows enough to keep every multiprocessor busy need no look-back", "[scan][cuda]") {
+TEST_CASE("enough rows to keep every SM busy need no look-back", "[scan][cuda]") {
     const Chip chip = *cuda::chip_of("sm_90a");
     scan::Job job;
     job.length = 8192;
@@ -126,7 +126,7 @@ TEST_CASE("rows enough to keep every multiprocessor busy need no look-back", "[s
     CHECK(scan::walks_rows(job, chip));
 }
 
-TEST_CASE("a tile of columns fits the registers and the shared memory of every chip", "[scan][cuda]") {
+TEST_CASE("a tile of columns fits in registers and shared memory of every chip", "[scan][cuda]") {
     scan::Job job;
     job.length = 8192;
     for (const Chip& chip : cuda::known_chips())
@@ -155,7 +155,7 @@ TEST_CASE("a tile of columns fits the registers and the shared memory of every c
                     }
 }
 
-TEST_CASE("the largest shapes make grids that a GPU takes", "[scan][cuda]") {
+TEST_CASE("the largest shapes have grids that a GPU accepts", "[scan][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto settings = GENERATE(sized(65536, 3, 1), sized(65536, 1, 4096), sized(1, 1 << 28, 1),
@@ -270,7 +270,7 @@ TEST_CASE("long and many sequences agree with the reference on CUDA", "[scan][cu
     }
 }
 
-TEST_CASE("compensated CUDA sums keep what cancels", "[scan][cuda][gpu]") {
+TEST_CASE("compensated CUDA sums keep cancelled terms", "[scan][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const int64_t channels = GENERATE(1, 4);

@@ -124,7 +124,7 @@ TEST_CASE("long sequences agree with the reference", "[scan][cpu]") {
     check_variants(parameters, 1e-5, false);
 }
 
-TEST_CASE("compensated sums keep what cancels, where plain ones and Kahan's loop lose it", "[scan][cpu]") {
+TEST_CASE("compensated sums keep cancelled terms that plain sums and Kahan's loop lose", "[scan][cpu]") {
     const Settings badly = {{"batch", int64_t{1}},
                             {"length", int64_t{16384}},
                             {"channels", int64_t{1}},
@@ -258,7 +258,7 @@ TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum",
 }
 
 // The algorithms by what they do: launches, combines counted while running, elements moved.
-TEST_CASE("a variant is the algorithm whose name it bears", "[scan][cpu]") {
+TEST_CASE("every variant is the algorithm of its name", "[scan][cpu]") {
     const int64_t length = GENERATE(1, 2, 5, 1000, 1024, 4096);
     const int64_t channels = GENERATE(1, 24);
     const auto parameters = scan_parameters(
@@ -320,7 +320,7 @@ TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
     }
 }
 
-TEST_CASE("what no scan could ever do is refused in words", "[scan]") {
+TEST_CASE("impossible settings of a scan are refused with a reason", "[scan]") {
     const auto refusal = [](const Settings& settings) {
         return scan_family().check(scan_parameters(settings));
     };

@@ -23,8 +23,7 @@ std::string cell(const Table& table, size_t row, const std::string& column) {
     return "no column " + column;
 }
 
-TEST_CASE("a launch on a GPU has its registers, shared memory, spills and occupancy in the table",
-          "[tables]") {
+TEST_CASE("the table shows registers, shared memory, spills and occupancy of GPU launches", "[tables]") {
     const auto result = scan_on_gpu();
     const Table launches = launches_table(result->variants[4]);
     CHECK(cell(launches, 2, "launch") == "downsweep");
@@ -43,7 +42,7 @@ TEST_CASE("a launch on a GPU has its registers, shared memory, spills and occupa
     CHECK(contains(cell(numbers_table(*result), 0, "registers"), "no column"));
 }
 
-TEST_CASE("numbers of a run on a GPU are of the launch that takes most of the time", "[tables]") {
+TEST_CASE("GPU numbers are those of the launch that takes most of the time", "[tables]") {
     const auto result = scan_on_gpu();
     result->variants[0].launches[1].duration_us = 100;  // "fold"
     const Table numbers = numbers_table(*result);
@@ -55,7 +54,7 @@ TEST_CASE("numbers of a run on a GPU are of the launch that takes most of the ti
     CHECK(contains(cell(numbers_table(*result), 0, "achieved"), "no column"));
 }
 
-TEST_CASE("what was compiled for a chip is a row a variant and launch", "[tables]") {
+TEST_CASE("compiled launches have a row per variant and launch", "[tables]") {
     const auto result = scan_on_gpu();
     CHECK(compiled_table(*result).rows.empty());
     add_compiled(*result, "sm_120");
@@ -83,7 +82,7 @@ TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
           "SM clock: 1980 to 1755 MHz of 1980, throttled: power cap");
 }
 
-TEST_CASE("a command repeats where and for which chip it ran", "[tables]") {
+TEST_CASE("a command repeats its backend and chip", "[tables]") {
     Request request;
     request.family = "scan";
     request.backend = BackendChoice::automatic;

@@ -21,7 +21,7 @@ bool refused(const std::string& message, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a frame comes back however its bytes are cut", "[wire]") {
+TEST_CASE("a frame is reassembled however its bytes are split", "[wire]") {
     const std::vector<std::string> messages = {"", "a", std::string(100000, 'x'), bytes({0, 1, 255})};
     std::string stream;
     for (const std::string& message : messages) stream += framed(message);
@@ -42,7 +42,7 @@ TEST_CASE("a frame comes back however its bytes are cut", "[wire]") {
     }
 }
 
-TEST_CASE("a length of more than 256 MiB is refused before anything of it has come", "[wire]") {
+TEST_CASE("a length of more than 256 MiB is refused before its bytes arrive", "[wire]") {
     FrameReader reader;
     reader.append(bytes({0x00, 0x00, 0x00, 0x10}));  // 256 MiB: accepted, and waited for
     REQUIRE(reader.next());
@@ -56,7 +56,7 @@ TEST_CASE("a length of more than 256 MiB is refused before anything of it has co
     CHECK_FALSE(text.next());
 }
 
-TEST_CASE("whole MessagePack values of every kind are let through", "[wire]") {
+TEST_CASE("whole MessagePack values of every kind pass", "[wire]") {
     const std::string four(4, 0), eight(8, 0);
     for (const std::string& message : {bytes({0x00}),
                                        bytes({0x7F}),
@@ -111,7 +111,7 @@ TEST_CASE("nesting deeper than 32 is refused without recursion", "[wire]") {
     CHECK(refused(maps + '\xC0', "nested deeper than 32"));
 }
 
-TEST_CASE("sizes that are declared and not there are refused", "[wire]") {
+TEST_CASE("declared sizes beyond the end are refused", "[wire]") {
     for (const int list_or_map : {0xDD, 0xDF})
         CHECK(
             refused(bytes({list_or_map, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3}), "more values than it has bytes"));
@@ -123,13 +123,13 @@ TEST_CASE("sizes that are declared and not there are refused", "[wire]") {
     CHECK(refused(bytes({0xC7, 1, 1, 0}), "an unsupported type"));  // another
 }
 
-TEST_CASE("more values than memory should be taken for are refused", "[wire]") {
+TEST_CASE("too many values are refused", "[wire]") {
     std::string message = bytes({0xDD, 0x01, 0x00, 0x00, 0x00});  // a list of 2^24
     message.append(size_t{1} << 24, '\0');
     CHECK(refused(message, "more than 16777216 values"));
 }
 
-TEST_CASE("random bytes never crash the look at a message", "[wire]") {
+TEST_CASE("random bytes never crash the check of a message", "[wire]") {
     uint64_t state = 1;
     for (int round = 0; round < 20000; ++round) {
         std::string message;

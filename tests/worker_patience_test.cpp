@@ -17,7 +17,7 @@ Progress working(const char* words) { return {0.5, words, false}; }
 
 }  // namespace
 
-TEST_CASE("a launch that has not finished within the limit is the end, anything else is not", "[worker]") {
+TEST_CASE("only a launch that exceeds the limit is given up", "[worker]") {
     WorkerPatience patience(10.0, at(0));
     patience.said(working("reference"), at(0));
     CHECK_FALSE(patience.deadline());
@@ -41,7 +41,7 @@ TEST_CASE("signs of life do not extend the limit of a launch", "[worker]") {
     CHECK(patience.spent(at(0.21)));
 }
 
-TEST_CASE("silence is the end some time after the limit", "[worker]") {
+TEST_CASE("silence is given up some time after the limit", "[worker]") {
     const auto silence = [](std::optional<double> limit) {
         const WorkerPatience patience(limit, at(0));
         double seconds = 0;
@@ -54,8 +54,7 @@ TEST_CASE("silence is the end some time after the limit", "[worker]") {
     CHECK(silence({}) == Approx(12).margin(0.11));
 }
 
-TEST_CASE("a cancelled job has two seconds to end its launch, and its compiler as long as it wants",
-          "[worker]") {
+TEST_CASE("a cancelled job has two seconds to finish its launch, but any time to compile", "[worker]") {
     WorkerPatience patience({}, at(0));
     patience.said(launching("rows"), at(0));
     patience.heard(at(50));

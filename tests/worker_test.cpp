@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-TEST_CASE("a worker gives what this process gives, to the last bit", "[worker]") {
+TEST_CASE("a worker gives the same bits as this process", "[worker]") {
     Request request = scan_on("", 1000);
     Runner here(kept().path());
     const auto local = here.run(request, {});
@@ -50,7 +50,7 @@ TEST_CASE("a worker gives what this process gives, to the last bit", "[worker]")
         CHECK((*local)->variants[v].errors[0].max_abs == seen->result->variants[v].errors[0].max_abs);
 }
 
-TEST_CASE("an engine sends a Request that names a worker there, and looks at its figures there", "[worker]") {
+TEST_CASE("an engine runs a Request with a worker there and gets its figures from there", "[worker]") {
     Engine engine("", [] {});
     const uint64_t ticket = engine.run(scan_on(worker_command()), {});
     const Event done = end_of(engine, ticket);
@@ -103,7 +103,7 @@ TEST_CASE("a worker that ends between outputs and times fails the run after they
     check_right(*end_of(engine, engine.run(scan_on(worker_command()), {})).result);
 }
 
-TEST_CASE("a look that its worker cannot serve fails with the words of the worker", "[worker]") {
+TEST_CASE("a look that fails in the worker has the error of the worker", "[worker]") {
     const TemporaryFolder folder;
     const std::string gone = message(Failed{2, Error::failure("the result is gone; run it again"), false});
     Engine engine(kept().path(), [] {});
@@ -128,7 +128,7 @@ TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[w
     CHECK(done.result->request == request);
 }
 
-TEST_CASE("the newest Request wins, wherever it and the one before it run", "[worker]") {
+TEST_CASE("the newest Request wins, wherever both run", "[worker]") {
     const TemporaryFolder folder;
     Engine engine(kept().path(), [] {});
     uint64_t last = 0;
@@ -195,7 +195,7 @@ TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
     CHECK_FALSE(last.figures->empty());
 }
 
-TEST_CASE("an input file goes to the worker, anew when it has changed, and errors name it", "[worker]") {
+TEST_CASE("an input file is sent to the worker, again after a change, and errors name it", "[worker]") {
     const TemporaryFolder folder;
     Request request = scan_on(worker_command());
     request.parameters = {};
@@ -224,7 +224,7 @@ TEST_CASE("an input file goes to the worker, anew when it has changed, and error
     CHECK(contains(refused.error().text, request.input));
 }
 
-TEST_CASE("a launch that does not end ends its worker, and the words say what it was", "[worker]") {
+TEST_CASE("a launch that hangs stops its worker, and the error names it", "[worker]") {
     const TemporaryFolder folder;
     Engine engine(kept().path(), [] {});
     Request hanging = scan_on(
@@ -250,7 +250,7 @@ TEST_CASE("a launch that does not end ends its worker, and the words say what it
     CHECK(cell->values == std::vector<Value>{int64_t{2}});
 }
 
-TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
+TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     const TemporaryFolder folder;
     WorkerLink link(kept().path());
     const std::string fatal =
@@ -267,8 +267,7 @@ TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
     CHECK(told.error().text == "out of memory");
 }
 
-TEST_CASE("a worker that is lost while its result is looked at or fetched is told with what it ran",
-          "[worker]") {
+TEST_CASE("the error of a worker lost during a look or fetch names what it ran", "[worker]") {
     const TemporaryFolder folder;
     const std::string fatal = message(Failed{2, Error::failure("illegal address"), true});
     const Request request = shown_at_once(folder, fatal);
@@ -287,7 +286,7 @@ TEST_CASE("a worker that is lost while its result is looked at or fetched is tol
     }
 }
 
-TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is ended", "[worker]") {
+TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped", "[worker]") {
     const TemporaryFolder folder;
     const std::string hangs = saying(folder, "hangs", greeting() + message(Said{1, {0.5, "rows", true}}));
     for (const bool leaves : {false, true}) {
@@ -319,7 +318,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is 
     CHECK(children() == before);
 }
 
-TEST_CASE("a command that starts no worker is told with its last words", "[worker]") {
+TEST_CASE("the error of a command that starts no worker has its last output", "[worker]") {
     const TemporaryFolder folder;
     WorkerLink link("");
     const auto words = [&](const std::string& command) {
@@ -341,7 +340,7 @@ TEST_CASE("a command that starts no worker is told with its last words", "[worke
     CHECK(children().empty());
 }
 
-TEST_CASE("a worker that ended while nothing ran is replaced without a word", "[worker]") {
+TEST_CASE("a worker that exits between jobs is replaced silently", "[worker]") {
     WorkerLink link("");
     const Request request = scan_on("exec " + worker_command());  // the child is the worker, not a shell
     for (int round = 0; round < 3; ++round) {
@@ -362,8 +361,7 @@ int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input)
     return WEXITSTATUS(std::system(command.c_str()));
 }
 
-TEST_CASE("a worker refuses a client of another version and what is no message, and ends with its input",
-          "[worker]") {
+TEST_CASE("a worker refuses another version and invalid messages, and exits with its input", "[worker]") {
     const TemporaryFolder folder;
     const auto sent = [](const ToWorker& held) { return framed(encode(held)); };
     const std::string hello = sent(Hello{SAWTOOTH_VERSION, protocol_version, ""});
