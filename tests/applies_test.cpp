@@ -1,4 +1,4 @@
-// Parameters know when they matter: what does not changes no bit, and makes nothing anew.
+// Parameters declare when they are used: an unused one changes no bit and recomputes nothing.
 
 #include <filesystem>
 
@@ -33,7 +33,7 @@ double last(const char* family, const char* parameter, const Settings& settings 
     return of.parameter(parameter)->last(settled(of, settings));
 }
 
-// All that a run on the CPU computes from the seed, inputs and references included.
+// Everything that a CPU run computes from the seed, including inputs and references.
 Arrays computed(const Configuration& configuration) {
     static cpu::Pool pool(1);
     const Family& family = *configuration.family;
@@ -53,7 +53,7 @@ Arrays computed(const Configuration& configuration) {
     return all;
 }
 
-// Values that a person may set: both ends, two in between and every choice.
+// Values that a user may set: both ends, two in between and every choice.
 std::vector<Value> some_values(const Parameter& row) {
     if (row.type == Type::boolean) return {false, true};
     if (row.type == Type::choice) return row.choices;
@@ -62,8 +62,8 @@ std::vector<Value> some_values(const Parameter& row) {
     return {static_cast<int64_t>(row.minimum), int64_t{3}, int64_t{12}, static_cast<int64_t>(row.maximum)};
 }
 
-// Other values of parameters that do nothing, or lie beyond an end, leave every bit as it is. Returns how
-// many were compared.
+// Other values of unused parameters, or beyond a limit, leave every bit unchanged. Returns the number of
+// comparisons.
 int check_without_effect(const Family& family, const Settings& settings) {
     const auto configuration = configure(request_with(family, settings), {});
     REQUIRE(configuration);
@@ -78,7 +78,7 @@ int check_without_effect(const Family& family, const Settings& settings) {
         for (const Value& value : some_values(row)) {
             Settings other = settings;
             other.emplace_back(row.name, value);
-            // What is refused is no run at all.
+            // A refused setting is not a run.
             const auto changed = configure(request_with(family, other), {});
             if (!changed || family.acting(changed->parameters, Backend::cpu) != acting) continue;
             INFO(family.name << " " << row.name << " = " << to_text(value));
@@ -316,7 +316,7 @@ TEST_CASE("an axis without effect in any cell is noted and still runs", "[engine
     sweep.base.backend = BackendChoice::automatic;
     CHECK(axes_without_effect(sweep).empty());
     sweep.base.backend = BackendChoice::cpu;
-    sweep.base.arch = "sm_90a";  // its theory has a precision
+    sweep.base.arch = "sm_90a";  // compiled for CUDA, so precision is used
     CHECK(axes_without_effect(sweep).empty());
 }
 

@@ -1,4 +1,4 @@
-// The schema of the AR-SSM layer: facts from its page.
+// The schema of the AR-SSM layer: facts from its documentation.
 
 #include "tests/schema_facts.h"
 

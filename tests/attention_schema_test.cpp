@@ -1,4 +1,4 @@
-// The schema of windowed rotary attention: facts from its page.
+// The schema of windowed rotary attention: facts from its documentation.
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-// What `bench` prints: a row a case and variant that fits a terminal, whatever the numbers.
+// The output of `bench`: one row per case and variant that fits a terminal with any numbers.
 
 #include "app/cli/bench_tables.h"
 
@@ -29,7 +29,7 @@ BenchRow timed_row(const std::string& family, const std::string& name, const std
     return row;
 }
 
-// Characters on a screen: bytes that continue one of UTF-8 take no room.
+// Characters on a screen: continuation bytes of UTF-8 take no room.
 size_t longest_line(const std::string& text) {
     std::istringstream lines(text);
     size_t longest = 0;

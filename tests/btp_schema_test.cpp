@@ -1,4 +1,4 @@
-// The schema of Block Two-Pass: facts from its page.
+// The schema of Block Two-Pass: facts from its documentation.
 
 #include "tests/schema_facts.h"
 

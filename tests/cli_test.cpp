@@ -22,7 +22,7 @@ Outcome<Settings> settings_of(const std::vector<const char*>& words) {
     return settle(reading->arguments);
 }
 
-// Wrong use: one line that names the argument and what is accepted.
+// Usage errors are one line with the argument and what is accepted.
 template <class T>
 void check_usage(const Outcome<T>& outcome, const std::string& words) {
     INFO(words);

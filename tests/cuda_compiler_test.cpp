@@ -257,7 +257,7 @@ TEST_CASE("the cache keeps its size limit and drops the least recently used file
     };
     for (const char* key : {"first", "second", "third"}) cache.keep(key, compiled(key));
     age("first", 3), age("second", 2), age("third", 1);
-    CHECK(cache.find("first"));  // used now
+    CHECK(cache.find("first"));  // marks the file as just used
     cache.keep("fourth", compiled("fourth"));
     CHECK(cache.find("first"));
     CHECK_FALSE(cache.find("second"));
@@ -266,7 +266,7 @@ TEST_CASE("the cache keeps its size limit and drops the least recently used file
     REQUIRE(fourth);
     CHECK(fourth->log == "a warning");
     CHECK(fourth->kernels.at("kernel").registers == 32);
-    // A file that bears another's name is not taken.
+    // A file under the name of another is ignored.
     fs::copy_file(folder.file("cubin/fourth"), folder.file("cubin/fifth"));
     CHECK_FALSE(cache.find("fifth"));
 }

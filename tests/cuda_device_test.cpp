@@ -1,4 +1,4 @@
-// What only a GPU can show.
+// Tests that need a GPU.
 
 #include <bit>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace sawtooth;
 
-// The GPU, or null where there is none, which is said.
+// The GPU; prints a note and returns null if there is none.
 std::unique_ptr<cuda::Device> open_gpu(const cuda::CompilerOptions& options = {}) {
     if (without_compiler()) return nullptr;
     auto device = cuda::Device::open(0, options);
@@ -91,7 +91,7 @@ TEST_CASE("an allocation beyond the GPU's memory is refused with both sizes", "[
     CHECK(device->allocate(1024));
 }
 
-// Most of what is free has room once: the second time it is there only if it was given back.
+// Allocates most of the free memory twice: the second time fails unless the first was freed.
 TEST_CASE("memory is freed with its last owner, also after its device", "[cuda][gpu]") {
     cuda::Memory memory;
     int64_t most = 0;
@@ -110,7 +110,7 @@ TEST_CASE("memory is freed with its last owner, also after its device", "[cuda][
     CHECK(again->allocate(most));
 }
 
-// Stored and fetched again on the device, against the CPU's rounding; a NaN only has to stay one.
+// Stores and reads back on the device and compares with the CPU's rounding; NaN only has to stay NaN.
 void check_rounding(cuda::Device& device, Storage storage, const Array& values) {
     const int64_t count = values.count();
     std::vector<uint16_t> wanted(static_cast<size_t>(count)), stored(wanted.size());
@@ -141,7 +141,7 @@ TEST_CASE("the GPU narrows and widens as the CPU does", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     for (Storage storage : {Storage::f16, Storage::bf16}) {
-        // Every pattern of 16 bits, then random patterns of 32: numbers of every size, infinities, NaNs.
+        // All 16-bit patterns, then random 32-bit patterns: numbers of every size, infinities, NaNs.
         std::vector<uint16_t> patterns(65536);
         for (size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<uint16_t>(i);
         std::vector<float> all(patterns.size());
@@ -183,7 +183,7 @@ struct Arguments {
     float shift;
 };
 
-// y = x + 1 over 1000 elements with this much dynamic shared memory.
+// y = x + 1 over 1000 elements with `bytes` of dynamic shared memory.
 Outcome<Plan> plan_of(cuda::Device& device, const Arrays& inputs, int64_t shared_bytes, Storage storage) {
     const Parameters parameters;
     const PlanRequest request{.family = plan_family(),
@@ -251,7 +251,7 @@ TEST_CASE("an error of a refused launch has its grid and block", "[cuda][gpu]") 
     CHECK_FALSE(device->wait());
 }
 
-// What a kernel that breaks its context does to the process.
+// The effect of a kernel that breaks its context on the process.
 void check_fatal(const char* text, const char* name) {
     Workshop workshop;
     workshop.write("kernels/bad.cu", text);

@@ -1,4 +1,4 @@
-// What the program says of its devices, with each library hidden in turn, and where a Request runs then.
+// The devices that the program reports with each library hidden in turn, and where a Request then runs.
 
 #include "app/engine/devices.h"
 
@@ -26,7 +26,7 @@ Request small_scan(BackendChoice backend) {
     return request;
 }
 
-// Limits and cubins are kept from one run of the tests to the next.
+// Limits and cubins are cached from one run of the tests to the next.
 constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
 
 Outcome<std::shared_ptr<const Result>> run(const Request& request) { return Runner(kept).run(request, {}); }
@@ -37,7 +37,7 @@ std::string notes_of(const Result& result) {
     return all;
 }
 
-// A GPU could be used here, if nothing were hidden.
+// Whether a GPU would be usable if nothing were hidden.
 bool has_gpu() { return !gpu_problem(); }
 
 TEST_CASE("devices shows the processor and the GPUs, or what is missing", "[devices]") {
@@ -47,7 +47,7 @@ TEST_CASE("devices shows the processor and the GPUs, or what is missing", "[devi
     CHECK(devices.gpus.empty() == !devices.driver.has_value());
     CHECK(devices.gpu_reason.empty() == has_gpu());
     CHECK(devices.toolkit_reason.empty() == devices.toolkit.has_value());
-    CHECK_FALSE(devices.counters_allowed);  // not tried yet
+    CHECK_FALSE(devices.counters_allowed);  // not tested yet
     CHECK_FALSE(devices.counters_reason.empty());
     try_counters(devices);
     CHECK(devices.counters_allowed == devices.counters_reason.empty());

@@ -90,7 +90,7 @@ TEST_CASE("wrong names and values are refused with the accepted ones", "[engine]
     request.preset = "huge";
     CHECK(text(request).find("paper") != std::string::npos);
     request = scan_request();
-    request.family = "btp";  // its schema stands, its kernels do not
+    request.family = "btp";  // it has a schema but no kernels
     CHECK(text(request).find("scan") != std::string::npos);
 }
 
@@ -163,11 +163,11 @@ TEST_CASE("a run returns outputs, errors, times and launches of every variant", 
     REQUIRE(result.copy);
     CHECK(result.copy->bytes == result.work.bytes);
     CHECK(result.copy->us > 0);
-    // Measured once: the same size takes the same time, to the last bit.
+    // Measured once: the same size has the same time, to the last bit.
     const auto again = runner.run(result.request, {});
     REQUIRE(again);
     CHECK((*again)->copy->us == result.copy->us);
-    // Kept with date and processor: another runner finds them in the folder.
+    // Cached with date and processor: another runner finds them in the folder.
     Runner other(folder.path());
     CHECK(other.ceilings(2, {}).copy_bytes_per_second == result.ceilings->copy_bytes_per_second);
 }
@@ -175,7 +175,7 @@ TEST_CASE("a run returns outputs, errors, times and launches of every variant", 
 TEST_CASE("outputs and errors come once before times and equal those of the complete result", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    // memory stores boundaries in the run that is shown, and not in those that are timed.
+    // memory stores boundaries in the displayed run but not in timed runs.
     Request request;
     request.family = GENERATE("scan", "memory");
     request.repeats = 2;
@@ -305,7 +305,7 @@ TEST_CASE("refused cells are results with their reason", "[engine]") {
     CHECK(runner.sweep(wrong, {}).error().text.find("one or two") != std::string::npos);
 }
 
-// Events of the engine until one of a kind and ticket comes.
+// Takes events of the engine until one of this kind and ticket comes.
 Event wait_for(Engine& engine, uint64_t ticket, Event::Kind kind, std::vector<Event>* all = nullptr) {
     for (int round = 0; round < 3000; ++round) {
         for (Event& event : engine.take_events()) {
@@ -333,7 +333,7 @@ TEST_CASE("the newest Request wins and its figures come with the result", "[engi
     CHECK_FALSE(done.figures->empty());
     int complete = 0;
     for (const Event& event : events) complete += event.kind == Event::Kind::result && event.result->complete;
-    CHECK(complete <= 3);  // those that waited were replaced, not run
+    CHECK(complete <= 3);  // waiting ones were replaced, not run
     CHECK(wakes > 0);
 }
 
@@ -341,7 +341,7 @@ TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") 
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});
     Request longer = scan_request();
-    longer.repeats = 1000000;  // it never comes to its end
+    longer.repeats = 1000000;  // it never finishes
     const uint64_t running = engine.run(longer, {});
     std::vector<Event> events;
     for (int round = 0; round < 3000 && events.empty(); ++round) {

@@ -1,5 +1,5 @@
-// What holds for every family, variant and setting in CUDA: of plans in theory, which need no GPU, and of
-// what kernels compute where there is one.
+// Properties of every family, variant and setting in CUDA: of plans on theoretical devices, which need no
+// GPU, and of kernel results if there is one.
 
 #include <iostream>
 #include <map>
@@ -19,7 +19,7 @@ Plan plan_in_theory(cuda::Device& device, const Family& family, const CoveringSe
     return plan_on_device(device, family, setting.variant->name, setting.parameters, inputs, dry);
 }
 
-// How many kernels compiled for the device's chip; none was known before where the cubins are not yet kept.
+// The number of kernels compiled for the chip of the device, from the cache or not.
 int64_t check_compiled(cuda::Device& device, const Family& family,
                        const std::vector<CoveringSetting>& settings) {
     int64_t kernels = 0;
@@ -31,7 +31,7 @@ int64_t check_compiled(cuda::Device& device, const Family& family,
         CHECK(device.warnings() == "");
         std::shared_ptr<const LaunchInfo> last;
         for (const Launch& launch : plan.launches) {
-            if (std::exchange(last, launch.info) == launch.info) continue;  // a launch a token
+            if (std::exchange(last, launch.info) == launch.info) continue;  // one launch per token
             check_compiled(*launch.info, device.chip(), INT64_MAX);
             ++kernels;
         }

@@ -1,4 +1,4 @@
-// The schemas of all families: what holds for every row.
+// Properties of every row in the schemas of all families.
 
 #include <set>
 #include <string>
@@ -29,7 +29,7 @@ bool is_sentence(const std::string& text) { return text.size() > 1 && text.back(
 TEST_CASE("the families are listed in their order and found by name", "[schema]") {
     std::vector<std::string> names;
     for (const Family* family : all_families()) names.push_back(family->name);
-    // Those of kernels/, then the example that this program adds.
+    // The families of kernels/, then the example that this program adds.
     CHECK(names == std::vector<std::string>{"memory", "scan", "ar_ssm", "attention", "btp", "lut",
                                             "lut_sequence", "scale"});
     CHECK(find_family("btp")->name == "btp");

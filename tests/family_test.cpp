@@ -1,4 +1,4 @@
-// What holds for every family, variant and setting on the CPU, over random settings from the schemas.
+// Properties of every family, variant and setting on the CPU, over random settings from the schemas.
 
 #include "tests/family_properties.h"
 
@@ -30,7 +30,8 @@ TEST_CASE("all thread counts and repeated runs give the same bits", "[family][ra
         const Arrays first = copied(run(plan_of(drawn, drawn.inputs), pool_of_one()).outputs);
         for (cpu::Pool* pool : {&two, &pool_of_four()}) {
             INFO(pool->threads() << " threads");
-            const Plan plan = plan_of(drawn, drawn.inputs);  // of its own: another's memory holds the answer
+            // A new plan, because the memory of another one could contain the answer.
+            const Plan plan = plan_of(drawn, drawn.inputs);
             CHECK(same_bits(first, copied(run(plan, *pool).outputs)));
             CHECK(same_bits(first, run(plan, *pool).outputs));
         }

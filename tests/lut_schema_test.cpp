@@ -1,4 +1,4 @@
-// The schemas of the look-up tables: facts from their page.
+// The schemas of the look-up tables: facts from their documentation.
 
 #include <string>
 

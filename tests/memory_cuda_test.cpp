@@ -1,5 +1,5 @@
-// The family memory in CUDA: its plans in theory, which need no GPU, and what its kernels compute where there
-// is one.
+// The family memory in CUDA: its plans on theoretical devices, which need no GPU, and the results of its
+// kernels if there is one.
 
 #include <map>
 
@@ -35,7 +35,7 @@ Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64
     return all;
 }
 
-// Every rule, precision and dtype, widths that fill tiles and that do not.
+// Every rule, precision and dtype, with widths that fill tiles and others.
 std::vector<Settings> covering_set() {
     return {sized("titans", 2, 300, 64, 64, {{"precision", "bf16"}, {"dtype", "bf16"}}),
             sized("delta", 2, 300, 33, 16, {{"precision", "tf32"}, {"dtype", "f16"}}),
@@ -57,7 +57,7 @@ TEST_CASE("kernels of memory hardly spill registers on Hopper", "[memory][cuda]"
             std::shared_ptr<const LaunchInfo> last;
             for (const Launch& launch : plan.launches) {
                 if (std::exchange(last, launch.info) == launch.info) continue;
-                // A call of a square root or a division may keep a few across it.
+                // A call of a square root or a division may spill a few.
                 check_compiled(*launch.info, device->chip(), 64);
             }
         }
@@ -172,7 +172,7 @@ TEST_CASE("shards may have any number of local memories, chunks any number of ti
     CHECK(chunk.launches[1].info->grid.x == (1 << 23) / 64);
 }
 
-// The plan of chunkwise_gd or exact_chunk in ranges of so many bytes of scratch.
+// The plan of chunkwise_gd or exact_chunk in ranges of `room` bytes of scratch.
 Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters& parameters,
                     const Arrays& inputs, int64_t room) {
     const PlanRequest request = {.family = memory_family(),
@@ -192,9 +192,9 @@ Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters&
     return std::move(*plan);
 }
 
-constexpr int64_t one_chunk = 1;  // bytes of room: less than a chunk takes, which then is a range
+constexpr int64_t one_chunk = 1;  // bytes of room: less than a chunk, so every chunk is a range
 
-// Every way to hand a state from range to range: walked, solved, scanned, two chains.
+// Every way to pass a state from range to range: walked, solved, scanned, two chains.
 const std::vector<std::pair<const char*, const char*>> ranged = {{"titans", "chunkwise_gd"},
                                                                  {"atlas_omega", "chunkwise_gd"},
                                                                  {"delta", "exact_chunk"},
@@ -215,7 +215,8 @@ TEST_CASE("with little memory a plan has one range per chunk", "[memory][cuda]")
     }
 }
 
-// Every output of every variant against the same strategy on the CPU; returns how many were compared.
+// Compares every output of every variant with the same strategy on the CPU; returns the number of
+// comparisons.
 int compare_with_cpu(cuda::Device& device, const Settings& settings, double tolerance,
                      const std::function<void(Arrays&)>& change = {}) {
     const Parameters parameters = parameters_with(settings);
@@ -235,11 +236,11 @@ int compare_with_cpu(cuda::Device& device, const Settings& settings, double tole
     return compared;
 }
 
-constexpr double rounding = 3e-5;  // of f32 over some hundred steps
+constexpr double rounding = 3e-5;  // of f32 over a few hundred steps
 const std::vector<const char*> every_rule = {"titans",      "delta",   "hebbian", "atlas",
                                              "atlas_omega", "lattice", "trellis"};
 
-// Trellis diverges where chunks are long.
+// Trellis diverges with long chunks.
 int64_t chunk_for(const char* rule, int64_t chunk) {
     return std::string(rule) == "trellis" ? std::min<int64_t>(chunk, 8) : chunk;
 }
@@ -251,7 +252,7 @@ TEST_CASE("every strategy of memory gives the same results on CUDA and on the CP
     const int64_t chunk = chunk_for(rule, 64);
     INFO(rule);
     CHECK(compare_with_cpu(*device, sized(rule, 2, 300, 64, chunk), rounding) > 0);
-    // Odd widths, chunks above the length, short last ones, several tiles a chunk.
+    // Odd widths, chunks above the length, short last chunks, several tiles per chunk.
     compare_with_cpu(*device,
                      sized(rule, 3, 77, 33, 16, {{"compress", int64_t{9}}, {"slot_count", int64_t{5}}}),
                      rounding);
@@ -259,7 +260,7 @@ TEST_CASE("every strategy of memory gives the same results on CUDA and on the CP
     compare_with_cpu(*device, sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}), rounding);
 }
 
-// What products lose in that precision; strategies without products lose less.
+// The rounding of products in that precision; strategies without products lose less.
 double tolerance_of(const std::string& precision) {
     return precision == "bf16" ? 4e-2 : precision == "tf32" ? 5e-3 : rounding;
 }
@@ -284,10 +285,10 @@ TEST_CASE("large shapes of memory agree on CUDA and on the CPU", "[memory][cuda]
     compare("lattice", 1, 300, 32, 200);
     compare("lattice", 1, 100, 128, 64);
     compare("trellis", 1, 100, 128, 8, {{"compress", int64_t{128}}});
-    // Windows that reach over more than a tile, and over more than two.
+    // Windows longer than a tile, and longer than two.
     compare("atlas_omega", 1, 300, 32, 64, {{"omega_window", int64_t{65}}});
     compare("atlas_omega", 1, 300, 64, 100, {{"omega_window", int64_t{150}}});
-    // So many strips that several share a thread block (four of 16 rows each, two multiprocessors' worth).
+    // So many strips that several share a thread block (four of 16 rows each, for two SMs).
     const int64_t batch = device->chip().multiprocessors / 2 + 1;
     compare("delta", batch, 100, 64, 64);
     compare("titans", batch, 100, 64, 64);

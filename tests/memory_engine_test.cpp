@@ -1,4 +1,4 @@
-// The memory rules through the engine: extras, references at chunks, very many launches, what is left out.
+// The memory rules through the engine: extras, references at chunks, very many launches, skipped variants.
 
 #include "app/engine/memory.h"
 #include "app/engine/runner.h"
@@ -60,7 +60,7 @@ TEST_CASE("boundaries are stored on request, and never in timed runs", "[memory]
     CHECK(needed_memory(*configuration, *machine, true).host >
           needed_memory(*configuration, *machine, false).host);
     CHECK(stores_extras(*configuration, Extras::drawable));
-    // 2^20 boundaries of 8 x 8 numbers are no figure.
+    // 2^20 boundaries of 8 x 8 numbers are too many for a figure.
     const auto huge = configure(
         memory_request({{"length", int64_t{1} << 20}, {"d", int64_t{8}}, {"chunk", int64_t{1}}}), {});
     CHECK_FALSE(stores_extras(*huge, Extras::drawable));

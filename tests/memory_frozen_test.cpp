@@ -1,5 +1,5 @@
-// The approximations: every strategy that freezes something against the same done token by token in double
-// precision, as their page tells it.
+// The approximations: every strategy that freezes something against the same algorithm token by token in
+// double precision, as documented.
 
 #include "tests/catch.h"
 #include "tests/run_memory.h"
@@ -176,7 +176,7 @@ std::vector<Vector> frozen_lattice(const Frozen& run, bool is_linearised) {
     return y;
 }
 
-// Locals from the global memory with S = 0, then one step of it.
+// Local memories start from the global memory with S = 0; then it makes one step.
 std::vector<Vector> shards(const Frozen& run) {
     const int64_t shard = std::min(run.parameters.integer("C_G"), run.length);
     const int64_t local = std::min(run.parameters.integer("C_L"), run.length);
@@ -261,7 +261,7 @@ TEST_CASE("trellis freezes only its two errors", "[memory][cpu]") {
                                              {"chunk", chunk},
                                              {"readout", readout}});
     Arrays inputs = inputs_for(parameters);
-    // x is not normalised: steps small enough for chunks of 70 not to blow up.
+    // x is not normalised: steps are small enough that chunks of 70 do not diverge.
     for (float& value : find(inputs, "x")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
     CHECK(distance_to(run("chunkwise_gd", parameters, inputs)["y"],
@@ -278,7 +278,7 @@ TEST_CASE("lattice freezes its gates, and lattice_gla linearises it", "[memory][
                                              {"chunk", chunk},
                                              {"readout", readout}});
     Arrays inputs = inputs_for(parameters);
-    // Values as they are in a layer, of length 1: longer ones make every factor 1 - g (s . v) a lottery.
+    // Values of length 1, as in a layer: longer ones make the factors 1 - g (s . v) unstable.
     for (float& value : find(inputs, "v")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
     const Frozen frozen(parameters, inputs);

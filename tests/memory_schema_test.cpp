@@ -1,4 +1,4 @@
-// The schema of the memory rules: facts from their page.
+// The schema of the memory rules: facts from their documentation.
 
 #include <map>
 #include <set>

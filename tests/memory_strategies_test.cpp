@@ -1,5 +1,5 @@
-// What every strategy of the memory rules must hold: causality, independence, the same bits, the fold, and
-// the launches of the algorithm whose name it bears.
+// Properties of every strategy of the memory rules: causality, independence, equal bits, the fold, and the
+// launches of the algorithm of its name.
 
 #include "tests/catch.h"
 #include "tests/run_memory.h"
@@ -43,7 +43,7 @@ TEST_CASE("a run is the fold of chunk_forward over its chunks", "[memory][cpu]")
 }
 
 TEST_CASE("the room of a strategy limits the chunks per call", "[memory][cpu]") {
-    // Chunks of one token of 64 x 64 matrices: 4096 boundaries of 16 KiB would take 64 MiB and more.
+    // Chunks of one token with 64 x 64 matrices: 4096 boundaries of 16 KiB would take more than 64 MiB.
     const auto parameters = parameters_with(
         {{"rule", "titans"}, {"length", int64_t{4096}}, {"d", int64_t{64}}, {"chunk", int64_t{1}}});
     const Arrays inputs = inputs_for(parameters);
@@ -121,7 +121,7 @@ TEST_CASE("a stopped pool stops every strategy within a block of tokens", "[memo
         CHECK_FALSE(run_plan(plan, pool, Cache::hot, launches));
     }
     CHECK_FALSE(memory::reference(parameters, inputs, source.get_token()));
-    if (!parameters.is("rule", "trellis"))  // which has nothing at chunks
+    if (!parameters.is("rule", "trellis"))  // which has no outputs at chunks
         CHECK_FALSE(memory::reference_at_chunks(parameters, inputs, true, source.get_token()));
 }
 

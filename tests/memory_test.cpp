@@ -9,7 +9,7 @@ namespace {
 
 using namespace memory_facts;
 
-// Rounding of f32: some 1e-7 a token, and what is forgotten takes its rounding with it; ten times what was
+// Rounding of f32: about 1e-7 per token, and forgetting also removes rounding. Ten times the largest error
 // seen over all shapes here.
 constexpr double tolerance = 5e-6;
 
@@ -17,7 +17,7 @@ std::string any_rule() {
     return GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
 }
 
-// Every output that there is a reference for; returns how many were compared.
+// Compares every output that has a reference; returns the number of comparisons.
 int check_against_reference(const std::string& strategy, const Parameters& parameters, const Arrays& inputs,
                             const Arrays& wanted, double limit = tolerance) {
     const Ran ran = run(strategy, parameters, inputs);
@@ -38,8 +38,8 @@ bool is_exact(const std::string& strategy, const Parameters& parameters) {
 
 TEST_CASE("exact strategies agree with the reference in every rule, width and chunk", "[memory][cpu]") {
     const std::string rule = any_rule();
-    // 1: a lone number; 17 and 33: one more than whole strips; 64: whole strips; 128: the widest that is
-    // used.
+    // 1: a single number; 17 and 33: one more than whole strips; 64: whole strips; 128: the widest size in
+    // use.
     const int64_t d = GENERATE(1, 17, 64, 128);
     // 1; around a block of 16 and a tile of 64; longer than the sequence.
     const int64_t chunk = GENERATE(1, 15, 64, 65, 500);
@@ -56,7 +56,7 @@ TEST_CASE("exact strategies agree with the reference in every rule, width and ch
     INFO(rule << " d " << d << " chunk " << chunk);
     for (const std::string& strategy : strategies_for(parameters))
         if (is_exact(strategy, parameters)) {
-            // y, m and boundaries, and s where there is momentum; trellis: y, sk, sv
+            // y, m and boundaries, and s with momentum; trellis: y, sk, sv
             const bool has_s = rule == "titans" || rule.starts_with("atlas");
             CHECK(check_against_reference(strategy, parameters, inputs, wanted) == (has_s ? 4 : 3));
         }
@@ -121,7 +121,7 @@ TEST_CASE("narrow types lose only the rounding of y", "[memory][cpu]") {
         if (!is_exact(strategy, parameters)) continue;
         const Ran ran = run(strategy, parameters, inputs);
         INFO(strategy << " " << rule);
-        // One rounding of each value: 2^-11 and 2^-8 at the most. The states stay f32.
+        // One rounding of each value: at most 2^-11 and 2^-8. The states stay f32.
         CHECK(distance(ran["y"], *find(wanted, "y")) < (dtype == "f16" ? 0x1p-11 : 0x1p-8));
         const char* const state = rule == "trellis" ? "sv" : "m";
         CHECK(distance(ran[state], *find(wanted, state)) < tolerance);
@@ -140,7 +140,7 @@ TEST_CASE("a chunk of one token read at its boundary gives the memory before the
     const Arrays inputs = inputs_for(parameters);
     const Array wanted = *find(reference_for(parameters, inputs), "level_y");  // [1, 1, 50, 12]
     for (const std::string& strategy : strategies_for(parameters)) {
-        if (strategy.starts_with("sequential") || strategy == "tnt") continue;  // readout does nothing
+        if (strategy.starts_with("sequential") || strategy == "tnt") continue;  // readout has no effect
         Array y = run(strategy, parameters, inputs)["y"];
         y.shape = wanted.shape;
         INFO(strategy << " " << rule);

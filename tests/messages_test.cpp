@@ -124,8 +124,8 @@ std::vector<Figure> all_marks() {
     return {figure, missing};
 }
 
-// What was read says the same as what was written: written again it is the same bytes. That every field is
-// there is seen at compile time.
+// A message that is decoded and encoded again gives the same bytes. That every field is encoded is checked at
+// compile time.
 template <class Message>
 Message there_and_back(const Message& message) {
     const std::string bytes = encode(message);
@@ -286,7 +286,7 @@ TEST_CASE("bytes that are not a message are refused with a reason", "[messages]"
     CHECK(words("\xC0").find("fields") != std::string::npos);
     CHECK(words("\x92\x63\xC0").find("fields") != std::string::npos);      // no such message
     CHECK(words("\x92\x01\x91\x01").find("fields") != std::string::npos);  // Alive has none
-    // Every byte of a real message changed, and every cut of it: refused or another message, never a crash.
+    // Every changed byte and every truncation of a real message is refused or another message, never a crash.
     const std::string whole = encode(FromWorker(CellDone{2, {{int64_t{1}}, "", full_result()}}));
     for (size_t at = 0; at < whole.size(); ++at) {
         std::string changed = whole;

@@ -52,14 +52,14 @@ std::string bytes_of_values(const std::vector<T>& values) {
     return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Reads an archive with the one array x, whose file content is given.
+// Reads an archive with a single array x of the given file content.
 Outcome<Arrays> read_one(const std::string& content, bool deflated = false) {
     const TemporaryFolder folder;
     make_archive(folder.file("a.npz"), {{"x.npy", content, deflated}});
     return read_npz(folder.file("a.npz"));
 }
 
-// An error of usage in one line that names the array and holds these words.
+// A one-line usage error that names the array and contains these words.
 void check_refused(const Outcome<Arrays>& outcome, const std::string& words,
                    const std::string& array = "array x") {
     INFO(words);
@@ -287,7 +287,7 @@ TEST_CASE("a damaged byte never crashes the program nor goes unnoticed in the da
                 damaged[at] = static_cast<char>(damaged[at] ^ bits);
                 put(path, damaged);
                 const auto read = read_npz(path);
-                // Times and flags carry no data; a changed name is another name.
+                // Times and flags have no data; a changed name is another name.
                 if (read && !read->empty() && read->front().name == "x")
                     CHECK(same(good->front(), read->front()));
             }

@@ -1,4 +1,4 @@
-// The figures that profiling makes of results on a GPU, from made-up ones.
+// The figures of profiling for GPU results, from invented ones.
 
 #include "profiling/figures.h"
 
@@ -65,7 +65,7 @@ TEST_CASE("launches whose names differ only in a number share a bar", "[profilin
     const Figure figure = occupancy_figure(*result);
     REQUIRE(bars_of(figure).bars.size() == 2);
     CHECK(figure.y.categories[0] == "sequential");
-    CHECK(bars_of(figure).bars[1].text == "47 % achieved");  // the mean of those that were counted
+    CHECK(bars_of(figure).bars[1].text == "47 % achieved");  // the mean of the counted launches
     variant.launches[2].occupancy.theoretical = 0.5;
     CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
 }

@@ -1,4 +1,4 @@
-// What only a GPU can show of measuring, a test for each of CUPTI's features, so that what fails is named.
+// Measuring on a GPU, with one test per CUPTI feature, so that a failure names the feature.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ using namespace sawtooth;
 
 constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
 
-// The first GPU with a scan of some megabytes for it, or nothing where there is none, which is said.
+// The first GPU and a scan of a few megabytes; prints a note and returns nothing if there is none.
 struct Bench {
     std::unique_ptr<cuda::Device> device;
     std::unique_ptr<GpuTimer> timer;
@@ -53,9 +53,9 @@ Measured measured(Bench& bench, const Plan& plan) {
     return std::move(*result);
 }
 
-// In order, from 0 on, none begun before the one before it has ended.
+// In order, from 0 on, without overlap.
 void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
-    constexpr double resolution_us = 1;  // of CUDA events, where CUPTI is not there
+    constexpr double resolution_us = 1;  // of CUDA events, without CUPTI
     REQUIRE(launches.size() == plan.launches.size());
     CHECK(launches[0].start_us == 0);
     double sum = 0, end = 0;
@@ -70,7 +70,7 @@ void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
     CHECK(sum <= end + static_cast<double>(launches.size()) * resolution_us);
 }
 
-// Counters that this machine forbids are no failure of the program.
+// Counters forbidden by the machine are not a failure of the program.
 bool is_forbidden(const Error& error) { return contains(error.text, "PRIVILEGES"); }
 
 TEST_CASE("launches on a GPU are timed in order and without overlap, and sum up to at most the total",
@@ -160,7 +160,7 @@ TEST_CASE("every run that chooses the timing is announced first", "[profiling][g
     };
     REQUIRE(choose_timing(plan, Executor{nullptr, bench->timer.get()}, Cache::cold,
                           [&] { events.emplace_back("said"); }));
-    REQUIRE(events.size() >= 4);  // one that warms up, one that is recorded
+    REQUIRE(events.size() >= 4);  // a warm-up and a recorded one
     for (size_t i = 0; i < events.size(); ++i) CHECK(events[i] == (i % 2 == 0 ? "said" : "run"));
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("the Range Profiler counts launches, achieved occupancy among it", "[p
         CHECK(*launch.occupancy.achieved <= 1);
         CHECK(launch.counters.contains("DRAM bytes"));
     }
-    // What it counted is still what it computes, and times come as before.
+    // Counting does not change the results, and timing works as before.
     const auto after = plan.outputs();
     REQUIRE(after);
     REQUIRE(after->size() == before->size());
@@ -380,7 +380,7 @@ TEST_CASE("a GPU number that does not exist is a usage error", "[engine][gpu]") 
     CHECK(ran.error().exit_code() == 2);
 }
 
-// A kernel of the edited folder that stores out of bounds.
+// A kernel of the edited folder that writes out of bounds.
 TEST_CASE("child: a kernel that faults", "[.child]") {
     if (!Bench::open()) return;
     Workshop workshop;

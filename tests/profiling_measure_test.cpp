@@ -1,4 +1,4 @@
-// What of measuring needs no GPU: statistics, the executor of the CPU, words and what is made of samples.
+// Measuring without a GPU: statistics, the CPU executor, messages and the processing of samples.
 
 #include <cmath>
 
@@ -104,8 +104,7 @@ TEST_CASE("samples are cut to the active stretch, which starts at 0", "[profilin
     CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
     CHECK(track.start_us == -2);
     CHECK(track.step_us == 2);
-    // To the last sample, and not from the first: what that holds may have ended before anything was
-    // launched.
+    // Up to the last sample, but not from the first: it may include work from before the launches.
     CHECK(cut({90, 50, 60}, {9, 5, 6}).values == std::vector<double>{9, 5, 6});
     CHECK(cut({50, 0, 0, 1, 1}, {5, 0, 0, 6, 7}).values == std::vector<double>{0, 6, 7});
     for (const std::vector<double>& nothing :

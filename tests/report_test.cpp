@@ -1,4 +1,4 @@
-// Which results are right, what a report says of them first, and what its page holds.
+// Correct and wrong results, the summary of a report, and the content of its page.
 
 #include "app/cli/report_page.h"
 
@@ -50,7 +50,7 @@ TEST_CASE("a result is wrong if its error exceeds its tolerance", "[report]") {
     CHECK(wrong_words(*result, exact).empty());
     exact.errors[0].rel_l2 = 4e-3;
     CHECK(wrong_words(*result, exact) == "error 0.4 %");
-    frozen.errors[0].rel_l2 = 0.3;  // what it approximates by is no mistake
+    frozen.errors[0].rel_l2 = 0.3;  // approximation errors are not mistakes
     CHECK(wrong_words(*result, frozen).empty());
     frozen.errors[0].rel_l2 = 0.9999;
     CHECK(wrong_words(*result, frozen) == "error 100 %");

@@ -1,4 +1,4 @@
-// What tables say of runs on a GPU and of chips that are not there.
+// Tables of GPU runs and of chips that are not present.
 
 #include "app/engine/tables.h"
 
@@ -75,7 +75,7 @@ TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
           "Limits of NVIDIA H200, measured 2030-01-02: copy 4200 GB/s, triad 4000 GB/s, arithmetic 60000 "
           "GFLOP/s, bf16 products 800 TFLOP/s, an empty launch takes 5.5 us with a wait, 2.7 us in a stream, "
           "1.02 us in a graph, 0.61 us with programmatic dependent launch");
-    limits.gpu->launch_programmatic_us.reset();  // a chip that cannot
+    limits.gpu->launch_programmatic_us.reset();  // a chip without it
     CHECK_FALSE(contains(words_of(limits), "programmatic"));
     CHECK(sentence_of({1980, 1980, 1980, ""}) == "SM clock: 1980 MHz of 1980, not throttled");
     CHECK(sentence_of({1980, 1755, 1980, "power cap"}) ==

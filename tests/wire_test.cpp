@@ -44,7 +44,7 @@ TEST_CASE("a frame is reassembled however its bytes are split", "[wire]") {
 
 TEST_CASE("a length of more than 256 MiB is refused before its bytes arrive", "[wire]") {
     FrameReader reader;
-    reader.append(bytes({0x00, 0x00, 0x00, 0x10}));  // 256 MiB: accepted, and waited for
+    reader.append(bytes({0x00, 0x00, 0x00, 0x10}));  // 256 MiB: accepted; waits for the bytes
     REQUIRE(reader.next());
     FrameReader longer;
     longer.append(bytes({0x01, 0x00, 0x00, 0x10}));
@@ -94,7 +94,7 @@ TEST_CASE("whole MessagePack values of every kind pass", "[wire]") {
         INFO(message_refusal(message).value_or(""));
         CHECK_FALSE(message_refusal(message));
         for (size_t length = 0; length < message.size(); ++length)
-            CHECK(message_refusal(message.substr(0, length)));  // less of it never is
+            CHECK(message_refusal(message.substr(0, length)));  // no prefix passes
         CHECK(refused(message + '\0', "bytes after its end"));
     }
 }

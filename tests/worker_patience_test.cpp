@@ -22,11 +22,11 @@ TEST_CASE("only a launch that exceeds the limit is given up", "[worker]") {
     patience.said(working("reference"), at(0));
     CHECK_FALSE(patience.deadline());
     patience.heard(at(100));
-    CHECK_FALSE(patience.spent(at(105)));  // a reference takes as long as it takes
+    CHECK_FALSE(patience.spent(at(105)));  // a reference may take any time
     patience.said(launching("lookback, repeat 1 of 9"), at(100));
     CHECK(patience.deadline() == at(110));
     patience.said(launching("lookback, repeat 2 of 9"), at(109));
-    CHECK(patience.deadline() == at(119));  // progress begins the count anew
+    CHECK(patience.deadline() == at(119));  // progress restarts the count
     patience.heard(at(118));
     CHECK_FALSE(patience.spent(at(118.9)));
     CHECK(patience.spent(at(119)) == "lookback, repeat 2 of 9 did not finish within 10 s");

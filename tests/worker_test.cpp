@@ -1,4 +1,4 @@
-// What a worker computes for an engine, and what becomes of its job where it hangs, ends or misspeaks.
+// Results of a worker, and the fate of its job if it hangs, exits or breaks the protocol.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -72,8 +72,8 @@ TEST_CASE("an engine runs a Request with a worker there and gets its figures fro
     CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
 }
 
-// A Request to a command that shows a result for its first job, says `then` and hears nothing more: it sleeps
-// or does `next`.
+// A Request to a command that shows a result for its first job, prints `then` and ignores further input: it
+// sleeps or runs `next`.
 Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bool complete = true,
                       const std::string& next = "sleep 60") {
     Request request = scan_on(saying(folder, "shows", "", next), 777);
@@ -136,7 +136,7 @@ TEST_CASE("the newest Request wins, wherever both run", "[worker]") {
     const Event here = end_of(engine, last);
     REQUIRE(here.result);
     CHECK(here.result->parameters.integer("length") == 1008);
-    // A worker that hears nothing does not keep a Request of this process waiting.
+    // A worker that ignores its input does not block a Request of this process.
     engine.run(scan_on(saying(folder, "mute", ""), 100), {});
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     REQUIRE(end_of(engine, engine.run(scan_on(""), {})).result);
@@ -242,7 +242,7 @@ TEST_CASE("a launch that hangs stops its worker, and the error names it", "[work
     CHECK(counted_down);
     REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), {})).result);
 
-    // In a sweep it is the reason of a refused cell.
+    // In a sweep the error is the reason of a refused cell.
     WorkerLink link("");
     const auto cell = link.sweep_cell({"", hanging, {{"channels", {int64_t{1}, int64_t{2}}}}}, 1, {});
     REQUIRE(cell);
@@ -260,7 +260,7 @@ TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
     CHECK(contains(failed.error().text, "its worker was stopped"));
     CHECK(link.run(scan_on(worker_command()), {}, {}));
-    // Any other failure is only told.
+    // Any other failure is only reported.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
     const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
     REQUIRE_FALSE(told);
@@ -280,7 +280,7 @@ TEST_CASE("the error of a worker lost during a look or fetch names what it ran",
             fetches ? link.fetch_arrays(result, {}).error().text : link.look(result, {}, {}, {}).error().text;
         INFO(words);
         CHECK(contains(words, "illegal address (scan: length 777)"));
-        // Without its worker the result is gone, and no other one is started to find that out.
+        // Without its worker the result is gone, and no new worker is started to find out.
         CHECK(contains(link.look(result, {}, {}, {}).error().text, "run it again"));
         CHECK(children().empty());
     }
@@ -303,7 +303,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped",
         CHECK(Clock::now() - began < std::chrono::seconds(leaves ? 2 : 30));
         CHECK(children().empty());
     }
-    // One that hears of it goes on with the next.
+    // A worker that reacts continues with the next job.
     WorkerLink link("");
     std::stop_source source;
     Request longer = scan_on(worker_command(), 1 << 16);
@@ -379,7 +379,7 @@ TEST_CASE("a worker refuses another version and invalid messages, and exits with
     CHECK(contains(content_of(folder.file("errors")), "nested deeper"));
     CHECK(exit_code_of_worker(folder, hello + "\xFF\xFF\xFF\xFF") == 2);
     CHECK(exit_code_of_worker(folder, hello + hello.substr(0, hello.size() / 2)) == 0);
-    // A job in its hands is cancelled when the input ends.
+    // A running job is cancelled when the input ends.
     Request longer = scan_on("", 1 << 16);
     longer.repeats = 1000000;
     CHECK(exit_code_of_worker(folder, hello + sent(RunJob{1, longer, false, {}})) == 0);
