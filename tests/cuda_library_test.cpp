@@ -12,7 +12,7 @@ namespace {
 
 using namespace sawtooth;
 
-// While it lives an environment variable has another value.
+// Sets an environment variable during its lifetime.
 class Environment {
   public:
     Environment(const char* name, const std::string& value) : name_(name) {
@@ -37,7 +37,7 @@ cuda::LibraryWanted wanted(std::string file, bool in_toolkit = true) {
     return {"word", "the library", {std::move(file)}, in_toolkit, "install it"};
 }
 
-// A library that every system has; "" where it is not where it usually is.
+// A library of every system; "" if it is not in its usual place.
 std::string library_of_mathematics() {
     for (const char* folder : {"/lib/x86_64-linux-gnu", "/lib64", "/usr/lib", "/lib/aarch64-linux-gnu"})
         if (const std::string path = std::string(folder) + "/libm.so.6"; std::filesystem::exists(path))
@@ -45,13 +45,13 @@ std::string library_of_mathematics() {
     return "";
 }
 
-TEST_CASE("a library that is nowhere is an error that says what to do", "[cuda]") {
+TEST_CASE("a missing library is an error with a remedy", "[cuda]") {
     const auto library = cuda::open_library(wanted("libsawtooth_none.so.9"));
     REQUIRE_FALSE(library);
     CHECK(library.error().text == "the library was not found: install it");
 }
 
-TEST_CASE("a library is found where the loader looks, and its symbols are", "[cuda]") {
+TEST_CASE("a library and its symbols are found in the loader's paths", "[cuda]") {
     const auto library = cuda::open_library(wanted("libm.so.6", false));
     REQUIRE(library);
     CHECK(library->symbol("cos") != nullptr);
@@ -87,7 +87,7 @@ TEST_CASE("a library is found in the folders of a toolkit", "[cuda]") {
     }
 }
 
-TEST_CASE("a library that is damaged is an error with the loader's words", "[cuda]") {
+TEST_CASE("a damaged library is an error with the loader's message", "[cuda]") {
     TemporaryFolder toolkit;
     std::filesystem::create_directories(toolkit.file("lib64"));
     put(toolkit.file("lib64/libsawtooth_test.so"), "no library");
@@ -133,10 +133,10 @@ TEST_CASE("child: a driver that lacks calls is too old", "[.child]") {
     CHECK_FALSE(cuda::Device::open(0, {}));
 }
 
-TEST_CASE("a driver that is too old is told in words", "[cuda]") {
+TEST_CASE("an old driver is an error with a remedy", "[cuda]") {
     const std::string math = library_of_mathematics();
     if (math.empty()) return say_skipped("no libm.so.6 where it usually is");
-    // One that has none of the calls.
+    // A library without any of the calls.
     TemporaryFolder folder;
     std::filesystem::create_symlink(math, folder.file("libcuda.so.1"));
     const std::string output =
@@ -146,7 +146,7 @@ TEST_CASE("a driver that is too old is told in words", "[cuda]") {
     CHECK(output.ends_with("exit 0"));
 }
 
-TEST_CASE("a hidden NVRTC and a hidden driver are told in words", "[cuda]") {
+TEST_CASE("a hidden NVRTC and a hidden driver are errors with a remedy", "[cuda]") {
     ChildProcess nvrtc("SAWTOOTH_WITHOUT=nvrtc", "child: without NVRTC nothing compiles and it is said why");
     ChildProcess driver("SAWTOOTH_WITHOUT=cupti,driver",
                         "child: without a driver there is no device and it is said why");

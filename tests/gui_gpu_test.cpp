@@ -128,7 +128,7 @@ TEST_CASE("an ended worker leaves its error and the command in sight, and F5 run
         engine.progress_with_deadline("lookback, repeat 3 of 9", 8);
         user.frames(80);
         CHECK(countdown(lab) == 7);
-        engine.fail(Error::failure("lookback had not finished after 8 s; the worker was ended"));
+        engine.fail(Error::failure("lookback did not finish within 8 s; its worker was stopped"));
         user.frames(5);
         REQUIRE(lab.failure);
         CHECK(failure_row_height(lab) > 0);

@@ -161,7 +161,7 @@ TEST_CASE("after a worker was ended the error stays in sight and the next run go
     const Request sent = engine.requests.back();
     engine.progress_with_deadline("lookback, repeat 3 of 9", 8);
     update(lab, 1);
-    engine.fail(Error::failure("lookback had not finished after 8 s; the worker was ended"));
+    engine.fail(Error::failure("lookback did not finish within 8 s; its worker was stopped"));
     update(lab, 9);
     REQUIRE(lab.failure);
     CHECK(lab.failure->request == sent);

@@ -1,4 +1,4 @@
-// The figures of the memory rules: what is in them, from results of the engine.
+// The content of the figures of the memory rules, from results of the engine.
 
 #include <set>
 
@@ -198,7 +198,7 @@ TEST_CASE("the table marks what is exact", "[memory][figures]") {
     CHECK(text(0, 2) == "at chunk 1");           // chunkwise_gd
     CHECK(text(2, 2) == "exact");                // hebbian
     CHECK(text(0, 4) == "in locals");            // tnt
-    CHECK(table.column_labels[1] == "[delta]");  // the present one
+    CHECK(table.column_labels[1] == "[delta]");  // the current one
 }
 
 TEST_CASE("the pulse is a grid with the levels that fire together below", "[memory][figures]") {
@@ -226,7 +226,7 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
     CHECK(marks_of<Line>(figure_named(figures, "levels")).size() == 6);
 }
 
-// The sweeps that the family asks for, in few cells and repeats.
+// The sweeps of the family, with few cells and repeats.
 std::vector<Figure> swept(const std::string& id, const Settings& settings, std::vector<Value> chunks) {
     TemporaryFolder folder;
     Runner runner(folder.path());
@@ -305,7 +305,7 @@ TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dashe
     CHECK(boundary.ink.dashed);
     CHECK(boundary.ink.index == evolving.ink.index);
     REQUIRE(boundary.y.size() == 256);
-    // Within a chunk of 64 the boundary ages; the next one is taken anew.
+    // The boundary ages within a chunk of 64; the next chunk has a new one.
     CHECK(boundary.y[100] > evolving.y[100]);
     CHECK(figure.caption.find(" %: it grows") != std::string::npos);
     CHECK(figure.x.shared == "token");
@@ -322,7 +322,7 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     };
     CHECK(has_ways(Backend::cuda));
     CHECK_FALSE(has_ways(Backend::cpu));
-    // The CPU ignores how launches follow one another, and so has results to draw.
+    // The CPU ignores the way to launch, so it has results to draw.
     const auto figures = memory::launch_figures([&] {
         TemporaryFolder folder;
         Runner runner(folder.path());

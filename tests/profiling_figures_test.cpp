@@ -1,4 +1,4 @@
-// The figures that profiling makes of results on a GPU, from made-up ones.
+// The figures of profiling for GPU results, from invented ones.
 
 #include "profiling/figures.h"
 
@@ -22,7 +22,7 @@ const std::vector<Tracks::Track>& tracks_of(const Figure& figure) {
     return std::get<Tracks>(figure.marks.at(0)).tracks;
 }
 
-TEST_CASE("theoretical occupancy stands beside the achieved one, with what limits it", "[profiling]") {
+TEST_CASE("theoretical occupancy is shown beside the achieved one, with its limit", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a GPU");
     result->variants.resize(1);
     const Figure figure = occupancy_figure(*result);
@@ -41,7 +41,7 @@ TEST_CASE("theoretical occupancy stands beside the achieved one, with what limit
     CHECK(bars_of(figure).bars[1].text == "62 % achieved");
 }
 
-TEST_CASE("with a chip chosen the occupancy drawn is the theory of that chip", "[profiling]") {
+TEST_CASE("with a chosen chip its theoretical occupancy is drawn", "[profiling]") {
     Request request = scan_on_gpu();
     request.backend = BackendChoice::cpu;
     request.arch = "sm_89";
@@ -54,7 +54,7 @@ TEST_CASE("with a chip chosen the occupancy drawn is the theory of that chip", "
     for (const Bar& bar : bars_of(figure).bars) CHECK(bar.text == "50 %, limited by shared memory");
 }
 
-TEST_CASE("launches whose names differ in a number alone share a bar", "[profiling]") {
+TEST_CASE("launches whose names differ only in a number share a bar", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a GPU");
     result->variants.resize(1);
     VariantResult& variant = result->variants[0];
@@ -65,12 +65,12 @@ TEST_CASE("launches whose names differ in a number alone share a bar", "[profili
     const Figure figure = occupancy_figure(*result);
     REQUIRE(bars_of(figure).bars.size() == 2);
     CHECK(figure.y.categories[0] == "sequential");
-    CHECK(bars_of(figure).bars[1].text == "47 % achieved");  // the mean of those that were counted
+    CHECK(bars_of(figure).bars[1].text == "47 % achieved");  // the mean of the counted launches
     variant.launches[2].occupancy.theoretical = 0.5;
     CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
 }
 
-TEST_CASE("where nothing was compiled the occupancy figure says how to get it", "[profiling]") {
+TEST_CASE("without compiled kernels the occupancy figure says how to get it", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a processor");
     for (VariantResult& variant : result->variants) variant.launches.clear();
     const Figure figure = occupancy_figure(*result);
@@ -99,7 +99,7 @@ TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on 
     for (const Tracks::Track& track : tracks) CHECK(track.ink.role == Ink::Role::variant);
 }
 
-TEST_CASE("the timeline of the CPU still tells how many workers are busy", "[profiling]") {
+TEST_CASE("the timeline of the CPU shows the number of busy workers", "[profiling]") {
     Result result;
     VariantResult variant;
     variant.name = "sequential";

@@ -17,7 +17,7 @@ namespace {
 std::string failed_check(const VariantResult& variant, double tolerance) {
     for (const OutputError& error : variant.errors) {
         if (error.nonfinite > 0)
-            return error.output + " has " + std::to_string(error.nonfinite) + " values that are not finite";
+            return error.output + " has " + std::to_string(error.nonfinite) + " non-finite values";
         if (error.rel_l2 && *error.rel_l2 > tolerance)
             return "relative L2 error of " + error.output + " is " + short_number(*error.rel_l2) +
                    ", above " + short_number(tolerance);
@@ -31,7 +31,7 @@ struct Pairs {
     std::vector<double> times, limits, ratios;
 };
 
-// Runs the variant and its limit in turn.
+// Runs the variant and its limit alternately.
 Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
                              const std::function<void()>& before_pair) {
     const Executor on = machine.executor();
@@ -40,7 +40,7 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     const auto of_limit = choose_timing(limit, on, base.cache, before_pair);
     if (!of_limit) return of_limit.error();
     Pairs pairs;
-    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first warms up
+    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first repeat warms up
         before_pair();
         const auto time = run_plan(plan, on, base.cache, of_plan->by);
         if (!time) return time.error();
@@ -59,8 +59,8 @@ int64_t positions_of(const Family& family, const Parameters& parameters) {
     return row ? parameters.integer(row->name) : 0;
 }
 
-// Steps bind when each position takes a launch of its own, and when a single launch that walks along the
-// sequence leaves bytes and arithmetic nearly idle: each step waits for the one before.
+// Steps are the limit if each position takes its own launch, or if a single launch along the sequence leaves
+// bytes and arithmetic nearly idle: each step waits for the previous one.
 Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, const Family& family,
                BenchCase::Limit limit) {
     constexpr double nearly_idle = 0.05;
@@ -101,7 +101,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
-    // A launch that still runs uses their memory; freeing it would wait for ever.
+    // A launch is still using their memory; freeing it would wait forever.
     if (is_abandoned(machine)) new std::array<Plan, 2>{std::move(*plan), std::move(*limit)};
     if (!pairs) return pairs.error();
     row.limit_name = limit->launches.front().info->name;
@@ -116,7 +116,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     return Error::failure("out of memory for this variant and its limit together");
 }
 
-// For a case that could not run at all, for lack of memory for example.
+// For a case that could not run at all, for example for lack of memory.
 std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& bench,
                                         const std::string& reason) {
     std::vector<BenchRow> rows;
@@ -134,8 +134,8 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
-// Times each variant whose outputs are right; the rows of the others say why not. Errors are those after
-// which nothing else can be measured.
+// Times each variant with correct outputs; the rows of the others give the reason. Errors: those after which
+// nothing else can be measured.
 Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
                                             const Machine& machine, const BenchCase& bench,
                                             const Request& base, const OnProgress& progress) {

@@ -9,7 +9,7 @@
 namespace sawtooth {
 namespace {
 
-// From here on a copy's rate no longer depends on its size.
+// From this size on the rate of a copy no longer depends on its size.
 constexpr double most_bytes = 256 << 20;
 constexpr int repeats = 5;
 
@@ -17,7 +17,7 @@ Outcome<Measured> measured_copy(const Machine& machine, double bytes, Cache cach
     auto plan = copy_plan(machine, bytes);
     if (!plan) return plan.error();
     auto measured = measure(*plan, machine.executor(), cache, repeats, [](int) {});
-    // A copy that still runs uses the plan's memory; freeing it would wait for ever.
+    // A copy is still using the memory of the plan; freeing it would wait forever.
     if (machine.timer && machine.timer->abandoned()) new Plan(std::move(*plan));
     return measured;
 } catch (const std::bad_alloc&) {

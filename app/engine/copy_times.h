@@ -10,10 +10,10 @@
 
 namespace sawtooth {
 
-// How long copies take, each measured once a machine, number of bytes and cache.
+// Times of copies, measured once per machine, number of bytes and cache.
 class CopyTimes {
   public:
-    // Of so many bytes read and written together. Errors: cancelled; a failure of the GPU, or too little
+    // A copy that reads and writes `bytes` in total. Errors: cancelled; a failure of the GPU, or too little
     // memory.
     Outcome<Copy> of(const Machine& machine, double bytes, Cache cache);
 

@@ -6,13 +6,13 @@
 
 namespace sawtooth {
 
-// What times are held against, as plans for the machine that the variants run on. They throw bad_alloc where
-// the CPU has too little memory; the GPU's failures are returned.
+// Plans of the baselines of times, for the machine of the variants. Throw bad_alloc if the CPU has too little
+// memory; GPU failures are returned.
 
-// One launch that reads and writes so many bytes together, half of them each.
+// One launch that reads and writes `bytes` in total, half each.
 Outcome<Plan> copy_plan(const Machine& machine, double bytes);
-// The limit of a case of bench for a variant with the plan `of`, which moves `bytes`; a GPU copies for a
-// triad, too.
+// The limit of a bench case for a variant with the plan `of`, which moves `bytes`; on a GPU a copy also
+// stands in for a triad.
 Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of);
 
 }  // namespace sawtooth
