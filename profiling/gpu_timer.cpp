@@ -389,6 +389,7 @@ void add_theoretical_occupancy(std::vector<LaunchRecord>& launches, const Chip& 
         if (is_new) place->second = cuda::theoretical_occupancy(chip, count_of(info.block), *info.resources);
         launch.occupancy.theoretical = place->second.theoretical;
         launch.occupancy.limiter = place->second.limiter;
+        launch.occupancy.blocks = place->second.blocks;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/core/figures.h"
+#include "kernels/core/table.h"
 #include "profiling/figures.h"
 
 namespace sawtooth {
@@ -13,12 +14,15 @@ namespace {
 // Launches with the same theoretical occupancy whose names differ at most in a number ("up_sweep_1",
 // "up_sweep_2"). Their achieved occupancy is the mean of the counted ones.
 struct Kind {
-    std::string first, last;  // names
+    std::vector<std::string> names;
     Occupancy occupancy;
     double achieved_sum = 0;
     int counted = 0;
+    int64_t fewest_blocks = 0, most_blocks = 0;  // of a grid; 0: not known
 
-    std::string name() const { return first == last ? first : first + " to " + last; }
+    std::string name() const {
+        return names.size() == 1 ? names.front() : names.front() + " to " + names.back();
+    }
 };
 
 std::string_view without_number(std::string_view name) {
@@ -26,23 +30,33 @@ std::string_view without_number(std::string_view name) {
     return name;
 }
 
-void add(std::vector<Kind>& kinds, const std::string& launch, const Occupancy& occupancy) {
-    if (!occupancy.theoretical && !occupancy.achieved) return;
+// The kind of that launch; null where nothing is known of it.
+Kind* add(std::vector<Kind>& kinds, const std::string& launch, const Occupancy& occupancy) {
+    if (!occupancy.theoretical && !occupancy.achieved) return nullptr;
     auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
-        return without_number(kind.first) == without_number(launch) &&
+        return without_number(kind.names.front()) == without_number(launch) &&
                kind.occupancy.theoretical == occupancy.theoretical &&
                kind.occupancy.limiter == occupancy.limiter;
     });
-    if (same == kinds.end()) same = kinds.insert(kinds.end(), {launch, launch, occupancy, 0, 0});
-    if (launch != same->first) same->last = launch;
-    if (!occupancy.achieved) return;
+    if (same == kinds.end()) same = kinds.insert(kinds.end(), {{launch}, occupancy});
+    if (std::find(same->names.begin(), same->names.end(), launch) == same->names.end())
+        same->names.push_back(launch);
+    if (!occupancy.achieved) return &*same;
     same->achieved_sum += *occupancy.achieved;
     ++same->counted;
+    return &*same;
 }
 
 std::vector<Kind> kinds_that_ran(const VariantResult& variant) {
     std::vector<Kind> kinds;
-    for (const LaunchRecord& launch : variant.launches) add(kinds, launch.info->name, launch.occupancy);
+    for (const LaunchRecord& launch : variant.launches) {
+        Kind* const kind = add(kinds, launch.info->name, launch.occupancy);
+        if (!kind) continue;
+        const Extent& grid = launch.info->grid;
+        const int64_t blocks = grid.x * grid.y * grid.z;
+        kind->fewest_blocks = kind->fewest_blocks == 0 ? blocks : std::min(kind->fewest_blocks, blocks);
+        kind->most_blocks = std::max(kind->most_blocks, blocks);
+    }
     return kinds;
 }
 
@@ -54,23 +68,48 @@ std::vector<Kind> kinds_compiled(const VariantResult& variant) {
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
-Bar bar_of(const char* what, double share, Ink ink, std::string text) {
-    return {ink, {{what, 100 * share}}, {}, {}, std::move(text)};
+// Where the grid is too small: "16 of 132 SMs have work", or "160 blocks, room for 528"; "" where it fills
+// the GPU.
+std::string words_of_grid(const Kind& kind, int multiprocessors) {
+    if (kind.most_blocks == 0 || multiprocessors == 0) return "";
+    const std::string most = with_thousands(kind.most_blocks);
+    if (kind.most_blocks < multiprocessors) {
+        const std::string few =
+            kind.fewest_blocks < kind.most_blocks ? with_thousands(kind.fewest_blocks) + " to " : "";
+        return few + most + " of " + std::to_string(multiprocessors) + " SMs have work";
+    }
+    const int64_t room = int64_t{kind.occupancy.blocks} * multiprocessors;
+    return kind.most_blocks < room ? most + " blocks, room for " + with_thousands(room) : "";
 }
 
-// One bar for the theoretical occupancy of a kind and one below for the achieved occupancy.
-void add_bars(const Kind& kind, const std::string& name, Ink ink, Bars& bars,
+// A bar for the theoretical occupancy of a kind with a tick at the achieved one, and below it the reasons why
+// it is low, one per line.
+void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiprocessors, Bars& bars,
               std::vector<std::string>& categories) {
+    Bar bar;
+    bar.ink = ink;
+    bar.launches = kind.names;
+    std::vector<std::string> reasons;
     if (const auto& share = kind.occupancy.theoretical) {
-        const std::string& limiter = kind.occupancy.limiter;
-        bars.bars.push_back(bar_of("theoretical", *share, ink,
-                                   percent(*share) + (limiter.empty() ? "" : ", limited by " + limiter)));
-        categories.push_back(name);
+        bar.segments = {{"theoretical", 100 * *share}};
+        bar.text = percent(*share);
+        if (!kind.occupancy.limiter.empty()) reasons.push_back("limited by " + kind.occupancy.limiter);
     }
     if (kind.counted > 0) {
         const double share = kind.achieved_sum / kind.counted;
-        bars.bars.push_back(bar_of("achieved", share, {Ink::Role::accent}, percent(share) + " achieved"));
-        categories.push_back(name + ", achieved");
+        bar.tick = {"achieved", 100 * share};
+        bar.text = percent(share) + (bar.text.empty() ? " achieved" : " of " + bar.text);
+    }
+    if (std::string words = words_of_grid(kind, multiprocessors); !words.empty())
+        reasons.push_back(std::move(words));
+    bars.bars.push_back(bar);
+    categories.push_back(name);
+    bar.segments.clear();
+    bar.tick.reset();
+    for (std::string& words : reasons) {
+        bar.text = std::move(words);
+        bars.bars.push_back(bar);
+        categories.push_back("");
     }
 }
 
@@ -81,15 +120,16 @@ Figure occupancy_figure(const Result& result) {
     const bool chosen = !result.request.arch.empty();
     Figure figure = new_figure(
         "occupancy", Place::occupancy, chosen ? "Theoretical occupancy, " + result.request.arch : "Occupancy",
-        "Resident warps as a share of the maximum per SM.",
-        {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {.label = "launch"});
+        "Resident warps as a share of the maximum per SM. The tick is the achieved occupancy on the "
+        "theoretical bar; the lines below say why it is low.",
+        {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {});
     Bars bars;
     for (const VariantResult& variant : result.variants) {
         std::vector<Kind> kinds = chosen ? kinds_compiled(variant) : kinds_that_ran(variant);
         if (kinds.empty()) kinds = kinds_compiled(variant);
         for (const Kind& kind : kinds) {
             const std::string name = kinds.size() == 1 ? variant.name : variant.name + ": " + kind.name();
-            add_bars(kind, name, ink_of(variant), bars, figure.y.categories);
+            add_bars(kind, name, ink_of(variant), result.processors, bars, figure.y.categories);
         }
     }
     if (bars.bars.empty())

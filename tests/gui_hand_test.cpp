@@ -85,6 +85,17 @@ TEST_CASE("Numbers shows the selected launch in a leaf that comes to the front",
     CHECK_FALSE(leaf());
 }
 
+TEST_CASE("Occupancy scrolls to the kernel of the selected launch", "[gui][window]") {
+    Watcher watcher;
+    watcher.user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Occupancy"); });
+    const float before = ImGui::FindWindowByName("Occupancy")->Scroll.y;
+    select_launch(watcher.lab, {Ink::Role::variant, 4}, 50);
+    REQUIRE(watcher.lab.selected);
+    watcher.user.frames(5);
+    CHECK(watcher.lab.selected->in_occupancy);
+    CHECK(ImGui::FindWindowByName("Occupancy")->Scroll.y > before);
+}
+
 TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clears", "[gui][window]") {
     Watcher watcher;
     LabState& lab = watcher.lab;

@@ -22,7 +22,7 @@ const std::vector<Tracks::Track>& tracks_of(const Figure& figure) {
     return std::get<Tracks>(figure.marks.at(0)).tracks;
 }
 
-TEST_CASE("theoretical occupancy is shown beside the achieved one, with its limit", "[profiling]") {
+TEST_CASE("the achieved occupancy is a tick on the theoretical bar, with what limits it", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a GPU");
     result->variants.resize(1);
     const Figure figure = occupancy_figure(*result);
@@ -30,15 +30,43 @@ TEST_CASE("theoretical occupancy is shown beside the achieved one, with its limi
     CHECK(figure.missing.empty());
     CHECK(*figure.x.minimum == 0);
     CHECK(*figure.x.maximum == 100);
-    REQUIRE(figure.y.categories.size() == 6);  // three kinds of launch, two bars each
+    REQUIRE(figure.y.categories.size() == 6);  // three kinds of launch, a bar and a line of words each
     REQUIRE(bars_of(figure).bars.size() == 6);
     CHECK(figure.y.categories[0] == "sequential: upsweep");
-    CHECK(figure.y.categories[1] == "sequential: upsweep, achieved");
+    CHECK(figure.y.categories[1].empty());
     const Bar& theory = bars_of(figure).bars[0];
     CHECK(theory.segments.at(0).length == Approx(75));
-    CHECK(theory.text == "75 %, limited by registers");
-    CHECK(bars_of(figure).bars[1].segments.at(0).length == Approx(62));
-    CHECK(bars_of(figure).bars[1].text == "62 % achieved");
+    CHECK(theory.text == "62 % of 75 %");
+    REQUIRE(theory.tick);
+    CHECK(theory.tick->length == Approx(62));
+    CHECK(theory.launches == std::vector<std::string>{"upsweep"});
+    CHECK(bars_of(figure).bars[1].segments.empty());
+    CHECK(bars_of(figure).bars[1].text == "limited by registers");
+    CHECK(bars_of(figure).bars[1].launches == theory.launches);
+}
+
+TEST_CASE("a grid that is too small for the GPU is told as the reason of low occupancy", "[profiling]") {
+    const auto result = gpu_result(scan_on_gpu(), "a GPU");
+    result->variants.resize(1);
+    result->processors = 132;
+    VariantResult& variant = result->variants[0];
+    variant.launches.resize(1);
+    const auto words = [&](std::vector<int64_t> blocks, int hold) {
+        variant.launches.resize(1);
+        variant.launches.resize(blocks.size(), variant.launches.front());
+        for (size_t i = 0; i < blocks.size(); ++i) {
+            LaunchInfo info = *variant.launches[i].info;
+            info.grid = {blocks[i], 1, 1};
+            variant.launches[i].info = std::make_shared<const LaunchInfo>(info);
+            variant.launches[i].occupancy.blocks = hold;
+        }
+        return bars_of(occupancy_figure(*result)).bars.back().text;
+    };
+    CHECK(words({16}, 4) == "16 of 132 SMs have work");
+    CHECK(words({1, 16}, 4) == "1 to 16 of 132 SMs have work");
+    CHECK(words({160}, 4) == "160 blocks, room for 528");
+    CHECK(words({528}, 4) == "limited by registers");
+    CHECK(words({160}, 0) == "limited by registers");
 }
 
 TEST_CASE("with a chosen chip its theoretical occupancy is drawn", "[profiling]") {
@@ -51,7 +79,8 @@ TEST_CASE("with a chosen chip its theoretical occupancy is drawn", "[profiling]"
     const Figure figure = occupancy_figure(*result);
     CHECK(contains(figure.title, "sm_89"));
     REQUIRE_FALSE(bars_of(figure).bars.empty());
-    for (const Bar& bar : bars_of(figure).bars) CHECK(bar.text == "50 %, limited by shared memory");
+    for (const Bar& bar : bars_of(figure).bars)
+        CHECK(bar.text == (bar.segments.empty() ? "limited by shared memory" : "50 %"));
 }
 
 TEST_CASE("launches whose names differ only in a number share a bar", "[profiling]") {
@@ -64,8 +93,9 @@ TEST_CASE("launches whose names differ only in a number share a bar", "[profilin
     variant.launches[2].occupancy.achieved.reset();
     const Figure figure = occupancy_figure(*result);
     REQUIRE(bars_of(figure).bars.size() == 2);
+    CHECK(bars_of(figure).bars[0].launches == std::vector<std::string>{"up_1", "up_2", "up_12"});
     CHECK(figure.y.categories[0] == "sequential");
-    CHECK(bars_of(figure).bars[1].text == "47 % achieved");  // the mean of the counted launches
+    CHECK(bars_of(figure).bars[0].text == "47 % of 75 %");  // the mean of those that were counted
     variant.launches[2].occupancy.theoretical = 0.5;
     CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
 }

@@ -55,6 +55,7 @@ struct Extents {
                 end += segment.length;
             }
             x.add(end), x.add(bar.low.value_or(end));
+            if (bar.tick) x.add(bar.tick->length);
             x.add(std::min(bar.high.value_or(end), 1.25 * end));  // a longer whisker ends in an arrow
         }
     }

@@ -42,6 +42,8 @@ struct Rows {
                 rows.push_back({"bar segment", segment.label, "", row, "", "", number(segment.length), ""});
                 end += segment.length;
             }
+            if (bar.tick)
+                rows.push_back({"bar tick", bar.tick->label, number(bar.tick->length), row, "", "", "", ""});
             rows.push_back({"bar", "", bar.segments.empty() ? "" : number(end), row,
                             bar.low ? number(*bar.low) : "", bar.high ? number(*bar.high) : "", "",
                             bar.text});

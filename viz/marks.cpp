@@ -51,6 +51,13 @@ Box whisker_of(const Pen& pen, const Bar& bar, float middle, float half) {
             middle + half * 0.4f};
 }
 
+// With an edge of the ground's colour, as it may lie on any bar.
+void draw_tick(const Pen& pen, Point at, float half) {
+    const std::array<Point, 2> line{{{at.x, at.y - half}, {at.x, at.y + half}}};
+    pen.canvas.path(line, {{pen.theme.ground}, 5});
+    pen.canvas.path(line, {{pen.theme.text}, 2});
+}
+
 void draw_whisker(const Pen& pen, const Box& box, bool goes_on) {
     const Stroke stroke{{pen.theme.text}, 1.5f};
     const float back = goes_on ? box.height() / 2 : 0;  // of an arrow's head
@@ -261,6 +268,7 @@ void draw(const Pen& pen, const Bars& bars) {
             text_inside(pen, box, whisker, blend(pen.theme.ground, fill), bar.segments[s].label);
         }
         if (bar.low && bar.high) draw_whisker(pen, whisker, *bar.high > seen_end(bar));
+        if (bar.tick) draw_tick(pen, {pen.frame.at_x(bar.tick->length), middle}, half + 3 * unit);
     }
 }
 

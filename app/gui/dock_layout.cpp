@@ -42,7 +42,7 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
     take(Dock::left, ImGuiDir_Left, share_of(288, size.x, 0.12f, 0.42f));
     if (size.x >= units(three_columns)) {
         take(Dock::right_top, ImGuiDir_Right,
-             share_of(size.x < units(1500) ? 336 : 408, room.x, 0.15f, 0.4f));
+             share_of(size.x < units(1500) ? 368 : 408, room.x, 0.15f, 0.4f));
         const bool has_about = size.y >= units(about_below);
         nodes[Dock::right_middle] = split(nodes[Dock::right_top], ImGuiDir_Down, has_about ? 0.64f : 0.55f);
         nodes[Dock::right_bottom] = nodes[Dock::right_middle];

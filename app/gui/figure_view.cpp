@@ -51,6 +51,25 @@ DescribeSpan describer_of(const LabState& lab) {
     };
 }
 
+// The bars that tell of the selected launch's kernel, neighbours of each other.
+std::optional<DrawOptions::Rows> rows_of_selected(const LabState& lab, const Figure& figure) {
+    const auto found = selected_launch(lab);
+    if (!found || figure.place != Place::occupancy) return {};
+    std::optional<DrawOptions::Rows> rows;
+    for (const Mark& mark : figure.marks) {
+        const Bars* const bars = std::get_if<Bars>(&mark);
+        for (size_t i = 0; bars && i < bars->bars.size(); ++i) {
+            const Bar& bar = bars->bars[i];
+            if (bar.ink != ink_of(*found->variant) || std::find(bar.launches.begin(), bar.launches.end(),
+                                                                lab.selected->kernel) == bar.launches.end())
+                continue;
+            if (!rows) rows = {i, 0};
+            if (rows->first + rows->count == i) ++rows->count;
+        }
+    }
+    return rows;
+}
+
 DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 size) {
     DrawOptions options;
     options.size = size;
@@ -62,6 +81,8 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
             options.outlined = {ink_of(*found->variant), found->launch->start_us,
                                 found->launch->start_us + found->launch->duration_us};
     }
+    options.lit = rows_of_selected(lab, *shown.figure);
+    options.scrolls_to_lit = options.lit && !lab.selected->in_occupancy;
     if (lab.measured && lab.measured->figure == figure_key(shown))
         options.measured = {lab.measured->row, lab.measured->us, lab.measured->words};
     const std::string key = axis_key(shown);
@@ -236,6 +257,7 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     ImGui::PushID(shown.figure->id.c_str());
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
     DrawOptions options = options_for(lab, shown, size);
+    if (options.lit) lab.selected->in_occupancy = true;
     options.heading.reserved = draw_choosers(lab, shown, corner, size.x);
     const std::string found = found_by_sweeps(lab, shown);
     const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty();

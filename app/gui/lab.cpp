@@ -58,10 +58,15 @@ std::string described(const Result& result) {
 }
 
 Told told_of(const Result& result) {
-    Told told{numbers_table(result), compiled_table(result)};
-    for (const VariantResult& variant : result.variants)
+    Told told;
+    told.measured = numbers_table(result);
+    told.compiled = compiled_table(result);
+    for (const VariantResult& variant : result.variants) {
+        if (std::string words = wrong_words(result, variant); !words.empty())
+            told.wrong[variant.name] = std::move(words);
         for (const LaunchRecord& launch : variant.launches)
             told.has_achieved = told.has_achieved || launch.occupancy.achieved;
+    }
     return told;
 }
 

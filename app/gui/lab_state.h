@@ -115,7 +115,8 @@ struct Help {
 // and too many to go through in every frame.
 struct Told {
     Table measured, compiled;
-    bool has_achieved = false;  // occupancy: counters were read
+    std::map<std::string, std::string> wrong;  // variants whose outputs are, with the words for it
+    bool has_achieved = false;                 // occupancy: counters were read
 };
 
 // Every piece of state of the window. lab.h changes it; panels draw it.

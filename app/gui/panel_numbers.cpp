@@ -1,10 +1,13 @@
+#include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "app/engine/tables.h"
 #include "app/gui/appearance.h"
+#include "app/gui/column_widths.h"
 #include "app/gui/kept_times.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
@@ -32,19 +35,28 @@ std::string head_of(const Table::Column& column) {
     return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
 }
 
+constexpr const char* error_column = "rel L2";
+constexpr size_t wanted_columns = 4;  // variant, time, speed-up, rel L2
+
 // Of the widest text in the column.
-float width_of(const Table& table, size_t column) {
+float width_of(const LabState& lab, const Table& table, size_t column) {
     float width = ImGui::CalcTextSize(head_of(table.columns[column]).c_str()).x;
+    if (table.columns[column].name == error_column)
+        for (const auto& [variant, words] : lab.told.wrong)
+            width = std::max(width, ImGui::CalcTextSize(words.c_str()).x + units(8));
     ImGui::PushFont(table.columns[column].number ? number_font() : nullptr, 0);
     for (const auto& row : table.rows) width = std::max(width, ImGui::CalcTextSize(row[column].c_str()).x);
     ImGui::PopFont();
     return width + (column == 0 ? units(16) : 0);
 }
 
-void draw_head(const Table& table) {
+void draw_head(const LabState& lab, const Table& table) {
+    std::vector<float> widths;
+    for (size_t i = 0; i < table.columns.size(); ++i) widths.push_back(width_of(lab, table, i));
+    widths = fitted_widths(std::move(widths), ImGui::GetCurrentTable()->InnerClipRect.GetWidth(),
+                           2 * ImGui::GetStyle().CellPadding.x, wanted_columns, units(96));
     for (size_t i = 0; i < table.columns.size(); ++i)
-        ImGui::TableSetupColumn(table.columns[i].name.c_str(), ImGuiTableColumnFlags_WidthFixed,
-                                width_of(table, i));
+        ImGui::TableSetupColumn(table.columns[i].name.c_str(), ImGuiTableColumnFlags_WidthFixed, widths[i]);
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (const Table::Column& column : table.columns) {
@@ -54,8 +66,27 @@ void draw_head(const Table& table) {
     }
 }
 
-void draw_cell(const LabState& lab, const Table& table, size_t column, const std::string& text) {
+// In a frame, in the colour of what is wrong; the number is in the tooltip.
+void draw_wrong(const LabState& lab, const std::string& words, const std::string& error) {
+    right_align(words + " ");
+    const ImVec2 extent = ImGui::CalcTextSize(words.c_str()), corner = ImGui::GetCursorScreenPos();
+    const ImVec2 begin{corner.x - units(4), corner.y},
+        end{corner.x + extent.x + units(4), corner.y + extent.y};
+    ImVec4 ground = problem_colour(lab);
+    ImGui::GetWindowDrawList()->AddRect(begin, end, ImGui::GetColorU32(ground));
+    ground.w *= 0.25f;
+    ImGui::GetWindowDrawList()->AddRectFilled(begin, end, ImGui::GetColorU32(ground));
+    ImGui::TextUnformatted(words.c_str());
+    tooltip(fmt::format("The outputs of this variant are wrong: their relative L2 error is {}.",
+                        error.empty() ? "not known" : error));
+}
+
+void draw_cell(const LabState& lab, const Table& table, size_t column, const std::vector<std::string>& row) {
     ImGui::TableNextColumn();
+    const std::string& text = row[column];
+    const auto wrong = lab.told.wrong.find(row.front());
+    if (wrong != lab.told.wrong.end() && table.columns[column].name == error_column)
+        return draw_wrong(lab, wrong->second, text);
     if (!table.columns[column].number) {
         ImGui::TextUnformatted(text.c_str());
         return;
@@ -80,7 +111,7 @@ void draw_variant_name(const LabState& lab, const std::string& name) {
         ImGui::Dummy({units(8), 0});
         ImGui::SameLine();
     }
-    ImGui::TextUnformatted(name.c_str());
+    elided_text(name, ImGui::GetContentRegionAvail().x);
 }
 
 void draw_table(LabState& lab, const char* name, const Table& table, float below) {
@@ -88,12 +119,12 @@ void draw_table(LabState& lab, const char* name, const Table& table, float below
                                       ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH |
                                       ImGuiTableFlags_SizingFixedFit;
     if (!ImGui::BeginTable(name, static_cast<int>(table.columns.size()), flags, {0, -below})) return;
-    draw_head(table);
+    draw_head(lab, table);
     for (const auto& row : table.rows) {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         draw_variant_name(lab, row.front());
-        for (size_t column = 1; column < row.size(); ++column) draw_cell(lab, table, column, row[column]);
+        for (size_t column = 1; column < row.size(); ++column) draw_cell(lab, table, column, row);
     }
     draw_copy_menu(lab, table);
     ImGui::EndTable();

@@ -71,10 +71,12 @@ struct Bar {
         double length = 0;
     };
     Ink ink;
-    std::vector<Segment> segments;    // stacked from 0
-    std::optional<double> low, high;  // a whisker
-    std::string text;                 // written at the end
-    std::string badge = {};           // behind it, in the colour of what is wrong
+    std::vector<Segment> segments;           // stacked from 0
+    std::optional<double> low, high;         // a whisker
+    std::string text;                        // written at the end
+    std::string badge = {};                  // behind it, in the colour of what is wrong
+    std::optional<Segment> tick = {};        // across it, at its length from 0
+    std::vector<std::string> launches = {};  // of the variant, that it tells of
 };
 
 // Horizontal bars; bar i lies at y = i of an axis with categories, the first on top.

@@ -42,6 +42,7 @@ struct BusySpan {
 struct Occupancy {
     std::optional<double> theoretical, achieved;  // 0 to 1
     std::string limiter;
+    int blocks = 0;  // thread blocks that fit on a multiprocessor; 0: not known
 };
 
 // Of a run of more launches the first so many are kept: one a token would fill the memory.

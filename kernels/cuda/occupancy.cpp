@@ -63,7 +63,8 @@ Occupancy theoretical_occupancy(const Chip& chip, int64_t threads_per_block, con
     const int64_t warps = result.activeBlocksPerMultiprocessor * warps_a_block;
     return {static_cast<double>(warps) / (chip.threads_per_multiprocessor / warp),
             {},
-            limiter_of(result.limitingFactors)};
+            limiter_of(result.limitingFactors),
+            result.activeBlocksPerMultiprocessor};
 }
 
 }  // namespace sawtooth::cuda

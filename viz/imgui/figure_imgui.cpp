@@ -200,6 +200,15 @@ bool was_clicked() {
            ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] < threshold * threshold;
 }
 
+void draw_lit(const Pen& pen, const DrawOptions::Rows& rows, bool scrolls) {
+    const double first = static_cast<double>(rows.first) - 0.5;
+    const float top = pen.frame.at_y(first), bottom = pen.frame.at_y(first + static_cast<double>(rows.count));
+    const Box& plot = pen.frame.box;
+    pen.canvas.box({plot.left, top, plot.right, bottom}, {pen.theme.highlight, 0.2f});
+    pen.canvas.box({plot.left, top, plot.left + 3 * pen.canvas.unit(), bottom}, {pen.theme.highlight});
+    if (scrolls) ImGui::SetScrollFromPosY((top + bottom) / 2 - ImGui::GetWindowPos().y);
+}
+
 // With Shift a drag measures and the wheel pans, which ImPlot does not know.
 void set_up_input() {
     const bool shift = ImGui::GetIO().KeyShift;
@@ -234,6 +243,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     ImGuiCanvas canvas(ImPlot::GetPlotDrawList());
     const Pen pen = pen_for(canvas, theme, frame, figure);
     ImPlot::PushPlotClipRect();
+    if (options.lit) draw_lit(pen, *options.lit, options.scrolls_to_lit);
     draw_plot_marks(pen, figure);
     if (options.outlined) outline_launch(pen, figure, *options.outlined);
     draw_rules(pen, figure);

@@ -40,6 +40,11 @@ struct DrawOptions {
     DescribeSpan describe_span;          // for the readout; may be empty
     std::optional<OutlinedLaunch> outlined;
     std::optional<MeasuredRange> measured;
+    struct Rows {
+        size_t first = 0, count = 0;
+    };
+    std::optional<Rows> lit;      // rows of bars, on a ground of their own
+    bool scrolls_to_lit = false;  // the panel, in this frame
     HeadingOptions heading = {};
 };
 

@@ -88,6 +88,7 @@ struct Readout {
         row(text_on(figure.y, static_cast<double>(index)), bar.text);
         for (const Bar::Segment& segment : bar.segments)
             row(segment.label, with_unit(segment.length, figure.x.unit));
+        if (bar.tick) row(bar.tick->label, with_unit(bar.tick->length, figure.x.unit));
         if (bar.low && bar.high)
             row("between",
                 with_unit(*bar.low, figure.x.unit) + " and " + with_unit(*bar.high, figure.x.unit));
