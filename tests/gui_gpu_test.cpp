@@ -84,7 +84,7 @@ TEST_CASE("Occupancy offers a chip that is not there, and any other from a list"
     CHECK(engine.requests.back().arch == last.architecture);
     user.play([](ImGuiTestContext* ctx) {
         ctx->SetRef("//Occupancy");
-        ctx->ComboClick("##chip/chip at hand");
+        ctx->ComboClick("##chip/present chip");
     });
     CHECK(engine.requests.back().arch.empty());
 }

@@ -376,7 +376,7 @@ TEST_CASE("every panel draws something in every state, dark and light, small and
     engine.fail(Error::failure("out of memory"));
     draw_all("failed over an old result");
     submit(lab);
-    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time, then kept)");
+    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time only)");
     update(lab, lab.now + 1);
     draw_all("compiling over an old result");
     engine.progress_with_deadline("lookback, repeat 3 of 9", 8);

@@ -84,7 +84,7 @@ TEST_CASE("a result of another device than was asked for says so", "[gui]") {
     choose_backend(lab, BackendChoice::cuda, 1);
     CHECK_FALSE(answer_from(second + ", sm_90a").surprising);
     CHECK(answer_from("AMD EPYC, 2 threads").surprising);
-    CHECK(answer_from("AMD EPYC, 2 threads").text == "asked for " + second + ", ran on AMD EPYC, 2 threads");
+    CHECK(answer_from("AMD EPYC, 2 threads").text == "requested " + second + ", ran on AMD EPYC, 2 threads");
     choose_backend(lab, BackendChoice::automatic, 0);
     CHECK_FALSE(answer_from(first).surprising);
     CHECK(answer_from("AMD EPYC, 2 threads").surprising);
@@ -130,7 +130,7 @@ TEST_CASE("a launch that takes long counts down to the end of its worker, one re
     CHECK(pacing.next(lab, false) < 2.1);
     update(lab, 2.1);
     CHECK(countdown(lab) == 7);
-    CHECK(countdown_words(7) == "7 s, then the worker is ended");
+    CHECK(countdown_words(7) == "Worker will be stopped in 7 s");
     pacing.drawn(lab, 2.1);
     CHECK(pacing.next(lab, false) > 2.8);
     update(lab, 3.5);
@@ -183,16 +183,15 @@ TEST_CASE("after a worker was ended the error stays in sight and the next run go
 TEST_CASE("while a kernel is compiled for the first time, what waits says so", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time, then kept)");
+    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time only)");
     update(lab, 1);
-    CHECK(
-        empty_sentence(lab, "the times").find("compiling kernels/scan/lookback.cu (first time, then kept)") !=
-        std::string::npos);
+    CHECK(empty_sentence(lab, "the times").find("compiling kernels/scan/lookback.cu (first time only)") !=
+          std::string::npos);
     finish_run(lab, engine);
     submit(lab);
-    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time, then kept)");
+    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time only)");
     update(lab, lab.now + 1);
-    CHECK(why_outdated(lab) == "compiling (first time, then kept)");
+    CHECK(why_outdated(lab) == "compiling (first time only)");
 }
 
 TEST_CASE("a chip and a profile leave with the Request", "[gui]") {
@@ -228,7 +227,7 @@ TEST_CASE("a span of the timeline tells all that is known of its launch", "[gui]
     for (const auto& [name, value] : facts_of(launch)) told += name + ": " + value + "\n";
     for (const char* part :
          {"does: Adds up tiles", "grid: 64 x 4 blocks = ceil(length / 64)", "block: 256 threads",
-          "registers: 72 a thread", "shared: 16", "occupancy: 75 % in theory, limited by registers",
+          "registers: 72 per thread", "shared: 16", "occupancy: 75 % theoretical, limited by registers",
           "achieved: 62 %", "DRAM bytes: 1.25", "bandwidth: "})
         CHECK(told.find(part) != std::string::npos);
     CHECK(told.find("spilled") == std::string::npos);

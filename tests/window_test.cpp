@@ -85,7 +85,7 @@ TEST_CASE("the window goes back to the backend of the last time, or says why it 
     const auto done = [&](const LabState& lab) {
         chosen = lab.request.backend == BackendChoice::cuda;
         for (const LogLine& line : lab.log)
-            told = told || line.text.find("chosen the last time") != std::string::npos;
+            told = told || line.text.find("the backend of the last session") != std::string::npos;
         return lab.devices && (chosen || told);
     };
     CHECK_FALSE(open_again(options_in(folder), done));

@@ -13,12 +13,12 @@
 namespace sawtooth {
 namespace {
 
-// The architecture that buttons offer where none is chosen.
+// The architecture offered by buttons if none is chosen.
 constexpr const char* offered_architecture = "sm_90a";
 
 std::string name_of_chip(const Chip& chip) { return fmt::format("{}, {}", chip.architecture, chip.name); }
 
-// By the name that was given, with or without the letter.
+// Finds a chip by name, with or without the letter.
 const Chip* find_chip(const std::vector<Chip>& known, const std::string& architecture) {
     const auto found = std::find_if(known.begin(), known.end(), [&](const Chip& chip) {
         return chip.architecture == architecture || chip.architecture == architecture + "a";
@@ -31,19 +31,20 @@ void draw_chip_chooser(LabState& lab, const std::vector<Chip>& known, float widt
     const Chip* chosen = find_chip(known, lab.request.arch);
     ImGui::BeginDisabled(!reason.empty());
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "chip at hand",
+    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "present chip",
                           ImGuiComboFlags_HeightLarge)) {
-        if (ImGui::Selectable("chip at hand", !chosen) && chosen) choose_chip(lab, "");
-        tooltip("The GPU that runs; none where the CPU does.");
+        if (ImGui::Selectable("present chip", !chosen) && chosen) choose_chip(lab, "");
+        tooltip("The GPU of the run; none if the CPU runs.");
         for (const Chip& chip : known)
             if (ImGui::Selectable(name_of_chip(chip).c_str(), &chip == chosen) && &chip != chosen)
                 choose_chip(lab, chip.architecture);
         ImGui::EndCombo();
     }
     ImGui::EndDisabled();
-    tooltip(reason.empty() ? "Chip: kernels are also compiled for it, beside the run, and what limits them "
-                             "there is drawn. It need not be in this machine."
-                           : reason);
+    tooltip(reason.empty()
+                ? "Also compiles the kernels for this chip and shows their occupancy and its limit. "
+                  "The chip need not be in this machine."
+                : reason);
 }
 
 bool has_marks(const LabState& lab) {
@@ -52,7 +53,7 @@ bool has_marks(const LabState& lab) {
                        [](const ShownFigure& each) { return !each.figure->marks.empty(); });
 }
 
-// Of a run on a GPU whose counters were not read.
+// For a GPU run whose counters were not read.
 void draw_counters_button(LabState& lab) {
     if (!lab.result || lab.result->backend == Backend::cpu || lab.told.has_achieved) return;
     ImGui::SameLine();
@@ -60,21 +61,21 @@ void draw_counters_button(LabState& lab) {
     ImGui::BeginDisabled(asked);
     if (ImGui::Button("Measure achieved")) set_profile(lab, Profile::counters);
     ImGui::EndDisabled();
-    std::string why = "They were asked for, and did not come:";
+    std::string why = "Counters could not be read:";
     for (const std::string& words : lab.result->notes) why += "\n" + words;
-    tooltip(asked ? why : "Runs again with profile = counters, which tell how many warps were resident.");
+    tooltip(asked ? why : "Runs again with profile = counters, which measures resident warps.");
 }
 
-// Why there is nothing to draw yet.
+// Why there is no figure yet.
 std::string sentence(const LabState& lab, const Chip* chosen) {
-    const std::string shows = "theoretical occupancy beside the achieved one, and what limits it";
+    const std::string shows = "theoretical and achieved occupancy, with its limit";
     if (const std::string reason = reason_not_compiled(lab); !reason.empty())
-        return fmt::format("Here would be {}. {}", shows, reason);
+        return fmt::format("No {}. {}", shows, reason);
     if (lab.pending.ticket || lab.problem || !lab.result) return empty_sentence(lab, shows);
     std::string notes;
     for (const std::string& words : lab.result->notes) notes += " " + words + ".";
-    if (chosen) return fmt::format("Nothing could be compiled for {}.{}", name_of_chip(*chosen), notes);
-    return "Occupancy and what limits it. Kernels of the CPU have none: compile for a chip, there or not, "
+    if (chosen) return fmt::format("Could not compile for {}.{}", name_of_chip(*chosen), notes);
+    return "Occupancy and its limit. CPU kernels have none: compile for a chip, which need not be present, "
            "or run on a GPU.";
 }
 

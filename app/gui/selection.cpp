@@ -17,12 +17,12 @@ std::string percent(double share) {
     return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
 }
 
-// From `us` to the launch; 0 within it.
+// The distance from `us` to the launch; 0 within it.
 double distance(const LaunchRecord& launch, double us) {
     return std::max({0.0, launch.start_us - us, us - launch.start_us - launch.duration_us});
 }
 
-// "1 of 2 workers", "64 of 132 SMs at the most": a thread block has one SM, which may have several of them.
+// "1 of 2 workers", "at most 64 of 132 SMs": an SM may have several thread blocks.
 std::string workers_words(const Result& result, const LaunchRecord& launch) {
     const int64_t workers = workers_of(launch, result.processors);
     if (result.backend == Backend::cuda)
