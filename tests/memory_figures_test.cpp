@@ -275,7 +275,7 @@ TEST_CASE("the trade-off: a curve a strategy, points that set the chunk, the sou
     const Line& guess = line_named(guesses, "chunkwise_gd, predicted");
     CHECK(guess.ink.dashed);
     for (const double us : guess.y) CHECK(us > 0);
-    CHECK(prediction.caption.find("chunkwise_gd: it would choose") != std::string::npos);
+    CHECK(prediction.caption.find("chunkwise_gd: the prediction chooses") != std::string::npos);
 
     CHECK(marks_of<Band>(figure_named(figures, "running-against-chunk")).front().low.front() == 5);
     CHECK(has_figure(figures, "active-against-chunk"));
