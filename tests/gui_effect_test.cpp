@@ -9,7 +9,7 @@
 namespace sawtooth {
 namespace {
 
-TEST_CASE("a row that does not apply can be moved and sends nothing", "[gui][window]") {
+TEST_CASE("an unused row can be changed and sends nothing", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab, 1600, 1400);
@@ -26,7 +26,7 @@ TEST_CASE("a row that does not apply can be moved and sends nothing", "[gui][win
     CHECK(why_outdated(lab).empty());
 }
 
-TEST_CASE("a slider ends where other parameters end its row", "[gui][window]") {
+TEST_CASE("a slider ends at the limit set by other parameters", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab, 1600, 1400);

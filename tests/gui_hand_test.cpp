@@ -40,7 +40,7 @@ struct Watcher {
     }
 };
 
-TEST_CASE("a click on a launch selects it, one beside it or Esc clears it", "[gui][window]") {
+TEST_CASE("a click on a launch selects it; a click beside it or Esc clears the selection", "[gui][window]") {
     Watcher watcher;
     LabState& lab = watcher.lab;
     REQUIRE(watcher.select());
@@ -68,7 +68,7 @@ TEST_CASE("a drag over launches pans and selects nothing", "[gui][window]") {
     CHECK_FALSE(watcher.lab.selected);
 }
 
-TEST_CASE("Numbers shows the selected launch in a leaf that comes to the front", "[gui][window]") {
+TEST_CASE("Numbers brings the tab of the selected launch to the front", "[gui][window]") {
     Watcher watcher;
     watcher.user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Numbers"); });
     REQUIRE(watcher.select());
@@ -138,7 +138,7 @@ TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clear
     CHECK_FALSE(lab.measured);
 }
 
-TEST_CASE("the wheel zooms at the pointer, and to the side or with Shift it pans", "[gui][window]") {
+TEST_CASE("the wheel zooms at the pointer; horizontally or with Shift it pans", "[gui][window]") {
     Watcher watcher;
     LabState& lab = watcher.lab;
     const auto at_middle = [&](const std::function<void(ImGuiTestContext*)>& action) {
@@ -174,7 +174,7 @@ TEST_CASE("the wheel zooms at the pointer, and to the side or with Shift it pans
     CHECK(lab.view.visible.size() == 1);  // no plot with another axis moved
 }
 
-TEST_CASE("beside its plots a panel scrolls, and over one that cannot be zoomed", "[gui][window]") {
+TEST_CASE("a panel scrolls beside its plots, and over plots that cannot be zoomed", "[gui][window]") {
     Watcher watcher([](Result& result) {
         for (VariantResult& variant : result.variants)
             for (int i = 0; i < 8; ++i)

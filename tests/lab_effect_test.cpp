@@ -36,7 +36,7 @@ struct MemoryLab {
     }
 };
 
-TEST_CASE("a change without effect is kept and sends nothing", "[gui]") {
+TEST_CASE("a change without effect is stored and sends nothing", "[gui]") {
     MemoryLab at;
     const size_t sent = at.engine.requests.size();
     CHECK(reason_unused(at.lab, row(at.lab, "slot_count")) == "only for rule lattice");
@@ -69,7 +69,7 @@ TEST_CASE("a change without effect is kept and sends nothing", "[gui]") {
     CHECK(at.engine.requests.size() == sent + 3);
 }
 
-TEST_CASE("a change without effect leaves a run on its way alone", "[gui]") {
+TEST_CASE("a change without effect does not disturb a run", "[gui]") {
     MemoryLab at;
     at.set("length", int64_t{128});
     const size_t sent = at.engine.requests.size();
@@ -81,7 +81,7 @@ TEST_CASE("a change without effect leaves a run on its way alone", "[gui]") {
     CHECK(why_outdated(at.lab).empty());
 }
 
-TEST_CASE("what is drawn beyond its end is drawn as before", "[gui]") {
+TEST_CASE("an index beyond its limit is drawn as before", "[gui]") {
     MemoryLab at;
     at.set("drawn_channel", int64_t{1000});
     update(at.lab, at.lab.now + 0.01);
@@ -92,7 +92,7 @@ TEST_CASE("what is drawn beyond its end is drawn as before", "[gui]") {
     CHECK(at.engine.looks.size() == 1);
 }
 
-TEST_CASE("sliders end where their rows do", "[gui]") {
+TEST_CASE("sliders end at the limits of their rows", "[gui]") {
     MemoryLab at;
     CHECK(last_value(at.lab, row(at.lab, "chunk")) == 256);
     CHECK(last_value(at.lab, row(at.lab, "drawn_batch")) == 0);
@@ -109,7 +109,7 @@ TEST_CASE("sliders end where their rows do", "[gui]") {
     }
 }
 
-TEST_CASE("a sweep starts anew where a change has an effect in one of its cells", "[gui]") {
+TEST_CASE("a sweep restarts if a change has an effect in one of its cells", "[gui]") {
     MemoryLab at;
     sweep_parameter(at.lab, row(at.lab, "rule"));
     at.finish();
@@ -127,7 +127,7 @@ TEST_CASE("a sweep starts anew where a change has an effect in one of its cells"
     CHECK_FALSE(is_outdated(at.lab, at.by_hand()));
 }
 
-TEST_CASE("what could not run before is sent, whatever is changed", "[gui]") {
+TEST_CASE("settings that could not run before are sent after any change", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     set_parameter(lab, row(lab, "compensated"), true);
@@ -148,7 +148,7 @@ TEST_CASE("what could not run before is sent, whatever is changed", "[gui]") {
     CHECK(lab.problem);
 }
 
-TEST_CASE("theory for a chip makes matter what CUDA reads", "[gui]") {
+TEST_CASE("a chosen chip makes parameters of CUDA used", "[gui]") {
     MemoryLab at;
     choose_chip(at.lab, "sm_90a");
     at.finish();
@@ -158,7 +158,7 @@ TEST_CASE("theory for a chip makes matter what CUDA reads", "[gui]") {
     CHECK(at.engine.requests.size() == sent + 1);
 }
 
-TEST_CASE("sizes of a file end the sliders too", "[gui]") {
+TEST_CASE("sizes of a file also limit the sliders", "[gui]") {
     const TemporaryFolder folder;
     REQUIRE_FALSE(write_npz(folder.file("in.npz"), {Array::zeros("k", Dtype::f32, {2, 40, 4})}));
     MemoryLab at;

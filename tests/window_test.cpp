@@ -45,7 +45,7 @@ std::optional<Error> open_again(const WindowOptions& options,
     return error;
 }
 
-TEST_CASE("the window opens on a display, runs, and keeps settings and layout", "[window]") {
+TEST_CASE("the window opens on a display, runs, and saves settings and layout", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
     const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
@@ -75,7 +75,7 @@ TEST_CASE("the window opens on a display, runs, and keeps settings and layout", 
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
 }
 
-TEST_CASE("the window goes back to the backend of the last time, or says why it cannot", "[window]") {
+TEST_CASE("the window restores the last backend, or says why it cannot", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
     const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
@@ -93,7 +93,7 @@ TEST_CASE("the window goes back to the backend of the last time, or says why it 
     CHECK(content_of(folder.file("sawtooth/settings")).find("backend = cuda\n") != std::string::npos);
 }
 
-TEST_CASE("without a display the window ends in words that name what works without", "[window]") {
+TEST_CASE("without a display the window fails and names alternatives", "[window]") {
     const TemporaryFolder folder;
     const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);
     const auto error = run_window(options_in(folder));
