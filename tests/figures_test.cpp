@@ -1,4 +1,4 @@
-// The figures that every family has, on results and sweeps made by hand.
+// The figures of every family, from hand-made results and sweeps.
 
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
@@ -145,7 +145,7 @@ TEST_CASE("the second axis gives one curve per value; names are at 0, 1, 2", "[f
     CHECK(band.high == std::vector<double>{line.y[0] + 1});
     CHECK(std::get<Line>(time.marks[7]).label == "slow, length 128");
     CHECK(std::get<Line>(time.marks[7]).ink.dashed);
-    CHECK_FALSE(figures.back().missing.empty());  // no errors are known
+    CHECK_FALSE(figures.back().missing.empty());  // errors are unknown
 }
 
 }  // namespace

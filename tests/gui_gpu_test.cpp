@@ -1,4 +1,4 @@
-// The window beside GPUs, invented ones: choosers, occupancy, ended workers, sampled tracks.
+// The window with invented GPUs: choosers, occupancy, stopped workers, sampled tracks.
 
 #include "app/gui/backends.h"
 #include "app/gui/panels.h"

@@ -1,4 +1,4 @@
-// What the hand does on plots: launches are selected, ranges measured, the wheel zooms and scrolls.
+// Mouse actions on plots: selecting launches, measuring ranges, zooming and scrolling with the wheel.
 
 #include "app/gui/selection.h"
 #include "tests/catch.h"
@@ -11,7 +11,7 @@ namespace {
 
 ImRect rect_of(ImGuiTestContext* ctx, const char* panel) { return ctx->GetWindowByRef(panel)->Rect(); }
 
-// Someone who looks at launches of a GPU.
+// A user who looks at launches of a GPU.
 struct Watcher {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -22,7 +22,7 @@ struct Watcher {
         user.frames(40);
     }
 
-    // Clicks down the panel, at that share of its width, until something is as it should be.
+    // Clicks down the panel, at that share of its width, until `done` holds.
     bool click_down(const char* panel, float share, const std::function<bool()>& done) {
         user.play([&](ImGuiTestContext* ctx) {
             ctx->WindowFocus(panel);
@@ -120,7 +120,7 @@ TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clear
     CHECK(contains(lab.measured->words, "launch"));
     CHECK(contains(lab.measured->words, ", busy "));
 
-    // It stays over a run, whose launches it then counts.
+    // It stays during a run and then counts the new launches.
     submit(lab);
     answer_from_gpu(watcher.engine, [](Result& result) {
         for (VariantResult& variant : result.variants) variant.launches = {gpu_launch("one", 0, 1000, 32)};

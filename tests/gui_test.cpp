@@ -22,7 +22,7 @@ namespace {
 
 int64_t length_of(const Request& request) { return request.parameters.integer("length"); }
 
-// How many colours the picture has, at most `most`: one where nothing is drawn.
+// The number of colours of the picture, at most `most`; one if nothing is drawn.
 size_t colours(const Picture& picture, size_t most) {
     std::set<uint32_t> seen;
     for (size_t i = 0; i + 2 < picture.rgb.size() && seen.size() < most; i += 3)
@@ -218,7 +218,7 @@ TEST_CASE("a double click fits a plot that was zoomed with the wheel", "[gui][wi
     CHECK(lab.view.visible.count("position") == 0);
 }
 
-// Many points side by side, half way up the plot, of which each sets `length`.
+// Many points side by side at half height, each of which sets `length`.
 Figure figure_that_sets_length(Place place) {
     Figure figure;
     figure.id = "points";

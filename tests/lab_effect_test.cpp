@@ -1,4 +1,4 @@
-// What the lab does with changes that have no effect: it keeps them, and sends nothing.
+// Changes without effect: the lab stores them and sends nothing.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-// A lab of memory, whose sequences are short and whose first result is shown, all its sweeps done.
+// A lab of memory with short sequences, a shown first result, and all sweeps done.
 struct MemoryLab {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -57,7 +57,7 @@ TEST_CASE("a change without effect is stored and sends nothing", "[gui]") {
     CHECK(at.lab.parameters.integer("chunk") == 1 << 20);
     CHECK(at.lab.result->parameters.integer("chunk") == 1024);
 
-    // What follows carries it, and there it may matter.
+    // Later requests include it, and there it may have an effect.
     const size_t swept = at.engine.sweeps.size();
     at.set("rule", "lattice");
     REQUIRE(at.engine.requests.size() == sent + 2);
@@ -141,7 +141,7 @@ TEST_CASE("settings that could not run before are sent after any change", "[gui]
     REQUIRE(engine.requests.size() == sent + 1);
     CHECK(engine.requests.back().parameters.is("op", "max"));
 
-    // Without effect, but refused all the same.
+    // Without effect, but still refused.
     finish_run(lab, engine);
     set_parameter(lab, row(lab, "compensated"), true);
     CHECK(engine.requests.size() == sent + 1);

@@ -1,4 +1,4 @@
-// The lab's state where kernels run on a GPU: backends, countdowns, ended workers, compilers.
+// The state of the lab with kernels on a GPU: backends, countdowns, stopped workers, compilers.
 
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
@@ -135,7 +135,7 @@ TEST_CASE("a long launch counts down to the stop of its worker, with one redraw 
     update(lab, 3.5);
     CHECK(countdown(lab) == 6);
 
-    // Progress begins the count anew; what does not count has none.
+    // Progress restarts the count; untimed progress has none.
     engine.progress_with_deadline("lookback, repeat 4 of 9", 8);
     update(lab, 4);
     CHECK_FALSE(countdown(lab));
@@ -145,7 +145,7 @@ TEST_CASE("a long launch counts down to the stop of its worker, with one redraw 
     update(lab, 5.6);
     CHECK_FALSE(countdown(lab));
 
-    // A short limit is counted from its half on.
+    // A short limit is counted down from half of it.
     engine.progress_with_deadline("lookback, repeat 5 of 9", 0.4);
     update(lab, 6);
     CHECK(changes_at(lab));

@@ -1,4 +1,4 @@
-// Sweeps in the background: those that figures ask for, and those that a person starts.
+// Background sweeps, requested by figures or started by the user.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ TEST_CASE("figure sweeps start after a pause, and again only if their base chang
     REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters, Backend::cpu).size());
     REQUIRE(sweeps_run(lab));
 
-    // The parameter that one of them sweeps: that one goes on, the others start anew.
+    // The parameter swept by one of them: that one continues, the others restart.
     const std::string swept = first[0].axes[0].parameter;
     const Parameter& changed = row(lab, swept.c_str());
     const auto values = sweep_values(changed, present_value(lab, changed));
@@ -91,7 +91,7 @@ TEST_CASE("the finding of a sweep starts the caption of figures chosen by its pa
     CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
     figure.chosen_by = {sweep.sweep.axes.front().parameter};
     CHECK(found_by_sweeps(lab, {&figure, "", nullptr}) == "Idle: sync 80 %, graph 3 %. ");
-    set_parameter(lab, run_rows().front(), int64_t{77});  // the sweep is of other settings from here on
+    set_parameter(lab, run_rows().front(), int64_t{77});  // the sweep has other settings from here on
     CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
 }
 

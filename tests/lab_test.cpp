@@ -79,7 +79,7 @@ TEST_CASE("partial results have new outputs, and keep labelled old times until n
     set_parameter(lab, row(lab, "block_size"), int64_t{128});
     finish_run(lab, engine);
     set_parameter(lab, row(lab, "block_size"), int64_t{256});
-    for (const int64_t length : {512, 256}) {  // dragged on before the times came
+    for (const int64_t length : {512, 256}) {  // dragged on before the times arrived
         set_parameter(lab, row(lab, "length"), length);
         engine.answer(false);
         update(lab, lab.now + 1);

@@ -61,7 +61,7 @@ TEST_CASE("family, parameters, variants and hidden lines are restored at the nex
 
 TEST_CASE("a command line without settings restores the last session, any other does not", "[gui]") {
     Request request;
-    request.time_limit_seconds = 10;  // the usual one of a window
+    request.time_limit_seconds = 10;  // the default of a window
     CHECK(leaves_open(request));
     Request family = request, seed = request, limit = request;
     family.family = "scan";

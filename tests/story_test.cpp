@@ -12,7 +12,7 @@
 namespace sawtooth {
 namespace {
 
-// As many rows as a sawtooth with its busy workers and samples has at the most.
+// The maximum number of rows of a sawtooth with busy workers and samples.
 Figure stand_in(const std::string& id) {
     Figure figure;
     figure.id = id;

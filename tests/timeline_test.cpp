@@ -1,4 +1,4 @@
-// What launches say about time, and how they are drawn.
+// The time analysis of launches, and their drawing.
 
 #include "kernels/core/timeline.h"
 #include "kernels/cpu/pool.h"
@@ -19,7 +19,7 @@ LaunchRecord launch(double start, double end, std::vector<BusySpan> busy) {
     return record;
 }
 
-// Teeth of 10 us, of which worker 0 is busy for 4 and worker 1 for 2 of the same.
+// Teeth of 10 us: worker 0 is busy for 4, worker 1 for 2 of these.
 std::vector<LaunchRecord> teeth(int count) {
     std::vector<LaunchRecord> launches;
     for (int i = 0; i < count; ++i) {
@@ -36,7 +36,7 @@ TEST_CASE("idle is the time without any work, active the work of all workers", "
     CHECK(idle_share(launches) == Approx(58.0 / 98));
     CHECK(active_share(launches, 2) == Approx(60.0 / 196));
     CHECK(idle_share({}) == 0);
-    // A launch of which no worker is known, as on a GPU, is busy for as long as it lasts.
+    // A launch without worker records, as on a GPU, is busy for its duration.
     CHECK(idle_share({launch(0, 4, {}), launch(6, 10, {})}) == Approx(0.2));
     CHECK(active_share({launch(0, 4, {}), launch(6, 10, {})}, 2) == Approx(0.4));  // one thread block each
 }
@@ -69,7 +69,7 @@ TEST_CASE("launches within one column are drawn as one", "[timeline]") {
     CHECK(spans.size() >= 500);
     CHECK(spans.front().label.ends_with("launches"));
     CHECK(spans.back().end == Approx(end_us_of(launches)));
-    // In sight of 20 teeth each is one of its own.
+    // With 20 visible teeth each has its own span.
     view.visible["time"] = {1000, 1200};
     const auto seen = launch_spans(launches, view);
     CHECK(seen.size() >= 20);
@@ -87,7 +87,7 @@ TEST_CASE("the curve of busy workers keeps minimum and maximum of every column",
     CHECK(*std::max_element(track.y.begin(), track.y.end()) == 2);
     CHECK(*std::min_element(track.y.begin(), track.y.end()) == 0);
     CHECK(std::is_sorted(track.x.begin(), track.x.end()));
-    // In full where there is room: up, up, down, down a tooth, two points each.
+    // With room, every step is drawn: up, up, down, down per tooth, two points each.
     Tracks::Track whole;
     add_busy_curve(teeth(3), View{}, whole);
     CHECK(whole.y ==

@@ -47,7 +47,7 @@ Bars two_bars() {
              {{Ink::Role::variant, 1}, {{"walk", 900}}, {}, {}, "900 us, the longest of all by far"}}};
 }
 
-// What a text element's right end may be at most, by the canvas's own estimate.
+// An upper limit of the right end of a text element, from the estimate of the canvas.
 struct PlacedText {
     float left, right, y;
     std::string text;
@@ -92,7 +92,7 @@ TEST_CASE("a line appears in SVG with its names and in CSV with its numbers", "[
     for (const char* part :
          {"<svg", "A title", "A caption.", "position (elements)", "error (ulp)", "lookback", "#56b4e9"})
         CHECK(contains(svg, part));
-    CHECK(count_of(svg, "<circle") == 4);  // three points and the legend's
+    CHECK(count_of(svg, "<circle") == 4);  // three points and one in the legend
     CHECK(to_csv(figure) == "position (elements),lookback (ulp)\r\n0,0.1\r\n1,0.3333333333333333\r\n2,4\r\n");
 }
 
@@ -222,12 +222,12 @@ TEST_CASE("all tracks are named if there is room, otherwise one per variant", "[
     };
     CHECK(names(110) == "one two thre four five ");
     CHECK(names(260) == "one idle two idle thre idle four idle five idle ");
-    CHECK(names(40) != names(110));  // less than any name needs: every so many
-    // At its least height a figure has what it needs under its title.
+    CHECK(names(40) != names(110));  // less than a name needs: thinned
+    // At its minimum height a figure has enough room under its title.
     const float least = least_height(canvas, figure);
     CHECK(names(least - canvas.line_height() - 2) == "one two thre four five ");
 
-    // Of several curves under one row of spans every one is named.
+    // With several curves under one row of spans, every curve is named.
     std::get<Tracks>(figure.marks[0])
         .tracks.insert(std::get<Tracks>(figure.marks[0]).tracks.begin() + 1,
                        {"SM active", first_variant, {}, {0, 50}, {0, 95}, "%"});
@@ -274,13 +274,13 @@ TEST_CASE("overlapping lines show every colour, and a single line is drawn once"
         }
         return svg_of(figure);
     };
-    // One path is the line, one the sample of the legend; the others are its stripes.
+    // One path is the line, one the legend sample; the others are its stripes.
     CHECK(count_of(pieces(1), "stroke=\"#56b4e9\"") == 2);
     const std::string three = pieces(3);
     size_t last_line = 0;
     for (const char* colour : {"#56b4e9", "#e69f00", "#009e73"})
         CHECK(count_of(three, std::string("stroke=\"") + colour) >= 4);
-    // Stripes of the first line come after the whole of the last one, and so lie over it.
+    // Stripes of the first line are drawn after the whole last line, so they are on top.
     last_line = three.find("stroke=\"#009e73\"", three.find("stroke=\"#009e73\"") + 1);
     CHECK(three.find("stroke=\"#56b4e9\"", last_line) != std::string::npos);
     CHECK(three.size() < 3 * pieces(1).size() * 2.5);

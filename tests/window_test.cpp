@@ -11,7 +11,7 @@
 namespace sawtooth {
 namespace {
 
-// A variable of the environment for the time of a test.
+// Sets an environment variable during a test.
 class Variable {
   public:
     Variable(const char* name, const char* value) : name_(name) {
@@ -34,7 +34,7 @@ WindowOptions options_in(const TemporaryFolder& folder) {
     return options;
 }
 
-// An X server whose last client has left begins anew, and refuses clients for that moment.
+// An X server restarts when its last client disconnects, and refuses clients for a moment.
 std::optional<Error> open_again(const WindowOptions& options,
                                 const std::function<bool(const LabState&)>& done) {
     std::optional<Error> error = Error::failure("not tried yet");
@@ -59,7 +59,7 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
         for (const LogLine& line : lab.log)
             told = told || line.text.find("settings.bad") != std::string::npos;
         complete = lab.result && lab.result->complete;
-        return complete && ++frames > 2;  // idle, it draws no more
+        return complete && ++frames > 2;  // idle: nothing is drawn any more
     };
     CHECK_FALSE(run_window_until(options, done));
     CHECK(told);
@@ -67,7 +67,7 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK(content_of(folder.file("sawtooth/settings")).find("theme = light\n") == 0);
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
 
-    // The second start finds the layout whole.
+    // The second start finds a complete layout.
     frames = 0;
     told = false;
     CHECK_FALSE(open_again(options_in(folder), done));
