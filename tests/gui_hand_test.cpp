@@ -1,6 +1,7 @@
 // Mouse actions on plots: selecting launches, measuring ranges, zooming and scrolling with the wheel.
 
 #include "app/gui/selection.h"
+#include "kernels/families.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/gpu_result.h"
@@ -83,6 +84,27 @@ TEST_CASE("Numbers brings the tab of the selected launch to the front", "[gui][w
     CHECK(watcher.lab.selected->in_numbers);
     watcher.user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
     CHECK_FALSE(leaf());
+}
+
+TEST_CASE("variant, time, speed-up and error stand in Numbers without scrolling, and no column is cut",
+          "[gui][window]") {
+    const auto [width, height] = GENERATE(std::pair{1280, 720}, std::pair{1600, 900}, std::pair{2560, 1440});
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    choose_family(lab, *find_family("memory"));  // it has the longest names
+    User user(lab, width, height);
+    finish_run(engine, user);
+    INFO(width);
+    user.play([&](ImGuiTestContext* ctx) {
+        ctx->WindowFocus("//Numbers");
+        ctx->Yield(3);
+        const ImGuiTable* const table = ImGui::TableFindByID(ctx->GetID("//Numbers/numbers"));
+        REQUIRE(table);
+        const float edge = table->InnerClipRect.Max.x + 1;
+        CHECK(table->Columns[3].WorkMaxX <= edge);
+        for (const ImGuiTableColumn& column : table->Columns)
+            CHECK((column.WorkMaxX <= edge || column.WorkMinX >= edge));
+    });
 }
 
 TEST_CASE("Occupancy scrolls to the kernel of the selected launch", "[gui][window]") {

@@ -165,8 +165,16 @@ TEST_CASE("the facts that panels show change with the result", "[gui]") {
     CHECK(lab.told.compiled.rows.size() == 1);
     CHECK(lab.told.has_achieved);
 
+    auto wrong = std::make_shared<Result>(*lab.result);
+    wrong->variants[0].errors = {{"y", 1, 1.2, 0, {}, {}}};
+    submit(lab);
+    engine.answer(engine.run_ticket, wrong, {});
+    update(lab, lab.now + 0.01);
+    CHECK(lab.told.wrong == std::map<std::string, std::string>{{wrong->variants[0].name, "error 120 %"}});
+
     choose_family(lab, *lab.families[lab.families[0] == lab.family ? 1 : 0]);
     CHECK(lab.told.measured.rows.empty());
+    CHECK(lab.told.wrong.empty());
     CHECK_FALSE(lab.told.has_achieved);
 }
 

@@ -93,6 +93,7 @@ TEST_CASE("on the CPU the workers used by a launch are shown", "[gui]") {
     update(lab, 1);
     select_launch(lab, ink_of(lab.result->variants[0]), 1);
     CHECK(contains(told_of(lab), "works on: 1 of 2 workers"));
+    CHECK(workers_of_selected(lab) == "1 of 2 workers");
 }
 
 TEST_CASE("a measured range shows its length, its launches and their busy share", "[gui]") {

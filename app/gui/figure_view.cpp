@@ -84,7 +84,7 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     options.lit = rows_of_selected(lab, *shown.figure);
     options.scrolls_to_lit = options.lit && !lab.selected->in_occupancy;
     if (lab.measured && lab.measured->figure == figure_key(shown))
-        options.measured = {lab.measured->row, lab.measured->us, lab.measured->words};
+        options.measured = {lab.measured->row, lab.measured->ink, lab.measured->us, lab.measured->words};
     const std::string key = axis_key(shown);
     if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end())
         options.visible = range->second;

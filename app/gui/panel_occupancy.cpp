@@ -8,6 +8,7 @@
 #include "app/gui/figure_view.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
+#include "app/gui/selection.h"
 #include "app/gui/widgets.h"
 
 namespace sawtooth {
@@ -31,20 +32,19 @@ void draw_chip_chooser(LabState& lab, const std::vector<Chip>& known, float widt
     const Chip* chosen = find_chip(known, lab.request.arch);
     ImGui::BeginDisabled(!reason.empty());
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "present chip",
+    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "GPU of the run",
                           ImGuiComboFlags_HeightLarge)) {
-        if (ImGui::Selectable("present chip", !chosen) && chosen) choose_chip(lab, "");
-        tooltip("The GPU of the run; none if the CPU runs.");
+        if (ImGui::Selectable("GPU of the run", !chosen) && chosen) choose_chip(lab, "");
+        tooltip("The GPU that runs. None when the CPU runs.");
         for (const Chip& chip : known)
             if (ImGui::Selectable(name_of_chip(chip).c_str(), &chip == chosen) && &chip != chosen)
                 choose_chip(lab, chip.architecture);
         ImGui::EndCombo();
     }
     ImGui::EndDisabled();
-    tooltip(reason.empty()
-                ? "Also compiles the kernels for this chip and shows their occupancy and its limit. "
-                  "The chip need not be in this machine."
-                : reason);
+    tooltip(reason.empty() ? "Also compile the kernels for this chip and show what limits them there. The "
+                             "chip does not have to be in this machine."
+                           : reason);
 }
 
 bool has_marks(const LabState& lab) {
@@ -63,20 +63,27 @@ void draw_counters_button(LabState& lab) {
     ImGui::EndDisabled();
     std::string why = "Counters could not be read:";
     for (const std::string& words : lab.result->notes) why += "\n" + words;
-    tooltip(asked ? why : "Runs again with profile = counters, which measures resident warps.");
+    tooltip(asked ? why : "Run again with profile = counters to measure how many warps were resident.");
+}
+
+// "Launch 2: fold kept 1 of 2 workers busy. "
+std::string sentence_of_selected(const LabState& lab) {
+    const std::string workers = workers_of_selected(lab);
+    return workers.empty() ? "" : fmt::format("{} kept {} busy. ", title_of_selected(lab), workers);
 }
 
 // Why there is no figure yet.
 std::string sentence(const LabState& lab, const Chip* chosen) {
-    const std::string shows = "theoretical and achieved occupancy, with its limit";
+    const std::string shows = "theoretical and achieved occupancy, and what limits it";
     if (const std::string reason = reason_not_compiled(lab); !reason.empty())
-        return fmt::format("No {}. {}", shows, reason);
+        return fmt::format("{}No {}. {}", sentence_of_selected(lab), shows, reason);
     if (lab.pending.ticket || lab.problem || !lab.result) return empty_sentence(lab, shows);
     std::string notes;
     for (const std::string& words : lab.result->notes) notes += " " + words + ".";
-    if (chosen) return fmt::format("Could not compile for {}.{}", name_of_chip(*chosen), notes);
-    return "Occupancy and its limit. CPU kernels have none: compile for a chip, which need not be present, "
-           "or run on a GPU.";
+    if (chosen) return fmt::format("Nothing could be compiled for {}.{}", name_of_chip(*chosen), notes);
+    return sentence_of_selected(lab) +
+           "CPU kernels have no occupancy. Compile for a chip, which does not have to be in this machine, or "
+           "run on a GPU.";
 }
 
 void draw_offers(LabState& lab, const std::vector<Chip>& known) {

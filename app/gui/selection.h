@@ -29,6 +29,8 @@ std::string measured_words(const Result* result, const Ink& ink, View::Range us)
 
 // "Launch 17: chain_walk"
 std::string title_of_selected(const LabState& lab);
+// "1 of 2 workers", "at most 64 of 132 SMs": how much of the device it kept busy; "" if unknown.
+std::string workers_of_selected(const LabState& lab);
 // The facts about it, as names and values: those of launch_words.h, its variant, time and workers.
 std::vector<std::pair<std::string, std::string>> facts_of_selected(const LabState& lab);
 

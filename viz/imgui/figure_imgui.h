@@ -26,6 +26,7 @@ struct OutlinedLaunch {
 // A measured range of time, drawn as a band over the rows with the same zoom.
 struct MeasuredRange {
     size_t row = 0;
+    Ink ink;  // of its track; a row with another one is not it any more, and nothing is drawn
     View::Range time;
     std::string words;  // its label
 };

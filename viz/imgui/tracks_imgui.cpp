@@ -80,6 +80,7 @@ void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& me
     const Tracks* const tracks = tracks_of(figure);
     if (!tracks || measured.row >= tracks->tracks.size()) return;
     const Tracks::Track& own = tracks->tracks[measured.row];
+    if (own.ink != measured.ink) return;
     const Box& plot = pen.frame.box;
     const float left = std::round(pen.frame.at_x(own.place(measured.time.low))),
                 right = std::round(pen.frame.at_x(own.place(measured.time.high)));
