@@ -84,7 +84,7 @@ TEST_CASE("Occupancy offers a chip that is not present, and others from a list",
     CHECK(engine.requests.back().arch == last.architecture);
     user.play([](ImGuiTestContext* ctx) {
         ctx->SetRef("//Occupancy");
-        ctx->ComboClick("##chip/present chip");
+        ctx->ComboClick("##chip/GPU of the run");
     });
     CHECK(engine.requests.back().arch.empty());
 }
