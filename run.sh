@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds and starts sawtooth:
+# Installs missing packages, builds and starts sawtooth:
 #
 #   ./run.sh ARGUMENTS      sawtooth with these arguments
-#   ./run.sh                the window; where there is no display, a report and a picture of the window in build/report
+#   ./run.sh                the window; without a display, a report and a picture of the window in build/report
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cmake/setup.sh"
 
@@ -16,7 +16,7 @@ if [ $# -gt 0 ] || [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
 fi
 report=$root/build/report
 mkdir -p "$report"
-say "no display: making a report and a picture of the window"
+say "no display: writing a report and a picture of the window"
 "$sawtooth" report "$report" >&2
 "$sawtooth" shot "$report/window.png" >&2
 echo "report: $report/index.html"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything and runs every test; the last line is `N passed, N failed[, N skipped]`,
-# above it are the ten slowest tests.
+# Installs missing packages, builds everything and runs every test. The last line is `N passed, N failed[, N skipped]`,
+# after the ten slowest tests.
 #
 #   ./test.sh               the release build
 #   ./test.sh PRESET        debug, asan or tsan of CMakePresets.json
 #   ./test.sh TAG           only the test cases with this tag: scan, or '[scan]'
-#   ./test.sh random N      only the tests with random settings, N a family and variant; their seed is printed, and
+#   ./test.sh random N      only the tests with random settings, N per family and variant; prints the seed, and
 #                           SAWTOOTH_RANDOM_SEED=SEED repeats it
-#   ./test.sh tilings       only the compile of every kernel for every combination of its tiling values
+#   ./test.sh tilings       compiles every kernel for every combination of its tiling values
 #
 # A test case is one of sawtooth_tests, one file of tests/end_to_end (called with the program as its argument; exit 77
-# means skipped), or the check of the formatting. A line `skipped: NAME: reason` on the tests' output counts that case
-# as skipped: Catch2 2 has no way to say so.
+# means skipped), or the check of the formatting. A line `skipped: NAME: reason` in the output counts that case as
+# skipped, because Catch2 2 cannot.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cmake/setup.sh"
 export LC_ALL=C.UTF-8
@@ -21,8 +21,8 @@ refuse() {
     exit 2
 }
 
-# The preset to build, and Catch2's words for the test cases to run: "" for all, so that the rest runs too. A filter
-# selects hidden cases ([.child]: started by other tests) unless it says not to.
+# The preset to build, and the Catch2 filter of test cases: "" runs everything, also the other tests. A filter
+# selects hidden cases ([.child]: started by other tests) unless it excludes them.
 preset=release tag='' filter=''
 case ${1:-} in
 '' | release | debug | asan) preset=${1:-release} ;;
@@ -56,7 +56,7 @@ result() { # NAME STATUS
     esac
 }
 
-# Unit, property and window tests: on a display of their own, so that no window opens on the user's.
+# Unit, property and window tests, on their own display, so that no window opens on the user's.
 program=$root/build/$preset/sawtooth_tests
 selected=("$program" ${filter:+"$filter"})
 tests=("${selected[@]}" --durations yes)
@@ -66,9 +66,9 @@ status=0
 (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$log" |
     sed -u '/^[0-9]*\.[0-9]* s: /d' || status=$?
 
-# Seconds and name of each test: Catch2 gives a line for every section and every round of a case.
+# Seconds and name of each test: Catch2 prints a line for every section and every run of a case.
 times=$root/build/$preset-times.txt
-names() { # in the words of Catch2 2 or of 3: the wrong ones are refused
+names() { # options of Catch2 2, then of 3
     "${selected[@]}" --list-test-names-only || "${selected[@]}" --list-tests --verbosity quiet
 }
 awk 'NR == FNR { is_case[$0]; next }
@@ -76,8 +76,8 @@ awk 'NR == FNR { is_case[$0]; next }
      END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
     <(names 2>/dev/null) "$log" >"$times"
 
-# Catch2's own sum: "All tests passed (9 assertions in 3 test cases)", or "test cases: 3 | 2 passed | 1 failed".
-# Without one the tests crashed, which is a failure too, or there was none.
+# The summary of Catch2: "All tests passed (9 assertions in 3 test cases)", or "test cases: 3 | 2 passed | 1 failed".
+# Without it the tests crashed, which is a failure, or no test case matched.
 sum=$(grep -aE '^(All tests passed|test cases:)' "$log" | tail -1 || true)
 number() { grep -oE "$1" <<<"$sum" | grep -oE '[0-9]+' | head -1 || true; }
 noted=$(sed -nE 's/^skipped: (.*): .*/\1/p' "$log" | sort -u | wc -l)
@@ -100,7 +100,7 @@ end_to_end() {
     for test in "$root"/tests/end_to_end/*; do
         case $test in
         *.sh) interpreter=bash ;;
-        *.py) interpreter=/usr/bin/python3 ;; # the one that has the packaged numpy
+        *.py) interpreter=/usr/bin/python3 ;; # the one with the packaged numpy
         *) continue ;;
         esac
         status=0
@@ -111,11 +111,11 @@ end_to_end() {
     done
 }
 
-# Only release 14, as each lays out a little differently.
+# Only clang-format 14: every release formats a little differently.
 formatting() {
     local status=0
     if ! command -v clang-format-14 >/dev/null; then
-        echo "formatting was not checked: no clang-format-14"
+        echo "formatting not checked: clang-format-14 is missing"
         result formatting 77
         return
     fi

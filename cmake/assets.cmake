@@ -8,7 +8,7 @@ set(fonts
 set(font_licences ${fonts_dir}/Roboto/LICENSE.txt ${fonts_dir}/Inconsolata-LICENSE-OFL.txt)
 
 file(COPY ${fonts} DESTINATION ${CMAKE_BINARY_DIR}/assets/fonts)
-# Links, so that an edited preset counts at once.
+# Links, so that an edited preset takes effect at once.
 file(GLOB_RECURSE own_assets CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/assets ${CMAKE_SOURCE_DIR}/assets/*)
 foreach(asset IN LISTS own_assets)
     cmake_path(GET asset PARENT_PATH folder)

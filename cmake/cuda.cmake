@@ -1,10 +1,10 @@
-# CUDA's headers, and where its libraries lie: of an installed toolkit, else of pinned wheels. Nothing of CUDA is linked:
+# Headers and library folders of CUDA: from an installed toolkit, otherwise from pinned wheels. CUDA is not linked:
 # the driver, NVRTC and CUPTI are opened at run time, so that the program starts on machines without them.
 
-option(SAWTOOTH_CUDA_WHEELS "take CUDA from the pinned wheels, also where a toolkit is installed" OFF)
+option(SAWTOOTH_CUDA_WHEELS "take CUDA from the pinned wheels even if a toolkit is installed" OFF)
 
-# Sets cuda_include and cuda_libraries to the folders of a toolkit of CUDA 12 or newer. One that lacks a header (CUPTI's
-# are newer than 12.0) does not serve.
+# Sets cuda_include and cuda_libraries to the folders of a CUDA 12 toolkit or newer. A toolkit that lacks a header (those
+# of CUPTI came after 12.0) is not used.
 function(find_cuda_toolkit)
     find_package(CUDAToolkit 12 QUIET)
     if(NOT CUDAToolkit_FOUND)
@@ -16,7 +16,7 @@ function(find_cuda_toolkit)
         find_path(folder_of_${header} ${header} PATHS ${CUDAToolkit_INCLUDE_DIRS} ${root}/extras/CUPTI/include
                   NO_DEFAULT_PATH NO_CACHE)
         if(NOT folder_of_${header})
-            message(STATUS "CUDA: the toolkit ${CUDAToolkit_VERSION} in ${root} has no ${header}; the wheels serve")
+            message(STATUS "CUDA: the toolkit ${CUDAToolkit_VERSION} in ${root} has no ${header}; using the wheels")
             return()
         endif()
         list(APPEND include ${folder_of_${header}})
@@ -49,8 +49,8 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${cuda_include})
 
-# embed_device_sources(TARGET FOLDER FUNCTION): a .cpp of the build folder that holds every .cu and .cuh of the folder,
-# made anew when one of them changes, as what the function of kernels/cuda/device_sources.h's form returns.
+# embed_device_sources(TARGET FOLDER FUNCTION): generates a .cpp with every .cu and .cuh of the folder, again when one of
+# them changes. FUNCTION returns them in the form of kernels/cuda/device_sources.h.
 function(embed_device_sources target folder function)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
          ${CMAKE_SOURCE_DIR}/${folder}/*.cu ${CMAKE_SOURCE_DIR}/${folder}/*.cuh)
@@ -70,8 +70,8 @@ function(embed_device_sources target folder function)
     target_sources(${target} PRIVATE ${output})
 endfunction()
 
-# cmake --install BUILD --prefix X --component cuda: NVRTC and CUPTI into the installed folder, some 150 MB, for a server
-# that has a driver and no toolkit. Under the names that they are opened by.
+# cmake --install BUILD --prefix X --component cuda: adds NVRTC and CUPTI, about 150 MB, to the installed folder, for a
+# server with a driver but no toolkit, under the names by which they are opened.
 foreach(name libnvrtc.so.1? libnvrtc-builtins.so.1?.? libcupti.so.1? libnvperf_host.so libnvperf_target.so)
     set(found "")
     foreach(folder IN LISTS cuda_libraries)

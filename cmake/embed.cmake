@@ -1,5 +1,5 @@
-# cmake -D ROOT=… -D LIST=… -D FUNCTION=… -D OUTPUT=… -P embed.cmake: the files named in LIST, one a line and relative to
-# ROOT, as kernels/cuda/device_sources.h wants them from a function of that name.
+# cmake -D ROOT=… -D LIST=… -D FUNCTION=… -D OUTPUT=… -P embed.cmake: embeds the files named in LIST, one per line and
+# relative to ROOT, in a function of that name, in the form of kernels/cuda/device_sources.h.
 
 file(STRINGS ${LIST} names)
 set(quote "sawtooth_source")

@@ -1,6 +1,6 @@
 # folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries): the .cpp files of one folder; DEEP: and
 # of the folders inside it.
-# folder_program(...): the same as an executable, only made when the folder has sources.
+# folder_program(...): the same for an executable; created only if the folder has sources.
 
 # No contraction: products and sums are fused only where the code says so, not where the compiler finds it faster. The
 # last bits are the same for any number of threads, but not on every processor: wider vectors add in another order.
@@ -21,7 +21,7 @@ function(folder_library name folder)
     add_library(${name} STATIC ${sources})
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
     target_compile_options(${name} PRIVATE ${own_flags})
-    # Libraries are private: who wants to include Dear ImGui must name it in the table.
+    # Libraries are private: a folder that includes Dear ImGui must name it in the table.
     target_link_libraries(${name} PUBLIC ${of_LINKS} PRIVATE ${of_USES})
 endfunction()
 

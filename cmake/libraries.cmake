@@ -1,4 +1,4 @@
-# Everything that is not ours: packages of the system, and Dear ImGui with its kin from one pinned source package.
+# Third-party code: system packages, and Dear ImGui with its companions from one pinned source package.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -6,7 +6,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PNG REQUIRED)
-# Through pkg-config, as Debian's CMake file of libzip asks for its tools too.
+# Through pkg-config, because Debian's CMake file of libzip also requires its tools.
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(libhwy REQUIRED IMPORTED_TARGET libhwy)
 
@@ -19,21 +19,21 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_definitions(hwy INTERFACE HWY_WANT_SSSE3=1 HWY_DISABLED_TARGETS=0x6CFF)
 endif()
 
-# EGL is opened at run time: only its headers, and of them nothing of X11.
+# EGL is opened at run time: only its headers are needed, without X11.
 find_path(EGL_INCLUDE_DIR EGL/egl.h REQUIRED)
 add_library(egl_headers INTERFACE)
 target_include_directories(egl_headers SYSTEM INTERFACE ${EGL_INCLUDE_DIR})
 target_compile_definitions(egl_headers INTERFACE EGL_NO_X11 MESA_EGL_NO_X11_HEADERS)
 
-# The sources lie outside the build folder, so that all presets share them.
+# The sources are outside the build folders, so that all presets share them.
 set(sources_dir ${CMAKE_SOURCE_DIR}/build/sources)
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/fetch_sources.sh ${sources_dir} COMMAND_ERROR_IS_FATAL ANY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_CURRENT_LIST_DIR}/fetch_sources.sh ${CMAKE_CURRENT_LIST_DIR}/pip_sources.txt)
 set(bundle ${sources_dir}/imgui_bundle/external)
 
-# Silent, and optimised in the debug preset too. With the sanitizers as little optimised as our code and without debug
-# information, as ImPlot alone takes ten minutes otherwise; undefined behaviour of theirs is not what is looked for.
+# Without warnings, and optimised in the debug preset too. With sanitizers as little optimised as our code and without
+# debug information, otherwise ImPlot alone takes ten minutes; their undefined behaviour is not checked.
 set(foreign_flags $<IF:$<CONFIG:None>,-g0,-O2> -w -fno-sanitize=undefined)
 
 function(foreign_library name)
@@ -59,10 +59,10 @@ add_library(imgui_headers INTERFACE)
 target_include_directories(imgui_headers SYSTEM INTERFACE ${imgui_dir} ${CMAKE_CURRENT_LIST_DIR})
 target_compile_definitions(imgui_headers INTERFACE IMGUI_USER_CONFIG="imgui_config.h")
 
-# Dear ImGui's core, the one part that is built twice: for the program, and for the tests with the hooks of the test
-# engine and with assertions, as a misuse must fail there. Whatever includes its headers is built once and links with
-# either: the hooks change no struct and no function that the headers declare. Objects rather than a static library, as a
-# program chooses one for the libraries below it.
+# The core of Dear ImGui, the only part built twice: for the program, and for the tests with the hooks of the test engine
+# and with assertions, so that misuse fails there. Code that includes its headers is built once and links with either,
+# because the hooks change no declared struct or function. Objects rather than a static library, because the program
+# chooses one for the libraries below it.
 foreach(core imgui imgui_tested)
     add_library(${core} OBJECT EXCLUDE_FROM_ALL
         ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_demo.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
@@ -77,7 +77,7 @@ target_compile_definitions(imgui_tested PUBLIC
     IMGUI_TEST_ENGINE_ENABLE_STD_FUNCTION=1
     IMGUI_TEST_ENGINE_ENABLE_CAPTURE=1)
 
-# Plots of double alone: each further type is ten seconds of compiling.
+# Plots only double: each further type takes ten seconds to compile.
 foreign_library(implot ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
 target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
 target_include_directories(implot SYSTEM PUBLIC ${implot_dir})

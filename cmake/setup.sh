@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by run.sh and test.sh: installs what is missing, configures and builds. All of it speaks on standard error and
-# reads nothing, so that standard input and output stay sawtooth's.
+# Sourced by run.sh and test.sh: installs missing packages, configures and builds. Everything prints to standard error and
+# reads nothing, so that standard input and output belong to sawtooth.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
@@ -9,30 +9,30 @@ program_packages=(
     libfmt-dev libhwy-dev nlohmann-json3-dev libcli11-dev libzip-dev libpng-dev zlib1g-dev
     # the window: GLFW's headers
     libwayland-dev libwayland-bin libxkbcommon-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev libegl-dev
-    # opened at run time when a window or a picture is asked for
+    # opened at run time for a window or a picture
     libegl1 libegl-mesa0 libgl1 libopengl0 libgl1-mesa-dri
 )
 test_packages=(catch2 xvfb xauth python3 python3-numpy clang-format-14 git)
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Runs a command with its output in a log, which is shown only when it fails.
+# Runs a command with its output in a log, which is shown only on failure.
 quietly() { # LOG COMMAND...
     local log=$1
     shift
     "$@" </dev/null >"$log" 2>&1 && return
     tail -n 60 "$log" >&2
-    say "failed: $* (all of it: $log)"
+    say "failed: $* (full log: $log)"
     exit 1
 }
 
-# Makes sure of packages on Debian and Ubuntu. A list that was complete once is not looked at again.
+# Installs missing packages on Debian and Ubuntu. A list that was complete once is not checked again.
 need_packages() { # NAME PACKAGE...
     local stamp=$root/build/packages-$1 missing=() package as_root=()
     shift
     [ "$(cat "$stamp" 2>/dev/null)" != "$*" ] || return 0
     if ! command -v dpkg-query >/dev/null; then
-        say "not Debian or Ubuntu: please see to it that these packages, or your system's like them, are there: $*"
+        say "not Debian or Ubuntu: install these packages or their equivalents: $*"
         return 0
     fi
     for package in "$@"; do
@@ -41,7 +41,7 @@ need_packages() { # NAME PACKAGE...
     if [ ${#missing[@]} -gt 0 ]; then
         if [ "$(id -u)" != 0 ]; then
             if ! sudo -n true 2>/dev/null; then
-                say "packages are missing; please run:"
+                say "missing packages; run:"
                 say "    sudo apt-get install --no-install-recommends ${missing[*]}"
                 exit 1
             fi
@@ -55,7 +55,7 @@ need_packages() { # NAME PACKAGE...
     echo "$*" >"$stamp"
 }
 
-# A line of progress: one that is overwritten on a terminal, every 50th elsewhere.
+# Progress lines: one line that is overwritten on a terminal, otherwise every 50th line.
 progress() {
     local line count=0
     while IFS= read -r line; do
@@ -69,12 +69,12 @@ progress() {
     [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-# Configures when that was never done or packages came since (ninja does it again when a CMake file or the list of sources
-# changes), then builds. Nothing to do takes ninja a quarter of a second.
+# Configures on the first build and after new packages (ninja does it again when a CMake file or the list of sources
+# changes), then builds. Takes a quarter of a second if nothing changed.
 build() { # PRESET TARGET...
     local preset=$1 folder=$root/build/$1 log=$root/build/$1.log packages
     shift
-    # A checkout that was moved since.
+    # The checkout was moved.
     if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
         rm -rf "$folder"
     fi
@@ -87,12 +87,12 @@ build() { # PRESET TARGET...
     done
     if ! NINJA_STATUS='[%f/%t] ' ninja -C "$folder" "$@" </dev/null 2>&1 | tee "$log" | progress; then
         grep -v '^\[' "$log" | head -n 60 >&2 || true
-        say "the build failed (all of it: $log)"
+        say "the build failed (full log: $log)"
         exit 1
     fi
 }
 
-# From here on one at a time: two starts must not install or build in one folder.
+# A lock: two starts must not install or build in one folder at the same time.
 mkdir -p "$root/build"
 exec 9>"$root/build/lock"
 flock 9

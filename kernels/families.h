@@ -7,11 +7,11 @@
 
 namespace sawtooth {
 
-// In the order in which they are shown; the window opens with the first that has kernels.
+// In display order; the window opens with the first family that has kernels.
 const std::vector<const Family*>& all_families();
-const Family* find_family(std::string_view name);  // null where there is none of that name
-// Adds one at the end, for a program that has its own. Before the first engine starts, and the family must
-// live on.
+const Family* find_family(std::string_view name);  // null if there is no such family
+// Appends a family of the program's own. Call before the first engine starts; the family must outlive all
+// engines.
 void add_family(const Family& family);
 
 }  // namespace sawtooth

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int repeats = 7;
 
-// The least of what `once` says it took, in microseconds: a ceiling is the best that the machine was seen to
-// do, and what else runs on it can only hide that.
+// The smallest time that `once` returns, in microseconds: a ceiling is the best that the machine can do, and
+// other programs can only make it slower.
 template <class Once>
 double least_us(Once&& once) {
     double least = once();

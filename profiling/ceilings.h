@@ -8,11 +8,11 @@
 
 namespace sawtooth {
 
-// Copy, triad, multiply-add and an empty launch with this pool, on arrays of `bytes` each (several times the
-// last-level cache). Processor and date are the caller's to fill in; nullopt when stopped.
+// Copy, triad, multiply-add and an empty launch with this pool, on arrays of `bytes` each (use several times
+// the last-level cache). The caller fills in processor and date; nullopt if stopped.
 std::optional<Ceilings> measure_ceilings(cpu::Pool& pool, int64_t bytes, std::stop_token stop);
 
-// The processor's clock in MHz where the system tells, averaged over its cores.
+// The clock of the processor in MHz, averaged over its cores; nullopt if the system does not report it.
 std::optional<double> processor_mhz();
 
 }  // namespace sawtooth

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int repeats = 7;
 constexpr int chains = 12, launches_a_chain = 1000, launches_waited_for = 200;
-constexpr int steps = 2000;  // of the kernels that compute: some milliseconds
+constexpr int steps = 2000;  // of the compute kernels: a few milliseconds
 
 const cuda::Source source = {"kernels/cuda/ceilings.cu", {}};
 const cuda::DriverCalls& calls() { return **cuda::driver(); }
@@ -42,7 +42,7 @@ class Starter {
     cuda::Device& device_;
 };
 
-// The least of some repeats, in microseconds: a ceiling is the best that the chip was seen to do.
+// The smallest time of several repeats, in microseconds: a ceiling is the best that the chip can do.
 Outcome<double> least_us(GpuTimer& timer, const Start& start) {
     double least = 0;
     for (int repeat = 0; repeat <= repeats; ++repeat) {
@@ -58,7 +58,7 @@ Outcome<double> median_us(GpuTimer& timer, const Start& start) {
     for (int chain = 0; chain <= chains; ++chain) {
         const auto time = timer.time_by_events(start);
         if (!time) return time.error();
-        if (chain > 0) samples.push_back(*time);  // the first one warms up
+        if (chain > 0) samples.push_back(*time);  // the first repeat warms up
     }
     return statistics_of(std::move(samples)).median;
 }
@@ -69,7 +69,7 @@ struct GraphCloser {
 };
 using Graph = std::unique_ptr<CUgraphExec_st, GraphCloser>;
 
-// What `start` puts into the stream, as a graph.
+// Captures what `start` puts into the stream as a graph.
 Outcome<Graph> captured(cuda::Device& device, const Start& start) {
     CUstream stream = device.stream();
     if (const auto error = error_of("cuStreamBeginCapture",
@@ -114,7 +114,7 @@ std::optional<Error> measure_memory(GpuTimer& timer, Ceilings& ceilings) {
     return {};
 }
 
-// Operations a second of a kernel with arguments (never, steps).
+// Operations per second of a kernel with arguments (never, steps).
 Outcome<double> operations_per_second(GpuTimer& timer, const char* entry, int64_t blocks,
                                       double operations_a_block_and_step) {
     cuda::Device& device = timer.device();
@@ -137,7 +137,7 @@ std::optional<Error> measure_arithmetic(GpuTimer& timer, Ceilings& ceilings) {
     const auto plain = operations_per_second(timer, "multiply_add", several, 256.0 * 256);
     if (!plain) return plain.error();
     ceilings.operations_per_second = *plain;
-    // As ceilings.cu says: two warpgroups with 16 products of [64, 16] x [16, 256], or 8 warps with 64 of
+    // See ceilings.cu: two warpgroups with 16 products of [64, 16] x [16, 256], or 8 warps with 64 of
     // [16, 16] x [16, 8].
     const bool hopper = chip.architecture == "sm_90a";
     const double a_step = hopper ? 2.0 * 2 * 16 * 64 * 16 * 256 : 2.0 * 8 * 64 * 16 * 16 * 8;
@@ -185,7 +185,7 @@ std::optional<Error> measure_launches(GpuTimer& timer, Ceilings& ceilings) {
     const auto plain = in_graph(*empty, false);
     if (!plain) return plain.error();
     ceilings.gpu->launch_graph_us = *plain;
-    if (device.chip().compute_capability < 90) return {};  // older chips start no launch before the last ends
+    if (device.chip().compute_capability < 90) return {};  // older chips have no programmatic launches
     const auto overlapping = in_graph(*programmatic, true);
     if (!overlapping) return overlapping.error();
     ceilings.gpu->launch_programmatic_us = *overlapping;

@@ -6,9 +6,9 @@
 namespace sawtooth {
 namespace {
 
-constexpr const char* remedy = "it comes with NVIDIA's driver; without it results say no clocks";
+constexpr const char* remedy = "it comes with NVIDIA's driver; clock readings are left out";
 
-// NVML's header is not part of what this is built with; these are its calls, as its manual has them.
+// The build has no NVML header, so its calls are declared here, as in its manual.
 using Device = void*;
 constexpr int multiprocessor_clock = 1;
 struct Nvml {
@@ -21,7 +21,7 @@ struct Nvml {
 
 Outcome<Nvml> open_nvml() {
     const auto library = cuda::open_library(
-        {"nvml", "NVML, which tells clocks (libnvidia-ml.so.1)", {"libnvidia-ml.so.1"}, false, remedy});
+        {"nvml", "NVML, which reads clocks (libnvidia-ml.so.1)", {"libnvidia-ml.so.1"}, false, remedy});
     if (!library) return library.error();
     Nvml nvml;
 #define SAWTOOTH_LOAD(name)                                                    \
@@ -34,7 +34,7 @@ Outcome<Nvml> open_nvml() {
     SAWTOOTH_LOAD(nvmlDeviceGetCurrentClocksThrottleReasons)
 #undef SAWTOOTH_LOAD
     if (const int result = nvml.nvmlInit_v2(); result != 0)
-        return Error::failure("nvmlInit: NVML's error " + std::to_string(result));
+        return Error::failure("nvmlInit: NVML error " + std::to_string(result));
     return nvml;
 }
 
@@ -57,7 +57,7 @@ Outcome<GpuClocks> GpuClocks::of(const cuda::Device& device) {
         return cuda::driver_error("cuDeviceGetPCIBusId", result);
     GpuClocks clocks;
     if (const int result = nvml()->nvmlDeviceGetHandleByPciBusId_v2(bus, &clocks.device_); result != 0)
-        return Error::failure("nvmlDeviceGetHandleByPciBusId: NVML's error " + std::to_string(result));
+        return Error::failure("nvmlDeviceGetHandleByPciBusId: NVML error " + std::to_string(result));
     return clocks;
 }
 
@@ -67,7 +67,7 @@ std::optional<GpuClocks::Reading> GpuClocks::read() const {
     if (nvml()->nvmlDeviceGetClockInfo(device_, multiprocessor_clock, &now) != 0 ||
         nvml()->nvmlDeviceGetMaxClockInfo(device_, multiprocessor_clock, &highest) != 0)
         return {};
-    // Some virtual GPUs tell clocks and no reasons.
+    // Some virtual GPUs report clocks but no reasons.
     nvml()->nvmlDeviceGetCurrentClocksThrottleReasons(device_, &reasons);
     return Reading{static_cast<double>(now), static_cast<double>(highest), reasons};
 }
@@ -84,14 +84,14 @@ std::string throttle_words(uint64_t reasons) {
         uint64_t bit;
         const char* words;
     };
-    constexpr Reason known[] = {{0x2, "application clocks are set"},
+    constexpr Reason known[] = {{0x2, "application clock setting"},
                                 {0x4, "power cap"},
                                 {0x8, "hardware slowdown"},
                                 {0x10, "sync boost"},
-                                {0x20, "heat"},
-                                {0x40, "heat, seen by the hardware"},
+                                {0x20, "temperature"},
+                                {0x40, "hardware temperature limit"},
                                 {0x80, "power brake"},
-                                {0x100, "display clocks are set"}};
+                                {0x100, "display clock setting"}};
     constexpr uint64_t idle = 0x1;
     std::string words;
     const auto add = [&](const std::string& word) { words += (words.empty() ? "" : ", ") + word; };
@@ -100,7 +100,7 @@ std::string throttle_words(uint64_t reasons) {
         told |= reason.bit;
         if (reasons & reason.bit) add(reason.words);
     }
-    if (reasons & ~told) add("NVML's reasons " + std::to_string(reasons & ~told));
+    if (reasons & ~told) add("NVML reasons " + std::to_string(reasons & ~told));
     return words;
 }
 

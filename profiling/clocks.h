@@ -10,20 +10,20 @@
 
 namespace sawtooth {
 
-// The clock of a GPU's multiprocessors through NVML, the library of nvidia-smi.
+// The SM clock of a GPU through NVML, the library of nvidia-smi.
 class GpuClocks {
   public:
-    // Failure: there is no NVML, or it does not know the GPU.
+    // Failure: NVML is missing or does not know the GPU.
     static Outcome<GpuClocks> of(const cuda::Device& device);
 
-    // Right before and right after what is timed. What cannot be read leaves nothing.
+    // Call right before and right after a timed run. A failed reading gives no clocks.
     void read_before() { before_ = read(); }
     std::optional<Clocks> read_after();
 
   private:
     struct Reading {
         double mhz = 0, highest_mhz = 0;
-        uint64_t throttled = 0;  // NVML's reasons, a bit each
+        uint64_t throttled = 0;  // NVML reasons, one bit each
     };
     std::optional<Reading> read() const;
 
@@ -31,7 +31,7 @@ class GpuClocks {
     std::optional<Reading> before_;
 };
 
-// "power cap, heat": NVML's reasons for a lower clock, "" where there is none. An idle GPU's is none.
+// "power cap, temperature": NVML reasons for a lower clock, "" if there are none. Idle is not a reason.
 std::string throttle_words(uint64_t reasons);
 
 }  // namespace sawtooth

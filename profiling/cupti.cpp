@@ -8,9 +8,8 @@ namespace sawtooth {
 namespace {
 
 constexpr const char* remedy =
-    "install the CUDA Toolkit 12.6 or newer, or set CUDA_HOME to where it is; without it launches are timed "
-    "by "
-    "CUDA events, and there are no counters and samples";
+    "install the CUDA Toolkit 12.6 or newer, or set CUDA_HOME to its folder; without it launches are timed "
+    "by CUDA events, without counters and samples";
 
 Outcome<cuda::Library> open_cupti() {
     auto library = cuda::open_library({"cupti",
@@ -19,7 +18,7 @@ Outcome<cuda::Library> open_cupti() {
                                        true,
                                        remedy});
     if (!library) return library.error();
-    // CUPTI opens this one by its name alone when it makes up counters; the loader then knows it already.
+    // CUPTI later opens this library by its bare name, so the loader must already know it.
     const size_t slash = library->path().rfind('/');
     const std::string folder = slash == std::string::npos ? "" : library->path().substr(0, slash + 1);
     for (const char* file : {"libnvperf_host.so", "libnvperf_target.so"})
@@ -50,8 +49,7 @@ Outcome<CuptiProfilerCalls> load_profiler_calls() {
 #define SAWTOOTH_LOAD(name)                                                        \
     calls.name = reinterpret_cast<decltype(calls.name)>(library()->symbol(#name)); \
     if (!calls.name)                                                               \
-        return Error::failure(library()->path() +                                  \
-                              " has no " #name ", as it is older than CUDA 12.6: " + remedy);
+        return Error::failure(library()->path() + " is older than CUDA 12.6 (no " #name "): " + remedy);
     SAWTOOTH_CUPTI_PROFILER_CALLS(SAWTOOTH_LOAD)
 #undef SAWTOOTH_LOAD
     return calls;
@@ -67,16 +65,16 @@ CUptiResult initialise_profiler() {
     return profiler_calls()->cuptiProfilerInitialize(&initialise);
 }
 
-// What a person can do about it; "" where CUPTI's own words say enough.
+// What the user can do; "" if the message of CUPTI says enough.
 std::string advice_on(CUptiResult result) {
     switch (result) {
         case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-            return "the driver lets administrators alone read counters; load the kernel module nvidia with "
-                   "NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN";
+            return "the driver allows only administrators to read counters; load the kernel module nvidia "
+                   "with NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN";
         case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-            return "profiling of this virtual GPU has to be allowed on its host";
+            return "allow profiling of this virtual GPU on its host";
         case CUPTI_ERROR_HARDWARE_BUSY:
-            return "another program reads the counters (a profiler, or DCGM); end it or pause it";
+            return "another program is reading the counters (a profiler, or DCGM); stop or pause it";
         default:
             return "";
     }
@@ -105,8 +103,8 @@ Outcome<const CuptiProfilerCalls*> cupti_profiler() {
 Error cupti_error(const char* call, CUptiResult result) {
     const char* name = nullptr;
     (*cupti())->cuptiGetResultString(result, &name);
-    std::string text = std::string(call) + ": " +
-                       (name ? name : "CUPTI's error " + std::to_string(static_cast<int>(result)));
+    std::string text =
+        std::string(call) + ": " + (name ? name : "CUPTI error " + std::to_string(static_cast<int>(result)));
     if (const std::string advice = advice_on(result); !advice.empty()) text += ": " + advice;
     return Error::failure(std::move(text));
 }

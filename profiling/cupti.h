@@ -15,7 +15,7 @@
 
 namespace sawtooth {
 
-// The calls of CUPTI that are used here. What times launches is in every version since CUDA 12.0 …
+// The CUPTI calls in use. Those that time launches exist since CUDA 12.0 …
 #define SAWTOOTH_CUPTI_CALLS(X)       \
     X(cuptiGetVersion)                \
     X(cuptiGetResultString)           \
@@ -25,7 +25,7 @@ namespace sawtooth {
     X(cuptiActivityFlushAll)          \
     X(cuptiActivityGetNextRecord)
 
-// … and what reads counters and samples came with CUDA 12.6.
+// … and those that read counters and samples since CUDA 12.6.
 #define SAWTOOTH_CUPTI_PROFILER_CALLS(X)            \
     X(cuptiProfilerInitialize)                      \
     X(cuptiProfilerGetCounterAvailability)          \
@@ -58,7 +58,7 @@ namespace sawtooth {
     X(cuptiPmSamplingGetCounterDataInfo)            \
     X(cuptiPmSamplingCounterDataGetSampleInfo)
 
-// Members are called like the functions: (*cupti())->cuptiActivityEnable(…).
+// Members have the names of the functions: (*cupti())->cuptiActivityEnable(…).
 #define SAWTOOTH_MEMBER(name) decltype(&::name) name = nullptr;
 struct CuptiCalls {
     SAWTOOTH_CUPTI_CALLS(SAWTOOTH_MEMBER)
@@ -68,18 +68,18 @@ struct CuptiProfilerCalls {
 };
 #undef SAWTOOTH_MEMBER
 
-// Opened at the first call. Failure: CUPTI is not there or too old, and what to do.
+// Opened at the first call. Failure: CUPTI is missing or too old, and what to do.
 Outcome<const CuptiCalls*> cupti();
 // The same, initialised for counters and samples.
 Outcome<const CuptiProfilerCalls*> cupti_profiler();
-// Why it cannot read counters at all; asks neither the driver nor a GPU.
+// Why CUPTI cannot read counters at all; uses neither the driver nor a GPU.
 std::optional<Error> cupti_problem();
 
-// "cuptiRangeProfilerStart: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: …", and which setting allows it. Only where
-// cupti() succeeded.
+// "cuptiRangeProfilerStart: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: …" and the setting that allows it. Requires
+// that cupti() succeeded.
 Error cupti_error(const char* call, CUptiResult result);
 
-// Parameters of a call, with their size filled in and all else zero: CUPTI_PARAMETERS(CUpti_…_Params) p.
+// Call parameters with their size set and all else zero: CUPTI_PARAMETERS(CUpti_…_Params) p.
 template <class Parameters, size_t size>
 struct SizedParameters : Parameters {
     SizedParameters() : Parameters() { this->structSize = size; }

@@ -17,11 +17,11 @@ constexpr size_t buffer_bytes = 1 << 20;
 constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                         CUPTI_ACTIVITY_KIND_MEMSET};
 
-// Filled by CUPTI's thread.
+// Filled by the thread of CUPTI.
 std::mutex mutex;
 std::vector<Activity> recorded;
 
-// The oldest versions of the records: every later one begins alike and says more.
+// The oldest version of the records: later versions start alike and have more fields.
 Activity activity_of(const CUpti_ActivityKernel4& kernel) {
     Activity activity;
     activity.start_ns = kernel.start;

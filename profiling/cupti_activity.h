@@ -9,33 +9,33 @@
 
 namespace sawtooth {
 
-// A kernel, copy or fill as the GPU ran it, by its own clock.
+// A kernel, copy or fill on the GPU, timed by the GPU clock.
 struct Activity {
     uint64_t start_ns = 0, end_ns = 0;
     bool is_kernel = false;
-    Extent grid, block;         // of a kernel, as are the rest
+    Extent grid, block;         // kernels only, like the fields below
     int registers = 0;          // a thread
-    int64_t shared_bytes = 0;   // a block, static and dynamic
-    uint64_t filled_bytes = 0;  // of a fill alone
+    int64_t shared_bytes = 0;   // per block, static and dynamic
+    uint64_t filled_bytes = 0;  // fills only
 };
 
-// CUPTI's activity records. They are the process's, whatever device and stream: one user at a time. Recording
-// slows launches a little and disturbs counters, so that it is on only while something is timed.
+// Activity records of CUPTI. They belong to the process, for all devices and streams: one user at a time.
+// Recording slows launches a little and disturbs counters, so it is on only while something is timed.
 class ActivityRecorder {
   public:
-    // Failure: CUPTI is not there, or cannot record.
+    // Failure: CUPTI is missing or cannot record.
     static Outcome<ActivityRecorder> start();
     ActivityRecorder(ActivityRecorder&& other) noexcept
         : recording_(std::exchange(other.recording_, false)) {}
     ActivityRecorder& operator=(ActivityRecorder&&) = delete;
     ~ActivityRecorder();  // stops
 
-    // Records come some time after the work that they are about. A fill of next_marker() bytes, which differ
-    // from one time to the next, marks the end of what is asked for: its record comes last.
+    // Records arrive some time after the work. A fill of next_marker() bytes, a different size each time,
+    // marks the end of a run: its record comes last.
     static constexpr int64_t most_marker_bytes = 64;
     int64_t next_marker() { return marker_bytes_ = marker_bytes_ % most_marker_bytes + 1; }
-    // The `count` activities before the marker by their start, once the device has done all that it was
-    // given; fewer where CUPTI has no more. Forgets them all.
+    // The last `count` activities before the marker, by start time, once the device is idle; fewer if CUPTI
+    // has fewer. Discards all records.
     std::vector<Activity> take_before_marker(size_t count);
 
   private:

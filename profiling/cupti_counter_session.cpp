@@ -10,11 +10,11 @@ namespace sawtooth {
 namespace {
 
 struct Counter {
-    const char* metric;  // as CUPTI calls it
-    const char* key;     // as results call it
+    const char* metric;  // name in CUPTI
+    const char* key;     // name in results
 };
 
-// Those that a chip lacks are left out.
+// Counters that a chip does not have are left out.
 constexpr Counter counters[] = {
     {"sm__warps_active.avg.pct_of_peak_sustained_active", warps_active_percent},
     {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "SM throughput (%)"},
@@ -33,7 +33,7 @@ std::optional<Error> error_of(const char* call, CUptiResult result) {
     return cupti_error(call, result);
 }
 
-// The first call that asks for the right to read counters.
+// The first call that needs permission to read counters.
 Outcome<Image> available_counters(CUcontext context) {
     CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params) availability;
     availability.ctx = context;
@@ -84,7 +84,7 @@ Outcome<std::unique_ptr<CounterSession>> CounterSession::open(cuda::Device& devi
     auto host = CuptiHost::make(CUPTI_PROFILER_TYPE_RANGE_PROFILER, *chip, std::move(*availability));
     if (!host) return host.error();
     for (const Counter& counter : counters) host->add(counter.metric);
-    if (host->count() == 0) return Error::failure("CUPTI has none of the counters wanted for " + *chip);
+    if (host->count() == 0) return Error::failure("CUPTI has none of the requested counters on " + *chip);
 
     std::unique_ptr<CounterSession> session(new CounterSession(std::move(*host)));
     if (auto error = session->enable(at->context)) return *error;
@@ -114,7 +114,7 @@ std::optional<Error> CounterSession::enable(CUcontext context) {
     return {};
 }
 
-// An empty image for the counts of one range, and what to count.
+// Sets an empty image for the counts of one range, and the counters to read.
 std::optional<Error> CounterSession::configure() {
     std::vector<const char*> names = host_.metrics();
     CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params) size;

@@ -12,18 +12,18 @@
 
 namespace sawtooth {
 
-// Hardware counters of single launches, through CUPTI's Range Profiler: every launch is a range of its own
-// and is run as often as its counters need passes, on the same memory, which CUPTI restores in between.
+// Hardware counters of single launches, through the Range Profiler of CUPTI: every launch is its own range
+// and runs once per pass of its counters, on the same memory, which CUPTI restores in between.
 class CounterSession {
   public:
-    // On the device's context. Failure: no CUPTI, a CUPTI that is too old, or counters that may not be read
-    // and which setting allows them.
+    // Opens a session in the device's context. Failure: CUPTI is missing or too old, or counters may not be
+    // read (with the setting that allows them).
     static Outcome<std::unique_ptr<CounterSession>> open(cuda::Device& device);
     ~CounterSession();
     CounterSession(const CounterSession&) = delete;
     CounterSession& operator=(const CounterSession&) = delete;
 
-    // Runs `start`, which must start one kernel on the device's stream; its counters by their keys.
+    // Runs `start`, which must start one kernel on the device's stream. Returns its counters by key.
     Outcome<std::map<std::string, double>> count(const std::function<std::optional<Error>()>& start);
     size_t passes() const { return passes_; }
 
@@ -38,7 +38,7 @@ class CounterSession {
     CUpti_RangeProfiler_Object* profiler_ = nullptr;
 };
 
-// What `count` calls the one that achieved occupancy is made of: warps resident, of those that could be.
+// The counter of achieved occupancy: resident warps as a share of the maximum.
 constexpr const char* warps_active_percent = "warps active (%)";
 
 }  // namespace sawtooth

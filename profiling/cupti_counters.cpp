@@ -19,7 +19,7 @@ Outcome<size_t> read_counters(GpuTimer& timer, const Plan& plan, std::vector<Lau
     if (!session) return session.error();
     if (auto error = timer.prepare(plan, Cache::hot)) return *error;
     std::map<std::string, int> seen;
-    // What comes after the records has nowhere to keep its counters, and need not run.
+    // Launches without a record cannot store counters, so they need not run.
     const size_t recorded = std::min(plan.launches.size(), launches.size());
     for (size_t i = 0; i < recorded && !timer.is_stopped(); ++i) {
         const auto start = [&] { return timer.start(plan.launches[i]); };
@@ -44,7 +44,7 @@ std::optional<Error> try_counters(cuda::Device& device) {
     auto session = CounterSession::open(device);
     if (!session) return session.error();
     const auto kernel = device.kernel({"kernels/cuda/ceilings.cu", {}}, "empty");
-    if (!kernel) return {};  // without NVRTC that much is known
+    if (!kernel) return {};  // without NVRTC no kernel can be tried
     const auto counted = (*session)->count([&]() -> std::optional<Error> {
         Queue queue;
         queue.stream = device.stream();

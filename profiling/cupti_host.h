@@ -10,24 +10,24 @@
 
 namespace sawtooth {
 
-using Image = std::vector<uint8_t>;  // what CUPTI's calls hand to one another
+using Image = std::vector<uint8_t>;  // data that CUPTI calls pass to one another
 
-// Turns names of metrics into what the hardware is to count, and counts into values. `availability` says
-// which counters may be used now.
+// Translates metric names into a hardware configuration, and counts into values. `availability` says which
+// counters can be used.
 class CuptiHost {
   public:
     static Outcome<CuptiHost> make(CUpti_ProfilerType type, const std::string& chip, Image availability);
 
-    // Adds a metric; false where this chip has none of this name.
+    // Adds a metric; false if the chip does not have it.
     bool add(const char* metric);
     const std::vector<const char*>& metrics() const { return metrics_; }
     size_t count() const { return metrics_.size(); }
 
-    // What to count for the metrics that were added.
+    // The configuration for all added metrics.
     Outcome<Image> configuration() const;
-    // How often a kernel must run to be counted so.
+    // The number of kernel runs that a configuration needs.
     static Outcome<size_t> passes(Image& configuration);
-    // The metrics of range or sample `index`, in the order in which they were added.
+    // The metrics of range or sample `index`, in the order they were added.
     Outcome<std::vector<double>> values(const Image& counts, size_t index) const;
 
   private:
@@ -40,7 +40,7 @@ class CuptiHost {
     std::vector<const char*> metrics_;
 };
 
-// "GH100": what CUPTI calls the GPU of that number.
+// "GH100": the CUPTI name of a GPU.
 Outcome<std::string> cupti_chip_name(int device);
 
 }  // namespace sawtooth

@@ -10,14 +10,14 @@ namespace sawtooth {
 namespace {
 
 struct Sampled {
-    const char* metric;  // as CUPTI calls it
+    const char* metric;  // name in CUPTI
     const char* name;
     const char* unit;
-    bool rests;  // 0 where nothing runs; memory always has something to do
+    bool rests;  // 0 when nothing runs; memory is never fully idle
 };
 constexpr Sampled wanted[] = {
     {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", "%", true},
-    {"sm__warps_active.avg.per_cycle_elapsed", "warps", "a multiprocessor", true},
+    {"sm__warps_active.avg.per_cycle_elapsed", "warps", "per SM", true},
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", "%", false},
 };
 
@@ -32,13 +32,13 @@ std::optional<Error> error_of(const char* call, CUptiResult result) {
     return cupti_error(call, result);
 }
 
-// The samples of metrics that fit one pass of the hardware.
+// Samples of metrics that fit in one hardware pass.
 struct Samples {
     std::vector<double> ends_us;              // when each sample ended
     std::vector<std::vector<double>> values;  // by metric, then by sample
 };
 
-// Samples one GPU for as long as this lives.
+// Samples one GPU during its lifetime.
 class Sampler {
   public:
     static Outcome<std::unique_ptr<Sampler>> open(const CuptiHost& host, int device);
@@ -86,7 +86,7 @@ std::optional<Error> Sampler::configure(const Chip& chip, double step_us, uint32
     set.pConfig = configuration_.data();
     set.hardwareBufferSize = hardware_buffer_bytes;
     set.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-    // GA100 has no trigger that goes by time: cycles of its system clock, of some 1.2 GHz, serve.
+    // GA100 cannot trigger by time, so cycles of its system clock (about 1.2 GHz) are used.
     const bool by_time = chip.compute_capability > 80;
     set.triggerMode = by_time ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
                               : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
@@ -124,7 +124,7 @@ std::optional<Error> Sampler::stop() {
     return error_of("cuptiPmSamplingStop", calls().cuptiPmSamplingStop(&stop));
 }
 
-// What the image holds, added to `samples`.
+// Appends the content of the image to `samples`.
 std::optional<Error> Sampler::take(Samples& samples) {
     CUPTI_PARAMETERS(CUpti_PmSampling_GetCounterDataInfo_Params) info;
     info.pCounterDataImage = image_.data();
@@ -149,7 +149,7 @@ std::optional<Error> Sampler::take(Samples& samples) {
     return {};
 }
 
-// Once for all: what an image has no room for is lost to the next one.
+// Decode only once: samples that do not fit in the image are lost.
 Outcome<Samples> Sampler::decode() {
     CUPTI_PARAMETERS(CUpti_PmSampling_DecodeData_Params) decode;
     decode.pPmSamplingObject = object_;
@@ -159,8 +159,8 @@ Outcome<Samples> Sampler::decode() {
         return *error;
     if (decode.overflow)
         return Error::failure(
-            "the launches outlast the sampling buffer (cuptiPmSamplingDecodeData). Use a smaller shape, or "
-            "--profile counters, which has no such limit");
+            "the sampling buffer is too small for these launches (cuptiPmSamplingDecodeData). Use a smaller "
+            "shape, or --profile counters, which has no such limit");
     Samples samples;
     samples.values.resize(host_.count());
     if (auto error = take(samples)) return *error;
@@ -181,7 +181,7 @@ Outcome<Image> available_counters(int device) {
     return image;
 }
 
-// A host with these of `wanted`; nullopt where the chip lacks one or they take more than one pass.
+// A host with these of `wanted`; nullopt if the chip lacks one or if they need more than one pass.
 std::optional<CuptiHost> single_pass(const std::string& chip, const Image& availability,
                                      const std::vector<const Sampled*>& metrics) {
     auto host = CuptiHost::make(CUPTI_PROFILER_TYPE_PM_SAMPLING, chip, availability);
@@ -200,7 +200,7 @@ struct Pass {
     CuptiHost host;
 };
 
-// Each metric in the first pass that it fits; what the chip lacks is left out.
+// Puts each metric into the first pass where it fits; leaves out metrics that the chip lacks.
 std::vector<Pass> passes_for(const std::string& chip, const Image& availability) {
     std::vector<Pass> passes;
     for (const Sampled& metric : wanted) {
@@ -221,7 +221,7 @@ std::vector<Pass> passes_for(const std::string& chip, const Image& availability)
 
 Outcome<Samples> sample(GpuTimer& timer, const Plan& plan, Cache cache, const Pass& pass, int device,
                         double step_us, double steps) {
-    // Room for a run that takes half as long again, and for the time around it.
+    // Room for a run that takes 1.5 times as long, and for the time around it.
     const auto most_samples = static_cast<uint32_t>(1.5 * steps) + 2048;
     auto sampler = Sampler::open(pass.host, device);
     if (!sampler) return sampler.error();
@@ -256,7 +256,7 @@ Outcome<int> number_of(const cuda::Device& device) {
 Stretch active_stretch(const std::vector<double>& values) {
     constexpr double share_of_peak = 0.05;
     if (values.size() < 2) return {};
-    const auto begin = values.begin() + 1;  // the first sample also holds what ended before sampling began
+    const auto begin = values.begin() + 1;  // the first sample includes work from before sampling
     double peak = 0;
     for (auto value = begin; value != values.end(); ++value)
         if (std::isfinite(*value)) peak = std::max(peak, *value);
@@ -297,7 +297,7 @@ Track cut_to(const Stretch& stretch, Track track) {
 Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cache cache, double plan_us) {
     if (const auto opened = cupti_profiler(); !opened) return opened.error();
     timer.stop_recording();
-    if (auto error = timer.run(plan)) return *error;  // graphs are recorded anew, which is not to be sampled
+    if (auto error = timer.run(plan)) return *error;  // records graphs first, which must not be sampled
     const auto device = number_of(timer.device());
     if (!device) return device.error();
     const auto chip = cupti_chip_name(*device);
@@ -305,7 +305,7 @@ Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cac
     const auto availability = available_counters(*device);
     if (!availability) return availability.error();
     const std::vector<Pass> passes = passes_for(*chip, *availability);
-    if (passes.empty()) return Error::failure("CUPTI has nothing to sample on " + *chip);
+    if (passes.empty()) return Error::failure("CUPTI has none of the sampled metrics on " + *chip);
     const double step_us = std::max(shortest_step_us, plan_us / most_steps);
     std::vector<Track> tracks;
     const double steps = std::ceil(plan_us / step_us);
@@ -318,7 +318,7 @@ Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cac
         const Stretch stretch = rests ? active_stretch(samples->values.front())
                                       : busiest_stretch(samples->values.front(), samples_of_plan);
         if (stretch.is_empty()) continue;
-        if (rests) samples_of_plan = stretch.end - stretch.begin;  // this time; launches vary
+        if (rests) samples_of_plan = stretch.end - stretch.begin;  // of this run; launches vary
         for (size_t i = 0; i < pass.metrics.size(); ++i)
             tracks.push_back(cut_to(stretch, {pass.metrics[i]->name, pass.metrics[i]->unit, 0,
                                               step_of(samples->ends_us), samples->values[i]}));

@@ -8,24 +8,23 @@
 
 namespace sawtooth {
 
-// How busy the GPU was while a plan ran: multiprocessors, warps and memory, through CUPTI's PM Sampling,
-// about every microsecond (a plan of more than 8 ms: every 8192th part of it). What cannot be sampled
-// together is sampled in runs of its own. Time 0 of a track is the first sample in which something happened,
-// which is when the first launch started, or up to one step later. `plan_us` is about how long the plan
-// takes. Failure: no CUPTI, one that is too old, or samples that may not be taken and which setting allows
-// them.
+// How busy the GPU was while a plan ran: SMs, warps and memory, through PM Sampling of CUPTI, about every
+// microsecond (for a plan of more than 8 ms every 8192th part of it). Metrics that cannot be sampled together
+// are sampled in separate runs. Time 0 of a track is its first active sample, that is the start of the first
+// launch or up to one step later. `plan_us` is the approximate duration of the plan. Failure: CUPTI is
+// missing or too old, or samples may not be taken (with the setting that allows them).
 Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cache cache, double plan_us);
 
-// Samples from `begin` to before `end`.
+// Samples from `begin` up to but excluding `end`.
 struct Stretch {
     size_t begin = 0, end = 0;
     bool is_empty() const { return begin == end; }
 };
-// From the first sample to the last in which something happened, by a metric that is 0 where nothing does.
+// From the first active sample to the last, for a metric that is 0 when nothing runs.
 Stretch active_stretch(const std::vector<double>& values);
-// The stretch of this many samples with most in it, by a metric that never rests.
+// The stretch of `count` samples with the largest sum, for a metric that is never 0.
 Stretch busiest_stretch(const std::vector<double>& values, size_t count);
-// The values of a metric at even steps in that stretch, which begins at 0, with a step before and one after.
+// The values of a metric at even steps in the stretch, which starts at 0, with one step before and after.
 Track cut_to(const Stretch& stretch, Track track);
 
 }  // namespace sawtooth

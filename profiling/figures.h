@@ -5,11 +5,11 @@
 
 namespace sawtooth {
 
-// Launches of every variant on one time axis, and under them how many workers are busy (on the CPU) or when
-// a launch runs (on a GPU), and what was sampled.
+// The launches of every variant on one time axis, with the busy workers (CPU) or the running launches (GPU)
+// below, and the samples.
 Figure timeline_figure(const Result& result, const View& view = {});
-// Theoretical and achieved occupancy of every kind of launch as bars, with what limits it: for the chip of
-// `Request::arch` where one was chosen, else as it ran on a GPU.
+// Theoretical and achieved occupancy of every kind of launch as bars, with the limit: for the chip of
+// `Request::arch` if one is chosen, otherwise for the GPU of the run.
 Figure occupancy_figure(const Result& result);
 
 }  // namespace sawtooth

@@ -14,8 +14,8 @@ namespace sawtooth {
 namespace {
 
 constexpr size_t launches_a_milestone = 64;
-// Two plans may be timed in turn. More are not kept, as their records keep the info alive by which a plan is
-// known to be there.
+// Two plans may be timed alternately. No more graphs are kept, because they keep the launch info alive that
+// identifies a plan.
 constexpr size_t most_graphs = 2;
 constexpr auto time_to_finish = std::chrono::seconds(2);
 
@@ -28,7 +28,7 @@ std::optional<Error> error_of(const char* call, CUresult result) {
 
 int64_t count_of(const Extent& extent) { return extent.x * extent.y * extent.z; }
 
-// What the plan says of a launch, with what the GPU was seen to use where that differs.
+// The info of a planned launch, with the resources that the GPU actually used if they differ.
 std::shared_ptr<const LaunchInfo> info_as_ran(const std::shared_ptr<const LaunchInfo>& planned,
                                               const Activity& activity) {
     if (!activity.is_kernel) return planned;
@@ -61,7 +61,7 @@ void GpuTimer::EventCloser::operator()(CUevent_st* event) const { calls().cuEven
 void GpuTimer::GraphCloser::operator()(CUgraphExec_st* graph) const { calls().cuGraphExecDestroy(graph); }
 
 GpuTimer::GpuTimer(cuda::Device& device) : device_(device) {}
-GpuTimer::~GpuTimer() { device_.stream(); }  // makes the context current, in which the events are destroyed
+GpuTimer::~GpuTimer() { device_.stream(); }  // makes the context current for destroying the events
 
 Outcome<GpuTimer::Event> GpuTimer::make_event() {
     CUevent event = nullptr;
@@ -85,7 +85,7 @@ std::optional<Error> GpuTimer::record(const Event& event) {
     return error_of("cuEventRecord", calls().cuEventRecord(event.get(), device_.stream()));
 }
 
-// `give_up` is when a stop will have been waited for long enough, set when one is first seen.
+// `give_up` is the deadline after a stop, set when the stop is first seen.
 std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock::time_point>& give_up) {
     constexpr auto longest_pause = std::chrono::microseconds(500);
     auto pause = std::chrono::microseconds(10);
@@ -97,8 +97,8 @@ std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock:
             if (Clock::now() >= *give_up) {
                 abandoned_ = true;
                 return Error::failure(
-                    "a launch is still running 2 s after the stop; the GPU is free again when this process "
-                    "ends. Use a smaller shape or name fewer variants");
+                    "a launch is still running 2 s after the stop; the GPU is free once this process ends. "
+                    "Use a smaller shape or fewer variants");
             }
         }
         std::this_thread::sleep_for(pause);
@@ -114,7 +114,7 @@ Outcome<double> GpuTimer::microseconds_between(const Event& first, const Event& 
     return static_cast<double>(milliseconds) * 1e3;
 }
 
-// Writing more than the cache holds leaves nothing else in it.
+// Writing more than the cache size evicts everything else.
 std::optional<Error> GpuTimer::empty_cache() {
     const int64_t bytes = scratch_bytes(device_.chip());
     if (bytes == 0) return {};
@@ -159,8 +159,8 @@ std::optional<Error> GpuTimer::start_all(const Plan& plan) {
     return {};
 }
 
-// Looks without a pause, as a host that waits for each launch does; a stop is seen between two launches and
-// in a launch that does not end.
+// Polls without a pause, like a host that waits for each launch. A stop is seen between two launches and in a
+// launch that does not end.
 std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
     for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
         if (auto error = start(plan.launches[i])) return error;
@@ -174,7 +174,7 @@ std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
     return {};
 }
 
-// Records a plan's launches where they are not yet: before they are timed.
+// Captures the plan's launches if not yet done, before they are timed.
 Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     const auto& first = plan.launches.front().info;
     std::erase_if(graphs_, [](const Graph& graph) { return graph.first.expired(); });
@@ -204,15 +204,15 @@ Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     if (auto error = error_of("cuGraphInstantiate", made)) return *error;
     Graph graph{first, plan.launches.size(), recorder_.has_value(), {}};
     graph.started.reset(started);
-    // Else the first run does it, piece by piece.
+    // Otherwise the first run uploads it piece by piece.
     if (auto error = error_of("cuGraphUpload", calls().cuGraphUpload(started, device_.stream())))
         return *error;
     graphs_.push_back(std::move(graph));
     return started;
 }
 
-// The stream takes some thousand launches and then makes the host wait, so that a long plan comes forward
-// while it is being started.
+// The stream accepts a few thousand launches and then blocks the host. Milestones show the progress of a long
+// plan while it is being started.
 std::optional<Error> GpuTimer::add_milestone() {
     auto event = make_event();
     if (!event) return event.error();
@@ -235,10 +235,10 @@ std::optional<Error> GpuTimer::pass_milestones(std::optional<Clock::time_point>&
     return {};
 }
 
-// Waits for all that was started; cancelled where a stop came, as something may not have been.
+// Waits for everything that was started; cancelled after a stop, as launches may be missing.
 std::optional<Error> GpuTimer::finish() {
     if (auto error = record(done_)) return error;
-    std::optional<Clock::time_point> give_up;  // one for all that is waited for
+    std::optional<Clock::time_point> give_up;  // one deadline for all waits
     if (auto error = pass_milestones(give_up)) return error;
     if (auto error = wait_for(done_, give_up)) return error;
     if (stop_.stop_requested()) return Error::cancelled();
@@ -281,7 +281,7 @@ void GpuTimer::begin_recording() {
         return;
     }
     may_record_ = false;
-    note_ = "times are of CUDA events, as CUPTI does not record: " + recorder.error().text;
+    note_ = "timed by CUDA events, because CUPTI does not record: " + recorder.error().text;
 }
 
 std::optional<Error> GpuTimer::mark_end() {
@@ -294,14 +294,14 @@ std::optional<Error> GpuTimer::mark_end() {
     return device_.fill_zero(marker_.get(), recorder_->next_marker());
 }
 
-// The launches in order, as CUPTI saw them; nullopt where it did not see as many.
+// The launches in order, as recorded by CUPTI; nullopt if it recorded fewer.
 std::optional<TimedRun> GpuTimer::recorded_run(const Plan& plan) {
     const std::vector<Activity> seen = recorder_->take_before_marker(plan.launches.size());
     if (seen.size() != plan.launches.size()) {
         recorder_.reset();
         may_record_ = false;
-        note_ = fmt::format("times are of CUDA events, as CUPTI recorded {} of {} launches", seen.size(),
-                            plan.launches.size());
+        note_ = fmt::format("timed by CUDA events, because CUPTI recorded only {} of {} launches",
+                            seen.size(), plan.launches.size());
         return {};
     }
     TimedRun run;

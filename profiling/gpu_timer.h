@@ -18,57 +18,56 @@ struct CUgraphExec_st;
 
 namespace sawtooth {
 
-// Runs Plans on a GPU and times their launches by its own clock: by CUPTI's activity records, or by CUDA
-// events where those cannot be had. Never by a host clock, as launches return before they have begun.
+// Runs Plans on a GPU and times their launches by its clock: by CUPTI activity records, or by CUDA events if
+// those are not available. Never by a host clock, because launches return before they start.
 //
-// Waiting looks at an event again and again with short sleeps, so that a stop is seen. What was started then
-// is given two seconds to finish, as its memory cannot be freed before; after them it is abandoned.
+// Waiting polls an event with short sleeps, so that a stop is seen. Work that was already started then has
+// two seconds to finish, as its memory cannot be freed before; after that it is abandoned.
 class GpuTimer {
   public:
-    explicit GpuTimer(cuda::Device& device);  // which must be present, and outlive this
+    explicit GpuTimer(cuda::Device& device);  // must be present and outlive the timer
     ~GpuTimer();
     GpuTimer(const GpuTimer&) = delete;
     GpuTimer& operator=(const GpuTimer&) = delete;
 
     cuda::Device& device() { return device_; }
-    // Launches look at it from now on.
+    // The stop token for all later launches.
     void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
     bool is_stopped() const { return stop_.stop_requested(); }
-    // Called now and then while a run of many launches comes forward.
+    // Called occasionally during a run of many launches.
     void on_progress(std::function<void()> progress) { progress_ = std::move(progress); }
 
-    // All launches of a plan, not timed; done when this returns.
+    // Runs all launches of a plan, untimed; complete on return.
     std::optional<Error> run(const Plan& plan);
-    // One repeat: reset, caches, launches.
+    // Times one repeat: reset, caches, launches.
     Outcome<TimedRun> time(const Plan& plan, Cache cache);
-    // The same between two events, in microseconds. CUPTI, which takes time of every launch that it records,
-    // has no part in it; the events take some of the run.
+    // The same between two events, in microseconds, without CUPTI, whose recording costs time for every
+    // launch. The events add a little to the run.
     Outcome<double> time_unrecorded(const Plan& plan, Cache cache);
-    // The launches of one repeat, the first most_kept_launches, each between two events of its own, which
-    // cost it a microsecond or so.
+    // The launches of one repeat, the first most_kept_launches, each between its own two events, which cost
+    // about a microsecond.
     Outcome<std::vector<LaunchRecord>> time_launches_by_events(const Plan& plan, Cache cache);
 
-    // What `start` puts into the stream, in microseconds between two events; CUPTI has no part in it.
+    // The time of what `start` puts into the stream, in microseconds between two events, without CUPTI.
     Outcome<double> time_by_events(const std::function<std::optional<Error>()>& start);
 
-    // Restores what a run destroys and empties the L2 cache where `cache` is cold; done when this returns.
+    // Restores what a run destroys, and empties the L2 cache if `cache` is cold; complete on return.
     std::optional<Error> prepare(const Plan& plan, Cache cache);
     std::optional<Error> launch_all(const Plan& plan);  // done when this returns
     std::optional<Error> start(const Launch& launch);
-    std::optional<Error> wait();  // for all that the stream was given
+    std::optional<Error> wait();  // until the stream is empty
 
-    // Before a plan is timed for the first time: CUPTI is tried again, whatever it failed at before.
+    // Call before a plan is timed for the first time: tries CUPTI again even after a failure.
     void expect_new_plan();
-    // What timed the plan's launches, where that was not CUPTI, and why; "" where it was, or nothing was
-    // timed.
+    // What timed the launches instead of CUPTI, and why; "" if CUPTI did, or if nothing was timed.
     const std::string& note() const { return note_; }
-    // Ends CUPTI's recording, which disturbs counters and costs launches time; `time` begins it again.
+    // Stops CUPTI's recording, which disturbs counters and slows launches; `time` restarts it.
     void stop_recording() { recorder_.reset(); }
 
-    // A launch did not finish after a stop: it still runs, nothing of its plan can be freed, and only the end
-    // of this process ends it.
+    // Whether a launch did not finish after a stop: it still runs, the memory of its plan cannot be freed,
+    // and only the end of this process stops it.
     bool abandoned() const { return abandoned_; }
-    // Bytes that emptying the cache takes, at most.
+    // The most bytes needed to empty the cache.
     static int64_t scratch_bytes(const Chip& chip) { return 3 * chip.l2_bytes; }
 
   private:
@@ -80,8 +79,8 @@ class GpuTimer {
     struct GraphCloser {
         void operator()(CUgraphExec_st* graph) const;
     };
-    // The launches of a plan, recorded once. It holds the addresses of the plan's memory, and is that plan's
-    // for as long as its first launch's info is there and is the same.
+    // The launches of a plan, captured once. It holds addresses of the plan's memory and belongs to that plan
+    // as long as the info of its first launch is alive and the same.
     struct Graph {
         std::weak_ptr<const LaunchInfo> first;
         size_t launches = 0;
@@ -114,15 +113,15 @@ class GpuTimer {
     std::function<void()> progress_;
     cuda::Memory scratch_, marker_;
     Event first_, last_, done_;
-    std::vector<Graph> graphs_;     // the newest last
-    std::deque<Event> milestones_;  // between launches of a long plan, those not passed yet
+    std::vector<Graph> graphs_;     // newest last
+    std::deque<Event> milestones_;  // between launches of a long plan, not yet reached
     std::optional<ActivityRecorder> recorder_;
-    bool may_record_ = true;  // false: it failed at this plan
+    bool may_record_ = true;  // false: CUPTI failed for this plan
     std::string note_;
     bool abandoned_ = false;
 };
 
-// Fills in what cuda_occupancy.h says of every launch whose resources are known.
+// Fills in the theoretical occupancy of every launch whose resources are known.
 void add_theoretical_occupancy(std::vector<LaunchRecord>& launches, const Chip& chip);
 
 }  // namespace sawtooth

@@ -12,7 +12,7 @@
 namespace sawtooth {
 namespace {
 
-// Linear between neighbours, as NumPy's percentile.
+// Linear between neighbours, like NumPy's percentile.
 double quantile(const std::vector<double>& sorted, double share) {
     const double place = share * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<size_t>(place);
@@ -20,7 +20,7 @@ double quantile(const std::vector<double>& sorted, double share) {
     return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// Of the pool's last run, first launch's start to last launch's end.
+// From the start of the first launch to the end of the last, in the pool's last run.
 double total_us(const cpu::Pool& pool) {
     return pool.records().empty() ? 0 : pool.end_us() - pool.records().front().start_us;
 }
@@ -43,7 +43,7 @@ void flush_from_caches(std::span<const std::byte> memory) {
     for (size_t at = 0; at < memory.size(); at += 64) _mm_clflush(memory.data() + at);
     _mm_mfence();
 #else
-    // No instruction for it: reading four times the usual last-level cache pushes everything else out.
+    // Without a flush instruction: reading four times the usual last-level cache evicts everything else.
     static std::vector<std::byte> other(size_t{128} << 20, std::byte{1});
     volatile std::byte sink{};
     if (!memory.empty())
@@ -56,7 +56,7 @@ bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<Launch
     if (plan.reset) plan.reset(queue);
     if (cache == Cache::cold)
         for (const auto& buffer : plan.buffers) flush_from_caches(buffer);
-    // Workers fall asleep meanwhile; the first launch would be charged for waking them.
+    // Workers fall asleep during the reset; waking them here keeps it out of the first launch.
     pool.dispatch(pool.threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
     pool.start_recording();
     for (const Launch& launch : plan.launches) {
@@ -103,7 +103,7 @@ Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache 
     before_run();
     auto recorded = run_plan(plan, on, cache, TimedBy::records);
     if (!recorded) return recorded.error();
-    if (recorded->launches.empty()) return TimingChoice{TimedBy::events};  // nothing recorded them
+    if (recorded->launches.empty()) return TimingChoice{TimedBy::events};  // nothing was recorded
     before_run();
     const auto unrecorded = run_plan(plan, on, cache, TimedBy::events);
     if (!unrecorded) return unrecorded.error();

@@ -11,8 +11,8 @@
 namespace sawtooth {
 namespace {
 
-// Launches of one theory whose names differ in a number at most ("up_sweep_1", "up_sweep_2"), together; their
-// achieved occupancy is the mean of those that were counted.
+// Launches with the same theoretical occupancy whose names differ at most in a number ("up_sweep_1",
+// "up_sweep_2"). Their achieved occupancy is the mean of the counted ones.
 struct Kind {
     std::vector<std::string> names;
     Occupancy occupancy;
@@ -82,7 +82,8 @@ std::string words_of_grid(const Kind& kind, int multiprocessors) {
     return kind.most_blocks < room ? most + " blocks, room for " + with_thousands(room) : "";
 }
 
-// A bar for the theory of a kind with a tick at what was achieved, and under it, a line each, why it is low.
+// A bar for the theoretical occupancy of a kind with a tick at the achieved one, and below it the reasons why
+// it is low, one per line.
 void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiprocessors, Bars& bars,
               std::vector<std::string>& categories) {
     Bar bar;
@@ -116,12 +117,12 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiproce
 }  // namespace
 
 Figure occupancy_figure(const Result& result) {
-    // With a chip chosen its theory is what was asked for, else what ran says more.
+    // A chosen chip shows its theoretical occupancy; otherwise the run says more.
     const bool chosen = !result.request.arch.empty();
     Figure figure = new_figure(
-        "occupancy", Place::occupancy, chosen ? "Occupancy in theory, " + result.request.arch : "Occupancy",
-        "Warps resident on a multiprocessor (SM), of those that it has room for: achieved (the tick) of "
-        "theoretical, and why it is low.",
+        "occupancy", Place::occupancy, chosen ? "Theoretical occupancy, " + result.request.arch : "Occupancy",
+        "Resident warps as a share of the maximum per SM. The tick is the achieved occupancy on the "
+        "theoretical bar; the lines below say why it is low.",
         {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {});
     Bars bars;
     for (const VariantResult& variant : result.variants) {
@@ -134,8 +135,8 @@ Figure occupancy_figure(const Result& result) {
     }
     if (bars.bars.empty())
         figure.missing =
-            "Theoretical occupancy beside the achieved one, and what limits it, once kernels were compiled: "
-            "for a chosen chip (--arch), or for the GPU that runs.";
+            "Theoretical and achieved occupancy with its limit. Available once kernels are compiled, for a "
+            "chosen chip (--arch) or for the GPU of the run.";
     else
         figure.marks.push_back(std::move(bars));
     return figure;

@@ -1,4 +1,4 @@
-// Parameters know when they matter: what does not changes no bit, and makes nothing anew.
+// Parameters declare when they are used: an unused one changes no bit and recomputes nothing.
 
 #include <filesystem>
 
@@ -33,7 +33,7 @@ double last(const char* family, const char* parameter, const Settings& settings 
     return of.parameter(parameter)->last(settled(of, settings));
 }
 
-// All that a run on the CPU computes from the seed, inputs and references included.
+// Everything that a CPU run computes from the seed, including inputs and references.
 Arrays computed(const Configuration& configuration) {
     static cpu::Pool pool(1);
     const Family& family = *configuration.family;
@@ -53,7 +53,7 @@ Arrays computed(const Configuration& configuration) {
     return all;
 }
 
-// Values that a person may set: both ends, two in between and every choice.
+// Values that a user may set: both ends, two in between and every choice.
 std::vector<Value> some_values(const Parameter& row) {
     if (row.type == Type::boolean) return {false, true};
     if (row.type == Type::choice) return row.choices;
@@ -62,8 +62,8 @@ std::vector<Value> some_values(const Parameter& row) {
     return {static_cast<int64_t>(row.minimum), int64_t{3}, int64_t{12}, static_cast<int64_t>(row.maximum)};
 }
 
-// Other values of parameters that do nothing, or lie beyond an end, leave every bit as it is. Returns how
-// many were compared.
+// Other values of unused parameters, or beyond a limit, leave every bit unchanged. Returns the number of
+// comparisons.
 int check_without_effect(const Family& family, const Settings& settings) {
     const auto configuration = configure(request_with(family, settings), {});
     REQUIRE(configuration);
@@ -78,7 +78,7 @@ int check_without_effect(const Family& family, const Settings& settings) {
         for (const Value& value : some_values(row)) {
             Settings other = settings;
             other.emplace_back(row.name, value);
-            // What is refused is no run at all.
+            // A refused setting is not a run.
             const auto changed = configure(request_with(family, other), {});
             if (!changed || family.acting(changed->parameters, Backend::cpu) != acting) continue;
             INFO(family.name << " " << row.name << " = " << to_text(value));
@@ -93,7 +93,7 @@ int check_without_effect(const Family& family, const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("the words of conditions and ends are few, and no sentences", "[schema]") {
+TEST_CASE("conditions and limits are short phrases", "[schema]") {
     for (const Family* family : all_families())
         for (const Parameter& row : family->parameters) {
             INFO(family->name << " " << row.name);
@@ -111,8 +111,7 @@ TEST_CASE("the words of conditions and ends are few, and no sentences", "[schema
         }
 }
 
-TEST_CASE("every condition holds for some choice or backend, and every end lies in its row's range",
-          "[schema]") {
+TEST_CASE("every condition can hold and every limit lies in the range of its parameter", "[schema]") {
     for (const Family* family : all_families())
         for (const Parameter& row : family->parameters) {
             INFO(family->name << " " << row.name);
@@ -133,7 +132,7 @@ TEST_CASE("every condition holds for some choice or backend, and every end lies 
         }
 }
 
-TEST_CASE("parameters as they act are accepted, and act as themselves", "[schema]") {
+TEST_CASE("effective parameters are accepted and are their own effective values", "[schema]") {
     for (const Family* family : all_families())
         for (const Backend backend : {Backend::cpu, Backend::cuda})
             for (const bool largest : {false, true}) {
@@ -153,7 +152,7 @@ TEST_CASE("parameters as they act are accepted, and act as themselves", "[schema
             }
 }
 
-TEST_CASE("memory: what matters depends on rule and backend", "[schema][memory]") {
+TEST_CASE("memory: used parameters depend on rule and backend", "[schema][memory]") {
     const auto rule = [](const char* name) { return Settings{{"rule", name}}; };
     CHECK(why_unused("memory", "slot_count", rule("titans")) == "only for rule lattice");
     CHECK(why_unused("memory", "slot_count", rule("lattice")).empty());
@@ -175,7 +174,7 @@ TEST_CASE("memory: what matters depends on rule and backend", "[schema][memory]"
         CHECK(why_unused("memory", name).empty());
 }
 
-TEST_CASE("memory: chunks end at the length, and what is drawn at what there is", "[schema][memory]") {
+TEST_CASE("memory: chunks are limited by the length, drawn indices by their arrays", "[schema][memory]") {
     const Settings settings = {{"length", int64_t{100}}, {"batch", int64_t{3}}, {"d", int64_t{5}}};
     for (const char* name : {"chunk", "C_G", "C_L"}) CHECK(last("memory", name, settings) == 100);
     CHECK(last("memory", "drawn_batch", settings) == 2);
@@ -185,7 +184,7 @@ TEST_CASE("memory: chunks end at the length, and what is drawn at what there is"
     CHECK(last("memory", "omega_window", settings) == 1 << 24);
 }
 
-TEST_CASE("scan: what matters depends on op and direction, and ends on the shape", "[schema][scan]") {
+TEST_CASE("scan: used parameters depend on op and direction, limits on the shape", "[schema][scan]") {
     CHECK(why_unused("scan", "compensated").empty());
     CHECK(why_unused("scan", "compensated", {{"op", "max"}}) == "only for op sum or complex_sum");
     CHECK(why_unused("scan", "dtype", {{"op", "complex_sum"}}) == "not for op complex_sum");
@@ -197,7 +196,7 @@ TEST_CASE("scan: what matters depends on op and direction, and ends on the shape
     CHECK(last("scan", "example_step", {{"example_length", int64_t{16}}}) == 7);
 }
 
-TEST_CASE("the other families say when their parameters matter", "[schema]") {
+TEST_CASE("the other families declare when their parameters are used", "[schema]") {
     CHECK(why_unused("attention", "warps") == "only on CUDA");
     CHECK(why_unused("attention", "warps_backward", {}, Backend::cuda) == "only in the backward pass");
     CHECK(why_unused("attention", "warps_backward", {{"backward", true}}, Backend::cuda).empty());
@@ -212,7 +211,7 @@ TEST_CASE("the other families say when their parameters matter", "[schema]") {
     }
 }
 
-TEST_CASE("a parameter that does nothing, or lies beyond its end, changes no bit", "[engine]") {
+TEST_CASE("an unused parameter, or one beyond its limit, changes no bit", "[engine]") {
     for (const Family* family : offered_families()) {
         const auto has_limits = [](const Parameter& row) { return !row.applies.empty() || row.end; };
         if (std::none_of(family->parameters.begin(), family->parameters.end(), has_limits)) continue;
@@ -231,7 +230,7 @@ TEST_CASE("a parameter that does nothing, or lies beyond its end, changes no bit
     }
 }
 
-TEST_CASE("a parameter that matters changes bits", "[engine]") {
+TEST_CASE("a used parameter changes bits", "[engine]") {
     const auto differ = [](const char* name, const Settings& settings, const char* parameter, Value value) {
         const Family& family = schema_facts::family_named(name);
         Settings other = settings;
@@ -254,7 +253,7 @@ TEST_CASE("a parameter that matters changes bits", "[engine]") {
     differ("scan", {{"length", int64_t{1000}}}, "compensated", true);
 }
 
-TEST_CASE("what has no effect keeps inputs and references, and the result says what was set", "[engine]") {
+TEST_CASE("settings without effect keep inputs and references and are noted in the result", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     const Family& family = schema_facts::family_named("memory");
@@ -297,7 +296,7 @@ TEST_CASE("what has no effect keeps inputs and references, and the result says w
     CHECK(data_of(*result_of({{"rule", "delta"}})) != data_of(*first));
 }
 
-TEST_CASE("an axis that has no effect in any cell is told, and runs all the same", "[engine]") {
+TEST_CASE("an axis without effect in any cell is noted and still runs", "[engine]") {
     const Family& memory = schema_facts::family_named("memory");
     const std::vector<Value> counts = {int64_t{4}, int64_t{8}};
     const auto notes = [&](const Settings& settings, std::vector<SweepAxis> axes) {
@@ -317,7 +316,7 @@ TEST_CASE("an axis that has no effect in any cell is told, and runs all the same
     sweep.base.backend = BackendChoice::automatic;
     CHECK(axes_without_effect(sweep).empty());
     sweep.base.backend = BackendChoice::cpu;
-    sweep.base.arch = "sm_90a";  // its theory has a precision
+    sweep.base.arch = "sm_90a";  // compiled for CUDA, so precision is used
     CHECK(axes_without_effect(sweep).empty());
 }
 

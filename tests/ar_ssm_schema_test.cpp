@@ -1,11 +1,11 @@
-// The schema of the AR-SSM layer: facts from its page.
+// The schema of the AR-SSM layer: facts from its documentation.
 
 #include "tests/schema_facts.h"
 
 using namespace sawtooth;
 using namespace sawtooth::schema_facts;
 
-TEST_CASE("ar_ssm: the weights of d_model 12, rank 4 and a gate of 5 have the page's shapes",
+TEST_CASE("ar_ssm: weights with d_model 12, rank 4 and 5 gate units have the documented shapes",
           "[schema][ar_ssm]") {
     const Settings sizes = {{"batch", 2},    {"length", 50},     {"d_model", 12},
                             {"max_rank", 4}, {"gate_hidden", 5}, {"backward", true}};

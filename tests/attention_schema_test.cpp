@@ -1,4 +1,4 @@
-// The schema of windowed rotary attention: facts from its page.
+// The schema of windowed rotary attention: facts from its documentation.
 
 #include <cmath>
 #include <string>
@@ -8,7 +8,7 @@
 using namespace sawtooth;
 using namespace sawtooth::schema_facts;
 
-TEST_CASE("attention: arrays of a form select it, and nothing given is qkv", "[schema][attention]") {
+TEST_CASE("attention: given arrays select their form, and the default is qkv", "[schema][attention]") {
     const Arrays four = {floats("k2", {1, 2, 3, 16})}, qkv = {floats("k", {1, 2, 150, 64})};
     CHECK(settled("attention").text("form") == "qkv");
     CHECK(settled("attention", {}, four).text("form") == "four");
@@ -42,7 +42,7 @@ TEST_CASE("attention: scale and dtype settle by head width and backend", "[schem
     CHECK(contains(sentence_of(family_named("attention").parameter("window")->check(0)), "window"));
 }
 
-TEST_CASE("attention: tiles that a chip cannot hold are refused on it alone, with asked and available bytes",
+TEST_CASE("attention: tiles that do not fit a chip are refused there, with needed and available bytes",
           "[schema][attention]") {
     // (2 * 128 + 3 * 128 * 3) * 128 * 2 bytes.
     const Settings large = {{"BLOCK_M", 128}, {"BLOCK_N", 128}, {"stages", 3}, {"D", 128}};
@@ -60,7 +60,7 @@ TEST_CASE("attention: tiles that a chip cannot hold are refused on it alone, wit
 
 TEST_CASE("attention: f32 leaves out the tensor-core variants, and wgmma needs Hopper and whole warp groups",
           "[schema][attention]") {
-    CHECK(contains(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, h200), "naive takes f32"));
+    CHECK(contains(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, h200), "naive accepts f32"));
     CHECK(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, processor).empty());
     CHECK(variant_refusal("attention", "streaming_wgmma", {}, h200).empty());
     CHECK(contains(variant_refusal("attention", "streaming_wgmma", {}, rtx4090), "sm_90a"));

@@ -1,4 +1,4 @@
-// What `bench` prints: a row a case and variant that fits a terminal, whatever the numbers.
+// The output of `bench`: one row per case and variant that fits a terminal with any numbers.
 
 #include "app/cli/bench_tables.h"
 
@@ -29,7 +29,7 @@ BenchRow timed_row(const std::string& family, const std::string& name, const std
     return row;
 }
 
-// Characters on a screen: bytes that continue one of UTF-8 take no room.
+// Characters on a screen: continuation bytes of UTF-8 take no room.
 size_t longest_line(const std::string& text) {
     std::istringstream lines(text);
     size_t longest = 0;
@@ -72,7 +72,7 @@ TEST_CASE("no line of a bench is wider than a screen", "[bench]") {
     CHECK(contains(text, "failed: relative L2 error of y is 0.9"));
 }
 
-TEST_CASE("a row of a bench says time, spread and what binds", "[bench]") {
+TEST_CASE("a row of a bench shows time, spread and the limit", "[bench]") {
     BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
     report.rows = {
         timed_row("scan", "sum [4, 8192, 512]", "lookback", {Bound::By::bytes, 0.83, {}, {}}),

@@ -1,11 +1,11 @@
-// The schema of Block Two-Pass: facts from its page.
+// The schema of Block Two-Pass: facts from its documentation.
 
 #include "tests/schema_facts.h"
 
 using namespace sawtooth;
 using namespace sawtooth::schema_facts;
 
-TEST_CASE("btp: there is a carry for every block, also for the short last one", "[schema][btp]") {
+TEST_CASE("btp: every block has a carry, also a short last one", "[schema][btp]") {
     const Settings sizes = {{"B", 1}, {"H", 2}, {"L", 1000}, {"backward", true}};
     CHECK(shape_of("btp", "a", sizes) == Shape{1, 2, 1000});
     CHECK(shape_of("btp", "u", sizes) == Shape{1, 2, 16, 1000});
@@ -21,7 +21,7 @@ TEST_CASE("btp: automatic warps are 8 for order 1 and 32 for order 2 and full", 
     CHECK(settled("btp", {{"order", 1}, {"wpb", 4}}).integer("wpb") == 4);
 }
 
-TEST_CASE("btp: fused is left out of other head widths than 16 on a GPU only", "[schema][btp]") {
+TEST_CASE("btp: fused needs head width 16, but only on a GPU", "[schema][btp]") {
     CHECK(variant_refusal("btp", "fused", {{"DH", 8}}, processor).empty());
     CHECK(variant_refusal("btp", "fused", {}, h200).empty());
     CHECK(contains(variant_refusal("btp", "fused", {{"DH", 8}}, h200), "DH = 8"));

@@ -8,11 +8,11 @@
 
 namespace sawtooth {
 
-// A hidden test case of this program ("[.child]") in a process of its own: what happens once a process, with
-// an environment of its own, or that ends it.
+// Runs a hidden test case of this program ("[.child]") in its own process: for state that exists once per
+// process, for a different environment, or for tests that end the process.
 class ChildProcess {
   public:
-    // `environment` as a shell takes it: "SAWTOOTH_WITHOUT=nvrtc".
+    // `environment` in shell syntax: "SAWTOOTH_WITHOUT=nvrtc".
     ChildProcess(const std::string& environment, const std::string& test) {
         const std::string program = std::filesystem::read_symlink("/proc/self/exe");
         pipe_ = ::popen((environment + " '" + program + "' '" + test + "' 2>&1").c_str(), "r");

@@ -22,7 +22,7 @@ Outcome<Settings> settings_of(const std::vector<const char*>& words) {
     return settle(reading->arguments);
 }
 
-// Wrong use: one line that names the argument and what is accepted.
+// Usage errors are one line with the argument and what is accepted.
 template <class T>
 void check_usage(const Outcome<T>& outcome, const std::string& words) {
     INFO(words);
@@ -46,7 +46,7 @@ TEST_CASE("without a subcommand the window opens", "[cli]") {
     CHECK(options->request.time_limit_seconds == 10);
 }
 
-TEST_CASE("help and version answer for every subcommand", "[cli]") {
+TEST_CASE("help and version work for every subcommand", "[cli]") {
     CHECK(read({"--version"})->answer == "sawtooth " SAWTOOTH_VERSION "\n");
     CHECK(read({"--help"})->answer.find("sweep") != std::string::npos);
     for (const char* command : {"list", "run", "sweep", "report", "shot", "bench", "devices", "worker"}) {
@@ -58,7 +58,7 @@ TEST_CASE("help and version answer for every subcommand", "[cli]") {
     }
 }
 
-TEST_CASE("wrong command lines are told in one line", "[cli]") {
+TEST_CASE("a wrong command line gives a one-line error", "[cli]") {
     check_usage(read({"frobnicate"}), "frobnicate is not a subcommand. Subcommands: list, run");
     check_usage(read({"run", "scan", "--frobnicate"}), "--frobnicate");
     check_usage(read({"list", "--set", "a=1"}), "--set");
@@ -66,7 +66,7 @@ TEST_CASE("wrong command lines are told in one line", "[cli]") {
     check_usage(read({"worker", "scan"}), "scan");
 }
 
-TEST_CASE("a name that is nearly right is suggested", "[cli]") {
+TEST_CASE("the nearest name is suggested for a typo", "[cli]") {
     check_usage(read({"runn"}), "Did you mean run?");
     check_usage(read({"run", "scan", "--sede", "1"}), "not an option of run. Did you mean --seed?");
     check_usage(read({"--thme", "dark"}), "not an option of the window. Did you mean --theme?");
@@ -86,7 +86,7 @@ TEST_CASE("a name that is nearly right is suggested", "[cli]") {
     check_usage(configure(request, {}), "Did you mean paper?");
 }
 
-TEST_CASE("what is missing or empty is named", "[cli]") {
+TEST_CASE("missing and empty arguments are named", "[cli]") {
     check_usage(read({"run"}), "run needs FAMILY, one of memory, scan");
     check_usage(read({"report"}), "report needs DIR");
     check_usage(read({"run", "scan", "--seed"}), "--seed needs a value: N");
@@ -97,7 +97,7 @@ TEST_CASE("what is missing or empty is named", "[cli]") {
     check_usage(read({"--threads", "2", "run", "scan"}), "--threads must come after the subcommand");
 }
 
-TEST_CASE("a report takes families, and settings of one of them", "[cli]") {
+TEST_CASE("a report takes several families, or one with settings", "[cli]") {
     const auto settings =
         settings_of({"report", "folder", "memory", "--set", "rule=titans", "--preset", "paper", "--variant",
                      "sequential", "--backend", "auto", "--arch", "sm_90a"});
@@ -161,13 +161,13 @@ TEST_CASE("options become a Request", "[cli]") {
     CHECK(settings->notes.empty());
 }
 
-TEST_CASE("without options the Request is the default one", "[cli]") {
+TEST_CASE("without options the Request has its defaults", "[cli]") {
     Request usual;
     usual.family = "scan";
     CHECK(settings_of({"run", "scan"})->request == usual);
 }
 
-TEST_CASE("values out of range are refused with what is accepted", "[cli]") {
+TEST_CASE("values out of range are refused with the accepted range", "[cli]") {
     check_usage(settings_of({"run", "nothing"}), "scan");
     check_usage(settings_of({"run", "scan", "--threads", "0"}),
                 "--threads = 0: expected an integer from 1 to");
@@ -188,7 +188,7 @@ TEST_CASE("values out of range are refused with what is accepted", "[cli]") {
     check_usage(settings_of({"run", "scan", "--set", "length=1", "--set", "length=2"}), "set twice");
 }
 
-TEST_CASE("a backend is chosen, and what the CPU cannot tell is a note", "[cli]") {
+TEST_CASE("a backend is chosen, and profiles that the CPU lacks are noted", "[cli]") {
     const auto cuda =
         settings_of({"run", "scan", "--backend", "cuda", "--device", "3", "--profile", "counters"});
     REQUIRE(cuda);
@@ -200,7 +200,7 @@ TEST_CASE("a backend is chosen, and what the CPU cannot tell is a note", "[cli]"
     check_usage(settings_of({"run", "scan", "--device", "3"}), "--device = 3");
 }
 
-TEST_CASE("where kernels run, come from and are looked at is checked as it is read", "[cli]") {
+TEST_CASE("options of workers, kernel folders and profiles are checked when parsed", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.path();
     const auto settings = settings_of(
@@ -218,7 +218,7 @@ TEST_CASE("where kernels run, come from and are looked at is checked as it is re
           "command");
 }
 
-TEST_CASE("axes are read with the schema's eyes", "[cli]") {
+TEST_CASE("axes are parsed by the schema", "[cli]") {
     const auto axes_of = [](const std::vector<const char*>& words) {
         const auto reading = read(words);
         REQUIRE(reading);
@@ -242,7 +242,7 @@ TEST_CASE("axes are read with the schema's eyes", "[cli]") {
                 "3 times");
 }
 
-TEST_CASE("two documents do not go to one place", "[cli]") {
+TEST_CASE("two documents cannot go to the same file", "[cli]") {
     const TemporaryFolder folder;
     const auto files_of = [](const std::vector<const char*>& words) {
         const auto reading = read(words);

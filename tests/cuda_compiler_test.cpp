@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 const char* const doubles = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
 
-TEST_CASE("the compile log gives registers, shared memory and spills of every kernel", "[cuda]") {
+TEST_CASE("the compile log has registers, shared memory and spills of every kernel", "[cuda]") {
     const auto log = cuda::read_compile_log(
         "kernels/a.cu(3): warning #177-D: variable \"error\" was declared but never referenced\n"
         "  float error;\n"
@@ -46,7 +46,7 @@ TEST_CASE("the compile log gives registers, shared memory and spills of every ke
     CHECK(contains(log.warnings, "C7508"));
 }
 
-TEST_CASE("a fingerprint is FNV-1a of 128 bits and tells where texts end", "[cuda]") {
+TEST_CASE("a fingerprint is 128-bit FNV-1a and separates texts", "[cuda]") {
     const auto of = [](std::initializer_list<const char*> texts) {
         cuda::Fingerprint fingerprint;
         for (const char* text : texts) fingerprint.add(text);
@@ -58,7 +58,7 @@ TEST_CASE("a fingerprint is FNV-1a of 128 bits and tells where texts end", "[cud
     CHECK(of({"ab", "c"}) != of({"a", "bc"}));
 }
 
-TEST_CASE("NVRTC's log is read for real kernels", "[cuda]") {
+TEST_CASE("the log of NVRTC is parsed for real kernels", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     workshop.write("kernels/two.cu",
@@ -86,7 +86,7 @@ TEST_CASE("NVRTC's log is read for real kernels", "[cuda]") {
     CHECK(compiled->kernels.at("heavy").spill_bytes > 0);
 }
 
-TEST_CASE("a kernel that does not compile gives one line with file, line and the first error", "[cuda]") {
+TEST_CASE("a compile error is one line with file, line and first error", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     workshop.write("kernels/wrong.cu",
@@ -110,31 +110,30 @@ TEST_CASE("a kernel that does not compile gives one line with file, line and the
     CHECK(error_of("kernels/deep.cu").starts_with("kernels/parts/deep.cuh(2): error: "));
     CHECK(error_of("kernels/absent.cu") ==
           "kernels: " + workshop.folder.path() +
-              " holds no kernels/absent.cu; it must hold the whole folder kernels/ of the source tree");
+              " has no kernels/absent.cu; it must contain the whole folder kernels/ of the source tree");
     CHECK(workshop.compilations == 6);
 }
 
-TEST_CASE("an architecture that NVRTC does not know is an error in words", "[cuda]") {
+TEST_CASE("an architecture unknown to NVRTC is an error with a remedy", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     workshop.write("kernels/one.cu", doubles);
     const auto compiled = cuda::Compiler(workshop.options()).compile({"kernels/one.cu", {}}, "sm_20");
     REQUIRE_FALSE(compiled);
-    CHECK(compiled.error().text ==
-          "NVRTC " + *cuda::compiler_version() +
-              " does not compile for sm_20; set CUDA_HOME to a CUDA Toolkit that does");
+    CHECK(compiled.error().text == "NVRTC " + *cuda::compiler_version() +
+                                       " does not compile for sm_20; set CUDA_HOME to a newer CUDA Toolkit");
     CHECK(cuda::compiler_knows("sm_90"));
     CHECK(cuda::compiler_knows("sm_90a"));
     for (const char* wrong : {"sm_9", "sm_900", "sm_90b", "90", ""}) CHECK_FALSE(cuda::compiler_knows(wrong));
 }
 
-TEST_CASE("an embedded file that is not there is an error in words", "[cuda]") {
+TEST_CASE("a missing embedded file is a readable error", "[cuda]") {
     const auto compiled = cuda::Compiler({}).compile({"kernels/no_such.cu", {}}, "sm_90a");
     REQUIRE_FALSE(compiled);
     CHECK(compiled.error().text == "kernels/no_such.cu is not part of this program");
 }
 
-TEST_CASE("device sources are embedded as they stand in the source tree", "[cuda]") {
+TEST_CASE("embedded device sources equal the source tree", "[cuda]") {
     const fs::path root = SAWTOOTH_SOURCE_DIR;
     size_t files = 0;
     for (const auto& entry : fs::recursive_directory_iterator(root / "kernels"))
@@ -146,7 +145,7 @@ TEST_CASE("device sources are embedded as they stand in the source tree", "[cuda
     }
 }
 
-TEST_CASE("a file comes with everything that it includes, each once", "[cuda]") {
+TEST_CASE("a file comes with all its includes, each once", "[cuda]") {
     Workshop workshop;
     workshop.write(
         "kernels/top.cu",
@@ -164,7 +163,7 @@ TEST_CASE("a file comes with everything that it includes, each once", "[cuda]") 
     CHECK((*texts)[2].name == "kernels/parts/b.cuh");
 }
 
-TEST_CASE("a cubin is kept, and compiled anew when a source, an include or a macro changes", "[cuda]") {
+TEST_CASE("a cubin is cached, and recompiled when a source, an include or a macro changes", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     workshop.write("kernels/parts/scale.cuh", "constexpr float scale = 2;\n");
@@ -194,7 +193,7 @@ TEST_CASE("a cubin is kept, and compiled anew when a source, an include or a mac
     CHECK(workshop.kept().size() == 3);
 }
 
-TEST_CASE("one compiler compiles a source once, also without a folder to keep it in", "[cuda]") {
+TEST_CASE("a compiler compiles a source once, also without a cache folder", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     workshop.write("kernels/one.cu", doubles);
@@ -210,7 +209,7 @@ TEST_CASE("one compiler compiles a source once, also without a folder to keep it
     CHECK(compilations == 2);
 }
 
-TEST_CASE("a kept cubin that was damaged is compiled anew and replaced", "[cuda]") {
+TEST_CASE("a damaged cached cubin is recompiled and replaced", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     workshop.write("kernels/one.cu", doubles);
@@ -236,7 +235,7 @@ TEST_CASE("a kept cubin that was damaged is compiled anew and replaced", "[cuda]
     }
 }
 
-TEST_CASE("a folder that cannot be written costs nothing but time", "[cuda]") {
+TEST_CASE("a cache folder that is not writable costs only time", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     workshop.write("kernels/one.cu", doubles);
@@ -246,7 +245,7 @@ TEST_CASE("a folder that cannot be written costs nothing but time", "[cuda]") {
     CHECK(workshop.compilations == 2);
 }
 
-TEST_CASE("the cache stays within its size, and what was used longest ago goes first", "[cuda]") {
+TEST_CASE("the cache keeps its size limit and drops the least recently used file", "[cuda]") {
     TemporaryFolder folder;
     const cuda::CubinCache cache(folder.file("cubin"), 10000);
     const auto compiled = [](const std::string& key) {
@@ -258,7 +257,7 @@ TEST_CASE("the cache stays within its size, and what was used longest ago goes f
     };
     for (const char* key : {"first", "second", "third"}) cache.keep(key, compiled(key));
     age("first", 3), age("second", 2), age("third", 1);
-    CHECK(cache.find("first"));  // used now
+    CHECK(cache.find("first"));  // marks the file as just used
     cache.keep("fourth", compiled("fourth"));
     CHECK(cache.find("first"));
     CHECK_FALSE(cache.find("second"));
@@ -267,7 +266,7 @@ TEST_CASE("the cache stays within its size, and what was used longest ago goes f
     REQUIRE(fourth);
     CHECK(fourth->log == "a warning");
     CHECK(fourth->kernels.at("kernel").registers == 32);
-    // A file that bears another's name is not taken.
+    // A file under the name of another is ignored.
     fs::copy_file(folder.file("cubin/fourth"), folder.file("cubin/fifth"));
     CHECK_FALSE(cache.find("fifth"));
 }
@@ -314,7 +313,7 @@ TEST_CASE("the kernels that convert f32 compile for every chip and spill nothing
     }
 }
 
-TEST_CASE("the device's pairs of f16 and bf16 compile for every chip", "[cuda]") {
+TEST_CASE("conversions of f16 and bf16 pairs compile for every chip", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;
     fs::create_directories(workshop.folder.file("kernels/cuda/device"));

@@ -1,4 +1,4 @@
-// What only a GPU can show.
+// Tests that need a GPU.
 
 #include <bit>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace sawtooth;
 
-// The GPU, or null where there is none, which is said.
+// The GPU; prints a note and returns null if there is none.
 std::unique_ptr<cuda::Device> open_gpu(const cuda::CompilerOptions& options = {}) {
     if (without_compiler()) return nullptr;
     auto device = cuda::Device::open(0, options);
@@ -33,7 +33,7 @@ Array floats(std::vector<float> values) {
     return array;
 }
 
-TEST_CASE("the driver's GPU has the limits that chips.cpp gives its architecture", "[cuda][gpu]") {
+TEST_CASE("the limits in chips.cpp are those of the driver", "[cuda][gpu]") {
     const auto driver = cuda::find_driver();
     if (!driver) return say_skipped(driver.error().text);
     for (const Chip& gpu : driver->gpus) {
@@ -50,7 +50,7 @@ TEST_CASE("the driver's GPU has the limits that chips.cpp gives its architecture
     }
 }
 
-TEST_CASE("a GPU that is not there is a usage error", "[cuda][gpu]") {
+TEST_CASE("a missing GPU is a usage error", "[cuda][gpu]") {
     if (!open_gpu()) return;
     const auto device = cuda::Device::open(1000, {});
     REQUIRE_FALSE(device);
@@ -58,7 +58,7 @@ TEST_CASE("a GPU that is not there is a usage error", "[cuda][gpu]") {
     CHECK(device.error().text.starts_with("device = 1000: "));
 }
 
-TEST_CASE("what is uploaded comes back", "[cuda][gpu]") {
+TEST_CASE("uploaded arrays come back unchanged", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     std::vector<float> there(1 << 20), back(there.size());
@@ -78,21 +78,21 @@ TEST_CASE("what is uploaded comes back", "[cuda][gpu]") {
     CHECK_FALSE(device->upload(empty->get(), nullptr, 0));
 }
 
-TEST_CASE("memory that the GPU has not is refused with both figures", "[cuda][gpu]") {
+TEST_CASE("an allocation beyond the GPU's memory is refused with both sizes", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     const auto memory = device->allocate(int64_t{1} << 46);
     REQUIRE_FALSE(memory);
     INFO(memory.error().text);
     CHECK(memory.error().text.starts_with(
-        "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory; 64 TiB wanted, "));
+        "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory; 64 TiB requested, "));
     CHECK(memory.error().text.ends_with(" free"));
     CHECK_FALSE(cuda::is_fatal(memory.error()));
     CHECK(device->allocate(1024));
 }
 
-// Most of what is free has room once: the second time it is there only if it was given back.
-TEST_CASE("memory is given back with its last owner, also after its device", "[cuda][gpu]") {
+// Allocates most of the free memory twice: the second time fails unless the first was freed.
+TEST_CASE("memory is freed with its last owner, also after its device", "[cuda][gpu]") {
     cuda::Memory memory;
     int64_t most = 0;
     {
@@ -110,7 +110,7 @@ TEST_CASE("memory is given back with its last owner, also after its device", "[c
     CHECK(again->allocate(most));
 }
 
-// Stored and fetched again on the device, against the CPU's rounding; a NaN only has to stay one.
+// Stores and reads back on the device and compares with the CPU's rounding; NaN only has to stay NaN.
 void check_rounding(cuda::Device& device, Storage storage, const Array& values) {
     const int64_t count = values.count();
     std::vector<uint16_t> wanted(static_cast<size_t>(count)), stored(wanted.size());
@@ -141,7 +141,7 @@ TEST_CASE("the GPU narrows and widens as the CPU does", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     for (Storage storage : {Storage::f16, Storage::bf16}) {
-        // Every pattern of 16 bits, then random patterns of 32: numbers of every size, infinities, NaNs.
+        // All 16-bit patterns, then random 32-bit patterns: numbers of every size, infinities, NaNs.
         std::vector<uint16_t> patterns(65536);
         for (size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<uint16_t>(i);
         std::vector<float> all(patterns.size());
@@ -158,7 +158,7 @@ TEST_CASE("the GPU narrows and widens as the CPU does", "[cuda][gpu]") {
     }
 }
 
-TEST_CASE("an array larger than the piece that is converted at once is converted whole", "[cuda][gpu]") {
+TEST_CASE("an array larger than the conversion buffer is converted completely", "[cuda][gpu]") {
     const auto device = open_gpu();
     if (!device) return;
     std::vector<float> values((16 << 20) + 12345);
@@ -183,7 +183,7 @@ struct Arguments {
     float shift;
 };
 
-// y = x + 1 over 1000 elements with this much dynamic shared memory.
+// y = x + 1 over 1000 elements with `bytes` of dynamic shared memory.
 Outcome<Plan> plan_of(cuda::Device& device, const Arrays& inputs, int64_t shared_bytes, Storage storage) {
     const Parameters parameters;
     const PlanRequest request{.family = plan_family(),
@@ -229,7 +229,7 @@ TEST_CASE("a plan computes on the GPU, with as much shared memory as a block can
     }
 }
 
-TEST_CASE("a launch that the driver refuses is named with its grid and block", "[cuda][gpu]") {
+TEST_CASE("an error of a refused launch has its grid and block", "[cuda][gpu]") {
     Workshop workshop;
     workshop.write("kernels/add.cu", add);
     const auto device = open_gpu(workshop.options());
@@ -251,7 +251,7 @@ TEST_CASE("a launch that the driver refuses is named with its grid and block", "
     CHECK_FALSE(device->wait());
 }
 
-// What a kernel that breaks its context does to the process.
+// The effect of a kernel that breaks its context on the process.
 void check_fatal(const char* text, const char* name) {
     Workshop workshop;
     workshop.write("kernels/bad.cu", text);
@@ -284,7 +284,7 @@ TEST_CASE("child: an illegal access is fatal", "[.child]") {
                 "CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
-TEST_CASE("a kernel that breaks its context costs its process, and no other", "[cuda][gpu]") {
+TEST_CASE("a kernel that breaks its context affects only its process", "[cuda][gpu]") {
     if (!open_gpu()) return;
     for (const char* test : {"child: a trap is fatal", "child: an illegal access is fatal"}) {
         const std::string output = ChildProcess("", test).output();

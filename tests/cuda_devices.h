@@ -11,13 +11,13 @@
 #include "tests/catch.h"
 #include "tests/run_family.h"
 
-// The devices of the tests of kernels: one of each chip in theory, and the GPU, for all test cases.
+// The devices for tests of kernels, shared by all test cases: one theoretical device per chip, and the GPU.
 namespace sawtooth {
 
-// Cubins are kept in the build folder: a second run of the tests compiles nothing.
+// Cubins are cached in the build folder: a second run of the tests compiles nothing.
 inline cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
 
-// A chip in theory; null where NVRTC is missing, which is said.
+// A theoretical device; prints a note and returns null if NVRTC is missing.
 inline cuda::Device* theory(const std::string& architecture) {
     if (const auto version = cuda::compiler_version(); !version) {
         say_skipped(version.error().text);
@@ -29,7 +29,7 @@ inline cuda::Device* theory(const std::string& architecture) {
     return device.get();
 }
 
-// The GPU; null where there is none, which is said.
+// The GPU; prints a note and returns null if there is none.
 inline cuda::Device* gpu() {
     static Outcome<std::unique_ptr<cuda::Device>> device = [] {
         const auto version = cuda::compiler_version();
@@ -53,8 +53,8 @@ inline Plan plan_on_device(cuda::Device& device, const Family& family, const std
     return std::move(*plan);
 }
 
-// Twice over the same plan, so that what a run leaves behind cannot help the next, in the way in which the
-// plan's launches follow one another.
+// Runs the same plan twice, with its way to launch, so that data left by one run cannot hide an error of the
+// next.
 inline Arrays run_on_device(cuda::Device& device, const Family& family, const std::string& variant,
                             const Parameters& parameters, const Arrays& inputs, int repeats = 2) {
     const Plan plan = plan_on_device(device, family, variant, parameters, inputs);
@@ -72,7 +72,7 @@ inline Arrays run_on_device(cuda::Device& device, const Family& family, const st
     return first;
 }
 
-// What every compiled launch must say of itself.
+// Checks the description of a compiled launch.
 inline void check_compiled(const LaunchInfo& info, const Chip& chip, int64_t most_spill_bytes) {
     INFO(info.name);
     REQUIRE(info.resources);

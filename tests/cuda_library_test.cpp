@@ -12,7 +12,7 @@ namespace {
 
 using namespace sawtooth;
 
-// While it lives an environment variable has another value.
+// Sets an environment variable during its lifetime.
 class Environment {
   public:
     Environment(const char* name, const std::string& value) : name_(name) {
@@ -37,7 +37,7 @@ cuda::LibraryWanted wanted(std::string file, bool in_toolkit = true) {
     return {"word", "the library", {std::move(file)}, in_toolkit, "install it"};
 }
 
-// A library that every system has; "" where it is not where it usually is.
+// A library of every system; "" if it is not in its usual place.
 std::string library_of_mathematics() {
     for (const char* folder : {"/lib/x86_64-linux-gnu", "/lib64", "/usr/lib", "/lib/aarch64-linux-gnu"})
         if (const std::string path = std::string(folder) + "/libm.so.6"; std::filesystem::exists(path))
@@ -45,13 +45,13 @@ std::string library_of_mathematics() {
     return "";
 }
 
-TEST_CASE("a library that is nowhere is an error that says what to do", "[cuda]") {
+TEST_CASE("a missing library is an error with a remedy", "[cuda]") {
     const auto library = cuda::open_library(wanted("libsawtooth_none.so.9"));
     REQUIRE_FALSE(library);
     CHECK(library.error().text == "the library was not found: install it");
 }
 
-TEST_CASE("a library is found where the loader looks, and its symbols are", "[cuda]") {
+TEST_CASE("a library and its symbols are found in the loader's paths", "[cuda]") {
     const auto library = cuda::open_library(wanted("libm.so.6", false));
     REQUIRE(library);
     CHECK(library->symbol("cos") != nullptr);
@@ -87,14 +87,14 @@ TEST_CASE("a library is found in the folders of a toolkit", "[cuda]") {
     }
 }
 
-TEST_CASE("a library that is damaged is an error with the loader's words", "[cuda]") {
+TEST_CASE("a damaged library is an error with the loader's message", "[cuda]") {
     TemporaryFolder toolkit;
     std::filesystem::create_directories(toolkit.file("lib64"));
     put(toolkit.file("lib64/libsawtooth_test.so"), "no library");
     const Environment home("CUDA_HOME", toolkit.path());
     const auto library = cuda::open_library(wanted("libsawtooth_test.so"));
     REQUIRE_FALSE(library);
-    CHECK(library.error().text.starts_with("the library cannot be opened ("));
+    CHECK(library.error().text.starts_with("the library could not be opened ("));
     CHECK(contains(library.error().text, "libsawtooth_test.so"));
     CHECK(library.error().text.ends_with("): install it"));
 }
@@ -115,10 +115,9 @@ TEST_CASE("child: without NVRTC nothing compiles and it is said why", "[.child]"
 TEST_CASE("child: without a driver there is no device and it is said why", "[.child]") {
     const auto found = cuda::find_driver();
     REQUIRE_FALSE(found);
-    CHECK(
-        found.error().text ==
-        "the CUDA driver (libcuda.so.1) is hidden by SAWTOOTH_WITHOUT: install NVIDIA's driver of CUDA 12 or "
-        "newer on a machine with an NVIDIA GPU, or run on the CPU");
+    CHECK(found.error().text ==
+          "the CUDA driver (libcuda.so.1) is hidden by SAWTOOTH_WITHOUT: install NVIDIA's driver for CUDA 12 "
+          "or newer on a machine with an NVIDIA GPU, or use the CPU");
     const auto device = cuda::Device::open(0, {});
     REQUIRE_FALSE(device);
     CHECK(device.error().text == found.error().text);
@@ -130,15 +129,14 @@ TEST_CASE("child: without a driver there is no device and it is said why", "[.ch
 TEST_CASE("child: a driver that lacks calls is too old", "[.child]") {
     const auto found = cuda::find_driver();
     REQUIRE_FALSE(found);
-    CHECK(found.error().text.starts_with(
-        "the CUDA driver has no cuInit, it is too old: install NVIDIA's driver"));
+    CHECK(found.error().text.starts_with("the CUDA driver is too old (no cuInit): install NVIDIA's driver"));
     CHECK_FALSE(cuda::Device::open(0, {}));
 }
 
-TEST_CASE("a driver that is too old is told in words", "[cuda]") {
+TEST_CASE("an old driver is an error with a remedy", "[cuda]") {
     const std::string math = library_of_mathematics();
     if (math.empty()) return say_skipped("no libm.so.6 where it usually is");
-    // One that has none of the calls.
+    // A library without any of the calls.
     TemporaryFolder folder;
     std::filesystem::create_symlink(math, folder.file("libcuda.so.1"));
     const std::string output =
@@ -148,7 +146,7 @@ TEST_CASE("a driver that is too old is told in words", "[cuda]") {
     CHECK(output.ends_with("exit 0"));
 }
 
-TEST_CASE("a hidden NVRTC and a hidden driver are told in words", "[cuda]") {
+TEST_CASE("a hidden NVRTC and a hidden driver are errors with a remedy", "[cuda]") {
     ChildProcess nvrtc("SAWTOOTH_WITHOUT=nvrtc", "child: without NVRTC nothing compiles and it is said why");
     ChildProcess driver("SAWTOOTH_WITHOUT=cupti,driver",
                         "child: without a driver there is no device and it is said why");

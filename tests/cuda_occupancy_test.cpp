@@ -19,7 +19,7 @@ TEST_CASE("chips are found by their architecture with or without its letter", "[
     CHECK(cuda::known_chips().size() == 6);
 }
 
-TEST_CASE("an unknown architecture is a usage error that names those that are known", "[cuda]") {
+TEST_CASE("an unknown architecture is a usage error that lists the known ones", "[cuda]") {
     for (const char* wrong : {"", "sm_75", "sm_9", "sm_80b", "90", "sm_900"}) {
         const auto chip = cuda::chip_of(wrong);
         INFO(wrong);
@@ -29,7 +29,7 @@ TEST_CASE("an unknown architecture is a usage error that names those that are kn
     }
 }
 
-TEST_CASE("theoretical occupancy is that of the rules worked out by hand", "[cuda]") {
+TEST_CASE("theoretical occupancy equals values computed by hand", "[cuda]") {
     // 65536 / (32 registers * 128 threads) = 16 blocks of 4 warps: all 64 warps.
     CHECK(*on("sm_90a", 128, 32).theoretical == 1.0);
     CHECK(on("sm_90a", 128, 32).limiter == "warps");
@@ -37,15 +37,15 @@ TEST_CASE("theoretical occupancy is that of the rules worked out by hand", "[cud
     // 64 registers: 8 blocks of 8 a warp's 2048 registers, 32 of 64 warps.
     CHECK(*on("sm_90a", 128, 64).theoretical == 0.5);
     CHECK(on("sm_90a", 128, 64).limiter == "registers");
-    // 33 registers are given out as 40 (256 a warp at a time): 65536 / 1280 = 51 warps, 12 of each quarter of
-    // the multiprocessor, so 12 blocks of 4.
+    // 33 registers are allocated as 40 (256 per warp at a time): 65536 / 1280 = 51 warps, 12 for each quarter
+    // of the SM, so 12 blocks of 4.
     CHECK(*on("sm_90a", 128, 33).theoretical == 0.75);
     // 64 KiB and the reserved 1 KiB go 3 times into 228 KiB: 3 blocks of 8 warps.
     CHECK(*on("sm_90a", 256, 32, 64 * 1024).theoretical == 24.0 / 64);
     CHECK(on("sm_90a", 256, 32, 64 * 1024).limiter == "shared memory");
     // The same into 100 KiB: once, of 48 warps.
     CHECK(*on("sm_89", 256, 32, 64 * 1024).theoretical == 8.0 / 48);
-    // One warp a block: no more than 32 blocks on sm_90, 16 on sm_86.
+    // One warp per block: at most 32 blocks on sm_90, 16 on sm_86.
     CHECK(*on("sm_90a", 32, 16).theoretical == 0.5);
     CHECK(on("sm_90a", 32, 16).limiter == "blocks");
     CHECK(*on("sm_86", 32, 16).theoretical == 16.0 / 48);
@@ -56,7 +56,7 @@ TEST_CASE("theoretical occupancy is that of the rules worked out by hand", "[cud
     CHECK(*on("sm_80", 33, 16).theoretical == 1.0);
 }
 
-TEST_CASE("what no multiprocessor can hold has an occupancy of 0", "[cuda]") {
+TEST_CASE("a block that does not fit on an SM has an occupancy of 0", "[cuda]") {
     CHECK(*on("sm_89", 256, 32, 100 * 1024).theoretical == 0);
     CHECK(on("sm_89", 256, 32, 100 * 1024).limiter == "does not fit");
     CHECK(on("sm_89", 256, 32, 100 * 1024).blocks == 0);
@@ -65,7 +65,7 @@ TEST_CASE("what no multiprocessor can hold has an occupancy of 0", "[cuda]") {
     CHECK(*on("sm_90a", 2048, 16).theoretical == 0);
 }
 
-TEST_CASE("a chip that the rules do not know yet has no theoretical occupancy", "[cuda]") {
+TEST_CASE("an unknown chip has no theoretical occupancy", "[cuda]") {
     Chip future = *cuda::chip_of("sm_100");
     future.compute_capability = 990;
     CHECK_FALSE(cuda::theoretical_occupancy(future, 128, {32, 0, 0}).theoretical);

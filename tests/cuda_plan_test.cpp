@@ -104,7 +104,7 @@ TEST_CASE("a plan without a GPU counts memory and has the resources of its launc
     CHECK_FALSE(queue.error.empty());
 }
 
-TEST_CASE("an edited kernel is compiled anew by the same device", "[cuda]") {
+TEST_CASE("an edited kernel is recompiled by the same device", "[cuda]") {
     if (without_compiler()) return;
     Built built;
     CHECK(built.plan(false, Storage::f32));
@@ -113,7 +113,7 @@ TEST_CASE("an edited kernel is compiled anew by the same device", "[cuda]") {
     CHECK(built.compilations == 2);
 }
 
-TEST_CASE("what a device would refuse is an error of the plan", "[cuda]") {
+TEST_CASE("a launch that a device would refuse is an error of the plan", "[cuda]") {
     Built built("sm_89");
     const auto error_of = [&](Extent grid, int64_t threads, int64_t shared_bytes) {
         const auto plan = built.plan(true, Storage::f32, grid, threads, shared_bytes);
@@ -137,7 +137,7 @@ TEST_CASE("what a device would refuse is an error of the plan", "[cuda]") {
         "tile");
 }
 
-TEST_CASE("the first failure of a plan is what it returns", "[cuda]") {
+TEST_CASE("a plan returns its first failure", "[cuda]") {
     if (without_compiler()) return;
     Built built;
     const PlanRequest request = built.request(false);
@@ -149,7 +149,7 @@ TEST_CASE("the first failure of a plan is what it returns", "[cuda]") {
     CHECK(plan.error().text == "kernels/add.cu has no kernel subtract (extern \"C\" __global__)");
 }
 
-TEST_CASE("errors after which a process is lost are told from others", "[cuda]") {
+TEST_CASE("fatal errors are distinguished from others", "[cuda]") {
     CHECK(
         cuda::is_fatal(Error::failure("cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access")));
     CHECK(cuda::is_fatal(

@@ -1,5 +1,5 @@
-// Products of a warp (kernels/cuda/device/products.cuh): every precision compiles for every chip, and gives
-// what a product in double gives.
+// Products of a warp (kernels/cuda/device/products.cuh): every precision compiles for every chip and agrees
+// with a product in double.
 
 #include <cmath>
 #include <random>
@@ -14,8 +14,8 @@ namespace {
 using namespace sawtooth;
 
 // One warp: to[0] = left[0] right by multiply, to[1] and to[2] = left[0] right and left[1] right by
-// multiply_both. left [2, 16, INNER], to [3, 16, COLUMNS]; right [INNER, COLUMNS], or transposed where it
-// lies in columns.
+// multiply_both. left [2, 16, INNER], to [3, 16, COLUMNS]; right [INNER, COLUMNS], or transposed if it is
+// stored in columns.
 const char* const text = R"(
 #include "kernels/cuda/device/tiles.cuh"
 using namespace sawtooth::device;
@@ -137,8 +137,8 @@ std::vector<float> multiply_on(cuda::Device& device, const cuda::Source& source,
     return to;
 }
 
-// How many numbers lie further from the product in double than its roundings allow: those of both factors,
-// and of `inner` sums, which tensor cores cut off at 23 bits rather than round.
+// The number of results further from the product in double than roundings allow: those of both factors, and
+// of `inner` sums, which tensor cores truncate to 23 bits.
 int count_wrong(const Factors& factors, const std::vector<float>& got, double rounding) {
     const double of_factors = 2 * rounding + rounding * rounding, of_sums = inner * std::exp2(-22);
     int wrong = 0;
@@ -158,7 +158,7 @@ int count_wrong(const Factors& factors, const std::vector<float>& got, double ro
     return wrong;
 }
 
-TEST_CASE("products of a warp are those in double, up to the rounding of their precision", "[cuda][gpu]") {
+TEST_CASE("products of a warp agree with double up to the rounding of their precision", "[cuda][gpu]") {
     if (without_compiler()) return;
     const Products products;
     const auto device = cuda::Device::open(0, products.options);
@@ -166,7 +166,7 @@ TEST_CASE("products of a warp are those in double, up to the rounding of their p
     std::mt19937 random(7);
     std::uniform_int_distribution<int> whole(-8, 8);
     std::normal_distribution<float> normal;
-    // Small whole numbers are exact in every precision: a wrong place in a tile shows as a wrong number.
+    // Small integers are exact in every precision: a wrong position in a tile gives a wrong number.
     const Factors exact([&] { return static_cast<float>(whole(random)); });
     const Factors rounded([&] { return normal(random); });
     for (const Precision& precision : precisions)
@@ -177,7 +177,7 @@ TEST_CASE("products of a warp are those in double, up to the rounding of their p
             CHECK(count_wrong(exact, whole_numbers, 0) == 0);
             const auto numbers = multiply_on(**device, source, rounded, in_rows);
             CHECK(count_wrong(rounded, numbers, precision.rounding) == 0);
-            // Alone or with another left factor: the same bits.
+            // With one or two left factors: the same bits.
             CHECK(std::equal(numbers.begin(), numbers.begin() + rows * columns,
                              numbers.begin() + rows * columns));
         }

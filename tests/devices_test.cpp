@@ -1,4 +1,4 @@
-// What the program says of its devices, with each library hidden in turn, and where a Request runs then.
+// The devices that the program reports with each library hidden in turn, and where a Request then runs.
 
 #include "app/engine/devices.h"
 
@@ -26,7 +26,7 @@ Request small_scan(BackendChoice backend) {
     return request;
 }
 
-// Limits and cubins are kept from one run of the tests to the next.
+// Limits and cubins are cached from one run of the tests to the next.
 constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
 
 Outcome<std::shared_ptr<const Result>> run(const Request& request) { return Runner(kept).run(request, {}); }
@@ -37,17 +37,17 @@ std::string notes_of(const Result& result) {
     return all;
 }
 
-// A GPU could be used here, if nothing were hidden.
+// Whether a GPU would be usable if nothing were hidden.
 bool has_gpu() { return !gpu_problem(); }
 
-TEST_CASE("devices names the processor, and of GPUs what there is or what is missing", "[devices]") {
+TEST_CASE("devices shows the processor and the GPUs, or what is missing", "[devices]") {
     Devices devices = find_devices();
     CHECK_FALSE(devices.cpu.name.empty());
     CHECK(devices.cpu.cores > 0);
     CHECK(devices.gpus.empty() == !devices.driver.has_value());
     CHECK(devices.gpu_reason.empty() == has_gpu());
     CHECK(devices.toolkit_reason.empty() == devices.toolkit.has_value());
-    CHECK_FALSE(devices.counters_allowed);  // not tried yet
+    CHECK_FALSE(devices.counters_allowed);  // not tested yet
     CHECK_FALSE(devices.counters_reason.empty());
     try_counters(devices);
     CHECK(devices.counters_allowed == devices.counters_reason.empty());
@@ -86,7 +86,7 @@ TEST_CASE("child: theory", "[.child]") {
     std::cout << (*ran)->variants[0].compiled.size() << " compiled\n" << notes_of(**ran) << std::endl;
 }
 
-TEST_CASE("without the driver devices says so, and what to do", "[devices]") {
+TEST_CASE("without a driver, devices says so and what to do", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=driver", "child: devices").output();
     CHECK(contains(words, "\"driver\": null"));
     CHECK(contains(words, "libcuda.so.1"));
@@ -95,7 +95,7 @@ TEST_CASE("without the driver devices says so, and what to do", "[devices]") {
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("without NVRTC devices says so, and what to do", "[devices]") {
+TEST_CASE("without NVRTC, devices says so and what to do", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=nvrtc", "child: devices").output();
     CHECK(contains(words, "\"toolkit\": null"));
     CHECK(contains(words, "\"toolkit_reason\": \"NVRTC"));
@@ -103,7 +103,7 @@ TEST_CASE("without NVRTC devices says so, and what to do", "[devices]") {
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("without CUPTI counters are not allowed, and it is said what that costs", "[devices]") {
+TEST_CASE("without CUPTI counters are not available, and the reason says what is lost", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=cupti", "child: devices").output();
     CHECK(contains(words, "\"allowed\": false"));
     if (has_gpu()) CHECK(contains(words, "libcupti.so"));
@@ -118,22 +118,22 @@ TEST_CASE("backend cuda without the driver or NVRTC is a failure that names it",
     if (has_gpu()) CHECK(contains(no_compiler, "NVRTC"));
 }
 
-TEST_CASE("backend auto without the driver runs on the CPU and says which failed", "[devices]") {
+TEST_CASE("backend auto without a driver runs on the CPU and says why", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=driver", "child: scan on auto").output();
     CHECK(contains(words, "1 thread"));
-    CHECK(contains(words, "backend auto: the CPU, as the CUDA driver (libcuda.so.1)"));
+    CHECK(contains(words, "backend auto: using the CPU, because the CUDA driver (libcuda.so.1)"));
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("without NVRTC a run with --arch still runs, and its theory is missing with the reason",
-          "[devices]") {
+TEST_CASE("without NVRTC a run with --arch still runs and notes why nothing was compiled", "[devices]") {
     const std::string words = ChildProcess("SAWTOOTH_WITHOUT=nvrtc", "child: theory").output();
     CHECK(contains(words, "0 compiled"));
-    CHECK(contains(words, "no theory for sm_90a: NVRTC"));
+    CHECK(contains(words, "could not compile for sm_90a: NVRTC"));
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("with --arch every variant's CUDA form is compiled beside the run", "[devices][cuda]") {
+TEST_CASE("with --arch the CUDA implementation of every variant is compiled beside the run",
+          "[devices][cuda]") {
     if (without_compiler()) return;
     Request request = small_scan(BackendChoice::cpu);
     request.variants.clear();
@@ -171,10 +171,10 @@ TEST_CASE("a compilation is announced with its file", "[devices][cuda]") {
     });
     REQUIRE(ran);
     CHECK(contains(said, "compiling kernels/scan/lookback"));
-    CHECK(contains(said, "(first time, then kept)"));
+    CHECK(contains(said, "(first time only)"));
 }
 
-TEST_CASE("launches are announced as timed, references and comparisons are not", "[devices]") {
+TEST_CASE("progress of launches is timed, that of references and comparisons is not", "[devices]") {
     bool timed_launch = false;
     const auto ran =
         Runner(kept).run(small_scan(BackendChoice::cpu), {}, [&](const Progress& progress, auto) {

@@ -50,7 +50,7 @@ TEST_CASE("sizes come from arrays unless they were set, and a contradiction is r
         CHECK(refused.error().text.find(word) != std::string::npos);
 }
 
-TEST_CASE("arrays that disagree, and names that no input has, are refused with the place", "[engine]") {
+TEST_CASE("contradictory arrays and unknown names are refused with the array", "[engine]") {
     Request request = scan_request({{"op", "linear"}});
     request.input = "in.npz";
     const auto text = [&](const Arrays& given) {
@@ -74,7 +74,7 @@ TEST_CASE("arrays that the operator does not use are ignored", "[engine]") {
     CHECK(find(configuration->given, "a") == nullptr);
 }
 
-TEST_CASE("names and values that are not accepted are refused with those that are", "[engine]") {
+TEST_CASE("wrong names and values are refused with the accepted ones", "[engine]") {
     const auto text = [](const Request& request) {
         const auto outcome = configure(request, {});
         REQUIRE_FALSE(outcome);
@@ -90,11 +90,11 @@ TEST_CASE("names and values that are not accepted are refused with those that ar
     request.preset = "huge";
     CHECK(text(request).find("paper") != std::string::npos);
     request = scan_request();
-    request.family = "btp";  // its schema stands, its kernels do not
+    request.family = "btp";  // it has a schema but no kernels
     CHECK(text(request).find("scan") != std::string::npos);
 }
 
-TEST_CASE("one input given leaves the generated others as they were", "[engine]") {
+TEST_CASE("a given input does not change the generated ones", "[engine]") {
     const auto all = configure(
         scan_request(
             {{"op", "linear"}, {"batch", int64_t{2}}, {"length", int64_t{5}}, {"channels", int64_t{3}}}),
@@ -108,7 +108,7 @@ TEST_CASE("one input given leaves the generated others as they were", "[engine]"
     CHECK(find(mixed, "x")->as<float>()[4] == 4);
 }
 
-TEST_CASE("inputs are rounded to the dtype before anything sees them", "[engine]") {
+TEST_CASE("inputs are rounded to the dtype first", "[engine]") {
     const auto configuration = configure(scan_request({{"dtype", "bf16"}}), {});
     REQUIRE(configuration);
     const Arrays inputs = *make_inputs(*configuration, 1, {});
@@ -119,7 +119,7 @@ TEST_CASE("inputs are rounded to the dtype before anything sees them", "[engine]
     }
 }
 
-TEST_CASE("errors are reported three ways, values that are not finite apart", "[engine]") {
+TEST_CASE("errors are reported in three ways, non-finite values separately", "[engine]") {
     Array output = ramp("y", {1, 3, 2});
     Array reference = Array::uninitialised("y", Dtype::f64, {1, 3, 2});
     for (size_t i = 0; i < 6; ++i) reference.as<double>()[i] = static_cast<double>(i);
@@ -139,7 +139,7 @@ TEST_CASE("errors are reported three ways, values that are not finite apart", "[
     CHECK_FALSE(compare(ramp("y", {1, 3, 2}), reference, 1).rel_l2);
 }
 
-TEST_CASE("a run gives outputs, errors, times and launches of every variant", "[engine]") {
+TEST_CASE("a run returns outputs, errors, times and launches of every variant", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     const auto outcome = runner.run(scan_request(), {}, [&](const Progress& progress, auto) {
@@ -160,15 +160,22 @@ TEST_CASE("a run gives outputs, errors, times and launches of every variant", "[
     }
     REQUIRE(result.ceilings);
     CHECK(result.ceilings->copy_bytes_per_second > 0);
-    // Kept with date and processor: another runner finds them in the folder.
+    REQUIRE(result.copy);
+    CHECK(result.copy->bytes == result.work.bytes);
+    CHECK(result.copy->us > 0);
+    // Measured once: the same size has the same time, to the last bit.
+    const auto again = runner.run(result.request, {});
+    REQUIRE(again);
+    CHECK((*again)->copy->us == result.copy->us);
+    // Cached with date and processor: another runner finds them in the folder.
     Runner other(folder.path());
     CHECK(other.ceilings(2, {}).copy_bytes_per_second == result.ceilings->copy_bytes_per_second);
 }
 
-TEST_CASE("outputs and errors come once before times, and are those of the complete result", "[engine]") {
+TEST_CASE("outputs and errors come once before times and equal those of the complete result", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    // memory stores boundaries in the run that is shown, and not in those that are timed.
+    // memory stores boundaries in the displayed run but not in timed runs.
     Request request;
     request.family = GENERATE("scan", "memory");
     request.repeats = 2;
@@ -207,7 +214,7 @@ TEST_CASE("outputs and errors come once before times, and are those of the compl
     for (const char* hop : {"inputs", "reference", "plans", "sequential"}) CHECK(has_hop(hop));
 }
 
-TEST_CASE("a run is stopped between its outputs and its times", "[engine]") {
+TEST_CASE("a run can be stopped between its outputs and its times", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     std::stop_source source;
@@ -218,7 +225,7 @@ TEST_CASE("a run is stopped between its outputs and its times", "[engine]") {
     CHECK(outcome.error().kind == Error::Kind::cancelled);
 }
 
-TEST_CASE("the reference is kept while the inputs are the same", "[engine]") {
+TEST_CASE("the reference is cached while the inputs are the same", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     const auto reference_of = [&](const Request& request) {
@@ -229,7 +236,7 @@ TEST_CASE("the reference is kept while the inputs are the same", "[engine]") {
     CHECK(reference_of(scan_request({{"length", int64_t{100}}})) != first);
 }
 
-TEST_CASE("memory is asked for before it is taken and refused with both figures", "[engine]") {
+TEST_CASE("memory is checked before it is allocated and refused with both sizes", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     Request request = scan_request({{"batch", int64_t{4096}}, {"length", int64_t{1} << 26}});
@@ -242,7 +249,7 @@ TEST_CASE("memory is asked for before it is taken and refused with both figures"
     CHECK(free_memory_bytes() > 0);
 }
 
-TEST_CASE("a time limit ends a run with words that name it", "[engine]") {
+TEST_CASE("a time limit ends a run with an error that names it", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     Request request = scan_request({{"length", int64_t{1} << 18}, {"channels", int64_t{64}}});
@@ -264,7 +271,7 @@ TEST_CASE("a stopped run is cancelled", "[engine]") {
     CHECK(outcome.error().exit_code() == 130);
 }
 
-TEST_CASE("an input that changed on disk is read anew, and an output can be an input", "[engine]") {
+TEST_CASE("an input that changed on disk is read again, and an output can be an input", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     Request request = scan_request();
@@ -279,7 +286,7 @@ TEST_CASE("an input that changed on disk is read anew, and an output can be an i
     CHECK(outcome.error().exit_code() == 2);
 }
 
-TEST_CASE("cells that a check refuses are results with their reason", "[engine]") {
+TEST_CASE("refused cells are results with their reason", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     const Sweep sweep{
@@ -298,7 +305,7 @@ TEST_CASE("cells that a check refuses are results with their reason", "[engine]"
     CHECK(runner.sweep(wrong, {}).error().text.find("one or two") != std::string::npos);
 }
 
-// Events of the engine until one of a kind and ticket comes.
+// Takes events of the engine until one of this kind and ticket comes.
 Event wait_for(Engine& engine, uint64_t ticket, Event::Kind kind, std::vector<Event>* all = nullptr) {
     for (int round = 0; round < 3000; ++round) {
         for (Event& event : engine.take_events()) {
@@ -326,7 +333,7 @@ TEST_CASE("the newest Request wins and its figures come with the result", "[engi
     CHECK_FALSE(done.figures->empty());
     int complete = 0;
     for (const Event& event : events) complete += event.kind == Event::Kind::result && event.result->complete;
-    CHECK(complete <= 3);  // those that waited were replaced, not run
+    CHECK(complete <= 3);  // waiting ones were replaced, not run
     CHECK(wakes > 0);
 }
 
@@ -334,7 +341,7 @@ TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") 
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});
     Request longer = scan_request();
-    longer.repeats = 1000000;  // it never comes to its end
+    longer.repeats = 1000000;  // it never finishes
     const uint64_t running = engine.run(longer, {});
     std::vector<Event> events;
     for (int round = 0; round < 3000 && events.empty(); ++round) {
@@ -365,7 +372,7 @@ TEST_CASE("a failure is an event and the engine goes on", "[engine]") {
     CHECK(wait_for(engine, good, Event::Kind::result).result->complete);
 }
 
-TEST_CASE("a Request that waits is cancelled with the one that runs", "[engine]") {
+TEST_CASE("a waiting Request is cancelled with the running one", "[engine]") {
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});
     Request longer = scan_request({{"length", int64_t{1} << 16}});
@@ -405,8 +412,7 @@ TEST_CASE("a sweep runs in the background, yields to Requests and can be cancell
     CHECK(engine.take_events().empty());
 }
 
-TEST_CASE("another range in sight and other figure parameters make figures anew and run nothing",
-          "[engine]") {
+TEST_CASE("another visible range and other figure parameters only make new figures", "[engine]") {
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});
     const uint64_t run = engine.run(scan_request(), {});
@@ -422,7 +428,7 @@ TEST_CASE("another range in sight and other figure parameters make figures anew 
     CHECK(std::get<Line>(output.marks.front()).x.front() == 99);
 }
 
-TEST_CASE("every figure sweep of a family gives figures from its cells", "[engine]") {
+TEST_CASE("every figure sweep of a family makes figures from its cells", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     const auto result = runner.run(scan_request({{"length", int64_t{256}}}), {});

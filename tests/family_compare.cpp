@@ -8,8 +8,8 @@
 namespace sawtooth {
 namespace {
 
-// Roundings of f32 beyond those that the perturbed inputs stand for, relative to a sequence's norm: sums of a
-// few hundred terms come to some 1e-6.
+// Roundings of f32 beyond those of the perturbed inputs, relative to the norm of a sequence: sums of a few
+// hundred terms reach about 1e-6.
 constexpr double rounding_f32 = 1e-5;
 constexpr double times_moved = 8;
 
@@ -25,7 +25,7 @@ bool is_finite(std::complex<double> value) {
     return std::isfinite(value.real()) && std::isfinite(value.imag());
 }
 
-// Of one sequence, over its elements: squares.
+// Sums of squares over the elements of one sequence.
 struct Sums {
     int64_t elements = 0;
     double wanted = 0, off = 0, moved = 0;
@@ -85,8 +85,8 @@ Arrays perturbed(const Arrays& inputs, double share, uint64_t seed) {
 
 namespace {
 
-// The outputs of `inputs`, and how far several perturbations move them, in the mean: one alone may cancel by
-// chance.
+// The outputs of `inputs`, and the mean distance that several perturbations move them: a single one could
+// cancel by chance.
 template <class Outputs>
 Wanted wanted_of(const Arrays& inputs, double share, Outputs&& outputs) {
     constexpr int draws = 4;
@@ -139,9 +139,9 @@ Rounding rounding_of(const Parameters& parameters, Backend backend) {
     if (is_narrow(parameters, Storage::f16)) rounding.outputs += 0x1p-11;
     if (is_narrow(parameters, Storage::bf16)) rounding.outputs += 0x1p-8;
     if (backend == Backend::cpu || !parameters.has("precision")) return rounding;
-    // A factor of a tensor-core product keeps 11 or 8 bits. Keys, values, errors, weights and states are all
-    // rounded to that on the way to an output, some of them twice, and terms that cancel leave the rounding
-    // of larger ones: eight of them.
+    // A factor of a tensor-core product keeps 11 or 8 bits. Keys, values, errors, weights and states are
+    // rounded to that on the way to an output, some of them twice, and cancelling terms leave the rounding of
+    // larger ones: eight roundings.
     constexpr double roundings = 8;
     const double unit = parameters.is("precision", "bf16")  ? 0x1p-8
                         : parameters.is("precision", "f32") ? 0
@@ -151,7 +151,7 @@ Rounding rounding_of(const Parameters& parameters, Backend backend) {
 }
 
 std::vector<bool> wild_sequences(const Family& family, const Parameters& parameters, const Wanted& wanted) {
-    const double most = is_narrow(parameters, Storage::f16) ? 6e4 : 1e18;  // squares are f32 too
+    const double most = is_narrow(parameters, Storage::f16) ? 6e4 : 1e18;  // squares must fit in f32 too
     const std::string batch = batch_axis(family);
     std::vector<bool> wild(batch.empty() ? 1 : static_cast<size_t>(parameters.integer(batch)));
     for (size_t a = 0; a < wanted.outputs.size(); ++a) {
@@ -178,7 +178,7 @@ Comparison compare(const Family& family, const Array& got, const Array& wanted, 
         const auto sequence = static_cast<size_t>(sequences.of(i));
         if (sequences.there && wild[sequence]) continue;
         if (!is_finite(should)) {
-            // What is not finite must not be swallowed either, where every perturbation leaves it so.
+            // Non-finite values must also be reproduced, if every perturbation keeps them.
             if (is_finite(is) && sequences.there) {
                 result.worst = INFINITY;
                 result.words = got.name + " is finite at " + std::to_string(i) + ", where it should not be";

@@ -20,7 +20,7 @@ bool is_accepted(const Family& family, const Variant& variant, const Parameters&
     return !(family.check && family.check(parameters)) && !variant.refusal(parameters, chip);
 }
 
-// What compiling the setting would show: values of parameters, and the forms of the variant's launches.
+// What compiling the setting covers: parameter values, and the launches of the variant.
 Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device, bool thorough) {
     const std::string who = setting.variant->name + ": ";
     Facts facts;
@@ -39,7 +39,7 @@ Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Devic
     return facts;
 }
 
-// The defaults, and what differs from them in one choice, flag, list or dimension, or in two dimensions that
+// The defaults, and settings that differ in one choice, flag, list or dimension, or in two dimensions that
 // are 1.
 std::vector<Settings> near_defaults(const Family& family) {
     std::vector<Settings> all = {{}};
@@ -98,7 +98,7 @@ std::vector<Value> tiling_values(const Parameter& row) {
     return values;
 }
 
-// Always the setting that shows most of what is not yet shown.
+// Always picks the setting that covers most of what is still missing.
 std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device, bool thorough) {
     std::vector<Candidate> candidates;
     for (const Variant& variant : family.variants) {

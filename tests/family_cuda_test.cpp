@@ -1,5 +1,5 @@
-// What holds for every family, variant and setting in CUDA: of plans in theory, which need no GPU, and of
-// what kernels compute where there is one.
+// Properties of every family, variant and setting in CUDA: of plans on theoretical devices, which need no
+// GPU, and of kernel results if there is one.
 
 #include <iostream>
 #include <map>
@@ -19,7 +19,7 @@ Plan plan_in_theory(cuda::Device& device, const Family& family, const CoveringSe
     return plan_on_device(device, family, setting.variant->name, setting.parameters, inputs, dry);
 }
 
-// How many kernels compiled for the device's chip; none was known before where the cubins are not yet kept.
+// The number of kernels compiled for the chip of the device, from the cache or not.
 int64_t check_compiled(cuda::Device& device, const Family& family,
                        const std::vector<CoveringSetting>& settings) {
     int64_t kernels = 0;
@@ -31,7 +31,7 @@ int64_t check_compiled(cuda::Device& device, const Family& family,
         CHECK(device.warnings() == "");
         std::shared_ptr<const LaunchInfo> last;
         for (const Launch& launch : plan.launches) {
-            if (std::exchange(last, launch.info) == launch.info) continue;  // a launch a token
+            if (std::exchange(last, launch.info) == launch.info) continue;  // one launch per token
             check_compiled(*launch.info, device.chip(), INT64_MAX);
             ++kernels;
         }
@@ -74,7 +74,8 @@ TEST_CASE("every combination of tiling values compiles for every chip", "[.tilin
     });
 }
 
-TEST_CASE("launches on CUDA are what they say and give what the CPU gives", "[family][random][cuda]") {
+TEST_CASE("launches on CUDA match their descriptions and give the results of the CPU",
+          "[family][random][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     for_every_family("described launches", device->chip(), nullptr, {}, [&](RandomCase& drawn) {
@@ -92,7 +93,7 @@ Runs on_gpu(cuda::Device& device) {
             }};
 }
 
-TEST_CASE("every variant gives on CUDA what it gives on the CPU", "[family][random][cuda][gpu]") {
+TEST_CASE("every variant gives the same results on CUDA and on the CPU", "[family][random][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     for_every_family("CUDA against CPU", device->chip(), nullptr, {}, [&](RandomCase& drawn) {
@@ -105,16 +106,15 @@ TEST_CASE("every variant gives on CUDA what it gives on the CPU", "[family][rand
     });
 }
 
-TEST_CASE("what is not finite spoils on CUDA only what it spoils in the reference",
-          "[family][random][cuda][gpu]") {
+TEST_CASE("non-finite values spread on CUDA only as far as in the reference", "[family][random][cuda][gpu]") {
     if (cuda::Device* const device = gpu()) check_strange_numbers(on_gpu(*device));
 }
 
-TEST_CASE("sequences of a batch do not touch each other on CUDA", "[family][random][cuda][gpu]") {
+TEST_CASE("sequences of a batch are independent on CUDA", "[family][random][cuda][gpu]") {
     if (cuda::Device* const device = gpu()) check_separate_sequences(on_gpu(*device));
 }
 
-TEST_CASE("nothing that comes later changes on CUDA what is earlier", "[family][random][cuda][gpu]") {
+TEST_CASE("later positions do not change earlier ones on CUDA", "[family][random][cuda][gpu]") {
     if (cuda::Device* const device = gpu()) check_causal_prefixes(on_gpu(*device), true);
 }
 

@@ -21,14 +21,14 @@ bool is_causal(const Family& family, const Variant&, const Parameters& parameter
     return family.causal(parameters) && parameters.integer(family.sequence_axis) > 1;
 }
 
-// The array that an output of the variant is held against; null where there is none of its shape.
+// The reference of an output of the variant; null if there is none of its shape.
 const Array* find_wanted(const Arrays& wanted, const Variant& variant, const Array& output) {
     const Array* found = find(wanted, variant.name + "/" + output.name);
     if (!found) found = find(wanted, output.name);
     return found && found->shape == output.shape ? found : nullptr;
 }
 
-// The elements that `is_held` names have the same bits; returns how many there are.
+// Checks that the elements selected by `is_held` have the same bits; returns their number.
 int64_t check_same_bits(const Array& got, const Array& wanted, const std::function<bool(int64_t)>& is_held) {
     const auto size = static_cast<size_t>(bytes_of(got.dtype));
     int64_t compared = 0, differing = 0;
@@ -45,10 +45,10 @@ int64_t check_same_bits(const Array& got, const Array& wanted, const std::functi
 
 bool is_sentence(const std::string& text) { return text.size() > 1 && text.back() == '.'; }
 
-// The case's inputs with a number of one of them that is not finite.
+// The inputs of the case with one non-finite number in one array.
 struct Strange {
     Arrays inputs;
-    std::string array;  // of which
+    std::string array;  // the array
     int64_t element = 0;
     std::string words;  // "x[17] = nan"
 };
@@ -68,10 +68,10 @@ Strange with_strange(RandomCase& drawn) {
     return strange;
 }
 
-// The case's inputs with other numbers, NaN or infinity from a position of the sequence axis on.
+// The inputs of the case with other numbers, NaN or infinity from one position of the sequence axis on.
 struct Prefix {
     Arrays inputs;
-    int64_t length = 0;  // positions that stay as they are
+    int64_t length = 0;  // unchanged positions
     std::string words;   // "nan from position 17 on"
 };
 
@@ -111,7 +111,7 @@ Array sequence_of(const Family& family, const Array& array, int64_t sequence) {
     return part;
 }
 
-// What lies along the sequence, with 0 from that position on.
+// Arrays along the sequence, with 0 from that position on.
 Arrays cut(const Family& family, Arrays arrays, int64_t length) {
     arrays = copied(arrays);
     std::erase_if(arrays, [&](const Array& array) {
@@ -145,7 +145,7 @@ bool is_exact(const Family&, const Variant& variant, const Parameters& parameter
 
 void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
                       const Accepts& accepts, const std::function<int64_t(RandomCase&)>& check) {
-    // On a GPU all properties draw alike, so that they share what is compiled.
+    // On a GPU all properties draw the same settings, so that they share compiled kernels.
     const std::string draws = chip.backend == Backend::cuda ? "cuda" : property;
     std::string line = property + " on " + name_of(chip.backend) + ":";
     int families = 0;
@@ -265,7 +265,7 @@ void check_causal_prefixes(const Runs& runs, bool by_rounding) {
 }
 
 int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& outputs) {
-    // How many floats, by the array's name: a launch may take complex numbers as pairs.
+    // Number of floats by array name: a launch may treat complex numbers as pairs.
     std::map<std::string, int64_t> there;
     const auto floats_of = [](const Array& array) { return array.bytes() / 4; };
     for (const Array& input : inputs) there[input.name] = floats_of(input);

@@ -15,34 +15,33 @@ namespace sawtooth {
 // Where cases run.
 struct Runs {
     Chip chip;
-    std::function<Arrays(const RandomCase&, const Arrays& inputs)>
-        run;  // the outputs, with data of their own
+    std::function<Arrays(const RandomCase&, const Arrays& inputs)> run;  // the outputs, with their own data
 };
 Runs on_cpu();
 
-// Calls check(case), which returns how many numbers it compared, for random cases of every family that the
-// property concerns (null: all). Each of them must have been compared; what was is printed in one line.
+// Calls check(case), which returns how many numbers it compared, for random cases of every family selected by
+// the property (null: all). Every family must have compared something; prints the counts in one line.
 void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
                       const Accepts& accepts, const std::function<int64_t(RandomCase&)>& check);
 
 bool is_exact(const Family&, const Variant& variant, const Parameters& parameters);
 
-// Every output of which `wanted` holds what is right; returns how many numbers were compared.
+// Compares every output that `wanted` contains; returns the number of comparisons.
 int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& outputs, const Wanted& wanted,
                       const std::vector<bool>& wild);
 
-// One number that is not finite leaves finite and right what is finite in the reference.
+// One non-finite number leaves finite and correct what is finite in the reference.
 void check_strange_numbers(const Runs& runs);
-// ... and leaves the other sequences of the batch as they were, to the last bit.
+// ... and does not change a bit of the other sequences of the batch.
 void check_separate_sequences(const Runs& runs);
 // A sequence has the same bits alone as in a batch.
 void check_lone_sequences(const Runs& runs);
-// Other numbers, NaN or infinity from some position on leave what stands before as it was: to the last bit,
-// or where `by_rounding`, but for roundings.
+// Other numbers, NaN or infinity from some position on do not change earlier positions: to the last bit, or
+// up to roundings if `by_rounding`.
 void check_causal_prefixes(const Runs& runs, bool by_rounding);
 
-// Every launch says what it is; what it reads is an input or was written before, as large as it is read, and
-// every output is written: whole, unless the plan is dry. Returns how many arrays of launches were looked at.
+// Every launch is described. Everything it reads is an input or was written before, with the size it reads,
+// and every output is written: completely, unless the plan is dry. Returns the number of arrays checked.
 int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& outputs);
 Arrays without_data(Arrays arrays);
 

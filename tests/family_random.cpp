@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t longest_sequence = 400;  // several tiles of 64 and chunks of every kind
 constexpr int64_t widest_to_run = 64;      // of every other dimension
-constexpr double most_operations = 3e6;    // some milliseconds, for the reference too
-constexpr int most_draws = 20000;          // settings that are refused cost a microsecond
+constexpr double most_operations = 3e6;    // a few milliseconds, also for the reference
+constexpr int most_draws = 20000;          // a refused setting costs a microsecond
 
 std::optional<uint64_t> number_in_environment(const char* name) {
     const char* const text = std::getenv(name);
@@ -20,7 +20,7 @@ std::optional<uint64_t> number_in_environment(const char* name) {
     return std::strtoull(text, nullptr, 10);
 }
 
-// What the variant takes; absent after many that it did not.
+// Parameters that the variant accepts; absent after too many refused ones.
 std::optional<Parameters> accepted_parameters(Random& random, const Family& family, const Variant& variant,
                                               const Chip& chip, const Accepts& accepts) {
     for (int draw = 0; draw < most_draws; ++draw) {
@@ -33,7 +33,7 @@ std::optional<Parameters> accepted_parameters(Random& random, const Family& fami
     return {};
 }
 
-// A state that is given is small, so that what it grows into is seldom beyond an f32.
+// A given state is small, so that it seldom grows beyond f32.
 void shrink_states(const Family& family, Arrays& inputs) {
     for (Array& array : inputs)
         if (family.array(array.name)->role == Role::optional && array.dtype == Dtype::f32)
@@ -79,7 +79,7 @@ Value random_value(Random& random, const Parameter& row, int64_t most) {
     if (row.type == Type::boolean) return below(random, 2) == 1;
     if (!row.word.empty() && below(random, 2) == 0) return row.word;
     if (row.type == Type::real) {
-        // Magnitudes from a thousandth of the range on.
+        // Magnitudes from a thousandth of the range up.
         const double share = std::pow(2.0, -10 * random.uniform());
         return below(random, 8) == 0 ? row.minimum : row.minimum + share * (row.maximum - row.minimum);
     }

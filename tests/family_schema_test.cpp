@@ -1,4 +1,4 @@
-// The schemas of all families: what holds for every row.
+// Properties of every row in the schemas of all families.
 
 #include <set>
 #include <string>
@@ -29,7 +29,7 @@ bool is_sentence(const std::string& text) { return text.size() > 1 && text.back(
 TEST_CASE("the families are listed in their order and found by name", "[schema]") {
     std::vector<std::string> names;
     for (const Family* family : all_families()) names.push_back(family->name);
-    // Those of kernels/, then the example that this program adds.
+    // The families of kernels/, then the example that this program adds.
     CHECK(names == std::vector<std::string>{"memory", "scan", "ar_ssm", "attention", "btp", "lut",
                                             "lut_sequence", "scale"});
     CHECK(find_family("btp")->name == "btp");
@@ -88,7 +88,7 @@ TEST_CASE("every default is accepted by its own row, also as text and settled on
     }
 }
 
-TEST_CASE("every choice has its default among its choices, and they differ", "[schema]") {
+TEST_CASE("every choice contains its default, and all choices differ", "[schema]") {
     for (const Family* family : all_families()) {
         for (const Parameter& row : family->parameters) {
             if (row.type != Type::choice) continue;
@@ -117,7 +117,7 @@ TEST_CASE("the preset paper of every family names parameters and values that are
     }
 }
 
-TEST_CASE("a variant names outputs of the family, and every output is some variant's", "[schema]") {
+TEST_CASE("variants name outputs of the family, and every output has a variant", "[schema]") {
     for (const Family* family : all_families()) {
         std::set<std::string> given;
         for (const Variant& variant : family->variants) {
@@ -157,7 +157,7 @@ TEST_CASE("a dimension that names a parameter has its size", "[schema]") {
     }
 }
 
-TEST_CASE("gradients are used where the backward pass runs and nowhere else", "[schema]") {
+TEST_CASE("gradients are used only if the backward pass runs", "[schema]") {
     for (const Family* family : all_families()) {
         if (!family->parameter("backward")) continue;
         std::string gradient;

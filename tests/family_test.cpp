@@ -1,4 +1,4 @@
-// What holds for every family, variant and setting on the CPU, over random settings from the schemas.
+// Properties of every family, variant and setting on the CPU, over random settings from the schemas.
 
 #include "tests/family_properties.h"
 
@@ -24,13 +24,14 @@ TEST_CASE("every exact variant agrees with the reference over random settings", 
     });
 }
 
-TEST_CASE("any number of threads gives the same bits, and so does another run", "[family][random][cpu]") {
+TEST_CASE("all thread counts and repeated runs give the same bits", "[family][random][cpu]") {
     static cpu::Pool two(2);
     for_every_family("same bits", processor, nullptr, {}, [](RandomCase& drawn) {
         const Arrays first = copied(run(plan_of(drawn, drawn.inputs), pool_of_one()).outputs);
         for (cpu::Pool* pool : {&two, &pool_of_four()}) {
             INFO(pool->threads() << " threads");
-            const Plan plan = plan_of(drawn, drawn.inputs);  // of its own: another's memory holds the answer
+            // A new plan, because the memory of another one could contain the answer.
+            const Plan plan = plan_of(drawn, drawn.inputs);
             CHECK(same_bits(first, copied(run(plan, *pool).outputs)));
             CHECK(same_bits(first, run(plan, *pool).outputs));
         }
@@ -40,11 +41,11 @@ TEST_CASE("any number of threads gives the same bits, and so does another run", 
     });
 }
 
-TEST_CASE("what is not finite spoils only what it spoils in the reference", "[family][random][cpu]") {
+TEST_CASE("non-finite values spread only as far as in the reference", "[family][random][cpu]") {
     check_strange_numbers(on_cpu());
 }
 
-TEST_CASE("sequences of a batch do not touch each other", "[family][random][cpu]") {
+TEST_CASE("sequences of a batch are independent", "[family][random][cpu]") {
     check_separate_sequences(on_cpu());
 }
 
@@ -52,11 +53,11 @@ TEST_CASE("a sequence has the same bits alone as in a batch", "[family][random][
     check_lone_sequences(on_cpu());
 }
 
-TEST_CASE("nothing that comes later changes what is earlier on a causal axis", "[family][random][cpu]") {
+TEST_CASE("later positions do not change earlier ones on a causal axis", "[family][random][cpu]") {
     check_causal_prefixes(on_cpu(), false);
 }
 
-TEST_CASE("launches on the CPU are what they say", "[family][random][cpu]") {
+TEST_CASE("launches on the CPU match their descriptions", "[family][random][cpu]") {
     for_every_family("described launches", processor, nullptr, {}, [](RandomCase& drawn) {
         const Plan plan = plan_of(drawn, drawn.inputs);
         const Arrays outputs = run(plan, pool_of_four()).outputs;
@@ -70,7 +71,7 @@ TEST_CASE("launches on the CPU are what they say", "[family][random][cpu]") {
     });
 }
 
-TEST_CASE("a dry plan asks on the CPU for exactly the memory that the plan takes", "[family][random][cpu]") {
+TEST_CASE("a dry plan on the CPU counts exactly the memory of the plan", "[family][random][cpu]") {
     for_every_family("dry plans", processor, nullptr, {}, [](RandomCase& drawn) {
         const Plan dry = plan_of(drawn, without_data(drawn.inputs), true);
         CHECK(dry.memory_bytes == plan_of(drawn, drawn.inputs).memory_bytes);

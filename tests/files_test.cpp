@@ -16,7 +16,7 @@ bool mentions(const Error& error, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a written file holds what was written and nothing lies beside it", "[files]") {
+TEST_CASE("a written file has its content and leaves no temporary file", "[files]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.txt");
     CHECK_FALSE(write_file(path, "one"));
@@ -25,7 +25,7 @@ TEST_CASE("a written file holds what was written and nothing lies beside it", "[
     CHECK(folder.names() == std::vector<std::string>{"a.txt"});
 }
 
-TEST_CASE("a folder that is not there is a failure that names it, and is not made", "[files]") {
+TEST_CASE("a missing folder is a failure that names it and is not created", "[files]") {
     const TemporaryFolder folder;
     const auto problem = write_file(folder.file("no/a.txt"), "x");
     REQUIRE(problem);
@@ -41,7 +41,7 @@ TEST_CASE("a folder cannot be written as a file", "[files]") {
     CHECK(write_file(folder.path(), "x"));
 }
 
-TEST_CASE("a full disk leaves the file as it was and nothing beside it", "[files]") {
+TEST_CASE("a full disk leaves the file unchanged and no temporary file", "[files]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.txt");
     REQUIRE_FALSE(write_file(path, "before"));
@@ -111,4 +111,4 @@ TEST_CASE("the cache and configuration folders follow the environment", "[files]
         ::unsetenv("XDG_CACHE_HOME");
 }
 
-TEST_CASE("an asset that is nowhere is not found", "[files]") { CHECK_FALSE(find_asset("no/such/asset")); }
+TEST_CASE("a missing asset is not found", "[files]") { CHECK_FALSE(find_asset("no/such/asset")); }

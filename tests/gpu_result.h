@@ -13,7 +13,7 @@
 
 namespace sawtooth {
 
-// A Result as a GPU would give it, with invented numbers: launches with resources, counters, sampled tracks,
+// A Result like that of a GPU, with invented numbers: launches with resources, counters, sampled tracks,
 // clocks.
 inline LaunchRecord gpu_launch(const std::string& name, double start_us, double duration_us, int registers) {
     LaunchInfo info;
@@ -34,9 +34,8 @@ inline LaunchRecord gpu_launch(const std::string& name, double start_us, double 
 }
 
 inline std::vector<Track> gpu_tracks(double until_us) {
-    std::vector<Track> tracks{{"SM active", "%", 0, 1, {}},
-                              {"warps", "a multiprocessor", 0, 1, {}},
-                              {"DRAM throughput", "%", 0, 1, {}}};
+    std::vector<Track> tracks{
+        {"SM active", "%", 0, 1, {}}, {"warps", "per SM", 0, 1, {}}, {"DRAM throughput", "%", 0, 1, {}}};
     for (double at = 0; at < until_us; ++at) {
         const double wave = 0.5 + 0.5 * std::sin(at / 4);
         tracks[0].values.push_back(95 * wave);
@@ -72,7 +71,7 @@ inline std::shared_ptr<Result> gpu_result(const Request& request, const std::str
     return result;
 }
 
-// What the compiler says of the same launches for a chip that is not there.
+// Compiler resources of the same launches for a chip that is not present.
 inline void add_compiled(Result& result, const std::string& architecture) {
     for (VariantResult& variant : result.variants)
         for (const LaunchRecord& launch : variant.launches)

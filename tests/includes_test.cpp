@@ -1,4 +1,4 @@
-// Who may include whom, read from every file: the layers of the design as a table.
+// Checks the includes of every file against the layers of the design, given as a table.
 
 #include <filesystem>
 #include <fstream>
@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
 struct Layer {
-    Names folders;    // own folders, included as "folder/…"; of those inside only device text
-    Names libraries;  // headers of these libraries, by how they begin
+    Names folders;    // own folders, included as "folder/…"; nested folders only as device code
+    Names libraries;  // headers of these libraries, by prefix
 };
 using Layers = std::map<std::string, Layer>;  // by folder
 
@@ -25,7 +25,7 @@ const std::string device = "kernels/cuda/device";
 const std::set<std::string> parts_of_kernels = {"core", "cpu",
                                                 "cuda"};  // every other folder there is a family
 
-// With the families that they build on, which CMake links them to: "ar_ssm:scan …".
+// With the families that they depend on, as linked by CMake: "ar_ssm:scan …".
 Layers families() {
     Layers all;
     for (const auto& entry : fs::directory_iterator(root / "kernels")) {
@@ -76,8 +76,8 @@ bool is_family(const std::string& layer) {
     return folder_of(layer) == "kernels" && !parts_of_kernels.contains(layer.substr(8));
 }
 
-// What lies inside a family's folder, inside kernels/cuda and inside tests belongs to it; elsewhere each
-// folder is a layer of its own.
+// Everything inside a family's folder, kernels/cuda or tests belongs to that layer; elsewhere each folder is
+// a layer of its own.
 std::string layer_of(const std::string& path) {
     static const std::regex whole("(kernels/(?!core/|cpu/)\\w+|tests)/.*");
     std::smatch match;
@@ -98,8 +98,8 @@ bool is_system(const std::string& header) {
     return std::regex_match(header, plain) && !foreign.contains(header);
 }
 
-// What a kernel is compiled from: what all families share, its own folder, and nothing of the host, as NVRTC
-// is given device text alone.
+// Allowed includes of kernels: shared device code and their own folder, nothing of the host, because NVRTC
+// gets only device code.
 bool device_may_include(const std::string& layer, const Layer& rules, const std::string& header) {
     if (!header.ends_with(".cuh")) return false;
     const std::string target = folder_of(header);
@@ -108,14 +108,14 @@ bool device_may_include(const std::string& layer, const Layer& rules, const std:
 
 bool host_may_include(const std::string& path, const Layer& rules, const std::string& header) {
     const std::string layer = layer_of(path), target = layer_of(header);
-    // kernels/families.cpp sees the families' family.h alone, and no family another's reference.
+    // kernels/families.cpp includes only family.h of each family, and no family the reference of another.
     if (layer == "kernels" && is_family(target)) return header == target + "/family.h";
     if (layer != target && header.find("reference") != std::string::npos) return false;
     if (folder_of(header) == device) return is_listed(rules.folders, device) && header.ends_with(".cuh");
     return is_listed(rules.folders, target);
 }
 
-// Of a family Highway is for what computes on the CPU, and CUDA's headers are for its files that say so.
+// In a family, only CPU files use Highway and only files named cuda use CUDA headers.
 bool may_include_library(const std::string& path, const Layer& rules, const std::string& header) {
     const bool is_for_cuda = path.find("cuda") != std::string::npos;
     if (is_family(layer_of(path))) {
@@ -129,7 +129,7 @@ bool may_include_library(const std::string& path, const Layer& rules, const std:
 bool is_allowed(const std::string& path, const Layer& rules, const std::string& header, bool quoted) {
     if (rules.folders == everything) return true;
     if (is_device_text(path)) return quoted && device_may_include(layer_of(path), rules, header);
-    // Dear ImGui and its kin are included with quotes too.
+    // Dear ImGui and its companions are also included with quotes.
     return (quoted && host_may_include(path, rules, header)) || may_include_library(path, rules, header) ||
            (!quoted && is_system(header));
 }
@@ -139,7 +139,7 @@ struct Include {
     bool quoted;
 };
 
-// Of one file, in its order; `path` from the root.
+// The includes of one file, in order; `path` is relative to the root.
 std::vector<Include> includes_of(const std::string& path) {
     static const std::regex include("^\\s*#\\s*include\\s+([\"<])([^\">]+)[\">]");
     std::vector<Include> found;
@@ -154,7 +154,7 @@ std::vector<Include> includes_of(const std::string& path) {
     return found;
 }
 
-// Every file of C++ and CUDA, from the root.
+// All C++ and CUDA files, relative to the root.
 Names sources() {
     static const std::set<std::string> extensions = {".cpp", ".h", ".cu", ".cuh"};
     Names paths;
@@ -165,7 +165,7 @@ Names sources() {
     return paths;
 }
 
-TEST_CASE("every include is one that the layers allow", "[layers]") {
+TEST_CASE("every include is allowed by the layers", "[layers]") {
     const Layers all = layers();
     std::map<std::string, int> host_files, device_files;  // by layer
     for (const std::string& path : sources()) {
@@ -188,7 +188,7 @@ TEST_CASE("every include is one that the layers allow", "[layers]") {
     }
 }
 
-TEST_CASE("the layers' test finds what they forbid", "[layers]") {
+TEST_CASE("the test of the layers finds forbidden includes", "[layers]") {
     const Layers all = layers();
     const auto allows = [&](const std::string& path, const std::string& header, bool quoted = true) {
         return is_allowed(path, all.at(layer_of(path)), header, quoted);
@@ -218,7 +218,7 @@ TEST_CASE("the layers' test finds what they forbid", "[layers]") {
     CHECK(allows("kernels/memory/cuda/chain.cpp", "cuda.h", false));
     CHECK_FALSE(allows("kernels/memory/cpu/chain.cpp", "cuda.h", false));
 
-    // Device text.
+    // Device code.
     CHECK(allows("kernels/memory/cuda/chain.cu", "kernels/memory/cuda/arguments.cuh"));
     CHECK(allows("kernels/memory/cuda/chain.cu", "kernels/cuda/device/types.cuh"));
     CHECK_FALSE(allows("kernels/memory/cuda/chain.cu", "kernels/scan/rows.cuh"));

@@ -89,7 +89,7 @@ TEST_CASE("the document of a run has its keys", "[json]") {
     CHECK(variant["compiled"] == Json::array());
 }
 
-TEST_CASE("unknown values are null and those that are not finite are words", "[json]") {
+TEST_CASE("unknown values are null and non-finite ones are strings", "[json]") {
     const Json json = Json::parse(to_json(finished_result()));
     const Json& variant = json["variants"][0];
     CHECK(variant["outputs"]["y"]["max_abs"] == 1e-6);
@@ -116,7 +116,7 @@ TEST_CASE("unknown values are null and those that are not finite are words", "[j
     CHECK(refused["launches"] == Json::array());
 }
 
-TEST_CASE("what a GPU adds is in the document of a run", "[json]") {
+TEST_CASE("the document of a run has the values of a GPU", "[json]") {
     Result result = finished_result();
     result.backend = Backend::cuda;
     VariantResult& variant = result.variants[0];
@@ -233,7 +233,7 @@ TEST_CASE("the documents of bench, devices and written files have their keys", "
     CHECK(Json::parse(written_json({"a"}))["written"] == Json::array({"a"}));
 }
 
-TEST_CASE("ceilings come back as they were kept, and only from a whole file", "[json]") {
+TEST_CASE("cached ceilings come back unchanged, and only from a complete file", "[json]") {
     const Ceilings kept{"a processor", "2030-01-02", 2, 1.5e10, 2e10, 3.25e11, 4.5};
     const std::string text = ceilings_json(kept);
     const auto read = parse_ceilings(text);
@@ -258,7 +258,7 @@ TEST_CASE("ceilings come back as they were kept, and only from a whole file", "[
     CHECK_FALSE(parse_ceilings(std::string(100000, '[')));
 }
 
-TEST_CASE("the table of numbers has a row a variant and says why one did not run", "[tables]") {
+TEST_CASE("the table of numbers has a row per variant and says why one did not run", "[tables]") {
     const Table table = numbers_table(finished_result());
     REQUIRE(table.rows.size() == 2);
     for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
@@ -272,7 +272,7 @@ TEST_CASE("the table of numbers has a row a variant and says why one did not run
     CHECK(errors_table(finished_result()).rows.size() == 1);
 }
 
-TEST_CASE("the table of a sweep has a row a cell and variant", "[tables]") {
+TEST_CASE("the table of a sweep has a row per cell and variant", "[tables]") {
     SweepResult sweep;
     sweep.sweep.axes = {{"length", {int64_t{1}, int64_t{2}}}};
     sweep.cells = {{{int64_t{1}}, "too short", nullptr},
@@ -285,7 +285,7 @@ TEST_CASE("the table of a sweep has a row a cell and variant", "[tables]") {
     CHECK(table.rows[2].back() == "it cannot");
 }
 
-TEST_CASE("a command says what differs from the defaults, quoted for a shell", "[tables]") {
+TEST_CASE("a command has everything that differs from the defaults, quoted for a shell", "[tables]") {
     Request request;
     request.family = "scan";
     CHECK(command_of(request) == "sawtooth run scan");

@@ -1,8 +1,9 @@
-// Sweeps in the background: those that figures ask for, and those that a person starts.
+// Background sweeps, requested by figures or started by the user.
 
 #include <algorithm>
 
 #include "app/engine/tables.h"
+#include "app/gui/figure_view.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
@@ -13,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-TEST_CASE("figure sweeps start after a rest, and again only where their base changed", "[gui]") {
+TEST_CASE("figure sweeps start after a pause, and again only if their base changed", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     engine.answer();
@@ -25,7 +26,7 @@ TEST_CASE("figure sweeps start after a rest, and again only where their base cha
     REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters, Backend::cpu).size());
     REQUIRE(sweeps_run(lab));
 
-    // The parameter that one of them sweeps: that one goes on, the others start anew.
+    // The parameter swept by one of them: that one continues, the others restart.
     const std::string swept = first[0].axes[0].parameter;
     const Parameter& changed = row(lab, swept.c_str());
     const auto values = sweep_values(changed, present_value(lab, changed));
@@ -38,7 +39,7 @@ TEST_CASE("figure sweeps start after a rest, and again only where their base cha
     CHECK(engine.cancelled_sweeps.size() == engine.sweeps.size() - first.size());
 }
 
-TEST_CASE("the figures of a sweep that starts anew stay, dimmed, until two new points are there", "[gui]") {
+TEST_CASE("the figures of a restarted sweep stay, dimmed, until it has two points", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -62,7 +63,7 @@ TEST_CASE("the figures of a sweep that starts anew stay, dimmed, until two new p
     CHECK_FALSE(is_outdated(lab, of(0)));
 }
 
-TEST_CASE("a sweep by hand takes the values that its parameter offers and can be cancelled", "[gui]") {
+TEST_CASE("a sweep by the user takes the values of its parameter and can be cancelled", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     sweep_parameter(lab, row(lab, "length"));
@@ -78,7 +79,23 @@ TEST_CASE("a sweep by hand takes the values that its parameter offers and can be
     CHECK_FALSE(sweeps_run(lab));
 }
 
-TEST_CASE("values to sweep are all choices, powers of two, or even steps about the present one", "[gui]") {
+TEST_CASE("the finding of a sweep starts the caption of figures chosen by its parameter", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    BackgroundSweep& sweep = lab.sweeps.front();
+    Figure found = FakeEngine::figure("ways", Place::views, "Ways");
+    found.caption = "Idle: sync 80 %, graph 3 %.";
+    sweep.figures = std::make_shared<const std::vector<Figure>>(std::vector{found});
+    Figure figure = FakeEngine::figure("sawtooth", Place::views, "The sawtooth");
+    CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
+    figure.chosen_by = {sweep.sweep.axes.front().parameter};
+    CHECK(found_by_sweeps(lab, {&figure, "", nullptr}) == "Idle: sync 80 %, graph 3 %. ");
+    set_parameter(lab, run_rows().front(), int64_t{77});  // the sweep has other settings from here on
+    CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
+}
+
+TEST_CASE("values to sweep are all choices, powers of two, or even steps around the current value", "[gui]") {
     const auto integers = [](const std::vector<Value>& values) {
         std::vector<int64_t> numbers;
         for (const Value& value : values) numbers.push_back(std::get<int64_t>(value));

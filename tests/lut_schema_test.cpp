@@ -1,4 +1,4 @@
-// The schemas of the look-up tables: facts from their page.
+// The schemas of the look-up tables: facts from their documentation.
 
 #include <string>
 
@@ -20,7 +20,7 @@ TEST_CASE("lut: a detector of C anchors has a table of 2^C rows", "[schema][lut]
     CHECK(uses("lut", "weights_after", {{"gradient_policy", "internal"}, {"backward", true}}));
 }
 
-TEST_CASE("lut: synapses are as many as the offsets end at", "[schema][lut]") {
+TEST_CASE("lut: the last offset is the number of synapses", "[schema][lut]") {
     const Settings sizes = {{"detectors", 1}, {"anchors_per_detector", 1}, {"backward", true}};
     const Arrays given = {numbers("synapse_offsets", {0, 2, 5})};
     CHECK(settled("lut", sizes, given).text("connectivity") == "sparse");
@@ -72,7 +72,7 @@ TEST_CASE("lut: both forms of weights together are refused", "[schema][lut]") {
             "weights"));
 }
 
-TEST_CASE("lut: hostile anchors, targets, offsets and rates are refused with their place", "[schema][lut]") {
+TEST_CASE("lut: invalid anchors, targets, offsets and rates are refused with their index", "[schema][lut]") {
     const Settings sizes = {{"inputs", 20}, {"outputs", 11}, {"detectors", 2}, {"anchors_per_detector", 1}};
     const auto refusal = [&](const Arrays& given) { return input_refusal("lut", sizes, given); };
     CHECK(contains(refusal({numbers("anchors", {0, -1, 3, 20}, {2, 1, 2})}), "anchors[1, 0, 1] = 20"));
@@ -93,7 +93,7 @@ TEST_CASE("lut: hostile anchors, targets, offsets and rates are refused with the
     CHECK(contains(refusal({numbers("synapse_targets", {0, 1, 1})}), "synapse_offsets"));
 }
 
-TEST_CASE("lut: legal indices pass, -1 and equal anchors too", "[schema][lut]") {
+TEST_CASE("lut: valid indices pass, also -1 and equal anchors", "[schema][lut]") {
     const Settings sizes = {{"inputs", 20}, {"outputs", 11}, {"detectors", 2}, {"anchors_per_detector", 1}};
     const Arrays given = {numbers("anchors", {-1, 19, 4, 4}, {2, 1, 2}),
                           numbers("synapse_offsets", {0, 2, 2, 3, 3}),

@@ -7,7 +7,7 @@
 #include "tests/catch.h"
 #include "tests/scale/family.h"
 
-// Like the program, so that an engine under test can start this one as its worker.
+// Like the program, so that an engine under test can start this executable as its worker.
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     sawtooth::add_family(sawtooth::scale_family());

@@ -1,5 +1,5 @@
-// The family memory in CUDA: its plans in theory, which need no GPU, and what its kernels compute where there
-// is one.
+// The family memory in CUDA: its plans on theoretical devices, which need no GPU, and the results of its
+// kernels if there is one.
 
 #include <map>
 
@@ -35,7 +35,7 @@ Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64
     return all;
 }
 
-// Every rule, precision and dtype, widths that fill tiles and that do not.
+// Every rule, precision and dtype, with widths that fill tiles and others.
 std::vector<Settings> covering_set() {
     return {sized("titans", 2, 300, 64, 64, {{"precision", "bf16"}, {"dtype", "bf16"}}),
             sized("delta", 2, 300, 33, 16, {{"precision", "tf32"}, {"dtype", "f16"}}),
@@ -57,14 +57,14 @@ TEST_CASE("kernels of memory hardly spill registers on Hopper", "[memory][cuda]"
             std::shared_ptr<const LaunchInfo> last;
             for (const Launch& launch : plan.launches) {
                 if (std::exchange(last, launch.info) == launch.info) continue;
-                // A call of a square root or a division may keep a few across it.
+                // A call of a square root or a division may spill a few.
                 check_compiled(*launch.info, device->chip(), 64);
             }
         }
     }
 }
 
-TEST_CASE("a strategy of memory is on CUDA the algorithm whose name it bears", "[memory][cuda]") {
+TEST_CASE("every strategy of memory on CUDA is the algorithm of its name", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto names = [&](const char* variant, const Settings& settings) {
@@ -98,7 +98,7 @@ TEST_CASE("a strategy of memory is on CUDA the algorithm whose name it bears", "
                                                    {"read_values", 1}});
 }
 
-TEST_CASE("a launch a token shares what it says with all others", "[memory][cuda]") {
+TEST_CASE("launches of one per token share one description", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const char* const rule = GENERATE("titans", "lattice", "trellis");
@@ -107,7 +107,7 @@ TEST_CASE("a launch a token shares what it says with all others", "[memory][cuda
     for (const Launch& launch : plan.launches) CHECK(launch.info == plan.launches.front().info);
 }
 
-TEST_CASE("the way to launch is the plan's", "[memory][cuda]") {
+TEST_CASE("the plan has the requested way to launch", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto [word, follow] =
@@ -119,7 +119,7 @@ TEST_CASE("the way to launch is the plan's", "[memory][cuda]") {
     CHECK(plan_in_theory(*device, "sequential", parameters, true).follow == follow);
 }
 
-TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]") {
+TEST_CASE("memory settings that a GPU cannot run are refused with a reason", "[memory][cuda]") {
     const auto refusal = [](const char* variant, const char* chip, const Settings& settings) {
         const auto words =
             memory_family().variant(variant)->refusal(parameters_with(settings), *cuda::chip_of(chip));
@@ -127,19 +127,19 @@ TEST_CASE("what a GPU cannot do of memory is refused in words", "[memory][cuda]"
     };
     CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 128, 8)).empty());
     CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 129, 8))
-              .starts_with("d = 129: accepted on a GPU"));
+              .starts_with("d = 129: must be up to 128"));
     CHECK(refusal("sequential", "sm_80", sized("delta", 1, 8, 8, 8, {{"launch", "graph_pdl"}}))
               .starts_with("launch = graph_pdl: "));
     CHECK(refusal("sequential", "sm_90a", sized("delta", 1, 8, 8, 8, {{"launch", "graph_pdl"}})).empty());
     CHECK(refusal("sequential", "sm_86", sized("lattice", 1, 8, 128, 8, {{"slot_count", int64_t{1024}}}))
-              .starts_with("slot_count = 1024 takes "));
+              .starts_with("slot_count = 1024 needs "));
     CHECK(refusal("sequential", "sm_86",
                   sized("atlas_omega", 1, 5000, 128, 8, {{"omega_window", int64_t{4000}}}))
-              .starts_with("omega_window = 4000 takes "));
-    CHECK(refusal("associative_scan", "sm_86", sized("atlas", 1, 8, 128, 8)).starts_with("d = 128 takes "));
+              .starts_with("omega_window = 4000 needs "));
+    CHECK(refusal("associative_scan", "sm_86", sized("atlas", 1, 8, 128, 8)).starts_with("d = 128 needs "));
 }
 
-TEST_CASE("what a GPU does not refuse of memory has a plan", "[memory][cuda]") {
+TEST_CASE("memory settings that a GPU accepts have a plan", "[memory][cuda]") {
     const std::string rule =
         GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
     const std::string dtype = GENERATE("f32", "bf16");
@@ -159,7 +159,7 @@ TEST_CASE("what a GPU does not refuse of memory has a plan", "[memory][cuda]") {
     }
 }
 
-TEST_CASE("a shard has as many local memories and a chunk as many tiles as they like", "[memory][cuda]") {
+TEST_CASE("shards may have any number of local memories, chunks any number of tiles", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const int64_t length = 1 << 17;
@@ -172,7 +172,7 @@ TEST_CASE("a shard has as many local memories and a chunk as many tiles as they 
     CHECK(chunk.launches[1].info->grid.x == (1 << 23) / 64);
 }
 
-// The plan of chunkwise_gd or exact_chunk in ranges of so many bytes of scratch.
+// The plan of chunkwise_gd or exact_chunk in ranges of `room` bytes of scratch.
 Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters& parameters,
                     const Arrays& inputs, int64_t room) {
     const PlanRequest request = {.family = memory_family(),
@@ -192,16 +192,16 @@ Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters&
     return std::move(*plan);
 }
 
-constexpr int64_t one_chunk = 1;  // bytes of room: less than a chunk takes, which then is a range
+constexpr int64_t one_chunk = 1;  // bytes of room: less than a chunk, so every chunk is a range
 
-// Every way to hand a state from range to range: walked, solved, scanned, two chains.
+// Every way to pass a state from range to range: walked, solved, scanned, two chains.
 const std::vector<std::pair<const char*, const char*>> ranged = {{"titans", "chunkwise_gd"},
                                                                  {"atlas_omega", "chunkwise_gd"},
                                                                  {"delta", "exact_chunk"},
                                                                  {"atlas", "atlas_parallel"},
                                                                  {"trellis", "chunkwise_gd"}};
 
-TEST_CASE("where memory is short a plan has a range a chunk", "[memory][cuda]") {
+TEST_CASE("with little memory a plan has one range per chunk", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     for (const auto& [rule, variant] : ranged) {
@@ -215,7 +215,8 @@ TEST_CASE("where memory is short a plan has a range a chunk", "[memory][cuda]") 
     }
 }
 
-// Every output of every variant against the same strategy on the CPU; returns how many were compared.
+// Compares every output of every variant with the same strategy on the CPU; returns the number of
+// comparisons.
 int compare_with_cpu(cuda::Device& device, const Settings& settings, double tolerance,
                      const std::function<void(Arrays&)>& change = {}) {
     const Parameters parameters = parameters_with(settings);
@@ -235,23 +236,23 @@ int compare_with_cpu(cuda::Device& device, const Settings& settings, double tole
     return compared;
 }
 
-constexpr double rounding = 3e-5;  // of f32 over some hundred steps
+constexpr double rounding = 3e-5;  // of f32 over a few hundred steps
 const std::vector<const char*> every_rule = {"titans",      "delta",   "hebbian", "atlas",
                                              "atlas_omega", "lattice", "trellis"};
 
-// Trellis diverges where chunks are long.
+// Trellis diverges with long chunks.
 int64_t chunk_for(const char* rule, int64_t chunk) {
     return std::string(rule) == "trellis" ? std::min<int64_t>(chunk, 8) : chunk;
 }
 
-TEST_CASE("every CUDA strategy of memory gives what it gives on the CPU", "[memory][cuda][gpu]") {
+TEST_CASE("every strategy of memory gives the same results on CUDA and on the CPU", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE(from_range(every_rule));
     const int64_t chunk = chunk_for(rule, 64);
     INFO(rule);
     CHECK(compare_with_cpu(*device, sized(rule, 2, 300, 64, chunk), rounding) > 0);
-    // Odd widths, chunks above the length, short last ones, several tiles a chunk.
+    // Odd widths, chunks above the length, short last chunks, several tiles per chunk.
     compare_with_cpu(*device,
                      sized(rule, 3, 77, 33, 16, {{"compress", int64_t{9}}, {"slot_count", int64_t{5}}}),
                      rounding);
@@ -259,12 +260,12 @@ TEST_CASE("every CUDA strategy of memory gives what it gives on the CPU", "[memo
     compare_with_cpu(*device, sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}), rounding);
 }
 
-// What products lose in that precision; strategies without products lose less.
+// The rounding of products in that precision; strategies without products lose less.
 double tolerance_of(const std::string& precision) {
     return precision == "bf16" ? 4e-2 : precision == "tf32" ? 5e-3 : rounding;
 }
 
-TEST_CASE("large shapes of memory on CUDA are those of the CPU", "[memory][cuda][gpu]") {
+TEST_CASE("large shapes of memory agree on CUDA and on the CPU", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
@@ -284,16 +285,16 @@ TEST_CASE("large shapes of memory on CUDA are those of the CPU", "[memory][cuda]
     compare("lattice", 1, 300, 32, 200);
     compare("lattice", 1, 100, 128, 64);
     compare("trellis", 1, 100, 128, 8, {{"compress", int64_t{128}}});
-    // Windows that reach over more than a tile, and over more than two.
+    // Windows longer than a tile, and longer than two.
     compare("atlas_omega", 1, 300, 32, 64, {{"omega_window", int64_t{65}}});
     compare("atlas_omega", 1, 300, 64, 100, {{"omega_window", int64_t{150}}});
-    // So many strips that several share a thread block (four of 16 rows each, two multiprocessors' worth).
+    // So many strips that several share a thread block (four of 16 rows each, for two SMs).
     const int64_t batch = device->chip().multiprocessors / 2 + 1;
     compare("delta", batch, 100, 64, 64);
     compare("titans", batch, 100, 64, 64);
 }
 
-TEST_CASE("a range goes on where the one before it ended", "[memory][cuda][gpu]") {
+TEST_CASE("a range continues where the previous one ended", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
@@ -311,7 +312,7 @@ TEST_CASE("a range goes on where the one before it ended", "[memory][cuda][gpu]"
     }
 }
 
-TEST_CASE("launches that overlap change no bit", "[memory][cuda][gpu]") {
+TEST_CASE("overlapping launches change no bit", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE(from_range(every_rule));
@@ -333,7 +334,7 @@ TEST_CASE("launches that overlap change no bit", "[memory][cuda][gpu]") {
     }
 }
 
-TEST_CASE("narrow types and products lose on CUDA what rounding loses", "[memory][cuda][gpu]") {
+TEST_CASE("narrow types and products lose only rounding on CUDA", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const auto [dtype, precision, tolerance] = GENERATE(table<const char*, const char*, double>(
@@ -355,7 +356,7 @@ TEST_CASE("alpha of 1 and the underflow of decay give no NaN on CUDA", "[memory]
     });
 }
 
-TEST_CASE("levels on CUDA are those of the CPU", "[memory][cuda][gpu]") {
+TEST_CASE("levels agree on CUDA and on the CPU", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const rule = GENERATE("titans", "lattice", "trellis");

@@ -1,4 +1,4 @@
-// The memory rules through the engine: extras, references at chunks, very many launches, what is left out.
+// The memory rules through the engine: extras, references at chunks, very many launches, skipped variants.
 
 #include "app/engine/memory.h"
 #include "app/engine/runner.h"
@@ -39,7 +39,7 @@ Settings small(Settings more = {}) {
     return settings;
 }
 
-TEST_CASE("boundaries are stored where they are asked for, and never in timed runs", "[memory][engine]") {
+TEST_CASE("boundaries are stored on request, and never in timed runs", "[memory][engine]") {
     TemporaryFolder folder;
     Runner runner(folder.path());
     const auto with = result_of(runner, memory_request(small()));
@@ -60,7 +60,7 @@ TEST_CASE("boundaries are stored where they are asked for, and never in timed ru
     CHECK(needed_memory(*configuration, *machine, true).host >
           needed_memory(*configuration, *machine, false).host);
     CHECK(stores_extras(*configuration, Extras::drawable));
-    // 2^20 boundaries of 8 x 8 numbers are no figure.
+    // 2^20 boundaries of 8 x 8 numbers are too many for a figure.
     const auto huge = configure(
         memory_request({{"length", int64_t{1} << 20}, {"d", int64_t{8}}, {"chunk", int64_t{1}}}), {});
     CHECK_FALSE(stores_extras(*huge, Extras::drawable));
@@ -83,7 +83,7 @@ TEST_CASE("boundaries are compared with those of the same chunk, also when it ch
     }
 }
 
-TEST_CASE("a launch a token beyond what is kept is timed in full and said", "[memory][engine]") {
+TEST_CASE("launches beyond the recorded ones are timed and noted", "[memory][engine]") {
     TemporaryFolder folder;
     Runner runner(folder.path());
     Request request = memory_request({{"length", int64_t{20000}}, {"d", int64_t{1}}}, Extras::none);
@@ -96,12 +96,11 @@ TEST_CASE("a launch a token beyond what is kept is timed in full and said", "[me
     CHECK(find(*result, "sequential_persistent")->launch_count == 1);
     bool is_said = false;
     for (const std::string& note : result->notes)
-        is_said = is_said || note.starts_with("sequential: of 20000");
+        is_said = is_said || note.starts_with("sequential: 20000 launches");
     CHECK(is_said);
 }
 
-TEST_CASE("strategies that do not go with the rule are skipped, and refused where they are named",
-          "[memory][engine]") {
+TEST_CASE("strategies that do not support the rule are skipped, or refused if named", "[memory][engine]") {
     TemporaryFolder folder;
     Runner runner(folder.path());
     Request request = memory_request(small({{"rule", "lattice"}}));
@@ -127,7 +126,7 @@ TEST_CASE("divergence is counted, not hidden", "[memory][engine]") {
     CHECK(error_of(*find(*result, "sequential"), "y")->nonfinite == 0);
 }
 
-TEST_CASE("levels have a reference, which is kept while other things change", "[memory][engine]") {
+TEST_CASE("the reference of levels is cached while other parameters change", "[memory][engine]") {
     TemporaryFolder folder;
     Runner runner(folder.path());
     const auto result = result_of(runner, memory_request(small({{"levels", std::vector<int64_t>{1, 8}}})));
@@ -140,7 +139,7 @@ TEST_CASE("levels have a reference, which is kept while other things change", "[
     CHECK_FALSE(find(none->reference, "pulse"));
 }
 
-TEST_CASE("a swept parameter takes others along", "[memory][engine]") {
+TEST_CASE("a swept parameter can set others", "[memory][engine]") {
     TemporaryFolder folder;
     Runner runner(folder.path());
     const Sweep sweep{"", memory_request(small()), {{"chunk", {int64_t{20}, int64_t{50}}, {"C_G"}}}};

@@ -1,4 +1,4 @@
-// The figures of the memory rules: what is in them, from results of the engine.
+// The content of the figures of the memory rules, from results of the engine.
 
 #include <set>
 
@@ -200,7 +200,7 @@ TEST_CASE("the table marks what is exact", "[memory][figures]") {
     CHECK(text(0, 2) == "at chunk 1");           // chunkwise_gd
     CHECK(text(2, 2) == "exact");                // hebbian
     CHECK(text(0, 4) == "in locals");            // tnt
-    CHECK(table.column_labels[1] == "[delta]");  // the present one
+    CHECK(table.column_labels[1] == "[delta]");  // the current one
 }
 
 TEST_CASE("the pulse is a grid with the levels that fire together below", "[memory][figures]") {
@@ -228,14 +228,15 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
     CHECK(marks_of<Line>(figure_named(figures, "levels")).size() == 6);
 }
 
-// The sweeps that the family asks for, in few cells and repeats.
+// The sweeps of the family, with few cells and repeats.
 std::vector<Figure> swept(const std::string& id, const Settings& settings, std::vector<Value> chunks) {
     TemporaryFolder folder;
     Runner runner(folder.path());
     const Request request = memory_request(settings);
     for (Sweep& sweep : figure_sweeps(request, parameters_with(settings), Backend::cpu)) {
         if (sweep.id != id) continue;
-        sweep.axes.back().values = chunks;
+        for (SweepAxis& axis : sweep.axes)
+            if (axis.parameter == "chunk") axis.values = chunks;
         const auto done = runner.sweep(sweep, {});
         REQUIRE(done);
         return figures_of(*done);
@@ -276,7 +277,7 @@ TEST_CASE("the trade-off: a curve a strategy, points that set the chunk, the sou
     const Line& guess = line_named(guesses, "chunkwise_gd, predicted");
     CHECK(guess.ink.dashed);
     for (const double us : guess.y) CHECK(us > 0);
-    CHECK(prediction.caption.find("chunkwise_gd: it would choose") != std::string::npos);
+    CHECK(prediction.caption.find("chunkwise_gd: the prediction chooses") != std::string::npos);
 
     CHECK(marks_of<Band>(figure_named(figures, "running-against-chunk")).front().low.front() == 5);
     CHECK(has_figure(figures, "active-against-chunk"));
@@ -295,6 +296,25 @@ TEST_CASE("a point that diverged is named in words, once a strategy", "[memory][
     CHECK(notes.front().text.find("chunkwise_gd diverged") == 0);
 }
 
+TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dashed", "[memory][figures]") {
+    const auto figures = swept("readout", {{"length", int64_t{256}}, {"d", int64_t{16}}}, {});
+    const Figure& figure = figure_named(figures, "error-readouts");
+    const auto lines = marks_of<Line>(figure);
+    REQUIRE(lines.size() == 2);
+    const Line &evolving = line_named(lines, "chunkwise_gd, evolving"),
+               &boundary = line_named(lines, "chunkwise_gd, boundary");
+    CHECK_FALSE(evolving.ink.dashed);
+    CHECK(boundary.ink.dashed);
+    CHECK(boundary.ink.index == evolving.ink.index);
+    REQUIRE(boundary.y.size() == 256);
+    // The boundary ages within a chunk of 64; the next chunk has a new one.
+    CHECK(boundary.y[100] > evolving.y[100]);
+    CHECK(figure.caption.find(" %: it grows") != std::string::npos);
+    CHECK(figure.x.shared == "token");
+    const auto& rows = memory_family().story;
+    CHECK(rows.back().figures.front() == "error-readouts");
+}
+
 TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory][figures]") {
     const Parameters parameters = memory_family().defaults();
     const auto has_ways = [&](Backend backend) {
@@ -304,7 +324,7 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     };
     CHECK(has_ways(Backend::cuda));
     CHECK_FALSE(has_ways(Backend::cpu));
-    // The CPU ignores how launches follow one another, and so has results to draw.
+    // The CPU ignores the way to launch, so it has results to draw.
     const auto figures = memory::launch_figures([&] {
         TemporaryFolder folder;
         Runner runner(folder.path());
@@ -318,6 +338,7 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     CHECK(tracks[0].label == "sync");
     CHECK(tracks[2].label == "stream");
     CHECK(figure.caption.find("Idle: sync ") == 0);
+    CHECK(figure.caption.ends_with(" %."));
     CHECK(figure.x.in_sight);
 }
 
@@ -334,8 +355,10 @@ TEST_CASE("frozen errors stay bounded in a wide memory and grow in a narrow one"
     const auto figures = swept("growth", {{"length", int64_t{1024}}}, {int64_t{16}, int64_t{512}});
     const auto lines = marks_of<Line>(figure_named(figures, "error-growth"));
     REQUIRE(lines.size() == 2);
-    CHECK(lines[0].label == "d 32");
-    CHECK(lines[1].label == "d 4");
+    CHECK(lines[0].label == "chunkwise_gd, d 32");
+    CHECK(lines[1].label == "chunkwise_gd, d 4");
+    CHECK(lines[1].ink.dashed);
+    CHECK(lines[1].sets.values == lines[1].x);
     CHECK(lines[0].y[1] < 1);
     CHECK(lines[1].y[1] > lines[0].y[1]);
 }

@@ -1,5 +1,5 @@
-// The approximations: every strategy that freezes something against the same done token by token in double
-// precision, as their page tells it.
+// The approximations: every strategy that freezes something against the same algorithm token by token in
+// double precision, as documented.
 
 #include "tests/catch.h"
 #include "tests/run_memory.h"
@@ -176,7 +176,7 @@ std::vector<Vector> frozen_lattice(const Frozen& run, bool is_linearised) {
     return y;
 }
 
-// Locals from the global memory with S = 0, then one step of it.
+// Local memories start from the global memory with S = 0; then it makes one step.
 std::vector<Vector> shards(const Frozen& run) {
     const int64_t shard = std::min(run.parameters.integer("C_G"), run.length);
     const int64_t local = std::min(run.parameters.integer("C_L"), run.length);
@@ -217,7 +217,7 @@ double distance_to(const Array& y, const std::vector<Vector>& wanted) {
 
 constexpr double tolerance = 1e-5;
 
-TEST_CASE("frozen errors are those at the boundary, whatever the tiles", "[memory][cpu]") {
+TEST_CASE("frozen errors are those at the boundary for any tile size", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "atlas_omega");
     const std::string readout = GENERATE("evolving", "boundary");
     // 70 and 130: more than a tile, the last one short; 9: less than a window.
@@ -237,7 +237,7 @@ TEST_CASE("frozen errors are those at the boundary, whatever the tiles", "[memor
     }
 }
 
-TEST_CASE("a window longer than the sequence takes what there is of its share", "[memory][cpu]") {
+TEST_CASE("a window longer than the sequence averages only existing tokens", "[memory][cpu]") {
     const auto parameters = parameters_with({{"rule", "atlas_omega"},
                                              {"length", int64_t{90}},
                                              {"d", int64_t{8}},
@@ -251,7 +251,7 @@ TEST_CASE("a window longer than the sequence takes what there is of its share", 
     CHECK(distance(run("sequential_persistent", parameters, inputs)["y"], *find(exact, "y")) < tolerance);
 }
 
-TEST_CASE("trellis freezes both errors and lets everything else go on", "[memory][cpu]") {
+TEST_CASE("trellis freezes only its two errors", "[memory][cpu]") {
     const std::string readout = GENERATE("evolving", "boundary");
     const int64_t chunk = GENERATE(2, 7, 64, 70);
     const auto parameters = parameters_with({{"rule", "trellis"},
@@ -261,7 +261,7 @@ TEST_CASE("trellis freezes both errors and lets everything else go on", "[memory
                                              {"chunk", chunk},
                                              {"readout", readout}});
     Arrays inputs = inputs_for(parameters);
-    // x is not normalised: steps small enough for chunks of 70 not to blow up.
+    // x is not normalised: steps are small enough that chunks of 70 do not diverge.
     for (float& value : find(inputs, "x")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
     CHECK(distance_to(run("chunkwise_gd", parameters, inputs)["y"],
@@ -278,7 +278,7 @@ TEST_CASE("lattice freezes its gates, and lattice_gla linearises it", "[memory][
                                              {"chunk", chunk},
                                              {"readout", readout}});
     Arrays inputs = inputs_for(parameters);
-    // Values as they are in a layer, of length 1: longer ones make every factor 1 - g (s . v) a lottery.
+    // Values of length 1, as in a layer: longer ones make the factors 1 - g (s . v) unstable.
     for (float& value : find(inputs, "v")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
     const Frozen frozen(parameters, inputs);

@@ -1,4 +1,4 @@
-// The schema of the memory rules: facts from their page.
+// The schema of the memory rules: facts from their documentation.
 
 #include <map>
 #include <set>
@@ -10,7 +10,7 @@
 using namespace sawtooth;
 using namespace sawtooth::schema_facts;
 
-TEST_CASE("memory: a rule uses its own inputs and gives its own states", "[schema][memory]") {
+TEST_CASE("memory: every rule has its own inputs and states", "[schema][memory]") {
     const auto used = [](const char* rule) {
         std::vector<std::string> names;
         const Parameters parameters = settled("memory", {{"rule", rule}});
@@ -29,7 +29,7 @@ TEST_CASE("memory: a rule uses its own inputs and gives its own states", "[schem
     CHECK(used("trellis") == Names{"k", "v", "q", "alpha", "theta", "x", "sk0", "sv0", "y", "sk", "sv"});
 }
 
-TEST_CASE("memory: states and boundaries have the page's shapes", "[schema][memory]") {
+TEST_CASE("memory: states and boundaries have the documented shapes", "[schema][memory]") {
     const Settings titans = {{"batch", 2}, {"length", 50}, {"d", 16}, {"rule", "titans"}, {"chunk", 16}};
     CHECK(shape_of("memory", "m", titans) == Shape{2, 16, 16});
     CHECK(shape_of("memory", "boundaries", titans) == Shape{2, 5, 16, 16});
@@ -47,7 +47,7 @@ TEST_CASE("memory: states and boundaries have the page's shapes", "[schema][memo
     CHECK_FALSE(uses("memory", "pulse", {}));
 }
 
-TEST_CASE("memory: strategies go with the rules of the page and name those that they need",
+TEST_CASE("memory: strategies support the documented rules and name the rules they need",
           "[schema][memory]") {
     const std::set<std::string> all = {"titans",      "delta",   "hebbian", "atlas",
                                        "atlas_omega", "lattice", "trellis"};
@@ -75,14 +75,14 @@ TEST_CASE("memory: strategies go with the rules of the page and name those that 
           "needs rule titans, delta or hebbian");
 }
 
-TEST_CASE("memory: locals of tnt lie inside their shard, where sizes above the length act as the length",
+TEST_CASE("memory: local memories of tnt fit in their shard; sizes above the length act like the length",
           "[schema][memory]") {
     CHECK(contains(variant_refusal("memory", "tnt", {{"C_G", 16}, {"C_L", 32}}, processor), "C_L = 32"));
     CHECK(variant_refusal("memory", "tnt", {{"C_G", 16}, {"C_L", 16}}, processor).empty());
     CHECK(variant_refusal("memory", "tnt", {{"length", 16}, {"C_G", 16}, {"C_L", 32}}, processor).empty());
 }
 
-TEST_CASE("memory: trellis compresses to d slots at most, and other rules do not ask", "[schema][memory]") {
+TEST_CASE("memory: trellis compresses to at most d slots; other rules do not check", "[schema][memory]") {
     CHECK(contains(family_refusal("memory", {{"rule", "trellis"}, {"d", 8}}), "compress = 16"));
     CHECK_FALSE(family_named("memory").check(settled("memory", {{"d", 8}})));
     CHECK(contains(sentence_of(family_named("memory").parameter("chunk")->check(0)), "chunk"));

@@ -1,5 +1,5 @@
-// What every strategy of the memory rules must hold: causality, independence, the same bits, the fold, and
-// the launches of the algorithm whose name it bears.
+// Properties of every strategy of the memory rules: causality, independence, equal bits, the fold, and the
+// launches of the algorithm of its name.
 
 #include "tests/catch.h"
 #include "tests/run_memory.h"
@@ -42,8 +42,8 @@ TEST_CASE("a run is the fold of chunk_forward over its chunks", "[memory][cpu]")
     }
 }
 
-TEST_CASE("memory that a strategy may take bounds the chunks it does at once", "[memory][cpu]") {
-    // Chunks of one token of 64 x 64 matrices: 4096 boundaries of 16 KiB would take 64 MiB and more.
+TEST_CASE("the room of a strategy limits the chunks per call", "[memory][cpu]") {
+    // Chunks of one token with 64 x 64 matrices: 4096 boundaries of 16 KiB would take more than 64 MiB.
     const auto parameters = parameters_with(
         {{"rule", "titans"}, {"length", int64_t{4096}}, {"d", int64_t{64}}, {"chunk", int64_t{1}}});
     const Arrays inputs = inputs_for(parameters);
@@ -66,7 +66,7 @@ std::vector<std::string> names_of(const Ran& ran) {
     return names;
 }
 
-TEST_CASE("a strategy is the algorithm whose name it bears", "[memory][cpu]") {
+TEST_CASE("every strategy is the algorithm of its name", "[memory][cpu]") {
     using Names = std::vector<std::string>;
     const std::string rule = any_rule();
     const auto parameters = parameters_with(usual(rule));
@@ -108,7 +108,7 @@ TEST_CASE("a strategy is the algorithm whose name it bears", "[memory][cpu]") {
     }
 }
 
-TEST_CASE("a stopped pool ends every strategy within a block of tokens", "[memory][cpu]") {
+TEST_CASE("a stopped pool stops every strategy within a block of tokens", "[memory][cpu]") {
     const auto parameters = parameters_with(usual(any_rule()));
     const Arrays inputs = inputs_for(parameters);
     cpu::Pool pool(2);
@@ -121,7 +121,7 @@ TEST_CASE("a stopped pool ends every strategy within a block of tokens", "[memor
         CHECK_FALSE(run_plan(plan, pool, Cache::hot, launches));
     }
     CHECK_FALSE(memory::reference(parameters, inputs, source.get_token()));
-    if (!parameters.is("rule", "trellis"))  // which has nothing at chunks
+    if (!parameters.is("rule", "trellis"))  // which has no outputs at chunks
         CHECK_FALSE(memory::reference_at_chunks(parameters, inputs, true, source.get_token()));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace memory_facts;
 
-// Rounding of f32: some 1e-7 a token, and what is forgotten takes its rounding with it; ten times what was
+// Rounding of f32: about 1e-7 per token, and forgetting also removes rounding. Ten times the largest error
 // seen over all shapes here.
 constexpr double tolerance = 5e-6;
 
@@ -17,7 +17,7 @@ std::string any_rule() {
     return GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
 }
 
-// Every output that there is a reference for; returns how many were compared.
+// Compares every output that has a reference; returns the number of comparisons.
 int check_against_reference(const std::string& strategy, const Parameters& parameters, const Arrays& inputs,
                             const Arrays& wanted, double limit = tolerance) {
     const Ran ran = run(strategy, parameters, inputs);
@@ -38,8 +38,8 @@ bool is_exact(const std::string& strategy, const Parameters& parameters) {
 
 TEST_CASE("exact strategies agree with the reference in every rule, width and chunk", "[memory][cpu]") {
     const std::string rule = any_rule();
-    // 1: a lone number; 17 and 33: one more than whole strips; 64: whole strips; 128: the widest that is
-    // used.
+    // 1: a single number; 17 and 33: one more than whole strips; 64: whole strips; 128: the widest size in
+    // use.
     const int64_t d = GENERATE(1, 17, 64, 128);
     // 1; around a block of 16 and a tile of 64; longer than the sequence.
     const int64_t chunk = GENERATE(1, 15, 64, 65, 500);
@@ -56,13 +56,13 @@ TEST_CASE("exact strategies agree with the reference in every rule, width and ch
     INFO(rule << " d " << d << " chunk " << chunk);
     for (const std::string& strategy : strategies_for(parameters))
         if (is_exact(strategy, parameters)) {
-            // y, m and boundaries, and s where there is momentum; trellis: y, sk, sv
+            // y, m and boundaries, and s with momentum; trellis: y, sk, sv
             const bool has_s = rule == "titans" || rule.starts_with("atlas");
             CHECK(check_against_reference(strategy, parameters, inputs, wanted) == (has_s ? 4 : 3));
         }
 }
 
-TEST_CASE("gates of zero and one, and one that forgets all in the middle of a chunk", "[memory][cpu]") {
+TEST_CASE("gates of zero and one, and a gate that forgets everything inside a chunk", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "trellis");
     const auto parameters = parameters_with({{"rule", rule},
                                              {"length", int64_t{100}},
@@ -88,7 +88,7 @@ TEST_CASE("gates of zero and one, and one that forgets all in the middle of a ch
         if (is_exact(strategy, parameters)) check_against_reference(strategy, parameters, inputs, wanted);
 }
 
-TEST_CASE("decay products that underflow are zeros and nothing else", "[memory][cpu]") {
+TEST_CASE("decay products that underflow become zeros and nothing worse", "[memory][cpu]") {
     const std::string rule = GENERATE("delta", "hebbian", "atlas");
     const float alpha = GENERATE(0.5f, 0.9f, 0.99f);
     const auto parameters = parameters_with(
@@ -100,7 +100,7 @@ TEST_CASE("decay products that underflow are zeros and nothing else", "[memory][
         if (is_exact(strategy, parameters)) check_against_reference(strategy, parameters, inputs, wanted);
 }
 
-TEST_CASE("keys of hardly any length are normalised without harm", "[memory][cpu]") {
+TEST_CASE("very short keys are normalised safely", "[memory][cpu]") {
     const float size = GENERATE(0.0f, 1e-30f, 1e-10f, 1e25f);
     const auto parameters = parameters_with({{"length", int64_t{40}}, {"d", int64_t{8}}});
     Arrays inputs = inputs_for(parameters);
@@ -111,7 +111,7 @@ TEST_CASE("keys of hardly any length are normalised without harm", "[memory][cpu
         check_against_reference(strategy, parameters, inputs, wanted);
 }
 
-TEST_CASE("narrow types lose only what storing y loses", "[memory][cpu]") {
+TEST_CASE("narrow types lose only the rounding of y", "[memory][cpu]") {
     const std::string dtype = GENERATE("f16", "bf16");
     const std::string rule = any_rule();
     const auto parameters = parameters_with({{"rule", rule}, {"length", int64_t{130}}, {"dtype", dtype}});
@@ -121,7 +121,7 @@ TEST_CASE("narrow types lose only what storing y loses", "[memory][cpu]") {
         if (!is_exact(strategy, parameters)) continue;
         const Ran ran = run(strategy, parameters, inputs);
         INFO(strategy << " " << rule);
-        // One rounding of each value: 2^-11 and 2^-8 at the most. The states stay f32.
+        // One rounding of each value: at most 2^-11 and 2^-8. The states stay f32.
         CHECK(distance(ran["y"], *find(wanted, "y")) < (dtype == "f16" ? 0x1p-11 : 0x1p-8));
         const char* const state = rule == "trellis" ? "sv" : "m";
         CHECK(distance(ran[state], *find(wanted, state)) < tolerance);
@@ -140,7 +140,7 @@ TEST_CASE("a chunk of one token read at its boundary gives the memory before the
     const Arrays inputs = inputs_for(parameters);
     const Array wanted = *find(reference_for(parameters, inputs), "level_y");  // [1, 1, 50, 12]
     for (const std::string& strategy : strategies_for(parameters)) {
-        if (strategy.starts_with("sequential") || strategy == "tnt") continue;  // readout does nothing
+        if (strategy.starts_with("sequential") || strategy == "tnt") continue;  // readout has no effect
         Array y = run(strategy, parameters, inputs)["y"];
         y.shape = wanted.shape;
         INFO(strategy << " " << rule);
@@ -201,7 +201,7 @@ TEST_CASE("two tokens of a memory, small enough to check by eye", "[memory][cpu]
     }
 }
 
-TEST_CASE("the window averages over its own length, whatever the sequence's", "[memory][cpu]") {
+TEST_CASE("the window divides by its own length for any sequence length", "[memory][cpu]") {
     const auto filled = [](const char* name, Shape shape, std::vector<float> values) {
         Array array = Array::uninitialised(name, Dtype::f32, std::move(shape));
         std::copy(values.begin(), values.end(), array.as<float>().begin());
@@ -228,7 +228,7 @@ TEST_CASE("the window averages over its own length, whatever the sequence's", "[
     }
 }
 
-TEST_CASE("a sequence's first tokens give the same values whatever comes after", "[memory][cpu]") {
+TEST_CASE("later tokens do not change the values of earlier ones", "[memory][cpu]") {
     const int64_t window = GENERATE(8, 60, 1000);
     const Settings settings = {
         {"rule", "atlas_omega"}, {"d", int64_t{12}}, {"chunk", int64_t{20}}, {"omega_window", window}};
@@ -256,7 +256,7 @@ TEST_CASE("a sequence's first tokens give the same values whatever comes after",
     }
 }
 
-TEST_CASE("what a strategy says of its exactness", "[memory]") {
+TEST_CASE("strategies declare where they are exact", "[memory]") {
     const auto is_exact_with = [](const char* strategy, Settings settings) {
         return is_exact(strategy, parameters_with(std::move(settings)));
     };
@@ -280,7 +280,7 @@ TEST_CASE("what a strategy says of its exactness", "[memory]") {
     CHECK_FALSE(is_exact_with("tnt", {{"C_G", int64_t{1}}, {"C_L", int64_t{1}}, one}));
 }
 
-TEST_CASE("decay products are running products, also where all is forgotten", "[memory]") {
+TEST_CASE("decay products are running products, also after a gate that forgets everything", "[memory]") {
     const std::vector<float> alpha = {0.5f, 0.25f, 1, 0.5f};
     const std::vector<float> wanted = {1,     0, 0,    0,  //
                                        0.75f, 1, 0,    0,  //
@@ -290,7 +290,7 @@ TEST_CASE("decay products are running products, also where all is forgotten", "[
     CHECK(memory::decay_products({}).empty());
 }
 
-TEST_CASE("what diverges is not finite, and nothing breaks", "[memory][cpu]") {
+TEST_CASE("diverging values become non-finite without other harm", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "atlas_omega", "trellis");
     const auto parameters = parameters_with({{"rule", rule},
                                              {"length", int64_t{600}},

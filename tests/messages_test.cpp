@@ -124,8 +124,8 @@ std::vector<Figure> all_marks() {
     return {figure, missing};
 }
 
-// What was read says the same as what was written: written again it is the same bytes. That every field is
-// there is seen at compile time.
+// A message that is decoded and encoded again gives the same bytes. That every field is encoded is checked at
+// compile time.
 template <class Message>
 Message there_and_back(const Message& message) {
     const std::string bytes = encode(message);
@@ -143,7 +143,7 @@ Message there_and_back(const Message& message) {
 
 }  // namespace
 
-TEST_CASE("every message to a worker comes back as it was", "[messages]") {
+TEST_CASE("every message to a worker survives encoding", "[messages]") {
     there_and_back(ToWorker(Hello{"0.1.0", 1, "a GPU"}));
     const auto part = there_and_back(ToWorker(FilePart{true, {0, 255, 7}}));
     CHECK(std::get<FilePart>(part).bytes == Bytes{0, 255, 7});
@@ -166,7 +166,7 @@ TEST_CASE("every message to a worker comes back as it was", "[messages]") {
     CHECK(std::get<CancelJob>(there_and_back(ToWorker(CancelJob{6}))).job == 6);
 }
 
-TEST_CASE("a result comes back as it was, its arrays without their data", "[messages]") {
+TEST_CASE("a result survives encoding, with arrays but without their data", "[messages]") {
     const auto figures = std::make_shared<const std::vector<Figure>>(all_marks());
     const auto back = there_and_back(FromWorker(Shown{7, full_result(), figures}));
     const Result& result = *std::get<Shown>(back).result;
@@ -197,7 +197,7 @@ TEST_CASE("a result comes back as it was, its arrays without their data", "[mess
     CHECK(result.complete);
 }
 
-TEST_CASE("figures come back with every kind of mark, values that are not finite too", "[messages]") {
+TEST_CASE("figures survive encoding with every kind of mark, also non-finite values", "[messages]") {
     const auto made = std::make_shared<const std::vector<Figure>>(all_marks());
     const auto back = there_and_back(FromWorker(FiguresMade{7, made}));
     const Figure& figure = std::get<FiguresMade>(back).figures->front();
@@ -212,7 +212,7 @@ TEST_CASE("figures come back with every kind of mark, values that are not finite
     CHECK(std::get<FiguresMade>(back).figures->back().missing == "how to get it");
 }
 
-TEST_CASE("a figure whose lists do not go together is refused in words", "[messages]") {
+TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]") {
     const auto words = [](Mark mark) {
         Figure figure;
         figure.id = "outputs";
@@ -262,7 +262,7 @@ TEST_CASE("a figure whose lists do not go together is refused in words", "[messa
     CHECK(words(Line{}).empty());
 }
 
-TEST_CASE("the other messages of a worker come back as they were", "[messages]") {
+TEST_CASE("the other messages of a worker survive encoding", "[messages]") {
     there_and_back(FromWorker(Hello{"0.1.0", 1, "a GPU"}));
     there_and_back(FromWorker(Alive{}));
     const auto said = there_and_back(FromWorker(Said{1, {0.5, "lookback", true}}));
@@ -276,7 +276,7 @@ TEST_CASE("the other messages of a worker come back as they were", "[messages]")
     CHECK(std::get<Failed>(failed).ending);
 }
 
-TEST_CASE("bytes that are no message are refused in words", "[messages]") {
+TEST_CASE("bytes that are not a message are refused with a reason", "[messages]") {
     const auto words = [](const std::string& bytes) {
         const auto outcome = decode_from_worker(bytes);
         REQUIRE_FALSE(outcome);
@@ -286,7 +286,7 @@ TEST_CASE("bytes that are no message are refused in words", "[messages]") {
     CHECK(words("\xC0").find("fields") != std::string::npos);
     CHECK(words("\x92\x63\xC0").find("fields") != std::string::npos);      // no such message
     CHECK(words("\x92\x01\x91\x01").find("fields") != std::string::npos);  // Alive has none
-    // Every byte of a real message changed, and every cut of it: refused or another message, never a crash.
+    // Every changed byte and every truncation of a real message is refused or another message, never a crash.
     const std::string whole = encode(FromWorker(CellDone{2, {{int64_t{1}}, "", full_result()}}));
     for (size_t at = 0; at < whole.size(); ++at) {
         std::string changed = whole;
@@ -296,7 +296,7 @@ TEST_CASE("bytes that are no message are refused in words", "[messages]") {
     }
 }
 
-TEST_CASE("another version is refused in words that name both", "[messages]") {
+TEST_CASE("another version is refused with both versions", "[messages]") {
     CHECK_FALSE(version_refusal({SAWTOOTH_VERSION, protocol_version, ""}));
     for (const Hello& other : {Hello{"9.8.7", protocol_version, ""}, Hello{SAWTOOTH_VERSION, 99, ""}}) {
         const auto refusal = version_refusal(other);

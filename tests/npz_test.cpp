@@ -52,14 +52,14 @@ std::string bytes_of_values(const std::vector<T>& values) {
     return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Reads an archive with the one array x, whose file content is given.
+// Reads an archive with a single array x of the given file content.
 Outcome<Arrays> read_one(const std::string& content, bool deflated = false) {
     const TemporaryFolder folder;
     make_archive(folder.file("a.npz"), {{"x.npy", content, deflated}});
     return read_npz(folder.file("a.npz"));
 }
 
-// An error of usage in one line that names the array and holds these words.
+// A one-line usage error that names the array and contains these words.
 void check_refused(const Outcome<Arrays>& outcome, const std::string& words,
                    const std::string& array = "array x") {
     INFO(words);
@@ -88,7 +88,7 @@ bool same(const Array& one, const Array& other) {
 
 }  // namespace
 
-TEST_CASE("arrays of any shape come back bit by bit", "[npz]") {
+TEST_CASE("arrays of any shape survive saving bit by bit", "[npz]") {
     const TemporaryFolder folder;
     for (uint64_t seed = 0; seed < 200; ++seed) {
         Random random(seed, "npz");
@@ -138,7 +138,7 @@ TEST_CASE("wide arrays are narrowed and small ones widened", "[npz]") {
     }
 }
 
-TEST_CASE("Fortran order is turned round", "[npz]") {
+TEST_CASE("Fortran order is converted", "[npz]") {
     // [2, 3] with rows 0 1 2 and 3 4 5, the first index fastest
     const auto read =
         read_one(npy(dictionary("<i4", "(2, 3)", true), bytes_of_values<int32_t>({0, 3, 1, 4, 2, 5})));
@@ -162,7 +162,7 @@ TEST_CASE("scalars, empty axes, later versions, spaces and deflated members are 
     CHECK(read->front().as<float>()[9999] == 3);
 }
 
-TEST_CASE("malformed arrays are refused in words", "[npz]") {
+TEST_CASE("malformed arrays are refused with a reason", "[npz]") {
     const std::string data(16, '\0');
     check_refused(read_one(npy(dictionary("|O", "(2,)"), data)), "object");
     check_refused(read_one(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }", data)),
@@ -192,7 +192,7 @@ TEST_CASE("malformed arrays are refused in words", "[npz]") {
                   "33 dimensions");
 }
 
-TEST_CASE("names that lead elsewhere are refused and those of folders left out", "[npz]") {
+TEST_CASE("names that leave the archive are refused and names with folders skipped", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
     const std::string good = npy(dictionary("<f4", "(1,)"), bytes_of_values<float>({1}));
@@ -208,7 +208,7 @@ TEST_CASE("names that lead elsewhere are refused and those of folders left out",
     CHECK(read->size() == 1);
 }
 
-TEST_CASE("what is no archive is refused", "[npz]") {
+TEST_CASE("a file that is not an archive is refused", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
     const auto check = [&](const std::string& words) {
@@ -225,13 +225,13 @@ TEST_CASE("what is no archive is refused", "[npz]") {
     put(path, "hello, this is a text");
     check("expected an .npz file");
     put(path, std::string("PK\5\6") + std::string(18, '\0'));
-    check("no arrays in it");
+    check("contains no arrays");
     std::filesystem::remove(path);
     std::filesystem::create_directory(path);
     check("not a regular file");
 }
 
-TEST_CASE("an array that stands twice is refused", "[npz]") {
+TEST_CASE("an array that occurs twice is refused", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
     const std::string good = npy(dictionary("<f4", "(1,)"), bytes_of_values<float>({1}));
@@ -243,7 +243,7 @@ TEST_CASE("an array that stands twice is refused", "[npz]") {
     CHECK_FALSE(read_npz(path));
 }
 
-TEST_CASE("sizes that the archive declares falsely take no memory", "[npz]") {
+TEST_CASE("false declared sizes take no memory", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
     // 4 TB in a header and in the directory: neither the file nor its compressed bytes can hold them.
@@ -260,7 +260,7 @@ TEST_CASE("sizes that the archive declares falsely take no memory", "[npz]") {
     CHECK_FALSE(read_npz(path));
 }
 
-TEST_CASE("a file cut off anywhere is refused", "[npz]") {
+TEST_CASE("a file truncated anywhere is refused", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
     for (const bool deflated : {false, true}) {
@@ -273,7 +273,7 @@ TEST_CASE("a file cut off anywhere is refused", "[npz]") {
     }
 }
 
-TEST_CASE("no damaged byte ends the program or goes unseen in the data", "[npz]") {
+TEST_CASE("a damaged byte never crashes the program nor goes unnoticed in the data", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
     for (const bool deflated : {false, true}) {
@@ -287,7 +287,7 @@ TEST_CASE("no damaged byte ends the program or goes unseen in the data", "[npz]"
                 damaged[at] = static_cast<char>(damaged[at] ^ bits);
                 put(path, damaged);
                 const auto read = read_npz(path);
-                // Times and flags carry no data; a changed name is another name.
+                // Times and flags have no data; a changed name is another name.
                 if (read && !read->empty() && read->front().name == "x")
                     CHECK(same(good->front(), read->front()));
             }
@@ -309,7 +309,7 @@ TEST_CASE("a full disk or a missing folder leaves no archive", "[npz]") {
     CHECK(write_npz("/dev/full", arrays));
 }
 
-TEST_CASE("the same arrays make the same file", "[npz]") {
+TEST_CASE("equal arrays give equal files", "[npz]") {
     const TemporaryFolder folder;
     const Arrays arrays{Array::zeros("x", Dtype::f32, {3}),
                         Array::zeros("reference/y", Dtype::complex128, {2, 2})};

@@ -4,7 +4,7 @@
 
 namespace sawtooth {
 
-// What plan builders ask of a family: an input x and an output y [100, 10], and an output that is an extra.
+// A family for plan builders: an input x and an output y [100, 10], and an extra output.
 inline const Family& plan_family() {
     static const Family family = [] {
         const auto shape = [](const Parameters&, const Arrays&) { return Shape{100, 10}; };

@@ -12,7 +12,7 @@
 namespace sawtooth::cpu {
 namespace {
 
-TEST_CASE("every item of a dispatch is done once, by the worker that the split names", "[pool][cpu]") {
+TEST_CASE("every item of a dispatch runs once, on the worker given by the split", "[pool][cpu]") {
     const int threads = GENERATE(1, 2, 3, 8);
     const int64_t items = GENERATE(0, 1, 2, 7, 8, 100);
     Pool pool(threads);
@@ -46,7 +46,7 @@ TEST_CASE("items of a cyclic split may wait for earlier ones, with more threads 
     }
 }
 
-TEST_CASE("every dispatch is recorded with the busy span and the tally of its workers", "[pool][cpu]") {
+TEST_CASE("every dispatch is recorded with busy spans and tallies of its workers", "[pool][cpu]") {
     Pool pool(2);
     pool.start_recording();
     for (int dispatch = 0; dispatch < 3; ++dispatch)
@@ -70,7 +70,7 @@ TEST_CASE("every dispatch is recorded with the busy span and the tally of its wo
     CHECK(pool.records().empty());
 }
 
-TEST_CASE("a stop leaves the items that have not started", "[pool][cpu]") {
+TEST_CASE("a stop skips items that have not started", "[pool][cpu]") {
     Pool pool(2);
     std::stop_source source;
     pool.set_stop(source.get_token());
@@ -94,7 +94,7 @@ TEST_CASE("f16 and bf16 are rounded to nearest, ties to even", "[half][cpu]") {
     CHECK(rounded(Storage::f16, 1 + 0x1p-11f) == 1.0f);             // a tie, to the even 1
     CHECK(rounded(Storage::f16, 1 + 3 * 0x1p-11f) == 1 + 0x1p-9f);  // a tie, to the even one above
     CHECK(rounded(Storage::f16, 65519) == 65504);                   // the largest f16
-    CHECK(std::isinf(rounded(Storage::f16, 65520)));                // a tie with what would be 65536
+    CHECK(std::isinf(rounded(Storage::f16, 65520)));                // a tie with 65536
     CHECK(rounded(Storage::f16, 0x1p-24f) == 0x1p-24f);             // the smallest subnormal
     CHECK(rounded(Storage::f16, 0x1p-25f) == 0);                    // a tie with 0
     CHECK(rounded(Storage::bf16, 1 + 0x1p-8f) == 1.0f);             // a tie, to the even 1
@@ -107,7 +107,7 @@ TEST_CASE("f16 and bf16 are rounded to nearest, ties to even", "[half][cpu]") {
 }
 
 #ifdef __FLT16_MAX__
-TEST_CASE("f16 agrees with the compiler's own on values of every size", "[half][cpu]") {
+TEST_CASE("f16 agrees with the compiler's conversion for values of every size", "[half][cpu]") {
     int differing = 0;
     for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 65521) {
         float value;
@@ -122,7 +122,7 @@ TEST_CASE("f16 agrees with the compiler's own on values of every size", "[half][
 }
 #endif
 
-TEST_CASE("copy and triad move every element, ragged sizes too", "[limits][cpu]") {
+TEST_CASE("copy and triad process every element, also for ragged sizes", "[limits][cpu]") {
     Pool pool(2);
     const int64_t count = GENERATE(1, 15, 65536, 200001);
     const auto size = static_cast<size_t>(count);

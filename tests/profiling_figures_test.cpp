@@ -1,4 +1,4 @@
-// The figures that profiling makes of results on a GPU, from made-up ones.
+// The figures of profiling for GPU results, from invented ones.
 
 #include "profiling/figures.h"
 
@@ -75,7 +75,7 @@ TEST_CASE("a grid that is too small for the GPU is told as the reason of low occ
     CHECK(words({160}, 0) == "limited by registers");
 }
 
-TEST_CASE("with a chip chosen the occupancy drawn is the theory of that chip", "[profiling]") {
+TEST_CASE("with a chosen chip its theoretical occupancy is drawn", "[profiling]") {
     Request request = scan_on_gpu();
     request.backend = BackendChoice::cpu;
     request.arch = "sm_89";
@@ -89,7 +89,7 @@ TEST_CASE("with a chip chosen the occupancy drawn is the theory of that chip", "
         CHECK(bar.text == (bar.segments.empty() ? "limited by shared memory" : "50 %"));
 }
 
-TEST_CASE("launches whose names differ in a number alone share a bar", "[profiling]") {
+TEST_CASE("launches whose names differ only in a number share a bar", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a GPU");
     result->variants.resize(1);
     VariantResult& variant = result->variants[0];
@@ -106,7 +106,7 @@ TEST_CASE("launches whose names differ in a number alone share a bar", "[profili
     CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
 }
 
-TEST_CASE("where nothing was compiled the occupancy figure says how to get it", "[profiling]") {
+TEST_CASE("without compiled kernels the occupancy figure says how to get it", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a processor");
     for (VariantResult& variant : result->variants) variant.launches.clear();
     const Figure figure = occupancy_figure(*result);
@@ -135,7 +135,7 @@ TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on 
     for (const Tracks::Track& track : tracks) CHECK(track.ink.role == Ink::Role::variant);
 }
 
-TEST_CASE("the timeline of the CPU still tells how many workers are busy", "[profiling]") {
+TEST_CASE("the timeline of the CPU shows the number of busy workers", "[profiling]") {
     Result result;
     VariantResult variant;
     variant.name = "sequential";

@@ -1,4 +1,4 @@
-// What only a GPU can show of measuring, a test for each of CUPTI's features, so that what fails is named.
+// Measuring on a GPU, with one test per CUPTI feature, so that a failure names the feature.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ using namespace sawtooth;
 
 constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
 
-// The first GPU with a scan of some megabytes for it, or nothing where there is none, which is said.
+// The first GPU and a scan of a few megabytes; prints a note and returns nothing if there is none.
 struct Bench {
     std::unique_ptr<cuda::Device> device;
     std::unique_ptr<GpuTimer> timer;
@@ -53,9 +53,9 @@ Measured measured(Bench& bench, const Plan& plan) {
     return std::move(*result);
 }
 
-// In order, from 0 on, none begun before the one before it has ended.
+// In order, from 0 on, without overlap.
 void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
-    constexpr double resolution_us = 1;  // of CUDA events, where CUPTI is not there
+    constexpr double resolution_us = 1;  // of CUDA events, without CUPTI
     REQUIRE(launches.size() == plan.launches.size());
     CHECK(launches[0].start_us == 0);
     double sum = 0, end = 0;
@@ -70,10 +70,10 @@ void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
     CHECK(sum <= end + static_cast<double>(launches.size()) * resolution_us);
 }
 
-// Counters that this machine forbids are no failure of the program.
+// Counters forbidden by the machine are not a failure of the program.
 bool is_forbidden(const Error& error) { return contains(error.text, "PRIVILEGES"); }
 
-TEST_CASE("launches on a GPU are timed in order, without overlap, and their sum is no more than the whole",
+TEST_CASE("launches on a GPU are timed in order and without overlap, and sum up to at most the total",
           "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
@@ -90,8 +90,7 @@ TEST_CASE("launches on a GPU are timed in order, without overlap, and their sum 
     for (const double sample : times.time.samples) CHECK(sample > 0);
 }
 
-TEST_CASE("CUPTI's records have the grid, registers and shared memory that the compiler told",
-          "[profiling][gpu]") {
+TEST_CASE("CUPTI records have the grid, registers and shared memory of the compiler", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const Plan plan = bench->plan("lookback");
@@ -106,8 +105,7 @@ TEST_CASE("CUPTI's records have the grid, registers and shared memory that the c
     CHECK(seen.resources->shared_bytes == planned.resources->shared_bytes);
 }
 
-TEST_CASE("of a chain of launches every one is kept, in order, whatever times the whole",
-          "[profiling][gpu]") {
+TEST_CASE("every launch of a chain is recorded in order, for any way of timing", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const auto plan = empty_launches_plan(*bench->device, 1000, Follow::stream);
@@ -130,7 +128,7 @@ TEST_CASE("of a chain of launches every one is kept, in order, whatever times th
     check_order(measured(*bench, *plan).launches, *plan);
 }
 
-TEST_CASE("of two plans that run in turn as graphs each is recorded once", "[profiling][gpu]") {
+TEST_CASE("two plans that run alternately as graphs are captured once each", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     std::vector<Plan> plans;
@@ -151,7 +149,7 @@ TEST_CASE("of two plans that run in turn as graphs each is recorded once", "[pro
     CHECK(started == 20);
 }
 
-TEST_CASE("each run by which a timing is chosen is said before it begins", "[profiling][gpu]") {
+TEST_CASE("every run that chooses the timing is announced first", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     Plan plan = bench->plan("three_phase");
@@ -162,7 +160,7 @@ TEST_CASE("each run by which a timing is chosen is said before it begins", "[pro
     };
     REQUIRE(choose_timing(plan, Executor{nullptr, bench->timer.get()}, Cache::cold,
                           [&] { events.emplace_back("said"); }));
-    REQUIRE(events.size() >= 4);  // one that warms up, one that is recorded
+    REQUIRE(events.size() >= 4);  // a warm-up and a recorded one
     for (size_t i = 0; i < events.size(); ++i) CHECK(events[i] == (i % 2 == 0 ? "said" : "run"));
 }
 
@@ -188,16 +186,16 @@ TEST_CASE("child: times without CUPTI", "[.child]") {
     std::cout << bench->timer->note() << std::endl;
 }
 
-TEST_CASE("without CUPTI times still come, by CUDA events, and a note says so", "[profiling][gpu]") {
+TEST_CASE("without CUPTI launches are timed by CUDA events, with a note", "[profiling][gpu]") {
     if (!Bench::open()) return;
     const std::string words =
         ChildProcess("SAWTOOTH_WITHOUT=cupti,nvml", "child: times without CUPTI").output();
     INFO(words);
-    CHECK(contains(words, "times are of CUDA events"));
+    CHECK(contains(words, "timed by CUDA events"));
     CHECK(contains(words, "exit 0"));
 }
 
-TEST_CASE("a stop between launches cancels, and the next run is whole", "[profiling][gpu]") {
+TEST_CASE("a stop between launches cancels, and the next run is complete", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const Plan plan = bench->plan("hillis_steele");
@@ -221,7 +219,7 @@ TEST_CASE("a stop between launches cancels, and the next run is whole", "[profil
     CHECK(measured(*bench, plan).launches.size() == plan.launches.size());
 }
 
-TEST_CASE("counters may be read, or it is said which setting allows it", "[profiling][gpu]") {
+TEST_CASE("counters can be read, or the error names the setting that allows it", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const auto problem = try_counters(*bench->device);
@@ -250,7 +248,7 @@ TEST_CASE("the Range Profiler counts launches, achieved occupancy among it", "[p
         CHECK(*launch.occupancy.achieved <= 1);
         CHECK(launch.counters.contains("DRAM bytes"));
     }
-    // What it counted is still what it computes, and times come as before.
+    // Counting does not change the results, and timing works as before.
     const auto after = plan.outputs();
     REQUIRE(after);
     REQUIRE(after->size() == before->size());
@@ -259,7 +257,7 @@ TEST_CASE("the Range Profiler counts launches, achieved occupancy among it", "[p
     CHECK(measured(*bench, plan).launches.size() == plan.launches.size());
 }
 
-TEST_CASE("PM Sampling gives tracks that begin with the launches", "[profiling][gpu]") {
+TEST_CASE("PM Sampling gives tracks that start with the launches", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     const Plan plan = bench->plan("hillis_steele");
@@ -315,7 +313,7 @@ TEST_CASE("the limits of a GPU are all measured", "[profiling][gpu]") {
         CHECK(limit > 0);
 }
 
-TEST_CASE("the clock of a GPU is read around what is timed", "[profiling][gpu]") {
+TEST_CASE("the clock of a GPU is read around timed runs", "[profiling][gpu]") {
     auto bench = Bench::open();
     if (!bench) return;
     auto clocks = GpuClocks::of(*bench->device);
@@ -362,7 +360,7 @@ TEST_CASE("a run on a GPU gives outputs, errors, times, occupancy, limits and cl
     }
 }
 
-TEST_CASE("more memory than the GPU has is refused before it is taken, with both figures", "[engine][gpu]") {
+TEST_CASE("more memory than the GPU has is refused before allocation, with both sizes", "[engine][gpu]") {
     if (!Bench::open()) return;
     Request request = scan_on_gpu(Profile::timeline);
     request.memory_limit_bytes = 8 << 20;
@@ -373,7 +371,7 @@ TEST_CASE("more memory than the GPU has is refused before it is taken, with both
     CHECK(contains(ran.error().text, "8 MiB are allowed"));
 }
 
-TEST_CASE("a GPU of a number that is not there is a usage error", "[engine][gpu]") {
+TEST_CASE("a GPU number that does not exist is a usage error", "[engine][gpu]") {
     if (!Bench::open()) return;
     Request request = scan_on_gpu(Profile::timeline);
     request.device = 1000;
@@ -382,7 +380,7 @@ TEST_CASE("a GPU of a number that is not there is a usage error", "[engine][gpu]
     CHECK(ran.error().exit_code() == 2);
 }
 
-// A kernel of the edited folder that stores out of bounds.
+// A kernel of the edited folder that writes out of bounds.
 TEST_CASE("child: a kernel that faults", "[.child]") {
     if (!Bench::open()) return;
     Workshop workshop;

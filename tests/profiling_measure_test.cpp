@@ -1,4 +1,4 @@
-// What of measuring needs no GPU: statistics, the executor of the CPU, words and what is made of samples.
+// Measuring without a GPU: statistics, the CPU executor, messages and the processing of samples.
 
 #include <cmath>
 
@@ -38,7 +38,7 @@ TEST_CASE("quartiles are those of NumPy's percentile", "[profiling]") {
     CHECK(time.samples == std::vector<double>{4, 1, 3, 2});
 }
 
-TEST_CASE("the executor of the CPU runs the launches in order, once a repeat", "[profiling]") {
+TEST_CASE("the CPU executor runs the launches in order, once per repeat", "[profiling]") {
     cpu::Pool pool(2);
     std::vector<int> done, heard;
     const Plan plan = plan_of(3, done);
@@ -71,7 +71,7 @@ TEST_CASE("a stop of the pool cancels a measurement", "[profiling]") {
     CHECK(done.size() == 2);
 }
 
-TEST_CASE("every run of a plan is said as timed, that without extras too", "[profiling][engine]") {
+TEST_CASE("every run of a plan is announced as timed, also the one without extras", "[profiling][engine]") {
     TemporaryFolder folder;
     Request request;
     request.family = "memory";
@@ -96,16 +96,15 @@ TEST_CASE("every run of a plan is said as timed, that without extras too", "[pro
     CHECK(timed(Extras::all) == std::vector{name, name, repeats[0], repeats[1]});
 }
 
-TEST_CASE("samples are cut to the stretch in which something happened, which begins at 0", "[profiling]") {
+TEST_CASE("samples are cut to the active stretch, which starts at 0", "[profiling]") {
     const auto cut = [](const std::vector<double>& active, std::vector<double> values) {
-        return cut_to(active_stretch(active), {"warps", "a multiprocessor", 0, 2, std::move(values)});
+        return cut_to(active_stretch(active), {"warps", "per SM", 0, 2, std::move(values)});
     };
     const Track track = cut({0, 0, 1, 90, 100, 0, 80, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
     CHECK(track.start_us == -2);
     CHECK(track.step_us == 2);
-    // To the last sample, and not from the first: what that holds may have ended before anything was
-    // launched.
+    // Up to the last sample, but not from the first: it may include work from before the launches.
     CHECK(cut({90, 50, 60}, {9, 5, 6}).values == std::vector<double>{9, 5, 6});
     CHECK(cut({50, 0, 0, 1, 1}, {5, 0, 0, 6, 7}).values == std::vector<double>{0, 6, 7});
     for (const std::vector<double>& nothing :
@@ -113,7 +112,7 @@ TEST_CASE("samples are cut to the stretch in which something happened, which beg
         CHECK(active_stretch(nothing).is_empty());
 }
 
-TEST_CASE("of a metric that never rests the samples with most in them are taken", "[profiling]") {
+TEST_CASE("for a metric that is never 0 the samples with the largest sum are used", "[profiling]") {
     const auto busiest = [](const std::vector<double>& values, size_t count) {
         const Stretch stretch = busiest_stretch(values, count);
         return std::pair{stretch.begin, stretch.end};
@@ -126,15 +125,15 @@ TEST_CASE("of a metric that never rests the samples with most in them are taken"
     CHECK(busiest_stretch({1, 2, 3}, 0).is_empty());
 }
 
-TEST_CASE("reasons for a lower clock are said in words", "[profiling]") {
+TEST_CASE("reasons for a lower clock are readable", "[profiling]") {
     CHECK(throttle_words(0).empty());
     CHECK(throttle_words(1).empty());  // an idle GPU is not throttled
     CHECK(throttle_words(0x4) == "power cap");
-    CHECK(throttle_words(0x1 | 0x4 | 0x40) == "power cap, heat, seen by the hardware");
-    CHECK(throttle_words(0x4000) == "NVML's reasons 16384");
+    CHECK(throttle_words(0x1 | 0x4 | 0x40) == "power cap, hardware temperature limit");
+    CHECK(throttle_words(0x4000) == "NVML reasons 16384");
 }
 
-TEST_CASE("theoretical occupancy is filled in where resources are known", "[profiling]") {
+TEST_CASE("theoretical occupancy is filled in if resources are known", "[profiling]") {
     const Chip chip = *cuda::chip_of("sm_90a");
     LaunchInfo known;
     known.block = {128, 1, 1};
@@ -169,7 +168,7 @@ TEST_CASE("child: counters where CUPTI is hidden", "[.child]") {
     std::cout << problem->text << std::endl;
 }
 
-TEST_CASE("without CUPTI the words say what is missing, what it costs and what to do", "[profiling]") {
+TEST_CASE("without CUPTI the error says what is missing, what is lost and what to do", "[profiling]") {
     const std::string words =
         ChildProcess("SAWTOOTH_WITHOUT=cupti", "child: counters where CUPTI is hidden").output();
     CHECK(contains(words, "CUPTI, which measures kernels"));

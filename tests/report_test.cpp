@@ -1,4 +1,4 @@
-// Which results are right, what a report says of them first, and what its page holds.
+// Correct and wrong results, the summary of a report, and the content of its page.
 
 #include "app/cli/report_page.h"
 
@@ -43,14 +43,14 @@ std::string text_of(const std::vector<SummaryLine>& lines) {
     return text;
 }
 
-TEST_CASE("a result is wrong where its error is more than it may be", "[report]") {
+TEST_CASE("a result is wrong if its error exceeds its tolerance", "[report]") {
     const auto result = result_of("memory");
     VariantResult& exact = variant_of(*result, "exact_chunk");
     VariantResult& frozen = variant_of(*result, "chunkwise_gd");
     CHECK(wrong_words(*result, exact).empty());
     exact.errors[0].rel_l2 = 4e-3;
     CHECK(wrong_words(*result, exact) == "error 0.4 %");
-    frozen.errors[0].rel_l2 = 0.3;  // what it approximates by is no mistake
+    frozen.errors[0].rel_l2 = 0.3;  // approximation errors are not mistakes
     CHECK(wrong_words(*result, frozen).empty());
     frozen.errors[0].rel_l2 = 0.9999;
     CHECK(wrong_words(*result, frozen) == "error 100 %");
@@ -64,7 +64,7 @@ TEST_CASE("a result is wrong where its error is more than it may be", "[report]"
     CHECK(wrong_words(*result, exact).empty());  // rounding of products
 }
 
-TEST_CASE("fastest is said among right results alone", "[report]") {
+TEST_CASE("only correct results can be the fastest", "[report]") {
     const auto result = result_of("memory");
     for (VariantResult& variant : result->variants) set(*result, variant.name, 500, 2e-7);
     variant_of(*result, "sequential").launch_count = 1024;
@@ -82,7 +82,7 @@ TEST_CASE("fastest is said among right results alone", "[report]") {
     CHECK_FALSE(contains(text_of(summary_of(*result)), "Fastest"));
 }
 
-TEST_CASE("a page begins with its summary and times, and asks for no clicks", "[report]") {
+TEST_CASE("a page starts with summary and times and mentions no clicks", "[report]") {
     const auto result = result_of("memory");
     set(*result, "tnt", 1, 3.0);
     VariantResult& skipped = variant_of(*result, "lattice_gla");
@@ -95,8 +95,7 @@ TEST_CASE("a page begins with its summary and times, and asks for no clicks", "[
     figure.id = "trade-off";
     figure.place = Place::views;
     figure.title = "Time against error";
-    figure.caption =
-        "Down and to the left is better. Every point is a chunk: a click on it sets it. The end.";
+    figure.caption = "Down and to the left is better.";
     figure.marks = {Line{"sequential", {}, {1, 2}, {1, 2}, true, {}}};
     Figure empty;
     empty.id = "empty";
@@ -113,7 +112,6 @@ TEST_CASE("a page begins with its summary and times, and asks for no clicks", "[
     CHECK(page.find("lattice_gla skipped") == page.rfind("lattice_gla skipped"));  // once
     CHECK(contains(page, "another note"));
     CHECK(contains(page, "Run with rule delta."));
-    CHECK(contains(page, "Every point is a chunk. The end."));
     CHECK(contains(page, "Not measured in this run: Counters."));
     for (const char* live : {"click", "F5", "hover", "drag"}) CHECK_FALSE(contains(page, live));
 }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr Operator every_operator[] = {Operator::sum,     Operator::product, Operator::maximum,
                                        Operator::minimum, Operator::linear,  Operator::compensated_sum};
-// Around vectors of 4, 8 and 16 lanes and around blocks of four of them, then several blocks and a ragged
-// end.
+// Lengths around vectors of 4, 8 and 16 lanes and around blocks of four of them, then several blocks and a
+// ragged end.
 constexpr int64_t every_length[] = {0,  1,  2,  3,  4,  5,  7,   8,   9,   15,  16, 17,
                                     31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 515};
 
@@ -44,7 +44,7 @@ double finished(Operator op, Wide state) {
                                              : state.first;
 }
 
-// Rows of `columns`, forward or backward in memory, with room before and after that must stay as it is.
+// Rows of `columns`, forward or backward in memory, with guards before and after that must not change.
 struct Data {
     static constexpr int64_t margin = 64;
     static constexpr float untouched = 12345;
@@ -109,8 +109,8 @@ struct Data {
     }
 };
 
-// The states after every row of a column in double, and how far a float may be off: every join rounds each
-// value by 2^-24 of the largest that the same walk over absolute values reaches.
+// The states after every row of a column in double, and the tolerance of a float: every join rounds each
+// value by 2^-24 of the largest value reached by the same walk over absolute values.
 struct Expected {
     std::vector<Wide> states, slack;
 
@@ -199,7 +199,7 @@ TEST_CASE("row scans agree with a plain loop in double", "[row_scan][cpu]") {
     });
 }
 
-TEST_CASE("fold, scan and scan-and-fold make the same carry, total and rows", "[row_scan][cpu]") {
+TEST_CASE("fold, scan and scan-and-fold give the same carry, total and rows", "[row_scan][cpu]") {
     const int64_t columns = GENERATE(1, 20);
     const bool backwards = GENERATE(false, true);
     for_each_vector_target([&] {
@@ -243,12 +243,11 @@ TEST_CASE("a chain of rows combines strictly one after another", "[row_scan][cpu
     CHECK(same_bits(data.out, expected));
 }
 
-TEST_CASE("NaN and infinities in a column reach later rows alone, as in a plain loop", "[row_scan][cpu]") {
+TEST_CASE("NaN and infinities in a column reach only later rows, as in a plain loop", "[row_scan][cpu]") {
     const bool backwards = GENERATE(false, true);
     const float strange = GENERATE(NAN, INFINITY, -INFINITY);
     for (const Operator op : every_operator) {
-        // x of linear, not its gate: an infinite gate times a prefix that is split into parts may be inf -
-        // inf.
+        // x of linear, not its gate: an infinite gate times a split prefix may be inf - inf.
         const int plane = op == Operator::linear ? 1 : 0;
         for (const int64_t place : {0, 1, 7, 30, 64, 130, 199}) {
             Data data(op, 200, 1, backwards);
@@ -269,7 +268,7 @@ TEST_CASE("NaN and infinities in a column reach later rows alone, as in a plain 
     }
 }
 
-TEST_CASE("a prefix is joined to rows as combine and finish would", "[row_scan][cpu]") {
+TEST_CASE("joining a prefix to rows equals combine and finish", "[row_scan][cpu]") {
     const int64_t columns = GENERATE(1, 2, 3, 16, 100, 300);
     const int64_t rows = GENERATE(1, 2, 5, 300);
     for (const Operator op : every_operator) {

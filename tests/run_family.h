@@ -10,14 +10,14 @@
 #include "kernels/cpu/pool.h"
 #include "profiling/measure.h"
 
-// Any family's variants run as the engine runs them, for tests.
+// Runs variants of any family like the engine, for tests.
 namespace sawtooth {
 
 using Settings = std::vector<std::pair<std::string, Value>>;
 
 inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t{1} << 34};
 
-// Defaults, then settings, then what settles itself, in the engine's order.
+// Defaults, then settings, then automatic values, in the order of the engine.
 inline Parameters settled(const Family& family, const Settings& settings = {}, const Arrays& given = {},
                           Backend backend = Backend::cpu) {
     Parameters parameters = family.defaults();
@@ -50,7 +50,7 @@ inline Arrays generated_inputs(const Family& family, const Parameters& parameter
     return inputs;
 }
 
-// Inputs with shapes and no data: what a plan that only counts needs.
+// Inputs with shapes but without data, for plans that only count.
 inline Arrays input_shapes(const Family& family, const Parameters& parameters, bool with_optional = false) {
     Arrays inputs;
     for_each_input(family, parameters, with_optional, [&](const ArraySpec& row) {
@@ -65,8 +65,8 @@ inline std::vector<std::string> variant_names(const Family& family) {
     return names;
 }
 
-// One thread: others wake slowly where tests share a machine, and a test of its own says that bits do not
-// depend on them.
+// One thread: others wake slowly if tests share a machine, and a separate test checks that bits do not depend
+// on the number of threads.
 inline cpu::Pool& pool_of_one() {
     static cpu::Pool pool(1);
     return pool;
@@ -84,7 +84,7 @@ struct Ran {
     }
 };
 
-// Twice over the same plan, so that what a run leaves behind cannot help the next.
+// Runs the same plan twice, so that data left by one run cannot hide an error of the next.
 inline Ran run(const Plan& plan, cpu::Pool& pool) {
     Ran ran;
     for (int repeat = 0; repeat < 2; ++repeat) run_plan(plan, pool, Cache::hot, ran.launches);
@@ -107,8 +107,8 @@ inline Ran run(const Family& family, const std::string& variant, const Parameter
     return run(plan_on_cpu(family, variant, parameters, inputs), pool);
 }
 
-// Relative L2 distance, absolute where all that is wanted is below what an f32 holds; infinite where either
-// holds what is not finite.
+// Relative L2 distance; absolute if all expected values are below the range of f32; infinite if either array
+// has non-finite values.
 inline double distance(const Array& output, const Array& wanted) {
     if (output.shape != wanted.shape) return INFINITY;
     double difference = 0, square = 0;
@@ -132,7 +132,7 @@ inline bool same_bits(const Arrays& left, const Arrays& right) {
     return true;
 }
 
-// How many values are not what is wanted where that is not a number or infinite, or are where it is neither.
+// The number of values whose kind (NaN, infinite, finite) is not the expected one.
 inline int64_t differing_in_kind(const Array& got, const Array& wanted) {
     int64_t differing = 0;
     for (int64_t i = 0; i < wanted.count(); ++i) {

@@ -5,12 +5,12 @@
 #include "kernels/memory/strategies.h"
 #include "tests/run_family.h"
 
-// The family memory for its tests.
+// Helpers for tests of the family memory.
 namespace sawtooth::memory_facts {
 
 inline Parameters parameters_with(const Settings& settings) { return settled(memory_family(), settings); }
 
-// Generated inputs; optional states too where asked for, smaller than one token makes them.
+// Generated inputs; on request with optional states, smaller than after one token.
 inline Arrays inputs_for(const Parameters& parameters, bool with_optional = true, uint64_t seed = 1) {
     Arrays inputs = generated_inputs(memory_family(), parameters, with_optional, seed);
     const Storage storage = storage_named(parameters.text("dtype"));
@@ -27,7 +27,7 @@ inline void fill(Arrays& inputs, const char* name, float value) {
         for (float& number : array->as<float>()) number = value;
 }
 
-// Names of the strategies that go with the parameters.
+// Names of the strategies that accept the parameters.
 inline std::vector<std::string> strategies_for(const Parameters& parameters) {
     std::vector<std::string> names;
     for (const Variant& variant : memory_family().variants)

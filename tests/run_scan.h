@@ -3,7 +3,7 @@
 #include "kernels/scan/family.h"
 #include "tests/run_family.h"
 
-// The family scan for its tests.
+// Helpers for tests of the family scan.
 namespace sawtooth {
 
 inline std::vector<std::string> variant_names() { return variant_names(scan_family()); }

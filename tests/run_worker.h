@@ -16,11 +16,11 @@
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
-// A worker of the tests is this very program, started as `PROGRAM worker`; where one has to misbehave a shell
-// command stands in its place.
+// A worker of the tests is this program, started as `PROGRAM worker`; a shell command stands in for one that
+// misbehaves.
 namespace sawtooth {
 
-// The folder that the test's workers keep their things in, so that the machine is measured once.
+// The cache folder of the workers in tests, so that the machine is measured only once.
 inline const TemporaryFolder& kept() {
     static const TemporaryFolder folder;
     return folder;
@@ -42,7 +42,7 @@ inline Request scan_on(std::string on, int64_t length = 256) {
     return request;
 }
 
-// A shell command that says `bytes`, does `then` and hears nothing.
+// A shell command that prints `bytes`, runs `then` and ignores its input.
 inline std::string saying(const TemporaryFolder& folder, const std::string& name, const std::string& bytes,
                           const std::string& then = "sleep 60") {
     put(folder.file(name), bytes);
@@ -63,7 +63,7 @@ inline void check_right(const Result& result) {
     }
 }
 
-// Processes that this one has started and not reaped.
+// Child processes that are not reaped yet.
 inline std::set<pid_t> children() {
     std::set<pid_t> all;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -1,4 +1,4 @@
-// The example of a family, tests/scale, goes where every family goes: that is all that it costs to be there.
+// The example family, tests/scale, works everywhere without further code.
 
 #include <algorithm>
 

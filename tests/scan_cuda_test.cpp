@@ -1,5 +1,5 @@
-// The family scan in CUDA: its plans in theory, which need no GPU, and what its kernels compute where there
-// is one.
+// The family scan in CUDA: its plans on theoretical devices, which need no GPU, and the results of its
+// kernels if there is one.
 
 #include <cmath>
 #include <cstring>
@@ -32,11 +32,11 @@ std::vector<Settings> covering_set() {
                         {"direction", direction}};
     };
     std::vector<Settings> rows = {
-        row("linear", 1024, 4, 8192, 512, "f32", "forward"),  // what bench measures: four channels a lane
+        row("linear", 1024, 4, 8192, 512, "f32", "forward"),  // as in bench: four channels per lane
         row("sum", 1024, 64, 65536, 1, "f32", "forward"),     // one channel, look-back between blocks
         row("product", 256, 2, 5000, 16, "f16", "reverse"),
-        row("max", 512, 2, 5000, 3, "bf16", "forward"),  // one channel a lane, lanes left over
-        row("min", 128, 2, 5000, 34, "f32", "reverse"),  // two channels a lane
+        row("max", 512, 2, 5000, 3, "bf16", "forward"),  // one channel per lane, unused lanes
+        row("min", 128, 2, 5000, 34, "f32", "reverse"),  // two channels per lane
         row("complex_sum", 512, 2, 5000, 1, "f32", "forward"),
         row("sum", 256, 2, 4099, 1, "bf16", "reverse"),    // one channel, an odd length
         row("sum", 128, 4096, 8192, 1, "f32", "forward"),  // one channel, many rows
@@ -66,7 +66,7 @@ Settings sized(int64_t batch, int64_t length, int64_t channels, Settings more = 
     return all;
 }
 
-TEST_CASE("a CUDA variant is the algorithm whose name it bears", "[scan][cuda]") {
+TEST_CASE("every CUDA variant is the algorithm of its name", "[scan][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const int64_t length = GENERATE(1, 2, 5, 1000, 4096);
@@ -108,10 +108,10 @@ TEST_CASE("the block size is the length of a tile on CUDA", "[scan][cuda]") {
     CHECK(grid("three_phase", 4, 512).x == 4 * tiles);
     CHECK(grid("hillis_steele", 4, 512).x == 4 * tiles);
     CHECK(grid("blelloch", 4, 512).x == 4 * tiles / 2);
-    CHECK(grid("lookback", 1, 1).x == (tiles + 7) / 8);  // eight warps, a tile each
+    CHECK(grid("lookback", 1, 1).x == (tiles + 7) / 8);  // eight warps, one tile each
 }
 
-TEST_CASE("rows enough to keep every multiprocessor busy need no look-back", "[scan][cuda]") {
+TEST_CASE("enough rows to keep every SM busy need no look-back", "[scan][cuda]") {
     const Chip chip = *cuda::chip_of("sm_90a");
     scan::Job job;
     job.length = 8192;
@@ -126,7 +126,7 @@ TEST_CASE("rows enough to keep every multiprocessor busy need no look-back", "[s
     CHECK(scan::walks_rows(job, chip));
 }
 
-TEST_CASE("a tile of columns fits the registers and the shared memory of every chip", "[scan][cuda]") {
+TEST_CASE("a tile of columns fits in registers and shared memory of every chip", "[scan][cuda]") {
     scan::Job job;
     job.length = 8192;
     for (const Chip& chip : cuda::known_chips())
@@ -145,7 +145,7 @@ TEST_CASE("a tile of columns fits the registers and the shared memory of every c
                         CHECK(channels % tile.vector == 0);
                         CHECK(tile.units <= 32);
                         CHECK(tile.warps <= 16);
-                        CHECK(tile.width() <= 32 * tile.warps);  // a looking lane for every channel
+                        CHECK(tile.width() <= 32 * tile.warps);  // one look-back lane per channel
                         CHECK(tile.shared_rows < rows);
                         CHECK(tile.shared_bytes < chip.shared_bytes_per_block);
                         const int64_t words = tile.vector * (storage == Storage::bf16 ? 2 : 4);
@@ -155,7 +155,7 @@ TEST_CASE("a tile of columns fits the registers and the shared memory of every c
                     }
 }
 
-TEST_CASE("the largest shapes make grids that a GPU takes", "[scan][cuda]") {
+TEST_CASE("the largest shapes have grids that a GPU accepts", "[scan][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto settings = GENERATE(sized(65536, 3, 1), sized(65536, 1, 4096), sized(1, 1 << 28, 1),
@@ -165,7 +165,7 @@ TEST_CASE("the largest shapes make grids that a GPU takes", "[scan][cuda]") {
             plan_in_theory(*device, variant, scan_parameters(settings), false, true).launches.empty());
 }
 
-// Every output of every variant against the reference; returns how many were compared.
+// Compares every output of every variant with the reference; returns the number of comparisons.
 int check_variants(cuda::Device& device, const Settings& settings, double tolerance, bool with_initial,
                    std::vector<std::string> variants = variant_names()) {
     const Parameters parameters = scan_parameters(settings);
@@ -185,7 +185,7 @@ int check_variants(cuda::Device& device, const Settings& settings, double tolera
     return compared;
 }
 
-// Around a tile of 128, less than one, several and a short one; those that 4 divides are read four at once.
+// Around a tile of 128, less than one, several and a short one; multiples of 4 are read four at a time.
 const std::vector<int64_t> lengths_around_128 = {1, 3, 127, 128, 129, 1000, 1001};
 
 TEST_CASE("every CUDA variant agrees with the reference in every operator and direction",
@@ -193,12 +193,12 @@ TEST_CASE("every CUDA variant agrees with the reference in every operator and di
     cuda::Device* const device = gpu();
     if (!device) return;
     const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
-    // One channel, one channel a lane with lanes left over, four channels a lane.
+    // One channel, one channel per lane with unused lanes, four channels per lane.
     const auto [channels, direction] = GENERATE(table<int64_t, const char*>(
         {{1, "forward"}, {1, "reverse"}, {3, "reverse"}, {16, "both"}, {32, "forward"}}));
     for (int64_t length : lengths_around_128) {
         INFO(op << " " << direction << " L " << length << " D " << channels);
-        // Relative: rounding of L additions is below L * 2^-24, sums of random signs do far better.
+        // Relative: the rounding of L additions is below L * 2^-24; sums of random signs are far better.
         check_variants(*device,
                        sized(2, length, channels,
                              {{"op", op},
@@ -260,7 +260,7 @@ TEST_CASE("long and many sequences agree with the reference on CUDA", "[scan][cu
     if (!device) return;
     const std::string op = GENERATE("sum", "linear");
     const Settings more = {{"op", op}, {"compensated", op == "sum"}};
-    // Hundreds of tiles that look back, an odd length, rows for a warp each, as many rows as there may be.
+    // Hundreds of tiles that look back, an odd length, one warp per row, and the largest number of rows.
     for (const Settings& settings :
          {sized(1, 65536, 3, more), sized(1, 1 << 21, 1, more), sized(1, 1000003, 1, more),
           sized(3, 100000, 2, more), sized(2000, 1500, 1, more), sized(2000, 1501, 1, more),
@@ -270,7 +270,7 @@ TEST_CASE("long and many sequences agree with the reference on CUDA", "[scan][cu
     }
 }
 
-TEST_CASE("compensated CUDA sums keep what cancels", "[scan][cuda][gpu]") {
+TEST_CASE("compensated CUDA sums keep cancelled terms", "[scan][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const int64_t channels = GENERATE(1, 4);

@@ -15,7 +15,7 @@ cpu::Pool& pool() {
     return two;
 }
 
-// Every output of every variant against the reference; returns how many were compared.
+// Compares every output of every variant with the reference; returns the number of comparisons.
 int check_variants(const Parameters& parameters, double tolerance, bool with_initial, uint64_t seed = 1) {
     const Arrays inputs = scan_inputs(parameters, with_initial, seed);
     const auto reference = scan_family().reference(parameters, inputs, {});
@@ -55,7 +55,7 @@ TEST_CASE("every variant agrees with the reference in every operator and directi
                                              {"block_size", int64_t{128}},
                                              {"distribution", "uniform"}});
     INFO(op << " " << direction << " L " << length << " D " << channels);
-    // Relative: rounding of L additions is below L * 2^-24, sums of random signs do far better.
+    // Relative: the rounding of L additions is below L * 2^-24; sums of random signs are far better.
     CHECK(check_variants(parameters, 1e-5, true) == (direction == "both" ? 10 : 5));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("long sequences agree with the reference", "[scan][cpu]") {
     check_variants(parameters, 1e-5, false);
 }
 
-TEST_CASE("compensated sums keep what cancels, where plain ones and Kahan's loop lose it", "[scan][cpu]") {
+TEST_CASE("compensated sums keep cancelled terms that plain sums and Kahan's loop lose", "[scan][cpu]") {
     const Settings badly = {{"batch", int64_t{1}},
                             {"length", int64_t{16384}},
                             {"channels", int64_t{1}},
@@ -168,7 +168,7 @@ TEST_CASE("one channel of any length agrees with the reference", "[scan][cpu]") 
     }
 }
 
-// On one vector target: a single channel is scanned inside vectors, so that their width decides the order.
+// On one vector target: a single channel is scanned inside vectors, so their width decides the order.
 TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "compensated", "product", "max", "min", "linear");
     const int64_t channels = GENERATE(1, 100);
@@ -197,8 +197,8 @@ TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
 }
 
 TEST_CASE("a last strip of one column has the same bits with any number of threads", "[scan][cpu]") {
-    // A strip is 512 columns wide at 1024 steps: narrow inputs of the 513th lie without gaps, its f32
-    // gradient does not.
+    // A strip is 512 columns wide at 1024 steps: narrow inputs of the 513th column are contiguous, its f32
+    // gradient is not.
     const auto parameters = scan_parameters({{"batch", int64_t{1}},
                                              {"length", int64_t{16384}},
                                              {"channels", int64_t{513}},
@@ -257,8 +257,8 @@ TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum",
     }
 }
 
-// The algorithms by what they do: launches, combines counted while running, elements moved.
-TEST_CASE("a variant is the algorithm whose name it bears", "[scan][cpu]") {
+// Identifies algorithms by launches, combines counted while running, and elements moved.
+TEST_CASE("every variant is the algorithm of its name", "[scan][cpu]") {
     const int64_t length = GENERATE(1, 2, 5, 1000, 1024, 4096);
     const int64_t channels = GENERATE(1, 24);
     const auto parameters = scan_parameters(
@@ -320,7 +320,7 @@ TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
     }
 }
 
-TEST_CASE("what no scan could ever do is refused in words", "[scan]") {
+TEST_CASE("impossible settings of a scan are refused with a reason", "[scan]") {
     const auto refusal = [](const Settings& settings) {
         return scan_family().check(scan_parameters(settings));
     };

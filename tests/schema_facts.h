@@ -11,7 +11,7 @@
 
 namespace sawtooth::schema_facts {
 
-// What tests of schemas ask of a family: settled parameters, shapes, and why something is refused.
+// Helpers for tests of schemas: settled parameters, shapes, and reasons of refusals.
 
 inline const Chip h200{Backend::cuda, "NVIDIA H200", "sm_90a", 132, 232448, int64_t{141} << 30};
 inline const Chip rtx4090{Backend::cuda, "NVIDIA GeForce RTX 4090", "sm_89", 128, 101376, int64_t{24} << 30};
@@ -55,14 +55,14 @@ inline Array floats(std::string name, Shape shape) {
     return Array::zeros(std::move(name), Dtype::f32, std::move(shape));
 }
 
-// The sentence of a refusal; it names its argument and what is accepted.
+// The sentence of a refusal, which must name its argument and say what is accepted.
 inline std::string sentence_of(const std::optional<Refusal>& refusal) {
     REQUIRE(refusal);
     CHECK_FALSE(refusal->argument.empty());
     const std::string sentence = refusal->sentence();
     CHECK(contains(sentence, refusal->argument));
-    CHECK((contains(sentence, "accepted") || contains(sentence, "out of range (") ||
-           contains(sentence, "not one of ")));
+    CHECK((contains(sentence, "must ") || contains(sentence, "needs ") ||
+           contains(sentence, "out of range (") || contains(sentence, "not one of ")));
     return sentence;
 }
 
@@ -75,7 +75,7 @@ inline std::string input_refusal(std::string_view family, const Settings& settin
     return sentence_of(family_named(family).check_inputs(settled(family, settings, given), given));
 }
 
-// Why a variant cannot do it, "" where it can.
+// Why a variant cannot run the settings; "" if it can.
 inline std::string variant_refusal(std::string_view family, std::string_view variant,
                                    const Settings& settings, const Chip& chip) {
     const Variant* row = family_named(family).variant(variant);

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/gui/kept_lab.h"
+#include "app/gui/lab.h"
+#include "app/gui/run_rows.h"
+#include "app/gui/sweeps.h"
 #include "tests/catch.h"
 #include "tests/fake_engine.h"
 #include "tests/temporary_folder.h"
@@ -15,7 +19,7 @@ bool log_tells(const LabState& lab, const std::string& words) {
                        [&](const LogLine& line) { return line.text.find(words) != std::string::npos; });
 }
 
-TEST_CASE("settings come back as they were saved", "[gui]") {
+TEST_CASE("settings are restored as saved", "[gui]") {
     const TemporaryFolder folder;
     LabState lab;
     lab.settings = {ThemeChoice::light, 1.25, 1280, 720, BackendChoice::cuda, 3};
@@ -26,7 +30,77 @@ TEST_CASE("settings come back as they were saved", "[gui]") {
     CHECK(other.log.empty());
 }
 
-TEST_CASE("broken settings are set aside with a notice and the start goes on", "[gui]") {
+TEST_CASE("family, parameters, variants and hidden lines are restored at the next start", "[gui]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    const Family& other = *lab.families.front();
+    choose_family(lab, other);
+    REQUIRE_FALSE(other.presets.empty());
+    choose_preset(lab, other.presets.front().name);
+    for (const Parameter& parameter : other.parameters) {
+        const auto values = sweep_values(parameter, parameter.initial);
+        if (!values.empty()) lab.request.parameters.set(parameter.name, values.back());
+    }
+    enable_variant(lab, other.variants.back().name, false);
+    for (const auto& [name, value] : std::map<std::string, Value>{{"seed", int64_t{7}},
+                                                                  {"repeats", int64_t{3}},
+                                                                  {"cache", std::string("hot")},
+                                                                  {"threads", int64_t{1}}})
+        set_run_value(lab.request, name, value);
+    lab.hidden_variants = {0, 1};
+    save_lab(lab, folder.path());
+
+    LabState next = lab_with(engine);
+    REQUIRE(next.family != lab.family);
+    load_lab(next, folder.path());
+    CHECK(kept_of(next) == kept_of(lab));
+    CHECK(engine.requests.back().parameters == lab.request.parameters);
+    CHECK(next.disabled_variants == lab.disabled_variants);
+}
+
+TEST_CASE("a command line without settings restores the last session, any other does not", "[gui]") {
+    Request request;
+    request.time_limit_seconds = 10;  // the default of a window
+    CHECK(leaves_open(request));
+    Request family = request, seed = request, limit = request;
+    family.family = "scan";
+    seed.seed = 2;
+    limit.time_limit_seconds = 20;
+    for (const Request& one : {family, seed, limit}) CHECK_FALSE(leaves_open(one));
+}
+
+TEST_CASE("an invalid file of the lab is renamed, and the lab starts at its defaults", "[gui]") {
+    const TemporaryFolder folder;
+    for (const char* broken : {"", "family = none\n", "preset = paper\n", "family = scan\nlength = 0\n",
+                               "family = scan\nlength = 8", "family = scan\nvariant = x\n",
+                               "family = scan\nseed = -1\n", "family = scan\nhidden = 7\n"}) {
+        INFO(broken);
+        put(folder.file("lab"), broken);
+        FakeEngine engine;
+        LabState lab = lab_with(engine);
+        const KeptLab before = kept_of(lab);
+        load_lab(lab, folder.path());
+        CHECK(kept_of(lab) == before);
+        CHECK(log_tells(lab, "lab.bad"));
+        CHECK_FALSE(std::filesystem::exists(folder.file("lab")));
+    }
+}
+
+TEST_CASE("a missing input file of the last session is noted in the Log, and the lab runs without it",
+          "[gui]") {
+    const TemporaryFolder folder;
+    put(folder.file("lab"), "family = scan\ninput = " + folder.file("gone.npz") + "\nlength = 512\n");
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    load_lab(lab, folder.path());
+    CHECK(engine.requests.back().parameters.integer("length") == 512);
+    while (lab.opening) update(lab, lab.now + 0.01);
+    CHECK(log_tells(lab, "gone.npz"));
+    CHECK(lab.request.input.empty());
+}
+
+TEST_CASE("invalid settings are renamed with a note, and the start continues", "[gui]") {
     const std::string whole = settings_text({ThemeChoice::dark, 1.5, 1600, 900, BackendChoice::automatic, 0});
     for (const std::string& broken :
          {std::string("{"), std::string("theme = pink\n"), std::string("scale = 9\n"),
@@ -45,7 +119,7 @@ TEST_CASE("broken settings are set aside with a notice and the start goes on", "
     }
 }
 
-TEST_CASE("a layout comes back whole, and one that was cut or is something else is set aside", "[gui]") {
+TEST_CASE("a layout is restored completely, and a truncated or foreign file is renamed", "[gui]") {
     const TemporaryFolder folder;
     LabState lab;
     save_layout(lab, folder.path(), "[Window][Log]\nPos=1,2\n");
@@ -65,7 +139,7 @@ TEST_CASE("a layout comes back whole, and one that was cut or is something else 
     }
 }
 
-TEST_CASE("settings that cannot be written are told once", "[gui]") {
+TEST_CASE("settings that cannot be written are noted once", "[gui]") {
     LabState lab;
     save_settings(lab, "/no/such/folder");
     save_settings(lab, "/no/such/folder");

@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// While it lives no file grows beyond `bytes`: a disk that is full, without the rights to mount one.
+// Limits all files to `bytes` during its lifetime: simulates a full disk without mounting one.
 class ShortDisk {
   public:
     explicit ShortDisk(rlim_t bytes) {

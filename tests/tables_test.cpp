@@ -1,4 +1,4 @@
-// What tables say of runs on a GPU and of chips that are not there.
+// Tables of GPU runs and of chips that are not present.
 
 #include "app/engine/tables.h"
 
@@ -23,8 +23,7 @@ std::string cell(const Table& table, size_t row, const std::string& column) {
     return "no column " + column;
 }
 
-TEST_CASE("a launch on a GPU has its registers, shared memory, spills and occupancy in the table",
-          "[tables]") {
+TEST_CASE("the table shows registers, shared memory, spills and occupancy of GPU launches", "[tables]") {
     const auto result = scan_on_gpu();
     const Table launches = launches_table(result->variants[4]);
     CHECK(cell(launches, 2, "launch") == "downsweep");
@@ -43,7 +42,7 @@ TEST_CASE("a launch on a GPU has its registers, shared memory, spills and occupa
     CHECK(contains(cell(numbers_table(*result), 0, "registers"), "no column"));
 }
 
-TEST_CASE("numbers of a run on a GPU are of the launch that takes most of the time", "[tables]") {
+TEST_CASE("GPU numbers are those of the launch that takes most of the time", "[tables]") {
     const auto result = scan_on_gpu();
     result->variants[0].launches[1].duration_us = 100;  // "fold"
     const Table numbers = numbers_table(*result);
@@ -55,7 +54,7 @@ TEST_CASE("numbers of a run on a GPU are of the launch that takes most of the ti
     CHECK(contains(cell(numbers_table(*result), 0, "achieved"), "no column"));
 }
 
-TEST_CASE("what was compiled for a chip is a row a variant and launch", "[tables]") {
+TEST_CASE("compiled launches have a row per variant and launch", "[tables]") {
     const auto result = scan_on_gpu();
     CHECK(compiled_table(*result).rows.empty());
     add_compiled(*result, "sm_120");
@@ -76,14 +75,14 @@ TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
           "Limits of NVIDIA H200, measured 2030-01-02: copy 4200 GB/s, triad 4000 GB/s, arithmetic 60000 "
           "GFLOP/s, bf16 products 800 TFLOP/s, an empty launch takes 5.5 us with a wait, 2.7 us in a stream, "
           "1.02 us in a graph, 0.61 us with programmatic dependent launch");
-    limits.gpu->launch_programmatic_us.reset();  // a chip that cannot
+    limits.gpu->launch_programmatic_us.reset();  // a chip without it
     CHECK_FALSE(contains(words_of(limits), "programmatic"));
     CHECK(sentence_of({1980, 1980, 1980, ""}) == "SM clock: 1980 MHz of 1980, not throttled");
     CHECK(sentence_of({1980, 1755, 1980, "power cap"}) ==
           "SM clock: 1980 to 1755 MHz of 1980, throttled: power cap");
 }
 
-TEST_CASE("a command repeats where and for which chip it ran", "[tables]") {
+TEST_CASE("a command repeats its backend and chip", "[tables]") {
     Request request;
     request.family = "scan";
     request.backend = BackendChoice::automatic;

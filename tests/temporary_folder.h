@@ -11,7 +11,7 @@
 
 namespace sawtooth {
 
-// A folder that goes with everything in it.
+// A folder that is deleted with all its content.
 class TemporaryFolder {
   public:
     TemporaryFolder() {

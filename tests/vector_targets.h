@@ -6,8 +6,8 @@
 
 namespace sawtooth {
 
-// Calls body() once for each vector target that the program has and this processor can run (SSSE3, AVX2,
-// AVX3), with Highway held to it.
+// Calls body() once for each vector target of the program that this processor supports (SSSE3, AVX2, AVX3),
+// with Highway restricted to it.
 template <class Body>
 void for_each_vector_target(Body&& body) {
     struct Restore {

@@ -17,19 +17,19 @@ Progress working(const char* words) { return {0.5, words, false}; }
 
 }  // namespace
 
-TEST_CASE("a launch that has not finished within the limit is the end, anything else is not", "[worker]") {
+TEST_CASE("only a launch that exceeds the limit is given up", "[worker]") {
     WorkerPatience patience(10.0, at(0));
     patience.said(working("reference"), at(0));
     CHECK_FALSE(patience.deadline());
     patience.heard(at(100));
-    CHECK_FALSE(patience.spent(at(105)));  // a reference takes as long as it takes
+    CHECK_FALSE(patience.spent(at(105)));  // a reference may take any time
     patience.said(launching("lookback, repeat 1 of 9"), at(100));
     CHECK(patience.deadline() == at(110));
     patience.said(launching("lookback, repeat 2 of 9"), at(109));
-    CHECK(patience.deadline() == at(119));  // progress begins the count anew
+    CHECK(patience.deadline() == at(119));  // progress restarts the count
     patience.heard(at(118));
     CHECK_FALSE(patience.spent(at(118.9)));
-    CHECK(patience.spent(at(119)) == "lookback, repeat 2 of 9 had not finished after 10 s");
+    CHECK(patience.spent(at(119)) == "lookback, repeat 2 of 9 did not finish within 10 s");
     patience.said(working("compiling"), at(119));
     CHECK_FALSE(patience.spent(at(120)));
 }
@@ -41,7 +41,7 @@ TEST_CASE("signs of life do not extend the limit of a launch", "[worker]") {
     CHECK(patience.spent(at(0.21)));
 }
 
-TEST_CASE("silence is the end some time after the limit", "[worker]") {
+TEST_CASE("silence is given up some time after the limit", "[worker]") {
     const auto silence = [](std::optional<double> limit) {
         const WorkerPatience patience(limit, at(0));
         double seconds = 0;
@@ -54,8 +54,7 @@ TEST_CASE("silence is the end some time after the limit", "[worker]") {
     CHECK(silence({}) == Approx(12).margin(0.11));
 }
 
-TEST_CASE("a cancelled job has two seconds to end its launch, and its compiler as long as it wants",
-          "[worker]") {
+TEST_CASE("a cancelled job has two seconds to finish its launch, but any time to compile", "[worker]") {
     WorkerPatience patience({}, at(0));
     patience.said(launching("rows"), at(0));
     patience.heard(at(50));

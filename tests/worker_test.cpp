@@ -1,4 +1,4 @@
-// What a worker computes for an engine, and what becomes of its job where it hangs, ends or misspeaks.
+// Results of a worker, and the fate of its job if it hangs, exits or breaks the protocol.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-TEST_CASE("a worker gives what this process gives, to the last bit", "[worker]") {
+TEST_CASE("a worker gives the same bits as this process", "[worker]") {
     Request request = scan_on("", 1000);
     Runner here(kept().path());
     const auto local = here.run(request, {});
@@ -50,7 +50,7 @@ TEST_CASE("a worker gives what this process gives, to the last bit", "[worker]")
         CHECK((*local)->variants[v].errors[0].max_abs == seen->result->variants[v].errors[0].max_abs);
 }
 
-TEST_CASE("an engine sends a Request that names a worker there, and looks at its figures there", "[worker]") {
+TEST_CASE("an engine runs a Request with a worker there and gets its figures from there", "[worker]") {
     Engine engine("", [] {});
     const uint64_t ticket = engine.run(scan_on(worker_command()), {});
     const Event done = end_of(engine, ticket);
@@ -72,8 +72,8 @@ TEST_CASE("an engine sends a Request that names a worker there, and looks at its
     CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
 }
 
-// A Request to a command that shows a result for its first job, says `then` and hears nothing more: it sleeps
-// or does `next`.
+// A Request to a command that shows a result for its first job, prints `then` and ignores further input: it
+// sleeps or runs `next`.
 Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bool complete = true,
                       const std::string& next = "sleep 60") {
     Request request = scan_on(saying(folder, "shows", "", next), 777);
@@ -103,7 +103,7 @@ TEST_CASE("a worker that ends between outputs and times fails the run after they
     check_right(*end_of(engine, engine.run(scan_on(worker_command()), {})).result);
 }
 
-TEST_CASE("a look that its worker cannot serve fails with the words of the worker", "[worker]") {
+TEST_CASE("a look that fails in the worker has the error of the worker", "[worker]") {
     const TemporaryFolder folder;
     const std::string gone = message(Failed{2, Error::failure("the result is gone; run it again"), false});
     Engine engine(kept().path(), [] {});
@@ -128,7 +128,7 @@ TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[w
     CHECK(done.result->request == request);
 }
 
-TEST_CASE("the newest Request wins, wherever it and the one before it run", "[worker]") {
+TEST_CASE("the newest Request wins, wherever both run", "[worker]") {
     const TemporaryFolder folder;
     Engine engine(kept().path(), [] {});
     uint64_t last = 0;
@@ -136,7 +136,7 @@ TEST_CASE("the newest Request wins, wherever it and the one before it run", "[wo
     const Event here = end_of(engine, last);
     REQUIRE(here.result);
     CHECK(here.result->parameters.integer("length") == 1008);
-    // A worker that hears nothing does not keep a Request of this process waiting.
+    // A worker that ignores its input does not block a Request of this process.
     engine.run(scan_on(saying(folder, "mute", ""), 100), {});
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     REQUIRE(end_of(engine, engine.run(scan_on(""), {})).result);
@@ -195,7 +195,7 @@ TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
     CHECK_FALSE(last.figures->empty());
 }
 
-TEST_CASE("an input file goes to the worker, anew when it has changed, and errors name it", "[worker]") {
+TEST_CASE("an input file is sent to the worker, again after a change, and errors name it", "[worker]") {
     const TemporaryFolder folder;
     Request request = scan_on(worker_command());
     request.parameters = {};
@@ -224,7 +224,7 @@ TEST_CASE("an input file goes to the worker, anew when it has changed, and error
     CHECK(contains(refused.error().text, request.input));
 }
 
-TEST_CASE("a launch that does not end ends its worker, and the words say what it was", "[worker]") {
+TEST_CASE("a launch that hangs stops its worker, and the error names it", "[worker]") {
     const TemporaryFolder folder;
     Engine engine(kept().path(), [] {});
     Request hanging = scan_on(
@@ -237,12 +237,12 @@ TEST_CASE("a launch that does not end ends its worker, and the words say what it
     REQUIRE(failed.error);
     CHECK(failed.error->exit_code() == 1);
     INFO(failed.error->text);
-    CHECK(contains(failed.error->text, "lookback, repeat 3 of 9 had not finished after 0.2 s"));
+    CHECK(contains(failed.error->text, "lookback, repeat 3 of 9 did not finish within 0.2 s"));
     CHECK(contains(failed.error->text, "scan: length 777"));
     CHECK(counted_down);
     REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), {})).result);
 
-    // In a sweep it is the reason of a refused cell.
+    // In a sweep the error is the reason of a refused cell.
     WorkerLink link("");
     const auto cell = link.sweep_cell({"", hanging, {{"channels", {int64_t{1}, int64_t{2}}}}}, 1, {});
     REQUIRE(cell);
@@ -250,7 +250,7 @@ TEST_CASE("a launch that does not end ends its worker, and the words say what it
     CHECK(cell->values == std::vector<Value>{int64_t{2}});
 }
 
-TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
+TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     const TemporaryFolder folder;
     WorkerLink link(kept().path());
     const std::string fatal =
@@ -258,17 +258,16 @@ TEST_CASE("a worker that says that it can do no more is replaced", "[worker]") {
     const auto failed = link.run(scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
     REQUIRE_FALSE(failed);
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
-    CHECK(contains(failed.error().text, "its worker was ended"));
+    CHECK(contains(failed.error().text, "its worker was stopped"));
     CHECK(link.run(scan_on(worker_command()), {}, {}));
-    // Any other failure is only told.
+    // Any other failure is only reported.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
     const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
     REQUIRE_FALSE(told);
     CHECK(told.error().text == "out of memory");
 }
 
-TEST_CASE("a worker that is lost while its result is looked at or fetched is told with what it ran",
-          "[worker]") {
+TEST_CASE("the error of a worker lost during a look or fetch names what it ran", "[worker]") {
     const TemporaryFolder folder;
     const std::string fatal = message(Failed{2, Error::failure("illegal address"), true});
     const Request request = shown_at_once(folder, fatal);
@@ -281,13 +280,13 @@ TEST_CASE("a worker that is lost while its result is looked at or fetched is tol
             fetches ? link.fetch_arrays(result, {}).error().text : link.look(result, {}, {}, {}).error().text;
         INFO(words);
         CHECK(contains(words, "illegal address (scan: length 777)"));
-        // Without its worker the result is gone, and no other one is started to find that out.
+        // Without its worker the result is gone, and no new worker is started to find out.
         CHECK(contains(link.look(result, {}, {}, {}).error().text, "run it again"));
         CHECK(children().empty());
     }
 }
 
-TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is ended", "[worker]") {
+TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped", "[worker]") {
     const TemporaryFolder folder;
     const std::string hangs = saying(folder, "hangs", greeting() + message(Said{1, {0.5, "rows", true}}));
     for (const bool leaves : {false, true}) {
@@ -304,7 +303,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is 
         CHECK(Clock::now() - began < std::chrono::seconds(leaves ? 2 : 30));
         CHECK(children().empty());
     }
-    // One that hears of it goes on with the next.
+    // A worker that reacts continues with the next job.
     WorkerLink link("");
     std::stop_source source;
     Request longer = scan_on(worker_command(), 1 << 16);
@@ -319,7 +318,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that does not hear of it is 
     CHECK(children() == before);
 }
 
-TEST_CASE("a command that starts no worker is told with its last words", "[worker]") {
+TEST_CASE("the error of a command that starts no worker has its last output", "[worker]") {
     const TemporaryFolder folder;
     WorkerLink link("");
     const auto words = [&](const std::string& command) {
@@ -330,17 +329,18 @@ TEST_CASE("a command that starts no worker is told with its last words", "[worke
         CHECK(contains(outcome.error().text, command));
         return outcome.error().text;
     };
-    CHECK(contains(words("echo no route to host >&2; exit 255"), "exit code 255, saying \"no route to host"));
+    CHECK(contains(words("echo no route to host >&2; exit 255"),
+                   "exit code 255, with the message \"no route to host"));
     CHECK(contains(words("kill -SEGV $$"), "signal 11"));
     CHECK(contains(words("echo Welcome to this server; sleep 60"), "\"Welcome to this server"));
     CHECK(contains(words("exec >&-; sleep 60"), "closed its output"));
     const std::string other = message(Hello{"9.8.7", 99, ""});
     CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (protocol 99)"));
-    CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "begins with"));
+    CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "starts with"));
     CHECK(children().empty());
 }
 
-TEST_CASE("a worker that ended while nothing ran is replaced without a word", "[worker]") {
+TEST_CASE("a worker that exits between jobs is replaced silently", "[worker]") {
     WorkerLink link("");
     const Request request = scan_on("exec " + worker_command());  // the child is the worker, not a shell
     for (int round = 0; round < 3; ++round) {
@@ -361,8 +361,7 @@ int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input)
     return WEXITSTATUS(std::system(command.c_str()));
 }
 
-TEST_CASE("a worker refuses a client of another version and what is no message, and ends with its input",
-          "[worker]") {
+TEST_CASE("a worker refuses another version and invalid messages, and exits with its input", "[worker]") {
     const TemporaryFolder folder;
     const auto sent = [](const ToWorker& held) { return framed(encode(held)); };
     const std::string hello = sent(Hello{SAWTOOTH_VERSION, protocol_version, ""});
@@ -380,7 +379,7 @@ TEST_CASE("a worker refuses a client of another version and what is no message, 
     CHECK(contains(content_of(folder.file("errors")), "nested deeper"));
     CHECK(exit_code_of_worker(folder, hello + "\xFF\xFF\xFF\xFF") == 2);
     CHECK(exit_code_of_worker(folder, hello + hello.substr(0, hello.size() / 2)) == 0);
-    // A job in its hands is cancelled when the input ends.
+    // A running job is cancelled when the input ends.
     Request longer = scan_on("", 1 << 16);
     longer.repeats = 1000000;
     CHECK(exit_code_of_worker(folder, hello + sent(RunJob{1, longer, false, {}})) == 0);

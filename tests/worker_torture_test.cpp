@@ -1,4 +1,4 @@
-// Workers that are killed, stopped, garbled and closed, and the engine that goes on.
+// Workers that are killed, stopped, garbled and closed, while the engine continues.
 
 #include <signal.h>
 
@@ -15,7 +15,7 @@ size_t open_descriptors() {
                                              std::filesystem::directory_iterator()));
 }
 
-// Small numbers that are the same every time.
+// Reproducible small random numbers.
 class Dice {
   public:
     int throw_to(int sides) {
@@ -27,7 +27,7 @@ class Dice {
     uint64_t state_ = 42;
 };
 
-// What an engine is put through.
+// The trials of an engine.
 class Torture {
   public:
     explicit Torture(Engine& engine) : engine_(engine) {}
@@ -47,8 +47,8 @@ class Torture {
                 if (event.ticket == ticket && event.kind == Event::Kind::failed)
                     return check(*event.error, signal);
             }
-            // One that was stopped before it greeted is waited for: it may be in a queue. One that was killed
-            // before it was given the Request is replaced, and its successor killed in turn.
+            // A worker stopped before its greeting is waited for: it may be in a queue. One that was killed
+            // before it got the Request is replaced, and its successor is killed in turn.
             if (Clock::now() >= next && (greeted || signal == SIGKILL)) {
                 for (const pid_t child : children()) ::kill(-child, signal);
                 next = signal == SIGKILL ? Clock::now() + std::chrono::milliseconds(100) : until;
@@ -58,7 +58,7 @@ class Torture {
         FAIL("the engine did not go on");
     }
 
-    // A worker that greets, or not, and then says these bytes instead of an answer.
+    // A worker that sends a greeting, or not, and then these bytes instead of an answer.
     void garble(const std::string& bytes, const std::string& then) {
         const std::string start = dice_.throw_to(4) ? greeting() : "";
         const Event event =
@@ -66,7 +66,7 @@ class Torture {
         CHECK(event.kind == Event::Kind::failed);
     }
 
-    // The real worker's own words, up to some byte.
+    // The output of the real worker, truncated at some byte.
     void cut() {
         const std::string command =
             worker_command() + " | dd bs=1 status=none count=" + std::to_string(1 + dice_.throw_to(3000));
@@ -108,7 +108,7 @@ class Torture {
         INFO(error.text);
         CHECK(error.exit_code() == 1);
         if (signal == SIGSTOP)
-            CHECK((contains(error.text, "nothing was heard") || contains(error.text, "had not finished")));
+            CHECK((contains(error.text, "no response") || contains(error.text, "did not finish")));
         CHECK(contains(error.text, "worker"));
     }
     std::string random_bytes() {

@@ -13,7 +13,7 @@
 
 namespace sawtooth {
 
-// Whether a test must be left out because NVRTC is missing; says so.
+// Whether a test must be skipped because NVRTC is missing; prints a note.
 inline bool without_compiler() {
     const auto version = cuda::compiler_version();
     if (!version) say_skipped(version.error().text);
@@ -27,7 +27,7 @@ struct Workshop {
 
     Workshop() { std::filesystem::create_directories(folder.file("kernels/parts")); }
     void write(const std::string& name, const std::string& text) { put(folder.file(name), text); }
-    // What every device compiles for itself.
+    // Kernels that every device compiles for itself.
     void write_own_kernels() {
         std::filesystem::create_directories(folder.file("kernels/cuda/device"));
         for (const cuda::EmbeddedSource& source : cuda::embedded_sources())
@@ -35,7 +35,7 @@ struct Workshop {
                 write(std::string(source.name), std::string(source.text));
     }
     cuda::CompilerOptions options() const { return {folder.file("cache"), folder.path()}; }
-    // By a compiler that knows nothing but what the folder keeps.
+    // Compiles with a new compiler that knows only the cache folder.
     Outcome<cuda::Compiled> compile(const std::string& name, cuda::Defines defines = {}) {
         return cuda::Compiler(options()).compile({name, std::move(defines)}, "sm_90a",
                                                  [&](const std::string&) { ++compilations; });

@@ -9,6 +9,7 @@ namespace sawtooth {
 namespace {
 
 constexpr double least_positive = 1e-300;
+constexpr size_t enough = 3;  // ticks of an axis
 
 // 1, 2 or 5 times a power of ten, at least `least`.
 double round_step(double least) {
@@ -63,14 +64,16 @@ std::string power_of_two(int exponent) {
     return std::to_string(1 << exponent % 10) + " kMG"[thousands];
 }
 
-// Powers of the base from the first inside the range to the last, every so many that at most `most` remain.
+// Powers of the base within the range, thinned to at most `most`.
 std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
     const int first = static_cast<int>(std::ceil(place_of(scale, range.low) - 1e-9));
     const int last = static_cast<int>(std::floor(place_of(scale, range.high) + 1e-9));
     const int every = std::max(1, (last - first + most) / std::max(most, 1));
+    // Multiples of the stride, so that ticks stay where they are while the range moves; unless that leaves
+    // out one of three.
+    int start = static_cast<int>(std::ceil(static_cast<double>(first) / every)) * every;
+    if ((last - start) / every < 2 && (last - first) / every >= 2) start = first;
     std::vector<Tick> found;
-    // Multiples of the stride, so that ticks stay where they are while the range moves.
-    const int start = static_cast<int>(std::ceil(static_cast<double>(first) / every)) * every;
     for (int exponent = start; exponent <= last; exponent += every) {
         const std::string text = scale == Scale::log2 ? power_of_two(exponent) : power_of_ten(exponent);
         found.push_back({value_at(scale, exponent), text});
@@ -78,12 +81,12 @@ std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
     return found;
 }
 
-// 1, 2 and 5 in every decade, for ranges of a decade or two.
-std::vector<Tick> decade_ticks(Range range) {
+// These multiples of every power of ten.
+std::vector<Tick> decade_ticks(Range range, const std::vector<int>& factors) {
     std::vector<Tick> found;
     const int first = static_cast<int>(std::floor(std::log10(range.low)));
     for (int exponent = first; std::pow(10, exponent) <= range.high; ++exponent)
-        for (int factor : {1, 2, 5}) {
+        for (const int factor : factors) {
             const double value = factor * std::pow(10, exponent);
             if (value < range.low * (1 - 1e-9) || value > range.high * (1 + 1e-9)) continue;
             std::string text = power_of_ten(exponent);
@@ -118,11 +121,17 @@ std::vector<Tick> ticks(Scale scale, Range range, int most) {
     most = std::max(most, 1);
     if (scale == Scale::linear || range.low <= 0) return linear_ticks(range, most);
     std::vector<Tick> found = power_ticks(scale, range, most);
-    const double span = place_of(scale, range.high) - place_of(scale, range.low);
-    if (scale == Scale::log10 && span <= 2.5)
-        if (auto finer = decade_ticks(range); finer.size() >= 2 && finer.size() <= static_cast<size_t>(most))
-            return finer;
-    if (found.size() < 2 && span < 2) return linear_ticks(range, most);
+    // Finer ones instead, as far as there is room for them: true where that makes enough.
+    const auto take = [&](std::vector<Tick> finer) {
+        if (finer.size() > found.size() && finer.size() <= static_cast<size_t>(most))
+            found = std::move(finer);
+        return found.size() >= enough;
+    };
+    const double decades = std::log10(range.high / range.low);
+    if (scale == Scale::log10 && (decades <= 2.5 || found.size() < enough))
+        if (take(decade_ticks(range, {1, 2, 5})) || take(decade_ticks(range, {1, 3}))) return found;
+    if (found.size() >= enough || decades > 1) return found;
+    if (!take(linear_ticks(range, most))) take(decade_ticks(range, {2, 4, 8}));
     return found;
 }
 

@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// Writes SVG elements. Text widths are estimates on the safe side, since the reader's fonts are not known.
+// Writes SVG elements. Text widths are upper estimates, because the fonts of the reader are unknown.
 class SvgCanvas : public Canvas {
   public:
     float text_width(std::string_view text) const override;
@@ -20,10 +20,10 @@ class SvgCanvas : public Canvas {
     void marker(Marker shape, Point centre, float radius, Colour colour) override;
     void cells(const Box& box, const CellGrid& grid, const ColourScale& colours) override;
     void text(Point place, Align align, Colour colour, std::string_view text) override;
+    void upright_text(Point centre, Colour colour, std::string_view text) override;
+    void clip(const Box& box) override;
+    void unclip() override { elements_ += "</svg>\n"; }
 
-    void clip(const Box& box);
-    void unclip() { elements_ += "</svg>\n"; }
-    void upright_text(Point centre, Colour colour, std::string_view text);  // read from below
     const std::string& elements() const { return elements_; }
 
   private:

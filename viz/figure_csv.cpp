@@ -25,7 +25,8 @@ struct Rows {
 
     void operator()(const Line& line) {
         for (size_t i = 0; i < line.x.size(); ++i)
-            rows.push_back({"line", line.label, number(line.x[i]), number(line.y[i]), "", "", "", ""});
+            rows.push_back({"line", line.label, number(line.x[i]), number(line.y[i]), "", "", "",
+                            line.wrong.empty() ? "" : line.wrong[i]});
     }
     void operator()(const Band& band) {
         for (size_t i = 0; i < band.x.size(); ++i)
@@ -103,7 +104,7 @@ struct Rows {
     }
 };
 
-// The lines of a figure that has nothing else and one x for all; empty otherwise.
+// The lines of a figure with only lines over the same x; otherwise empty.
 std::vector<const Line*> lines_over_one_x(const Figure& figure) {
     std::vector<const Line*> lines;
     for (const Mark& mark : figure.marks) {
@@ -123,11 +124,17 @@ std::string to_csv(const Figure& figure) {
     Table table;
     if (const auto lines = lines_over_one_x(figure); !lines.empty()) {
         table.columns.push_back({x, ""});
-        for (const Line* line : lines)
-            table.columns.push_back({or_else(line->label, y.c_str()), figure.y.unit});
+        for (const Line* line : lines) {
+            const std::string name = or_else(line->label, y.c_str());
+            table.columns.push_back({name, figure.y.unit});
+            if (!line->wrong.empty()) table.columns.push_back({name + ", wrong", ""});
+        }
         for (size_t i = 0; i < lines.front()->x.size(); ++i) {
             std::vector<std::string> row{number(lines.front()->x[i])};
-            for (const Line* line : lines) row.push_back(number(line->y[i]));
+            for (const Line* line : lines) {
+                row.push_back(number(line->y[i]));
+                if (!line->wrong.empty()) row.push_back(line->wrong[i]);
+            }
             table.rows.push_back(std::move(row));
         }
         return table.csv();

@@ -2,70 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "viz/canvas_svg.h"
-#include "viz/heading.h"
-#include "viz/marks.h"
+#include "viz/figure_page.h"
 
 namespace sawtooth {
-namespace {
-
-constexpr float margin = 12;
-
-void draw_axes(SvgCanvas& canvas, const Theme& theme, const Figure& figure, const Layout& layout) {
-    const Box& plot = layout.frame.box;
-    const bool grid_x = !has_tree(figure), grid_y = grid_x && row_names(figure).empty();
-    const bool on_top = has_axis_on_top(figure);
-    for (const Tick& tick : layout.x_ticks) {
-        const float x = layout.frame.at_x(tick.value);
-        if (x < plot.left - 0.5f || x > plot.right + 0.5f) continue;
-        if (grid_x) canvas.path(std::array<Point, 2>{{{x, plot.top}, {x, plot.bottom}}}, {{theme.line}, 1});
-        canvas.text({x, on_top ? plot.top - 10 : plot.bottom + 12}, Align::centre, {theme.text}, tick.text);
-    }
-    for (const Tick& tick : layout.y_ticks) {
-        const float y = layout.frame.at_y(tick.value);
-        if (y < plot.top - 0.5f || y > plot.bottom + 0.5f) continue;
-        if (grid_y) canvas.path(std::array<Point, 2>{{{plot.left, y}, {plot.right, y}}}, {{theme.line}, 1});
-        canvas.text({plot.left - 6, y}, Align::right, {theme.text}, tick.text);
-    }
-    canvas.outline(plot, {theme.line});
-    if (on_top)
-        canvas.text({plot.left - 16, plot.top - 10}, Align::right, {theme.quiet_text}, name_of(figure.x));
-    else
-        canvas.text({(plot.left + plot.right) / 2, layout.area.bottom - 8}, Align::centre, {theme.quiet_text},
-                    elided(canvas, name_of(figure.x), layout.area.width()));
-    canvas.upright_text({layout.area.left + 8, plot.middle()}, {theme.quiet_text},
-                        elided(canvas, name_of(figure.y), plot.height()));
-}
-
-void draw_plot(SvgCanvas& canvas, const Theme& theme, const Figure& figure, const Box& area) {
-    const Layout layout = lay_out(canvas, figure, area, {});
-    const Pen pen = pen_for(canvas, theme, layout.frame, figure);
-    draw_axes(canvas, theme, figure, layout);
-    canvas.clip(layout.frame.box);
-    draw_marks(pen, figure);
-    draw_rules(pen, figure);
-    draw_texts(pen, figure);
-    canvas.unclip();
-    draw_rule_labels(pen, figure, layout.beside);
-    draw_colour_bar(pen, figure);
-}
-
-}  // namespace
-
 std::string to_svg(const Figure& figure, const Theme& theme, int width, int height) {
     SvgCanvas canvas;
-    const Box page{0, 0, static_cast<float>(width), static_cast<float>(height)};
-    canvas.box(page, {theme.ground});
-    const Box inner{margin, margin, page.right - margin, page.bottom - margin};
-    const Box area = draw_heading(canvas, theme, figure, inner).rest;
-    if (figure.marks.empty())
-        draw_missing(canvas, theme, figure, area);
-    else if (const Matrix* matrix = matrix_of(figure))
-        draw_matrix(canvas, theme, figure, *matrix, area);
-    else
-        draw_plot(canvas, theme, figure, area);
+    draw_page(canvas, figure, theme, static_cast<float>(width), static_cast<float>(height));
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
         "font-family=\"Roboto, 'Helvetica Neue', Arial, sans-serif\" font-size=\"12\" role=\"img\" "

@@ -8,13 +8,14 @@
 namespace sawtooth {
 namespace {
 
-constexpr float sample_width = 28;  // units, of a piece of line
-constexpr float entry_gap = 16;     // units between entries
+constexpr float sample_width = 28, small_sample = 12;  // units: for lines; for anything else
+constexpr float entry_gap = 16;                        // units between entries
 
 struct Collected {
     const Figure& figure;
     const Theme& theme;
     std::vector<LegendEntry> entries;
+    bool has_wrong = false;
 
     void add(LegendEntry entry) {
         if (entry.label.empty()) return;
@@ -27,6 +28,8 @@ struct Collected {
     }
     void operator()(const Line& line) {
         add({LegendEntry::Kind::line, line.label, stroke_of_line(theme, line), line.ink});
+        const auto is_wrong = [](const std::string& words) { return !words.empty(); };
+        has_wrong = has_wrong || std::any_of(line.wrong.begin(), line.wrong.end(), is_wrong);
     }
     void operator()(const Band& band) {
         add({LegendEntry::Kind::area, band.label, stroke_of(band.ink, theme), band.ink});
@@ -43,19 +46,7 @@ struct Collected {
     void operator()(const Other&) {}
 };
 
-void draw_sample(Canvas& canvas, const LegendEntry& entry, Point left) {
-    const float unit = canvas.unit(), width = sample_width * unit;
-    const Stroke& stroke = entry.stroke;
-    if (entry.kind == LegendEntry::Kind::area) {
-        canvas.box({left.x + width - 12 * unit, left.y - 6 * unit, left.x + width, left.y + 6 * unit},
-                   stroke.colour.faded(0.85f));
-        return;
-    }
-    canvas.path(std::array<Point, 2>{{left, {left.x + width, left.y}}}, stroke);
-    canvas.marker(stroke.marker, {left.x + width / 2, left.y}, 3.5f * unit, stroke.colour);
-}
-
-// Draws in rows, and returns the height; "+ 3 more" where `most` rows do not suffice.
+// Draws in rows and returns the height; ends with "+ 3 more" if `most` rows do not suffice.
 float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEntry>& entries,
                   const Box& area, size_t most) {
     const float unit = canvas.unit(), line = canvas.line_height() + 2 * unit;
@@ -63,7 +54,8 @@ float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEn
     Point at{area.left, area.top + line / 2};
     size_t row = 1;
     for (size_t i = 0; i < entries.size(); ++i) {
-        const float sample = entries[i].kind == LegendEntry::Kind::area ? 12 * unit : sample_width * unit;
+        const bool is_line = entries[i].kind == LegendEntry::Kind::line;
+        const float sample = (is_line ? sample_width : small_sample) * unit;
         const std::string label = elided(canvas, entries[i].label, area.width() - sample - 8 * unit);
         const float width = sample + 6 * unit + canvas.text_width(label);
         const bool others = i + 1 < entries.size();
@@ -77,7 +69,7 @@ float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEn
             at = {area.left, at.y + line};
             ++row;
         }
-        draw_sample(canvas, entries[i], {at.x + sample - sample_width * unit, at.y});
+        draw_sample(canvas, theme, entries[i], at, sample);
         canvas.text({at.x + sample + 6 * unit, at.y}, Align::left, {theme.text}, label);
         at.x += width + entry_gap * unit;
     }
@@ -89,14 +81,35 @@ float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEn
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme) {
     Collected collected{figure, theme, {}};
     for (const Mark& mark : figure.marks) std::visit(collected, mark);
+    if (collected.has_wrong)
+        collected.entries.push_back(
+            {LegendEntry::Kind::wrong, "wrong result", {{theme.limit}}, {Ink::Role::limit}});
     return collected.entries;
+}
+
+void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, Point left, float width) {
+    const float unit = canvas.unit(), small = small_sample * unit, right = left.x + width;
+    const Stroke& stroke = entry.stroke;
+    switch (entry.kind) {
+        case LegendEntry::Kind::line:
+            canvas.path(std::array<Point, 2>{{left, {right, left.y}}}, stroke);
+            canvas.marker(stroke.marker, {left.x + width / 2, left.y}, 3.5f * unit, stroke.colour);
+            break;
+        case LegendEntry::Kind::area:
+            canvas.box({right - small, left.y - small / 2, right, left.y + small / 2},
+                       stroke.colour.faded(0.85f));
+            break;
+        case LegendEntry::Kind::wrong:
+            draw_wrong_marker(canvas, theme, {right - small / 2, left.y});
+            break;
+    }
 }
 
 Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area,
                      const HeadingOptions& options) {
     const float unit = canvas.unit(), line = canvas.line_height();
     const size_t rows =
-        static_cast<size_t>(std::max(1.0f, area.height() / (5 * line)));  // a part of the height
+        static_cast<size_t>(std::max(1.0f, area.height() / (5 * line)));  // limited by the height
     Heading heading{area};
     Box& left = heading.rest;
     if (!figure.title.empty()) {
@@ -104,7 +117,7 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
                     elided(canvas, figure.title, left.width() - options.reserved));
         left.top += line + 2 * unit;
     }
-    // A low figure keeps its room for the data.
+    // A low figure keeps its height for the data.
     const size_t caption_lines =
         area.height() < 14 * line ? (options.legend ? 0 : 1) : std::min<size_t>(rows, 2);
     const float caption_height = line * static_cast<float>(caption_lines) + 2 * unit;

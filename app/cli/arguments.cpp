@@ -65,7 +65,7 @@ constexpr OptionRow option_rows[] = {
     {"--scale", Takes::one, "S", "size of text and controls, 1 to 2", window | shot},
     {"--backend", Takes::one, "cpu|cuda|auto", "where the kernels run (cpu)", measuring},
     {"--device", Takes::one, "N", "index of the GPU (0)", measuring | window},
-    {"--threads", Takes::one, "N", "CPU worker threads (one a core)", measuring | window},
+    {"--threads", Takes::one, "N", "CPU worker threads (one per core)", measuring | window},
     {"--seed", Takes::one, "N", "seed of generated inputs (1)", measuring},
     {"--repeat", Takes::one, "N", "timed repeats (9)", measuring},
     {"--cache", Takes::one, "cold|hot", "state of the caches before every repeat (cold)", measuring},

@@ -10,9 +10,9 @@ namespace sawtooth::cli {
 namespace {
 
 constexpr const char* legend =
-    "limit: bytes, share of the bandwidth of a copy (triad where two arrays are read) measured alongside; "
-    "arithmetic, share of the measured peak; step, time a position along the sequence and how many empty "
-    "launches that is, where steps wait for one another.";
+    "limit: bytes, share of the bandwidth of a copy measured alongside (triad for two input arrays); "
+    "arithmetic, share of the measured peak; step, for steps that wait for one another, the time per "
+    "position and the number of empty launches it equals.";
 
 // "sum [4, 2048, 512]" becomes "sum 4x2048x512".
 std::string short_case(const std::string& name) {

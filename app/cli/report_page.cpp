@@ -95,19 +95,9 @@ std::string inline_svg(const Figure& figure, const Theme& theme) {
     return document.substr(std::min(document.find("<svg"), document.size()));
 }
 
-// Drops the clause that says what a click does: a page has no clicks.
-std::string still(const std::string& caption) {
-    const size_t click = caption.find("click");
-    if (click == std::string::npos) return caption;
-    const size_t begin = caption.find_last_of(".:;,", click), end = caption.find('.', click);
-    const std::string before = begin == std::string::npos ? "" : caption.substr(0, begin) + ".";
-    return before + (end == std::string::npos ? "" : caption.substr(end + 1));
-}
-
 // Title and caption are part of the drawing.
 std::string html_of(const Figure& drawn, const FamilyReport& report) {
-    Figure figure = with_present(drawn, report.result->parameters);
-    figure.caption = still(figure.caption);
+    const Figure figure = with_present(drawn, report.result->parameters);
     return fmt::format(
         "<figure id=\"{}\"><div class=\"light\">{}</div><div class=\"dark\">{}</div></figure>\n",
         escaped(report.family->name + "-" + figure.id), inline_svg(figure, light_theme()),

@@ -12,7 +12,7 @@ struct SummaryLine {
     bool wrong = false;  // about a wrong result
 };
 
-// The result in sentences: the fastest right variant, a faster approximation, the idle share of
+// The result in sentences: the fastest correct variant, a faster approximation, the idle share of
 // sequential, then the wrong results.
 std::vector<SummaryLine> summary_of(const Result& result);
 

@@ -5,59 +5,19 @@
 #include <new>
 
 #include "app/engine/devices.h"
+#include "app/engine/limit_plans.h"
+#include "kernels/core/ceilings.h"
 #include "kernels/core/table.h"
-#include "kernels/cpu/limits.h"
-#include "profiling/ceilings_gpu.h"
 #include "profiling/measure.h"
 
 namespace sawtooth {
 namespace {
 
-float* filled(Plan& plan, int64_t count) {
-    const int64_t bytes = count * static_cast<int64_t>(sizeof(float));
-    const std::shared_ptr<std::byte[]> memory = allocate(bytes);
-    plan.memory.push_back(memory);
-    plan.buffers.emplace_back(memory.get(), static_cast<size_t>(bytes));
-    auto* const values = reinterpret_cast<float*>(memory.get());
-    std::fill_n(values, count, 1.0f);
-    return values;
-}
-
-std::function<void(Queue&)> mover(Plan& plan, bool is_triad, double bytes) {
-    const auto count = static_cast<int64_t>(bytes / (is_triad ? 12 : 8));
-    float* const left = filled(plan, count);
-    float* const right = is_triad ? filled(plan, count) : nullptr;
-    float* const to = filled(plan, count);
-    return [=](Queue& queue) {
-        is_triad ? cpu::triad(*queue.pool, left, right, to, count) : cpu::copy(*queue.pool, left, to, count);
-    };
-}
-
-void start_nothing(Queue& queue) {
-    queue.pool->dispatch(queue.pool->threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
-}
-
-// The limit that a variant is measured with, on the same threads; a GPU copies for a triad, too.
-Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of) {
-    const bool of_launches = limit == BenchCase::Limit::launches, is_triad = limit == BenchCase::Limit::triad;
-    if (cuda::Device* const device = machine.device())
-        return of_launches ? empty_launches_plan(*device, of.launches.size(), of.follow)
-                           : copy_plan(*device, std::max<int64_t>(1, static_cast<int64_t>(bytes / 2)));
-    Plan plan;
-    auto info = std::make_shared<LaunchInfo>();
-    info->name = of_launches ? "empty launches" : is_triad ? "triad" : "copy";
-    if (of_launches)
-        plan.launches.assign(of.launches.size(), {info, start_nothing});
-    else
-        plan.launches.push_back({info, mover(plan, is_triad, bytes)});
-    return plan;
-}
-
 // Why the check of the outputs failed; "" if it passed.
 std::string failed_check(const VariantResult& variant, double tolerance) {
     for (const OutputError& error : variant.errors) {
         if (error.nonfinite > 0)
-            return error.output + " has " + std::to_string(error.nonfinite) + " values that are not finite";
+            return error.output + " has " + std::to_string(error.nonfinite) + " non-finite values";
         if (error.rel_l2 && *error.rel_l2 > tolerance)
             return "relative L2 error of " + error.output + " is " + short_number(*error.rel_l2) +
                    ", above " + short_number(tolerance);
@@ -71,7 +31,7 @@ struct Pairs {
     std::vector<double> times, limits, ratios;
 };
 
-// Runs the variant and its limit in turn.
+// Runs the variant and its limit alternately.
 Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
                              const std::function<void()>& before_pair) {
     const Executor on = machine.executor();
@@ -80,7 +40,7 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     const auto of_limit = choose_timing(limit, on, base.cache, before_pair);
     if (!of_limit) return of_limit.error();
     Pairs pairs;
-    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first warms up
+    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first repeat warms up
         before_pair();
         const auto time = run_plan(plan, on, base.cache, of_plan->by);
         if (!time) return time.error();
@@ -94,28 +54,13 @@ Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine&
     return pairs;
 }
 
-// Cost of an empty launch in a chain like the plan's.
-double empty_launch_us(const Ceilings& ceilings, Follow follow) {
-    if (!ceilings.gpu || follow == Follow::wait) return ceilings.launch_us;
-    const Ceilings::Gpu& gpu = *ceilings.gpu;
-    if (follow == Follow::stream) return gpu.launch_stream_us;
-    if (follow == Follow::graph) return gpu.launch_graph_us;
-    return gpu.launch_programmatic_us.value_or(gpu.launch_graph_us);
-}
-
-// bf16 products run on tensor cores.
-double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters) {
-    const bool bf16 = parameters.has("precision") && parameters.is("precision", "bf16");
-    return ceilings.gpu && bf16 ? ceilings.gpu->bf16_operations_per_second : ceilings.operations_per_second;
-}
-
 int64_t positions_of(const Family& family, const Parameters& parameters) {
     const Parameter* const row = family.parameter(family.sequence_axis);
     return row ? parameters.integer(row->name) : 0;
 }
 
-// Steps bind when each position takes a launch of its own, and when a single launch that walks along the
-// sequence leaves bytes and arithmetic nearly idle: each step waits for the one before.
+// Steps are the limit if each position takes its own launch, or if a single launch along the sequence leaves
+// bytes and arithmetic nearly idle: each step waits for the previous one.
 Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, const Family& family,
                BenchCase::Limit limit) {
     constexpr double nearly_idle = 0.05;
@@ -156,7 +101,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
-    // A launch that still runs uses their memory; freeing it would wait for ever.
+    // A launch is still using their memory; freeing it would wait forever.
     if (is_abandoned(machine)) new std::array<Plan, 2>{std::move(*plan), std::move(*limit)};
     if (!pairs) return pairs.error();
     row.limit_name = limit->launches.front().info->name;
@@ -171,7 +116,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     return Error::failure("out of memory for this variant and its limit together");
 }
 
-// For a case that could not run at all, for lack of memory for example.
+// For a case that could not run at all, for example for lack of memory.
 std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& bench,
                                         const std::string& reason) {
     std::vector<BenchRow> rows;
@@ -189,8 +134,8 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
-// Times each variant whose outputs are right; the rows of the others say why not. Errors are those after
-// which nothing else can be measured.
+// Times each variant with correct outputs; the rows of the others give the reason. Errors: those after which
+// nothing else can be measured.
 Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
                                             const Machine& machine, const BenchCase& bench,
                                             const Request& base, const OnProgress& progress) {

@@ -43,7 +43,7 @@ struct BenchRow {
 struct BenchReport {
     std::string device, date, version;
     std::vector<BenchRow> rows;
-    std::vector<std::string> notes = {};  // why a family ran on another backend than asked
+    std::vector<std::string> notes = {};  // why a family ran on another backend than requested
     int repeats = 0;
     Cache cache = Cache::cold;
 };

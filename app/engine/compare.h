@@ -6,9 +6,9 @@
 
 namespace sawtooth {
 
-// Errors of an output against its reference, which has the same shape. `sequence_axis` is the axis along
-// which they are reported by position, -1 for none. A value that is not finite is not an error if the
-// reference has the same; it is counted either way, as is a finite value where the reference has none.
+// Errors of an output against a reference of the same shape. `sequence_axis` is the axis for errors by
+// position, -1 for none. A non-finite value is not an error if the reference has the same, but it is counted;
+// so is a finite value where the reference is not finite.
 OutputError compare(const Array& output, const Array& reference, int sequence_axis);
 
 }  // namespace sawtooth

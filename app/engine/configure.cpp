@@ -20,7 +20,7 @@ std::string unknown_parameter(std::string_view name, const Family& family) {
                         names_of_rows(family.parameters));
 }
 
-// Sizes that arrays fix, and which array said so.
+// Sizes fixed by arrays, and the array that fixes each.
 struct Fixed {
     int64_t size = 0;
     std::string array;
@@ -72,7 +72,7 @@ std::optional<Error> check_names(const Family& family, const Request& request, c
     return {};
 }
 
-// The array in the dtype of the schema, or why it cannot be.
+// The array in the dtype of the schema, or why it cannot be converted.
 Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parameters& parameters,
                          const Request& request) {
     const Dtype wanted = spec.dtype_with(parameters);

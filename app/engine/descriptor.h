@@ -23,7 +23,7 @@ class Descriptor {
 
     explicit operator bool() const { return number_ >= 0; }
     int number() const { return number_; }
-    // Some file systems tell of a full disk only here.
+    // Some file systems report a full disk only here.
     bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
   private:

@@ -14,9 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A running Request has this long to show its outputs before a newer one cancels it, so that dragging shows
-// results on the way.
+// results along the way.
 constexpr auto time_to_show = std::chrono::milliseconds(150);
-// Timing waits no longer than this for the outputs to be drawn.
+// Timing waits at most this long for the outputs to be drawn.
 constexpr auto longest_frame = std::chrono::milliseconds(100);
 
 const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, const std::string& id) {
@@ -29,7 +29,7 @@ bool goes_to_worker(const Request& request) {
     return request.backend != BackendChoice::cpu || !request.on.empty();
 }
 
-// The hops from the call of `run` until now: `after` is the time since the outputs were there.
+// The hops from the call of `run` until now; `after` is the time since the outputs were complete.
 std::vector<Hop> hops_of(const Result& result, Clock::time_point asked, Clock::time_point started,
                          const char* after) {
     using Milliseconds = std::chrono::duration<double, std::milli>;
@@ -78,10 +78,10 @@ struct Engine::Job {
     Clock::time_point started;
     std::stop_source run_stop, cell_stop;
 
-    // Of the newest result, for figures anew.
+    // The newest result, for new figures.
     uint64_t newest_ticket = 0;
     std::shared_ptr<const Result> newest;
-    bool newest_is_elsewhere = false;  // its arrays are with the worker
+    bool newest_is_elsewhere = false;  // its arrays are in the worker
 };
 
 Engine::Engine(std::string cache_directory, std::function<void()> wake)
@@ -98,7 +98,7 @@ Engine::~Engine() {
     thread_.request_stop();
     watch_.request_stop();
     const std::lock_guard lock(mutex_);
-    // What was chosen to be served and has not begun would not hear of a stop: it finds nothing to do.
+    // A request that was picked but not started would not see a stop, so it must find nothing to do.
     job_->waiting.reset();
     job_->look.reset();
     job_->sweeps.clear();
@@ -154,13 +154,13 @@ std::vector<Event> Engine::take_events() {
 }
 
 // Drawing and timing at the same time would slow each other down on few cores. The window takes the event,
-// draws it and then comes back for more events.
+// draws it, and then calls take_events again.
 void Engine::wait_until_drawn(uint64_t takes_before, const std::stop_token& stop) {
     const auto deadline = Clock::now() + longest_frame;
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before; });
     lock.unlock();
-    wake_();  // so that it comes back at once
+    wake_();  // so that it calls again at once
     lock.lock();
     changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before + 1; });
 }
@@ -178,7 +178,7 @@ void Engine::send(Event event) {
     wake_();
 }
 
-// Cancels what runs once a newer Request waits and it has shown its outputs or had its time.
+// Cancels the running Request once a newer one waits and it has shown its outputs or used up its time.
 void Engine::watch(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
@@ -271,7 +271,7 @@ void Engine::serve_run() {
         show(*outcome);
     else
         send({.kind = Event::Kind::failed, .ticket = run.ticket, .error = outcome.error()});
-    if (elsewhere) link_.warm_up(run.request);  // where the worker was ended
+    if (elsewhere) link_.warm_up(run.request);  // if the worker was stopped
     const std::lock_guard lock(mutex_);
     job_->running = false;
     changed_.notify_all();
@@ -296,7 +296,7 @@ void Engine::serve_look(std::stop_token stop) {
     if (elsewhere) {
         const auto figures = link_.look(*newest, look.view, look.figure_parameters, stop);
         if (!figures) {
-            // Mostly the worker is gone, and the arrays with it: the figures stay as they are.
+            // Usually the worker and its arrays are gone: the figures stay unchanged.
             event.kind = Event::Kind::failed;
             event.error = figures.error();
             return send(std::move(event));
@@ -339,7 +339,7 @@ void Engine::serve_sweep_cell() {
                                            : background_.sweep_cell(sweep, before->cells.size(), stop);
     if (!cell) {
         if (cell.error().kind != Error::Kind::cancelled) give_up(cell.error());
-        return;  // a Request came first: this cell runs again after it
+        return;  // a Request came first: the cell runs again later
     }
     auto now = std::make_shared<SweepResult>(*before);
     now->sweep = sweep;
@@ -347,7 +347,8 @@ void Engine::serve_sweep_cell() {
     now->complete = now->cells.size() == sweep.cells();
     {
         const std::lock_guard lock(mutex_);
-        if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket) return;  // cancelled meanwhile
+        if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
+            return;  // cancelled in the meantime
         job_->sweeps.front().done = now;
         if (now->complete) job_->sweeps.pop_front();
     }
@@ -388,11 +389,11 @@ std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& param
         if (wanted.only_on && wanted.only_on != backend) continue;
         Sweep sweep{wanted.id, request, wanted.axes};
         sweep.base.preset.clear();
-        sweep.base.input.clear();  // sizes of a file would hold the swept one fast
+        sweep.base.input.clear();  // array sizes from a file would fix the swept size
         sweep.base.parameters = parameters;
         sweep.base.repeats = std::min(request.repeats, 5);
         sweep.base.extras = Extras::none;
-        // Their figures show times: counters would cost each cell many runs.
+        // Sweeps show only times; counters would need many runs per cell.
         if (request.profile == Profile::counters || request.profile == Profile::sampling)
             sweep.base.profile = Profile::timeline;
         for (const auto& [name, value] : wanted.overrides) sweep.base.parameters.set(name, value);

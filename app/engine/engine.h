@@ -15,14 +15,14 @@
 
 namespace sawtooth {
 
-// What comes back, for the ticket that `run` or `sweep` gave.
+// An answer to the ticket that `run` or `sweep` returned.
 struct Event {
     enum class Kind {
         progress,  // `progress`
         result,    // `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
-        figures,   // `figures` anew for another View
+        figures,   // new `figures` for another View
         cell,      // `sweep_result` so far and its `figures`
-        failed,  // `error`: refused, failed or cancelled; after the end of a ticket, of a look at its result
+        failed,    // `error`: refused, failed or cancelled; after the end of a ticket, of a `look`
     };
     Kind kind = Kind::progress;
     uint64_t ticket = 0;
@@ -34,16 +34,16 @@ struct Event {
     std::optional<Error> error = {};
 };
 
-// Runs Requests and Sweeps on a thread of its own: those of the CPU in this process, those of a GPU and those
-// with `on` in a worker, so that a kernel that hangs or faults costs a worker and an error. A waiting Request
-// is replaced by the newest. When a newer one waits, a running one is cancelled as soon as its outputs were
-// shown or it has run 150 ms. On the CPU timing begins once the caller has had time to draw the outputs.
-// Sweeps run in the background, in order, and yield to Requests.
+// Runs Requests and Sweeps on its own thread: CPU requests in this process, GPU requests and those with `on`
+// in a worker, so that a kernel that hangs or faults costs only the worker. A new Request replaces a waiting
+// one. It cancels a running one that has shown its outputs or has run for 150 ms. On the CPU timing starts
+// once the caller has had time to draw the outputs. Sweeps run in the background, in order, and yield to
+// Requests.
 class Engine {
   public:
-    // `wake` is called when an event can be taken, on the engine's thread or within a call of the caller's;
-    // it must only wake the caller's loop. The program must ignore SIGPIPE: a worker may be gone when it is
-    // written to.
+    // `wake` is called when an event is available, on the engine's thread or inside a call of the caller; it
+    // must only wake the caller's loop. The program must ignore SIGPIPE, because a worker may exit before it
+    // is written to.
     Engine(std::string cache_directory, std::function<void()> wake);
     ~Engine();  // cancels and waits
     Engine(const Engine&) = delete;
@@ -51,10 +51,10 @@ class Engine {
 
     uint64_t run(Request request, View view);
     uint64_t sweep(Sweep sweep);
-    // Figures of the newest result, for another range in sight and with these values of the parameters whose
-    // change renews figures only; nothing runs.
+    // Makes the figures of the newest result for another visible range and with new values of parameters that
+    // only affect figures. Nothing is run.
     void look(View view, Parameters figure_parameters);
-    void cancel_run();  // the Request that runs and the one that waits: each fails as cancelled
+    void cancel_run();  // the running and the waiting Request: both fail as cancelled
     void cancel_sweep(uint64_t ticket);
     std::vector<Event> take_events();
 
@@ -69,25 +69,25 @@ class Engine {
     void serve_sweep_cell();
     void serve_look(std::stop_token stop);
 
-    Runner runner_, background_;  // two, so that a sweep leaves the inputs and the reference of the live run
+    Runner runner_, background_;  // two, so that sweeps keep the inputs and reference of the live run
     WorkerLink link_;
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<Event> events_;
-    std::unique_ptr<Job> job_;     // what waits and what runs; guarded by mutex_
-    std::jthread watch_, thread_;  // last: they start when all else stands
+    std::unique_ptr<Job> job_;     // waiting and running work; guarded by mutex_
+    std::jthread watch_, thread_;  // last: they start when all other members exist
 };
 
-// The result with other values of parameters that only figures depend on.
+// The result with other values of parameters that only affect figures.
 std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters);
 // All figures of a result: the family's and those of profiling (times, timeline, occupancy).
 std::vector<Figure> figures_of(const Result& result, const View& view);
-// Those of a sweep: the ones of the family that asked for it, else time and error of every variant against
-// its axis.
+// Figures of a sweep: those of the family that requested it, otherwise time and error of every variant by
+// axis.
 std::vector<Figure> figures_of(const SweepResult& result);
-// The sweeps that the family's figures need, around a Request whose parameters are all in force and that runs
-// there.
+// The sweeps that the family's figures need, around a Request whose parameters are all settled and that runs
+// on `backend`.
 std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend);
 
 }  // namespace sawtooth

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// Which state of a file was read: another size or time means that it is read anew.
+// The version of a file that was read: if size or time differ, the file must be read again.
 struct FileStamp {
     std::string path;
     int64_t size = -1, seconds = 0, nanoseconds = 0;  // size -1: no such file

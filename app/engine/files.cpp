@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Removes the file where it is still there.
+// Removes the file if it still exists.
 class Removal {
   public:
     explicit Removal(std::string path) : path_(std::move(path)) {}
@@ -47,7 +47,7 @@ std::string temporary_beside(const std::string& path) {
     return (fs::path(folder_of(path)) / fmt::format(".{}.{}-{}.tmp", name, ::getpid(), count++)).string();
 }
 
-// The file that a link leads to, so that writing keeps the link.
+// The target of a link, so that writing keeps the link.
 std::string resolved(const std::string& path) {
     std::error_code problem;
     if (!fs::is_symlink(path, problem)) return path;
@@ -102,7 +102,7 @@ std::string directory_for(const char* variable, const char* below_home) {
     const char* home = std::getenv("HOME");
     fs::path base = named && *named == '/' ? fs::path(named) : fs::path(home ? home : "/tmp") / below_home;
     const fs::path directory = base / "sawtooth";
-    std::error_code ignored;  // whoever writes there learns of it
+    std::error_code ignored;  // a later write reports the problem
     fs::create_directories(directory, ignored);
     return directory.string();
 }
@@ -146,7 +146,7 @@ std::optional<Error> write_file_with(
 std::optional<Error> write_file(const std::string& path, std::string_view content) {
     if (path == "-") {
         const int problem = write_all(STDOUT_FILENO, content);
-        // A reader that went away wants no more: `sawtooth list | head`.
+        // The reader closed the pipe and needs no more: `sawtooth list | head`.
         if (problem && problem != EPIPE) return failure("standard output", problem);
         return {};
     }

@@ -9,10 +9,10 @@
 namespace sawtooth {
 namespace {
 
-// Keys stay in the order in which they are written here.
+// Keys keep the order in which they are written here.
 using Json = nlohmann::ordered_json;
 
-// JSON knows no infinities.
+// JSON has no infinities.
 Json number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -53,7 +53,7 @@ Json object_of(const Parameters& parameters) {
     return object;
 }
 
-// In the order of the schema, as far as it names them.
+// In the order of the schema, as far as the schema names them.
 Json object_of(const std::string& family_name, const Parameters& parameters) {
     Json object = Json::object();
     if (const Family* family = find_family(family_name))
@@ -199,7 +199,7 @@ Json clocks_of(const std::optional<Clocks>& clocks) {
             {"throttled", clocks->throttled.empty() ? Json() : Json(clocks->throttled)}};
 }
 
-// {name: reason} of the parameters that do nothing in this run.
+// {name: reason} of the parameters that have no effect in this run.
 Json unused_parameters_of(const Result& result) {
     Json object = Json::object();
     const Family* const family = find_family(result.request.family);
@@ -225,6 +225,8 @@ Json result_of(const Result& result) {
         {"variants", list_of(result.variants,
                              [&](const VariantResult& variant) { return variant_of(variant, result.work); })},
         {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()},
+        {"copy",
+         result.copy ? Json{{"bytes", number(result.copy->bytes)}, {"us", number(result.copy->us)}} : Json()},
         {"clocks", clocks_of(result.clocks)}};
 }
 
@@ -315,7 +317,7 @@ Json row_of(const BenchRow& row) {
 
 Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
 
-// Texts come from files and the system too; what is not UTF-8 in them must not end the program.
+// Texts may come from files and the system, so invalid UTF-8 must not end the program.
 std::string text_of(const Json& json) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -13,13 +13,13 @@
 
 namespace sawtooth {
 
-// Where a Request runs: the CPU's pool, or a GPU.
+// Where a Request runs: on the CPU pool, or on a GPU.
 struct Machine {
     Chip chip;
-    std::string words;          // "NVIDIA H100 80GB HBM3, sm_90a": what a result says it ran on
-    cpu::Pool* pool = nullptr;  // one of the two
+    std::string words;          // "NVIDIA H100 80GB HBM3, sm_90a": the device name in results
+    cpu::Pool* pool = nullptr;  // exactly one of the two is set
     GpuTimer* timer = nullptr;
-    std::vector<std::string> notes;  // why it is this one, where that was not asked for
+    std::vector<std::string> notes;  // why it is this one, if it was not requested
 
     Backend backend() const { return timer ? Backend::cuda : Backend::cpu; }
     cuda::Device* device() const { return timer ? &timer->device() : nullptr; }
@@ -27,18 +27,17 @@ struct Machine {
     void set_stop(std::stop_token stop) const;
 };
 
-// The GPUs that this process uses, opened when they are first needed: at most one at a time, and one chip
-// that is only compiled for.
+// The GPUs of this process, opened on first use: at most one at a time, plus one theoretical chip.
 class Gpus {
   public:
     explicit Gpus(std::string cache_directory) : cache_directory_(std::move(cache_directory)) {}
-    ~Gpus();  // leaves what never ends to the end of this process
+    ~Gpus();  // leaves a launch that never ends to the end of the process
     Gpus(const Gpus&) = delete;
     Gpus& operator=(const Gpus&) = delete;
 
-    // Failure: there is no driver or GPU, or NVRTC is missing (what to do about it). Usage: no such number.
+    // Failure: no driver or GPU, or NVRTC is missing (with what to do). Usage: no such number.
     Outcome<GpuTimer*> open(int index, const std::string& kernels_directory);
-    // For the theory of a chip alone. Failure: NVRTC is missing. Usage: no such architecture.
+    // A theoretical device. Failure: NVRTC is missing. Usage: no such architecture.
     Outcome<cuda::Device*> theory(const std::string& architecture, const std::string& kernels_directory);
 
   private:
@@ -46,7 +45,7 @@ class Gpus {
         int index = 0;
         std::string kernels_directory;
         std::unique_ptr<cuda::Device> device;
-        std::unique_ptr<GpuTimer> timer;  // goes before the device
+        std::unique_ptr<GpuTimer> timer;  // destroyed before the device
     };
     struct Theory {
         std::string architecture, kernels_directory;
@@ -57,9 +56,9 @@ class Gpus {
     std::unique_ptr<Theory> theory_;
 };
 
-// Why no kernel can run on a GPU here, and what to do; nullopt where one can.
+// Why kernels cannot run on a GPU here, and what to do; nullopt if they can.
 std::optional<Error> gpu_problem();
-// Why no variant of the family can; nullopt where one can.
+// Why no variant of the family can; nullopt if one can.
 std::optional<Error> cuda_form_problem(const Family& family);
 
 }  // namespace sawtooth

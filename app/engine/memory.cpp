@@ -17,7 +17,7 @@ std::optional<int64_t> number_in(const char* path) {
     return {};
 }
 
-// Inputs without data, and what outputs will take.
+// Inputs without data, and the sizes of outputs.
 struct Shapes {
     const Configuration& configuration;
     Arrays inputs;
@@ -36,7 +36,7 @@ struct Shapes {
             inputs.push_back(std::move(array));
         }
     }
-    // As that variant gives them; null: the reference.
+    // The outputs of a variant; null: of the reference.
     int64_t output_bytes(const Variant* variant, bool with_extras) const {
         const Parameters& parameters = configuration.parameters;
         int64_t bytes = 0;
@@ -71,7 +71,7 @@ int64_t free_memory_bytes() {
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras) {
     const Shapes shapes(configuration);
     MemoryNeed need;
-    need.host = shapes.input_bytes + 2 * shapes.output_bytes(nullptr, stores_extras);  // of the reference f64
+    need.host = shapes.input_bytes + 2 * shapes.output_bytes(nullptr, stores_extras);  // the reference is f64
     int64_t largest = 0, together = 0;
     for (const Variant* variant : configuration.variants) {
         if (variant->refusal(configuration.parameters, machine.chip)) continue;
@@ -82,7 +82,7 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
                                      .dry = true,
                                      .device = machine.device(),
                                      .stores_extras = stores_extras});
-        if (!plan) continue;  // it will not run, and says why when it is its turn
+        if (!plan) continue;  // it will not run; the reason is reported later
         need.host += shapes.output_bytes(variant, stores_extras);
         largest = std::max(largest, plan->memory_bytes);
         together += plan->memory_bytes;

@@ -6,9 +6,9 @@
 
 namespace sawtooth {
 
-// The fields of every struct that crosses a pipe, in the order in which they are declared: a struct is a list
-// of its fields there. The structured binding wants every field, so that one that is added later and
-// forgotten here does not compile.
+// The fields of every struct sent over a pipe, in declaration order: a struct is encoded as the list of its
+// fields. The structured binding requires every field, so a field that is added later and forgotten here does
+// not compile.
 #define SAWTOOTH_FIELDS(Type, ...)             \
     inline auto fields_of(Type& whole) {       \
         auto& [__VA_ARGS__] = whole;           \
@@ -47,16 +47,17 @@ SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, lau
                 launch_programmatic_us)
 SAWTOOTH_FIELDS(Ceilings, processor, date, threads, copy_bytes_per_second, triad_bytes_per_second,
                 operations_per_second, launch_us, gpu)
+SAWTOOTH_FIELDS(Copy, bytes, us)
 SAWTOOTH_FIELDS(Clocks, before_mhz, after_mhz, highest_mhz, throttled)
 SAWTOOTH_FIELDS(Hop, name, ms)
 SAWTOOTH_FIELDS(Result, request, parameters, backend, device, processors, inputs, reference, work, variants,
-                ceilings, clocks, notes, hops, complete)
+                ceilings, copy, clocks, notes, hops, complete)
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
 SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, shared)
 SAWTOOTH_FIELDS(Ink, role, index, dashed)
 SAWTOOTH_FIELDS(Setting, parameter, values)
-SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets)
+SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets, wrong)
 SAWTOOTH_FIELDS(Band, label, ink, x, low, high)
 SAWTOOTH_FIELDS(Bar::Segment, label, length)
 SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text, badge, tick, launches)
@@ -93,7 +94,7 @@ SAWTOOTH_FIELDS(Failed, job, error, ending)
 
 inline std::tuple<> fields_of(const Alive&) { return {}; }
 
-// An array's data stays where it was computed.
+// The data of an array stays where it was computed.
 template <class OneArray>
 requires std::is_same_v<std::remove_const_t<OneArray>, Array>
 auto fields_of(OneArray& array) {
@@ -101,7 +102,7 @@ auto fields_of(OneArray& array) {
     return std::tie(name, dtype, shape);
 }
 
-// The deadline is the client's own: it ends the worker.
+// The deadline belongs to the client, which stops the worker.
 template <class OneProgress>
 requires std::is_same_v<std::remove_const_t<OneProgress>, Progress>
 auto fields_of(OneProgress& progress) {
@@ -109,7 +110,7 @@ auto fields_of(OneProgress& progress) {
     return std::tie(fraction, words, timed);
 }
 
-// The last enumerator: what is read must be none beyond it.
+// The last enumerator: values above it are refused.
 template <class Enumeration>
 constexpr Enumeration last_of = Enumeration::unknown;
 template <>

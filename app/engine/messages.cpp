@@ -22,7 +22,7 @@ concept Struct = requires(T& value) {
 template <class T>
 concept Number = std::is_same_v<T, double> || std::is_same_v<T, float>;
 
-// Numbers in a row as bytes, in the byte order of the machines that this is built for: little endian.
+// Lists of numbers are sent as bytes, in the byte order of all supported machines: little endian.
 static_assert(std::endian::native == std::endian::little);
 
 template <Number T>
@@ -92,7 +92,7 @@ struct Writer {
             numbers.insert(numbers.end(), {static_cast<double>(span.worker), span.start_us, span.end_us});
         return packed(numbers);
     }
-    // Launches of one kind share their info, here too.
+    // Launches of one kind share their info, also in messages.
     static Json of(const std::vector<LaunchRecord>& launches) {
         Json infos = Json::array(), records = Json::array();
         std::map<const LaunchInfo*, size_t> places;
@@ -106,7 +106,7 @@ struct Writer {
     }
 };
 
-// Each tells whether the value was what is wanted there.
+// Each function returns whether the value had the expected type.
 struct Reader {
     static bool take(const Json& json, bool& to) {
         if (json.is_boolean()) to = json.get<bool>();
@@ -168,7 +168,8 @@ struct Reader {
     template <class T>
     static bool take(const Json& json, std::vector<T>& to) {
         if (!json.is_array()) return false;
-        for (const Json& element : json)  // one at a time: what is no T takes no memory for more of them
+        for (const Json& element :
+             json)  // one at a time: a wrong type must not allocate memory for the whole list
             if (!take(element, to.emplace_back())) return false;
         return true;
     }
@@ -229,11 +230,13 @@ struct Reader {
     }
 };
 
-// What drawing relies on in a mark, whose numbers stand in several lists; "" where it holds.
+// Why the lists of a mark do not fit together, on which drawing relies; "" if they do.
 std::string mismatch_in(const Line& line) {
     if (line.y.size() != line.x.size()) return "a line with x and y of different lengths";
     if (!line.sets.values.empty() && line.sets.values.size() != line.x.size())
-        return "a line that sets not one value a point";
+        return "a line that does not set one value per point";
+    if (!line.wrong.empty() && line.wrong.size() != line.x.size())
+        return "a line that does not mark every point as right or wrong";
     return "";
 }
 
@@ -247,20 +250,20 @@ std::string mismatch_in(const HeatMap& map) {
     const bool same = map.rows >= 0 && map.columns >= 0 &&
                       !__builtin_mul_overflow(map.rows, map.columns, &cells) &&
                       std::cmp_equal(cells, map.values.size());
-    return same ? "" : "a heat map that has not rows x columns values";
+    return same ? "" : "a heat map without rows x columns values";
 }
 
-// Where only rows or only columns have names, the cells fill them; texts may be left out.
+// If only rows or only columns have names, the cells must fill them; texts are optional.
 std::string mismatch_in(const Matrix& matrix) {
     const size_t rows = matrix.row_labels.size(), columns = matrix.column_labels.size();
     const size_t cells = matrix.cells.size();
     const bool fits = rows > 0 && columns > 0 ? cells / rows == columns && cells % rows == 0
                                               : cells % std::max<size_t>(std::max(rows, columns), 1) == 0;
     if (!fits) return "a matrix whose cells do not fill its rows and columns";
-    if (!matrix.texts.empty() && matrix.texts.size() != cells) return "a matrix with not one text a cell";
+    if (!matrix.texts.empty() && matrix.texts.size() != cells) return "a matrix without one text per cell";
     for (const int kind : matrix.cells)
         if (kind < -1 || std::cmp_greater_equal(kind, matrix.kinds.size()))
-            return "a matrix with a cell of a kind that is not there";
+            return "a matrix with a cell of an unknown kind";
     return "";
 }
 
@@ -268,7 +271,7 @@ std::string mismatch_in(const Tree& tree) {
     for (const Tree::Edge& edge : tree.edges)
         for (const int end : {edge.from, edge.to})
             if (end < 0 || std::cmp_greater_equal(end, tree.nodes.size()))
-                return "a tree with an edge to a node that is not there";
+                return "a tree with an edge to a missing node";
     return "";
 }
 
@@ -282,7 +285,7 @@ std::string mismatch_in(const Bars&) { return ""; }
 std::string mismatch_in(const Rule&) { return ""; }
 std::string mismatch_in(const Note&) { return ""; }
 
-// Why the figures of a message cannot be drawn; "" where they can or where there are none.
+// Why the figures of a message cannot be drawn; "" if they can or if there are none.
 template <class Message>
 std::string mismatch_in_figures(const Message& message) {
     const auto figures = std::visit(
@@ -309,18 +312,16 @@ std::string encoded(const Message& message) {
 
 template <class Message>
 Outcome<Message> decoded(std::string_view bytes) try {
-    if (const auto refusal = message_refusal(bytes))
-        return Error::failure("a message is refused: " + *refusal);
+    if (const auto refusal = message_refusal(bytes)) return Error::failure("invalid message: " + *refusal);
     const Json json = Json::from_msgpack(bytes.begin(), bytes.end(), true, false);
     Message message;
     if (json.is_discarded() || !Reader::take(json, message))
-        return Error::failure("a message has not the fields of this version");
+        return Error::failure("invalid message: wrong fields for this version");
     if (const std::string words = mismatch_in_figures(message); !words.empty())
-        return Error::failure("a message is refused: " + words);
+        return Error::failure("invalid message: " + words);
     return message;
 } catch (const std::bad_alloc&) {
-    return Error::failure("memory: the system gave none for a message of " + std::to_string(bytes.size()) +
-                          " bytes");
+    return Error::failure("out of memory for a message of " + std::to_string(bytes.size()) + " bytes");
 }
 
 template <class OneResult>
@@ -344,9 +345,9 @@ Outcome<FromWorker> decode_from_worker(std::string_view bytes) { return decoded<
 
 std::optional<std::string> version_refusal(const Hello& other) {
     if (other.program == SAWTOOTH_VERSION && other.protocol == protocol_version) return {};
-    return "the other end is sawtooth " + other.program + " (protocol " + std::to_string(other.protocol) +
-           "), this one is " + SAWTOOTH_VERSION + " (protocol " + std::to_string(protocol_version) +
-           "); have the same version at both ends";
+    return "version mismatch: the other end is sawtooth " + other.program + " (protocol " +
+           std::to_string(other.protocol) + "), this one is " + SAWTOOTH_VERSION + " (protocol " +
+           std::to_string(protocol_version) + "); install the same version on both ends";
 }
 
 std::vector<Array*> arrays_of(Result& result) { return all_arrays(result); }

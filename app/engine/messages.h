@@ -16,25 +16,25 @@
 
 namespace sawtooth {
 
-// What a worker and its client say to each other. Both begin with Hello, at once. Then the client gives jobs,
-// which the worker does one after the other; every answer carries the number of its job. A job ends with
-// Shown of a complete result, CellDone, FiguresMade, ArrayPart or Failed.
+// Messages between a worker and its client. Both start with Hello. Then the client sends jobs, which the
+// worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
+// result, CellDone, FiguresMade, ArrayPart or Failed.
 
 constexpr int protocol_version = 4;
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;
 
-// The first message each way.
+// The first message in each direction.
 struct Hello {
     std::string program;  // its version
     int protocol = protocol_version;
-    std::string device;  // what the worker computes with, "" from the client
+    std::string device;  // the device of the worker; "" from the client
 };
 
 // A part of the client's input file, before the job that reads it.
 struct FilePart {
-    bool first = false;  // of a file, which takes the place of the one before
+    bool first = false;  // of a file, which replaces the previous one
     Bytes bytes;
 };
 constexpr size_t file_part_bytes = size_t{1} << 20;
@@ -42,8 +42,8 @@ constexpr size_t file_part_bytes = size_t{1} << 20;
 struct RunJob {
     JobNumber job = 0;
     Request request;
-    bool sent_input = false;   // its input file came in parts
-    std::optional<View> view;  // absent: no figures are wanted
+    bool sent_input = false;   // its input file was sent in parts
+    std::optional<View> view;  // absent: no figures requested
 };
 struct CellJob {
     JobNumber job = 0;
@@ -51,13 +51,13 @@ struct CellJob {
     bool sent_input = false;
     uint64_t cell = 0;
 };
-// Figures of the result that job `of` showed last, anew.
+// Requests new figures for the last result of job `of`.
 struct LookJob {
     JobNumber job = 0, of = 0;
     View view;
     Parameters figure_parameters;
 };
-// A part of one array of the result of job `of`, counted as `arrays_of` does.
+// Requests a part of one array of the result of job `of`, numbered as in `arrays_of`.
 struct FetchJob {
     JobNumber job = 0, of = 0;
     uint64_t array = 0, offset = 0;
@@ -67,14 +67,14 @@ struct CancelJob {
     JobNumber job = 0;
 };
 
-struct Alive {};  // five times a second while there is something to do
+struct Alive {};  // sent five times a second while there is work
 struct Said {
     JobNumber job = 0;
     Progress progress;
 };
 struct Shown {
     JobNumber job = 0;
-    std::shared_ptr<const Result> result;  // its arrays have no data: they stay with the worker
+    std::shared_ptr<const Result> result;  // without array data, which stays in the worker
     std::shared_ptr<const std::vector<Figure>> figures;
 };
 struct CellDone {
@@ -87,30 +87,30 @@ struct FiguresMade {
 };
 struct ArrayPart {
     JobNumber job = 0;
-    Bytes bytes;  // from the offset asked for; at most array_part_bytes
+    Bytes bytes;  // from the requested offset; at most array_part_bytes
 };
 struct Failed {
     JobNumber job = 0;
     Error error;
-    bool ending = false;  // the worker can do nothing more and ends
+    bool ending = false;  // the worker cannot continue and exits
 };
 
 using ToWorker = std::variant<Hello, FilePart, RunJob, CellJob, LookJob, FetchJob, CancelJob>;
 using FromWorker = std::variant<Hello, Alive, Said, Shown, CellDone, FiguresMade, ArrayPart, Failed>;
 
-// MessagePack, without the length that goes before it.
+// MessagePack, without the length prefix.
 std::string encode(const ToWorker& message);
 std::string encode(const FromWorker& message);
 
-// Failure: the bytes are not to be parsed, are no message, or show a figure whose lists do not go together;
-// says which of them and why.
+// Failure, with the reason: the bytes cannot be parsed, are not a message, or contain a figure whose lists do
+// not fit together.
 Outcome<ToWorker> decode_to_worker(std::string_view bytes);
 Outcome<FromWorker> decode_from_worker(std::string_view bytes);
 
-// Why one end cannot work with another that greets so, and what to do; nullopt where it can.
+// Why this end cannot work with one that sent this Hello, and what to do; nullopt if it can.
 std::optional<std::string> version_refusal(const Hello& other);
 
-// All arrays of a result in one order: inputs, outputs variant by variant, reference.
+// All arrays of a result in order: inputs, outputs by variant, reference.
 std::vector<Array*> arrays_of(Result& result);
 std::vector<const Array*> arrays_of(const Result& result);
 

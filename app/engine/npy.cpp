@@ -8,7 +8,7 @@
 namespace sawtooth {
 namespace {
 
-// The few Python literals that a header is made of, read from the left.
+// Reads the few Python literals of a header from left to right.
 class Literals {
   public:
     explicit Literals(std::string_view text) : rest_(text) {}
@@ -36,7 +36,7 @@ class Literals {
         return word;
     }
 
-    // A whole number; Python 2 wrote long ones with an L.
+    // An integer; Python 2 wrote long ones with an L.
     std::optional<int64_t> integer() {
         skip_space();
         int64_t number = 0;
@@ -73,11 +73,11 @@ std::optional<Shape> read_shape(Literals& literals) {
 }
 
 std::optional<std::string> wrong_with(const Shape& shape) {
-    constexpr size_t dimensions = 32;  // what NumPy knows
+    constexpr size_t dimensions = 32;  // the limit of NumPy
     constexpr int64_t most = int64_t{1} << 62;
     if (shape.size() > dimensions)
-        return fmt::format("has {} dimensions; the most is {}", shape.size(), dimensions);
-    int64_t product = 1;  // of the axes that are not empty, as an empty one must not hide the others
+        return fmt::format("has {} dimensions; the limit is {}", shape.size(), dimensions);
+    int64_t product = 1;  // of the non-empty axes, so that an empty one does not hide the others
     for (const int64_t extent : shape) {
         if (extent < 0) return fmt::format("shape {} is negative", to_text(shape));
         if (extent == 0) continue;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view accepted_dtypes = "accepted: <f2 <f4 <f8 <c8 <c16 <i4 <i8 |b1";
 
-// What a dtype of NumPy becomes. `native` ones are kept bit by bit.
+// The conversion of a NumPy dtype. `native` ones are kept unchanged.
 struct Format {
     std::string_view name;
     int64_t bytes;
@@ -53,7 +53,7 @@ std::string words_of(int code) {
     return words;
 }
 
-// A name out of a file, fit for one line of a terminal.
+// A name from a file, made safe for one line of a terminal.
 std::string printable(std::string_view name) {
     std::string text(name.substr(0, 80));
     for (char& c : text)
@@ -72,7 +72,7 @@ bool read_exactly(zip_file_t* member, void* to, int64_t bytes) {
     return true;
 }
 
-// From the first index fastest to the last one fastest.
+// From Fortran order (first index fastest) to C order (last index fastest).
 std::shared_ptr<std::byte[]> reordered(const std::byte* from, const Shape& shape, int64_t item) {
     const int64_t count = count_of(shape);
     auto to = allocate(count * item);
@@ -129,7 +129,7 @@ std::optional<std::string> convert_to(Array& array, const Format& format, const 
     return {};
 }
 
-// One array of an open archive. What goes wrong is told as "FILE: array NAME: …".
+// One array of an open archive. Errors start with "FILE: array NAME: ".
 class ArrayReader {
   public:
     ArrayReader(zip_t* archive, zip_uint64_t index, const std::string& file, std::string name,
@@ -161,7 +161,7 @@ class ArrayReader {
         return nullptr;
     }
 
-    // The sizes that the archive declares must be possible before anything believes them.
+    // Checks that the declared sizes are possible before they are used.
     std::optional<Error> open() {
         zip_stat_t status;
         constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
@@ -170,7 +170,7 @@ class ArrayReader {
         if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
             return wrong(fmt::format("compression method {} is not supported; accepted: stored, deflated",
                                      status.comp_method));
-        constexpr zip_uint64_t best_deflation = 1032;  // bytes from one, the most that the format can give
+        constexpr zip_uint64_t best_deflation = 1032;  // the largest ratio that the format allows
         const zip_uint64_t growth = status.comp_method == ZIP_CM_STORE ? 1 : best_deflation;
         if (status.comp_size > static_cast<zip_uint64_t>(archive_bytes_) ||
             status.size / growth > status.comp_size)
@@ -212,7 +212,7 @@ class ArrayReader {
         const int64_t count = count_of(header.shape);
         const int64_t held = bytes_ - header_bytes_;
         if (held < 0 || held % format.bytes != 0 || held / format.bytes != count)
-            return wrong(fmt::format("shape {} of {} needs another size than the {} bytes that are there",
+            return wrong(fmt::format("shape {} of {} does not match the {} bytes in the file",
                                      to_text(header.shape), format.name, held));
         const int64_t needed = (format.native && !header.fortran_order ? 1 : 4) * held;
         const int64_t free = free_memory_bytes();
@@ -228,7 +228,7 @@ class ArrayReader {
         const bool direct = format.native && !header.fortran_order;
         auto raw = direct ? array.data : allocate(bytes);
         if (!read_exactly(member_.get(), raw.get(), bytes)) return wrong("truncated or damaged");
-        // Only the read past the end compares the check sum.
+        // Only reading past the end checks the checksum.
         char more;
         if (zip_fread(member_.get(), &more, 1) != 0) return wrong("damaged: checksum or size does not match");
         if (direct) return array;
@@ -264,7 +264,7 @@ std::optional<Error> check_name(const std::string& path, std::string_view member
 
 std::optional<std::string> add_array(zip_t* archive, const Array& array, const std::string& header) {
     const auto problem = [&] { return std::string(zip_error_strerror(zip_get_error(archive))); };
-    // libzip's fragments are not const, but it only reads them.
+    // The fragments are not const, but libzip only reads them.
     const zip_buffer_fragment_t parts[] = {
         {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(header.data())), header.size()},
         {reinterpret_cast<zip_uint8_t*>(array.data.get()), static_cast<zip_uint64_t>(array.bytes())},
@@ -277,7 +277,7 @@ std::optional<std::string> add_array(zip_t* archive, const Array& array, const s
         return problem();
     }
     const auto member = static_cast<zip_uint64_t>(index);
-    // The first day that ZIP knows, as NumPy writes: the same numbers make the same file.
+    // The first day of ZIP, as in NumPy, so that equal arrays give equal files.
     if (zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) != 0 ||
         zip_file_set_dostime(archive, member, 0, 1 << 5 | 1, 0) != 0)
         return problem();
@@ -288,7 +288,7 @@ std::optional<std::string> write_archive(const std::string& path, const Arrays& 
     int code = 0;
     Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_EXCL, &code));
     if (!archive) return words_of(code);
-    std::vector<std::string> headers;  // libzip reads them when it closes
+    std::vector<std::string> headers;  // libzip reads them on close
     for (const Array& array : arrays) headers.push_back(npy_header(array));
     for (size_t i = 0; i < arrays.size(); ++i)
         if (auto problem = add_array(archive.get(), arrays[i], headers[i])) return problem;
@@ -307,7 +307,7 @@ Outcome<Arrays> read_npz(const std::string& path) {
     const Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
     if (!archive) return wrong_file(path, code == ZIP_ER_OPEN ? std::strerror(errno) : words_of(code));
     const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-    if (count <= 0) return wrong_file(path, "no arrays in it");
+    if (count <= 0) return wrong_file(path, "contains no arrays");
     Arrays arrays;
     for (zip_int64_t i = 0; i < count; ++i) {
         const auto index = static_cast<zip_uint64_t>(i);
@@ -318,7 +318,7 @@ Outcome<Arrays> read_npz(const std::string& path) {
         if (member.find('/') != std::string::npos) continue;
         const std::string name = member.substr(0, member.size() - ending.size());
         if (find(arrays, name))
-            return wrong_file(path, fmt::format("array {} is in it twice", printable(name)));
+            return wrong_file(path, fmt::format("contains array {} twice", printable(name)));
         auto array = ArrayReader(archive.get(), index, path, name, status.st_size).read();
         if (!array) return array.error();
         arrays.push_back(std::move(*array));

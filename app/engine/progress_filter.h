@@ -6,8 +6,8 @@
 
 namespace sawtooth {
 
-// Most news of progress come too fast to be seen. What is not timed always passes (compiling, a reference:
-// rare, and long), and so does what starts the count of the time limit.
+// Drops progress messages that come too fast to be seen. Untimed ones (compiling, a reference: rare and long)
+// always pass, and so does the one that starts the time limit.
 class ProgressFilter {
   public:
     bool passes(const Progress& progress) {
@@ -18,7 +18,7 @@ class ProgressFilter {
         timed_ = progress.timed;
         return true;
     }
-    bool timed() const { return timed_; }  // as it was passed on last
+    bool timed() const { return timed_; }  // of the last message that passed
 
   private:
     std::chrono::steady_clock::time_point last_;

@@ -21,12 +21,12 @@
 namespace sawtooth {
 namespace {
 
-// What decides the inputs, and so the reference.
+// Everything that determines the inputs, and so the reference.
 struct InputKey {
     std::string family;
     uint64_t seed = 0;
     FileStamp file;
-    std::map<std::string, Value> parameters;  // those whose change renews inputs, as they act
+    std::map<std::string, Value> parameters;  // those that renew inputs, with their effective values
     bool operator==(const InputKey&) const = default;
 };
 
@@ -43,7 +43,7 @@ void say(const OnProgress& progress, double fraction, std::string words) {
     if (progress) progress({fraction, std::move(words)}, nullptr);
 }
 
-// "NVIDIA H100 80GB HBM3" as part of a file's name.
+// "NVIDIA H100 80GB HBM3" as part of a file name.
 std::string file_word(const std::string& name) {
     std::string word;
     for (const char c : name) {
@@ -56,7 +56,7 @@ std::string file_word(const std::string& name) {
     return word;
 }
 
-// What decides the outputs: the parameters that do more than renew figures, as they act.
+// Everything that determines the outputs: effective values of parameters that affect more than figures.
 std::map<std::string, Value> computing(const Configuration& configuration) {
     const Family& family = *configuration.family;
     const Parameters acting = family.acting(configuration.parameters, configuration.backend);
@@ -74,7 +74,7 @@ struct Runner::Kept {
     std::optional<InputKey> key;
     Arrays inputs, reference;
 
-    // Of the outputs that depend on more parameters than the inputs do.
+    // For outputs that depend on more parameters than the inputs.
     struct KernelKey {
         std::map<std::string, Value> parameters;
         bool with_extras = false;
@@ -110,7 +110,7 @@ Outcome<Machine> Runner::machine(const Request& request, const Family& family) {
         if (timer.error().kind == Error::Kind::usage) return timer.error();
         if (request.backend == BackendChoice::cuda)
             return Error::failure("backend cuda: " + timer.error().text);
-        machine.notes.push_back("backend auto: the CPU, as " + timer.error().text);
+        machine.notes.push_back("backend auto: using the CPU, because " + timer.error().text);
     }
     machine.pool = &pool(request.threads);
     machine.chip = cpu_chip();
@@ -118,7 +118,7 @@ Outcome<Machine> Runner::machine(const Request& request, const Family& family) {
     return machine;
 }
 
-// Those of the file, where they are of this processor.
+// The cached ceilings, if they belong to this processor.
 std::optional<Ceilings> Runner::kept_ceilings(const std::string& path, const std::string& processor,
                                               int threads) {
     const auto fits = [&](const Ceilings& known) {
@@ -130,7 +130,7 @@ std::optional<Ceilings> Runner::kept_ceilings(const std::string& path, const std
     return {};
 }
 
-// A folder that cannot be written costs a measurement next time.
+// If the folder is not writable, the next run measures again.
 void Runner::keep_ceilings(const std::string& path, Ceilings& measured, const std::string& processor) {
     measured.processor = processor;
     measured.date = today();
@@ -166,11 +166,11 @@ Outcome<std::shared_ptr<const Result>> Runner::run(const Request& request, std::
     try {
         return run_guarded(request, std::move(stop), progress);
     } catch (const std::bad_alloc&) {
-        return Error::failure("memory: the system gave none; make the shape smaller or name fewer variants");
+        return Error::failure("out of memory. Use a smaller shape or fewer variants");
     }
 }
 
-// The arrays of the request's file, where they are not those that are kept.
+// Reads the arrays of the request's file unless they are cached.
 std::optional<Error> Runner::read_input(const Request& request) {
     const FileStamp stamp = stamp_of(request.input);
     if (stamp == kept_->file && stamp.size >= 0) return {};
@@ -184,7 +184,7 @@ std::optional<Error> Runner::read_input(const Request& request) {
     return {};
 }
 
-// Inputs and reference, where they are not those that are kept.
+// Computes inputs and reference unless they are cached.
 std::optional<Error> Runner::renew_inputs(const Request& request, const Configuration& configuration,
                                           std::stop_token stop, const OnProgress& progress,
                                           Stopwatch& clock) {
@@ -205,7 +205,7 @@ std::optional<Error> Runner::renew_inputs(const Request& request, const Configur
     return {};
 }
 
-// The reference of outputs that more than the inputs decides, where it is not the one that is kept.
+// Computes the reference of outputs that depend on more than the inputs, unless it is cached.
 std::optional<Error> Runner::renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                     std::stop_token stop, const OnProgress& progress) {
     Kept::KernelKey key{computing(configuration), with_extras};
@@ -274,37 +274,54 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
         else if (limit.token().stop_requested() || cuda::is_fatal(measured.error()))
             return run.stopped_or(measured.error(), "measuring the machine");
         else
-            run.result().notes.push_back("the GPU's limits are not known: " + measured.error().text);
+            run.result().notes.push_back("could not measure the limits of the GPU: " + measured.error().text);
     } else {
         run.result().ceilings = ceilings(request.threads, limit.token());
         if (limit.token().stop_requested())
             return run.stopped_or(Error::cancelled(), "measuring the machine");
     }
     machine.set_stop(limit.token());
+    if (auto error = add_copy(run, machine, limit)) return *error;
     if (auto error = run.measure_variants()) return *error;
     run.result().complete = true;
     return std::make_shared<const Result>(std::move(run.result()));
 }
 
-// The theory of `request.arch` beside the run: values on auto are those of CUDA there.
+// Measures a copy of the same size, the baseline of the times.
+std::optional<Error> Runner::add_copy(SingleRun& run, const Machine& machine, const TimeLimit& limit) {
+    Result& result = run.result();
+    if (result.work.bytes <= 0) return {};
+    run.say("copy of the same size", 0.2);
+    const auto copy = copies_.of(machine, result.work.bytes, result.request.cache);
+    if (copy)
+        result.copy = *copy;
+    else if (limit.token().stop_requested() || cuda::is_fatal(copy.error()))
+        return run.stopped_or(copy.error(), "copy of the same size");
+    else
+        result.notes.push_back("could not measure a copy of the same size: " + copy.error().text);
+    return {};
+}
+
+// Compiles for `request.arch` beside the run; auto values are those of CUDA.
 void Runner::add_theory_for(const Request& request, const OnProgress& progress, Result& result) {
     const auto note = [&](const Error& error) {
-        result.notes.push_back("no theory for " + request.arch + ": " + error.text);
+        result.notes.push_back("could not compile for " + request.arch + ": " + error.text);
     };
     Request wanted = request;
     const Family& family = **find_offered_family(request.family);
     if (const auto problem = cuda_form_problem(family)) return note(*problem);
     std::erase_if(wanted.variants,
                   [&](const std::string& name) { return !family.variant(name)->runs_on(Backend::cuda); });
-    if (wanted.variants.empty() && !request.variants.empty()) return;  // none that was named has a CUDA form
+    if (wanted.variants.empty() && !request.variants.empty())
+        return;  // no named variant has a CUDA implementation
     const auto configuration = configure(wanted, kept_->given, Backend::cuda);
     if (!configuration) return note(configuration.error());
     const auto device = gpus_.theory(request.arch, request.kernels);
     if (!device) return note(device.error());
     (*device)->on_compiling([&](const std::string& file) {
-        say(progress, 0.2, "compiling " + file + " for " + request.arch + " (first time, then kept)");
+        say(progress, 0.2, "compiling " + file + " for " + request.arch + " (first time only)");
     });
-    for (VariantResult& variant : result.variants) variant.compiled.clear();  // those of the chip at hand
+    for (VariantResult& variant : result.variants) variant.compiled.clear();  // of the present chip
     add_theory(*configuration, kept_->inputs, **device, result);
     (*device)->on_compiling({});
 }
@@ -314,19 +331,20 @@ std::optional<Error> check_sweep(const Sweep& sweep) {
     if (!family) return family.error();
     if (sweep.axes.empty() || sweep.axes.size() > 2)
         return Error::usage(
-            Refusal{"--over", std::to_string(sweep.axes.size()), "accepted are one or two axes"});
+            Refusal{"--over", std::to_string(sweep.axes.size()), "a sweep has one or two axes"});
     if (sweep.axes.size() == 2 && sweep.axes[0].parameter == sweep.axes[1].parameter)
-        return Error::usage(Refusal{"--over", sweep.axes[0].parameter, "two axes sweep two parameters"});
+        return Error::usage(
+            Refusal{"--over", sweep.axes[0].parameter, "the two axes must be different parameters"});
     for (const SweepAxis& axis : sweep.axes) {
         const Parameter* const row = (*family)->parameter(axis.parameter);
         if (!row) return parse_setting(**family, axis.parameter, "").error();
         if (row->type == Type::list)
-            return Error::usage(Refusal{"--over", axis.parameter, "a list cannot be swept"});
+            return Error::usage(Refusal{"--over", axis.parameter, "lists cannot be swept"});
         if (row->renews == Renews::figures)
             return Error::usage(
-                Refusal{"--over", axis.parameter, "it changes figures alone, there is nothing to run"});
+                Refusal{"--over", axis.parameter, "it only affects figures, so there is nothing to run"});
         if (axis.values.empty())
-            return Error::usage(Refusal{"--over", axis.parameter, "accepted is " + row->accepted()});
+            return Error::usage(Refusal{"--over", axis.parameter, "no values; accepted: " + row->accepted()});
         for (const Value& value : axis.values)
             if (const auto refusal = row->check(value)) return Error::usage(*refusal);
     }
@@ -338,7 +356,7 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
     SweepCell cell;
     cell.values = sweep.cell(index);
     Request request = sweep.request(index);
-    request.extras = Extras::none;  // as it keeps no arrays
+    request.extras = Extras::none;  // sweeps keep no arrays
     auto outcome = run(request, std::move(stop), progress);
     if (!outcome) {
         if (outcome.error().kind == Error::Kind::cancelled) return outcome.error();

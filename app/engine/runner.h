@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/engine/configure.h"
+#include "app/engine/copy_times.h"
 #include "app/engine/machine.h"
 #include "kernels/core/result.h"
 #include "kernels/core/sweep.h"
@@ -16,23 +17,25 @@
 namespace sawtooth {
 
 struct Prepared;
+class SingleRun;
 class Stopwatch;
+class TimeLimit;
 
 struct Progress {
     double fraction = 0;  // 0 to 1
-    std::string words;    // what is being done: "reference", "lookback, repeat 3 of 9"
-    bool timed = false;   // launches are under way, for which the time limit counts
-    // When the worker that does it will be ended, if it has not said more by then.
+    std::string words;    // the current step: "reference", "lookback, repeat 3 of 9"
+    bool timed = false;   // launches are running, to which the time limit applies
+    // When the worker will be stopped if it sends no progress until then.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
-// Called on the running thread. `partial` is null except once per run, before anything is timed: then it
-// holds the outputs and errors, and no times.
+// Called on the running thread. `partial` is null except once per run, before timing: then it has the outputs
+// and errors but no times.
 using OnProgress = std::function<void(const Progress&, std::shared_ptr<const Result> partial)>;
-// A cell is done.
+// Called after each cell.
 using OnCell = std::function<void(const SweepResult&)>;
 
-// Computes Requests, one at a time, on the thread that calls. Keeps the pool, the inputs and the reference
-// between calls, so that a Request that changes neither finds them.
+// Runs Requests, one at a time, on the calling thread. Keeps the pool, the inputs and the reference between
+// calls, so that a Request that changes none of them reuses them.
 class Runner {
   public:
     explicit Runner(std::string cache_directory);  // "": $XDG_CACHE_HOME/sawtooth
@@ -46,20 +49,20 @@ class Runner {
     Outcome<SweepCell> sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop,
                                   const OnProgress& progress = {});
 
-    // An error of the GPU came after which every call of this process fails: only a new one helps.
+    // Whether a GPU error makes every later call of this process fail: only a new process helps.
     bool broken() const { return broken_; }
 
-    // Where the Request's launches go: the CPU, a GPU, or the one that "auto" finds. Failure: there is no GPU
-    // to be used, or the family has no CUDA form. Usage: there is no GPU of that number.
+    // Where the launches of the Request run: the CPU, a GPU, or the choice of "auto". Failure: no usable GPU,
+    // or the family has no CUDA implementation. Usage: no GPU of that number.
     Outcome<Machine> machine(const Request& request, const Family& family);
 
-    // Measured the first time (0.5 s) and kept in the cache directory with date and processor; all zero where
-    // it was stopped.
+    // Measured on first use (0.5 s) and cached in the cache directory with date and processor; all zero if
+    // stopped.
     Ceilings ceilings(int threads, std::stop_token stop);
     Outcome<Ceilings> ceilings(GpuTimer& timer, std::stop_token stop);
     const std::string& cache_directory() const { return cache_directory_; }
 
-    // The pool with that many threads (0: one a core), made when the number changes.
+    // The pool with this many threads (0: one per core), created when the number changes.
     cpu::Pool& pool(int threads);
 
   private:
@@ -73,6 +76,7 @@ class Runner {
                                       std::stop_token stop, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                 std::stop_token stop, const OnProgress& progress);
+    std::optional<Error> add_copy(SingleRun& run, const Machine& machine, const TimeLimit& limit);
     void add_theory_for(const Request& request, const OnProgress& progress, Result& result);
     std::optional<Ceilings> kept_ceilings(const std::string& path, const std::string& processor, int threads);
     void keep_ceilings(const std::string& path, Ceilings& measured, const std::string& processor);
@@ -82,11 +86,12 @@ class Runner {
     Gpus gpus_;
     std::shared_ptr<Kept> kept_;
     std::optional<Ceilings> ceilings_;
+    CopyTimes copies_;
     bool broken_ = false;
 };
 
-// Is every axis a parameter of the family that can be swept, every value accepted? Cells that a check refuses
-// are no error.
+// Checks that every axis is a parameter of the family that can be swept, with accepted values. Cells that a
+// check refuses are not errors.
 std::optional<Error> check_sweep(const Sweep& sweep);
 
 }  // namespace sawtooth

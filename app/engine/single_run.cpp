@@ -22,7 +22,7 @@ int sequence_axis_of(const Family& family, const std::string& output) {
     return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
 }
 
-// What an output of a variant is compared with; null where there is nothing of its shape.
+// The reference of an output; null if there is none of its shape.
 const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {
     const Array* wanted = find(reference, variant + "/" + output.name);
     if (!wanted) wanted = find(reference, output.name);
@@ -36,19 +36,18 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     std::vector<Metric> metrics = {
         {"rate", "rate", "GB/s", rate / 1e9},
         {"operations", "arithmetic", "GFLOP/s", result.work.operations / seconds / 1e9}};
-    if (result.ceilings)
-        metrics.push_back(
-            {"of_copy", "of copy bandwidth", "%", 100 * rate / result.ceilings->copy_bytes_per_second});
+    if (result.copy)
+        metrics.push_back({"of_copy", "of a copy's rate", "%", 100 * result.copy->us / variant.time->median});
     return metrics;
 }
 
-// Says how far the processor's clock moved while this lived, where it moved far.
+// Reports a large change of the processor clock during its lifetime.
 class ClockWatch {
   public:
     std::optional<std::string> note() const {
         const auto after = processor_mhz();
         if (!before_ || !after || std::fabs(*after - *before_) <= 0.05 * *before_) return {};
-        return fmt::format("the processor's clock moved from {:.0f} to {:.0f} MHz during the repeats",
+        return fmt::format("the processor clock changed from {:.0f} to {:.0f} MHz during the repeats",
                            *before_, *after);
     }
 
@@ -69,9 +68,8 @@ SingleRun::SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnP
     prepared_.machine.timer->on_progress([this] {
         if (progress_) progress_(last_, nullptr);
     });
-    prepared_.machine.device()->on_compiling([this](const std::string& file) {
-        say("compiling " + file + " (first time, then kept)", last_.fraction);
-    });
+    prepared_.machine.device()->on_compiling(
+        [this](const std::string& file) { say("compiling " + file + " (first time only)", last_.fraction); });
 }
 
 SingleRun::~SingleRun() {
@@ -79,7 +77,7 @@ SingleRun::~SingleRun() {
     if (!timer) return;
     timer->on_progress({});
     timer->device().on_compiling({});
-    // What still runs there uses the plans' memory, and freeing it would wait for ever.
+    // A launch is still using the memory of the plans; freeing it would wait forever.
     if (timer->abandoned())
         new std::vector<std::optional<Plan>>(std::move(plans_));
     else
@@ -103,7 +101,7 @@ void SingleRun::start_result() {
     const bool wants_gpu = request.profile == Profile::counters || request.profile == Profile::sampling;
     if (wants_gpu && machine.backend() == Backend::cpu)
         result_.notes.push_back(
-            "profile: counters and samples come from a GPU; times and launches are of the CPU");
+            "profile: counters and samples need a GPU; this run records only times and launches");
 }
 
 void SingleRun::say(std::string words, double fraction, bool timed) {
@@ -111,7 +109,7 @@ void SingleRun::say(std::string words, double fraction, bool timed) {
     if (progress_) progress_(last_, nullptr);
 }
 
-// The snapshot shares its arrays with the result, and never changes.
+// The snapshot shares its arrays with the result and never changes.
 void SingleRun::show() {
     result_.hops.insert(result_.hops.end(), clock_.hops().begin(), clock_.hops().end());
     if (progress_) progress_({0.2, "outputs"}, std::make_shared<const Result>(result_));
@@ -120,7 +118,7 @@ void SingleRun::show() {
 Error SingleRun::stopped_or(Error error, const std::string& what) const {
     if (limit_.token().stop_requested() && limit_.passed())
         return Error::failure(
-            fmt::format("time limit: {} had not finished after {:g} s; raise it or make the shape smaller",
+            fmt::format("time limit: {} did not finish within {:g} s; raise the limit or use a smaller shape",
                         what, *prepared_.request.time_limit_seconds));
     if (error.kind == Error::Kind::failure) error.text = what + ": " + error.text;
     return error;
@@ -226,7 +224,7 @@ std::optional<Error> SingleRun::compute_outputs() {
     return check_rest();
 }
 
-// Makes the plan for timing and runs it once to warm up its memory.
+// Builds the plan for timing and runs it once to warm up its memory.
 std::optional<Error> SingleRun::leave_extras_out(size_t v) {
     say(variant(v).name, last_.fraction);
     if (auto error = make_plan(v)) return error;
@@ -247,7 +245,7 @@ std::optional<Error> SingleRun::prepare_timing() {
     return check_rest();
 }
 
-// Is there anything to measure, and all that was asked for by name?
+// Checks that there is something to measure and that all named variants ran.
 std::optional<Error> SingleRun::check_rest() {
     const auto ran = [](const VariantResult& row) { return row.ran(); };
     if (std::none_of(result_.variants.begin(), result_.variants.end(), ran)) {
@@ -281,8 +279,8 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
     made.time = std::move(measured->time);
     made.launches = std::move(measured->launches);
     if (made.launch_count > static_cast<int64_t>(made.launches.size()))
-        result_.notes.push_back(fmt::format("{}: of {} launches the first {} are kept", made.name,
-                                            made.launch_count, made.launches.size()));
+        result_.notes.push_back(fmt::format("{}: {} launches, of which only the first {} are recorded",
+                                            made.name, made.launch_count, made.launches.size()));
     made.metrics = metrics_of(made, result_);
     return {};
 }
@@ -292,7 +290,7 @@ bool SingleRun::looks_closer() const {
     return prepared_.machine.timer && (profile == Profile::counters || profile == Profile::sampling);
 }
 
-// Counters or samples of a GPU. Where they cannot be had, a note says why.
+// Reads counters or samples of a GPU; a note says why if that fails.
 std::optional<Error> SingleRun::look_closer(size_t v) {
     GpuTimer* const timer = prepared_.machine.timer;
     const Profile profile = prepared_.request.profile;
@@ -301,10 +299,10 @@ std::optional<Error> SingleRun::look_closer(size_t v) {
     if (profile == Profile::counters) {
         say(variant(v).name + ", counters", last_.fraction);
         if (const auto passes = read_counters(*timer, *plans_[v], made.launches); passes)
-            note_once(
-                fmt::format("counters: of the first 3 launches of each name, in a run of their own, {} times "
-                            "each, with what the time before left in the caches",
-                            *passes));
+            note_once(fmt::format(
+                "counters: first 3 launches of each name, in a separate run, {} passes each, with the "
+                "caches as the previous pass left them",
+                *passes));
         else
             error = passes.error();
     } else {
@@ -312,7 +310,7 @@ std::optional<Error> SingleRun::look_closer(size_t v) {
         auto tracks = sample_tracks(*timer, *plans_[v], prepared_.request.cache, made.time->median);
         if (tracks) {
             made.tracks = std::move(*tracks);
-            note_once("samples: of runs of their own, aligned with the launches by their first rise");
+            note_once("samples: from separate runs, aligned with the launches at their first rise");
         } else {
             error = tracks.error();
         }

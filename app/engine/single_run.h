@@ -15,20 +15,20 @@
 
 namespace sawtooth {
 
-// What a Request has become when its inputs and its reference are there.
+// A Request with its inputs and its reference.
 struct Prepared {
     const Request& request;
     const Configuration& configuration;
     const Machine& machine;
     const Arrays& inputs;
     Arrays reference;
-    std::vector<Hop> hops;       // that it took
-    bool stores_extras = false;  // outputs that are stored only where they are asked for are
-    bool keeps_plans = true;     // false: they do not all fit the GPU at once
+    std::vector<Hop> hops;       // measured so far
+    bool stores_extras = false;  // outputs stored only on request are stored
+    bool keeps_plans = true;     // false: they do not all fit on the GPU at once
 };
 
-// Runs the variants of one Request and measures them, step by step; the result grows on the way. Every step's
-// error ends the run: cancelled, or a failure.
+// Runs and measures the variants of one Request, step by step; the result grows along the way. An error of
+// any step ends the run: cancelled, or a failure.
 class SingleRun {
   public:
     SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnProgress& progress);
@@ -38,18 +38,18 @@ class SingleRun {
 
     Result& result() { return result_; }
 
-    // Every variant once: outputs and errors. What a variant cannot do leaves it out, unless it was named or
-    // none is left.
+    // Runs every variant once: outputs and errors. A variant that cannot run is left out, unless it was named
+    // or none remains.
     std::optional<Error> compute_outputs();
     void show();  // reports the outputs and errors as a partial result
 
-    // Makes the plans for timing, which store no extras, and notes the compiler's resources of their kernels.
-    // Leaves variants out as above.
+    // Builds the plans for timing, which store no extras, and records the compiled resources of their
+    // kernels. Leaves variants out as above.
     std::optional<Error> prepare_timing();
-    // Times and launches, and counters or samples where they were asked for.
+    // Measures times and launches, and counters or samples if requested.
     std::optional<Error> measure_variants();
 
-    // The error of a step that did `what`, which a failure names. A stop that the time limit made is a
+    // The error of a step; a failure names the step, `what`. If the time limit stopped it, the error is a
     // failure that says so.
     Error stopped_or(Error error, const std::string& what) const;
     void say(std::string words, double fraction, bool timed = false);
@@ -77,7 +77,7 @@ class SingleRun {
     const OnProgress& progress_;
     Result result_;
     std::vector<std::optional<Plan>> plans_;
-    Progress last_;  // what was said last
+    Progress last_;  // the last one sent
     Stopwatch clock_;
 };
 

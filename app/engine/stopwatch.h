@@ -10,7 +10,7 @@
 
 namespace sawtooth {
 
-// Splits the time since it was made into named hops.
+// Splits the time since construction into named hops.
 class Stopwatch {
   public:
     // Adds the time since the previous call to the hop of this name.

@@ -183,7 +183,7 @@ std::string extent_text(const Extent& extent) {
     return std::to_string(extent.x);
 }
 
-// As a POSIX shell reads it back.
+// Quoted for a POSIX shell.
 std::string quoted(const std::string& word) {
     constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -192,7 +192,7 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
-// A real number with all its digits, so that the command makes the same bits.
+// A real number with all its digits, so that the command reproduces the same bits.
 std::string exact_text(const Value& value) {
     const auto* real = std::get_if<double>(&value);
     return real ? fmt::format("{}", *real) : to_text(value);

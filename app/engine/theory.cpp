@@ -14,7 +14,7 @@ bool same_kind(const CompiledLaunch& a, const CompiledLaunch& b) {
            a.occupancy.theoretical == b.occupancy.theoretical;
 }
 
-// The variant's row, which is put in the family's order where there is none yet.
+// The row of the variant; inserted in the family's order if there is none.
 VariantResult& row_of(const Variant& variant, const Family& family, Result& result) {
     const int index = static_cast<int>(&variant - family.variants.data());
     auto place = std::find_if(result.variants.begin(), result.variants.end(),

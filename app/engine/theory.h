@@ -9,12 +9,13 @@
 
 namespace sawtooth {
 
-// What is known of a plan's launches without running them, each kind once: launches that differ in their
-// arguments alone are one kind.
+// The properties of a plan's launches that are known without running them, one entry per kind: launches that
+// differ only in their arguments are one kind.
 std::vector<CompiledLaunch> compiled_launches(const Plan& plan, const Chip& chip);
 
-// Compiles the CUDA form of every variant for a chip that need not be there and fills in `compiled`; variants
-// that the result does not have yet are added as ones that did not run. What cannot be compiled is a note.
+// Compiles the CUDA implementation of every variant for a chip that need not be present and fills in
+// `compiled`. Adds variants that the result does not have, as ones that did not run. A variant that cannot be
+// compiled becomes a note.
 void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Device& chip, Result& result);
 
 }  // namespace sawtooth

@@ -35,7 +35,7 @@ class TimeLimit {
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::stop_callback<std::function<void()>> forward_;
-    std::jthread timer_;  // last: ends first
+    std::jthread timer_;  // last: destroyed first
 };
 
 }  // namespace sawtooth

@@ -6,12 +6,12 @@
 
 namespace sawtooth {
 
-// What the command line says about the window; what it leaves open comes from the kept settings.
+// The options of the window from the command line; the rest comes from the saved settings.
 struct WindowOptions {
-    Request request;              // family "" : the first that is offered
-    std::string theme;            // "dark", "light", "" as kept
-    double scale = 0;             // 1 to 2; 0 as kept
-    std::string cache_directory;  // "": the usual one
+    Request request;              // family "": the first one offered
+    std::string theme;            // "dark", "light", "" as saved
+    double scale = 0;             // 1 to 2; 0 as saved
+    std::string cache_directory;  // "": the default
 };
 
 struct ShotOptions : WindowOptions {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t length_bytes = 4;
 
-// What the head of a MessagePack value says: bytes that follow it, and values that it holds.
+// The head of a MessagePack value: the bytes that follow it, and the values that it contains.
 struct Head {
     uint64_t bytes = 0;   // of the number, text or binary itself
     uint64_t values = 0;  // of a list or a map, keys counted
@@ -21,7 +21,7 @@ Head list_of(uint64_t values) { return {0, values, true, true}; }
 Head plain(uint64_t bytes) { return {bytes, 0, false, true}; }
 constexpr Head unknown = {0, 0, false, false};
 
-// Reads heads and steps over what they declare, never past the end.
+// Reads heads and skips their content, never past the end.
 class Walk {
   public:
     explicit Walk(std::string_view bytes) : left_(bytes) {}
@@ -33,7 +33,7 @@ class Walk {
         left_.remove_prefix(bytes);
         return true;
     }
-    // Big endian, as MessagePack has it; nullopt where the bytes end before.
+    // Big endian, as in MessagePack; nullopt if the bytes end before.
     std::optional<uint64_t> number(int bytes) {
         if (left_.size() < static_cast<size_t>(bytes)) return {};
         uint64_t value = 0;
@@ -47,8 +47,8 @@ class Walk {
     std::string_view left_;
 };
 
-// The table of MessagePack's first bytes. Extension types and the byte that is never used are not known here,
-// as no message has them.
+// The table of MessagePack's first bytes. Extension types and the unused byte are unknown here, because no
+// message contains them.
 std::optional<Head> read_head(Walk& walk) {
     const auto first = walk.number(1);
     if (!first) return {};
@@ -118,8 +118,8 @@ Outcome<std::optional<std::string>> FrameReader::next() {
     for (size_t i = 0; i < length_bytes; ++i)
         length |= static_cast<uint32_t>(static_cast<unsigned char>(held_[i])) << (8 * i);
     if (length > longest_message)
-        return Error::failure(fmt::format("a message of {} bytes is announced, accepted are at most {}",
-                                          length, longest_message));
+        return Error::failure(
+            fmt::format("a message of {} bytes is too long; the limit is {}", length, longest_message));
     if (held_.size() - length_bytes < length) return std::optional<std::string>();
     std::string message = held_.substr(length_bytes, length);
     held_.erase(0, length_bytes + length);
@@ -128,13 +128,13 @@ Outcome<std::optional<std::string>> FrameReader::next() {
 
 std::optional<std::string> message_refusal(std::string_view bytes) {
     Walk walk(bytes);
-    std::array<uint64_t, deepest_nesting> open{};  // values that each open list or map still wants
+    std::array<uint64_t, deepest_nesting> open{};  // values still missing in each open list or map
     size_t depth = 0;
     for (int64_t values = 1;; ++values) {
         const std::optional<Head> head = read_head(walk);
         if (!head || (head->known && !walk.step(head->bytes))) return "it ends in the middle of a value";
-        if (!head->known) return "it holds a kind of value that no message has";
-        if (values > most_values) return fmt::format("it holds more than {} values", most_values);
+        if (!head->known) return "it has a value of an unsupported type";
+        if (values > most_values) return fmt::format("it has more than {} values", most_values);
         if (head->holds_values) {
             if (head->values > walk.left()) return "it declares more values than it has bytes";
             if (depth == open.size()) return fmt::format("it is nested deeper than {}", deepest_nesting);
@@ -144,7 +144,7 @@ std::optional<std::string> message_refusal(std::string_view bytes) {
         if (depth == 0) break;
         --open[depth - 1];
     }
-    if (!walk.at_end()) return "bytes follow its end";
+    if (!walk.at_end()) return "it has bytes after its end";
     return {};
 }
 

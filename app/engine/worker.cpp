@@ -39,7 +39,7 @@ bool write_all(int descriptor, std::string_view bytes) {
     return true;
 }
 
-// The way to the client, for every thread of the worker.
+// Sends messages to the client, from any thread of the worker.
 class Outbox {
   public:
     explicit Outbox(int descriptor) : descriptor_(descriptor) {}
@@ -48,7 +48,7 @@ class Outbox {
         std::string bytes = encode(message);
         if (bytes.size() > longest_message) bytes = encode(too_long(message, bytes.size()));
         const std::lock_guard lock(mutex_);
-        if (!write_all(descriptor_, framed(bytes))) std::_Exit(0);  // nobody is there to hear more
+        if (!write_all(descriptor_, framed(bytes))) std::_Exit(0);  // the client is gone
     }
 
   private:
@@ -59,17 +59,17 @@ class Outbox {
                 return JobNumber{0};
             },
             message);
-        return Failed{
-            job, Error::failure(fmt::format("the answer takes {} bytes, of which {} can be sent; name fewer "
-                                            "variants or make the shape smaller",
-                                            bytes, longest_message))};
+        return Failed{job, Error::failure(fmt::format(
+                               "the answer takes {} bytes, but only {} can be sent. Use a smaller shape "
+                               "or fewer variants",
+                               bytes, longest_message))};
     }
 
     std::mutex mutex_;
     int descriptor_;
 };
 
-// The client's input file. It has no name, so that nothing is left of it however the worker ends; it is read
+// The client's input file. It has no name, so nothing remains of it however the worker ends; it is read
 // through the name that the system gives to every open file.
 class SentFile {
   public:
@@ -95,8 +95,8 @@ class SentFile {
             fail();
     }
     void fail() {
-        problem_ = Error::failure(
-            fmt::format("the input file cannot be kept where the worker runs: {}", std::strerror(errno)));
+        problem_ =
+            Error::failure(fmt::format("the worker cannot store the input file: {}", std::strerror(errno)));
     }
 
     Descriptor file_;
@@ -108,7 +108,7 @@ struct Job {
     std::stop_source stop;
 };
 
-// What the worker computes with, for the client to show.
+// The device of the worker, shown by the client.
 std::string device_words() {
     std::string words;
     if (const auto driver = cuda::find_driver())
@@ -116,7 +116,7 @@ std::string device_words() {
     return words.empty() ? cpu_words(static_cast<int>(std::thread::hardware_concurrency())) : words;
 }
 
-// Does jobs one after the other on a thread of its own.
+// Runs jobs one after another on its own thread.
 class Worker {
   public:
     Worker(const std::string& cache_directory, Outbox& out)
@@ -126,7 +126,7 @@ class Worker {
           beating_([this](std::stop_token stop) { beat(stop); }),
           working_([this](std::stop_token stop) { work(stop); }) {}
 
-    // Waits where many wait already, as parts of a file may come faster than they are written.
+    // Blocks if many messages are waiting, as parts of a file may come faster than they are written.
     void add(ToWorker message) {
         constexpr size_t most = 16;
         std::unique_lock lock(mutex_);
@@ -141,7 +141,7 @@ class Worker {
             if (number_of(job.message) == number) job.stop.request_stop();
     }
 
-    // Cancels everything and waits a little for it: a kernel that hangs would be waited for without end.
+    // Cancels everything and waits only briefly, because a hung kernel never ends.
     void leave() {
         constexpr auto patience = std::chrono::milliseconds(500);
         std::unique_lock lock(mutex_);
@@ -174,7 +174,7 @@ class Worker {
     void work(std::stop_token stop) {
         std::unique_lock lock(mutex_);
         while (changed_.wait(lock, stop, [&] { return !jobs_.empty(); })) {
-            Job& job = jobs_.front();  // stays at the front, and in its place, while it is done
+            Job& job = jobs_.front();  // stays at the front while it runs
             lock.unlock();
             try {
                 std::visit([&](auto& message) { serve(message, job.stop.get_token()); }, job.message);
@@ -256,20 +256,20 @@ class Worker {
         out_.send(ArrayPart{job.job, Bytes(part.begin(), part.end())});
     }
 
-    void serve(const Hello&, std::stop_token) {}      // is taken before the first job
-    void serve(const CancelJob&, std::stop_token) {}  // is done at once, not in its turn
+    void serve(const Hello&, std::stop_token) {}      // handled before the first job
+    void serve(const CancelJob&, std::stop_token) {}  // handled at once, out of order
 
-    // After some errors of the GPU every call fails: a new process has to go on.
+    // After some GPU errors every call fails: a new process must continue.
     void fail(JobNumber job, Error error) {
         const bool ending = runner_.broken() || background_.broken();
         out_.send(Failed{job, std::move(error), ending});
         if (ending) std::_Exit(broken);
     }
 
-    static Error gone() { return Error::failure("the result is no longer there; run it again"); }
+    static Error gone() { return Error::failure("the result is no longer available; run it again"); }
 
-    // As it runs here: from the file that was sent, and without a time limit, which the client keeps for its
-    // worker.
+    // The request as it runs here: with the file that was sent, and without a time limit, which the client
+    // applies to its worker.
     Outcome<Request> prepared(Request request, bool sent_input) {
         if (sent_input) {
             if (file_.problem()) return *file_.problem();
@@ -279,7 +279,7 @@ class Worker {
         return request;
     }
 
-    // The file's name here means nothing to the client.
+    // The name of the file in the worker means nothing to the client.
     std::string with_own_name(std::string text, const Request& asked) const {
         const std::string name = file_.path();
         for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += asked.input.size())
@@ -295,18 +295,18 @@ class Worker {
     }
 
     Outbox& out_;
-    Runner runner_, background_;  // two, so that a sweep leaves the inputs and the reference of the live run
+    Runner runner_, background_;  // two, so that sweeps keep the inputs and reference of the live run
     SentFile file_;
-    std::shared_ptr<const Result> newest_;  // what was shown last, whole
+    std::shared_ptr<const Result> newest_;  // the last result, complete
     JobNumber newest_job_ = 0;
 
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::deque<Job> jobs_;
-    std::jthread beating_, working_;  // last: they start when all else stands
+    std::jthread beating_, working_;  // last: they start when all other members exist
 };
 
-// Reads messages until the input ends; the exit code.
+// Reads messages until the input ends. Returns the exit code.
 int read_messages(int in, Worker& worker) {
     FrameReader frames;
     bool greeted = false;
@@ -330,7 +330,7 @@ int read_messages(int in, Worker& worker) {
                 if (const auto refusal = version_refusal(*hello)) return refuse(*refusal);
                 greeted = true;
             } else if (!greeted) {
-                return refuse("the first message is no greeting");
+                return refuse("the first message is not a greeting");
             } else if (const auto* cancel = std::get_if<CancelJob>(&*message)) {
                 worker.cancel(cancel->job);
             } else {
@@ -340,7 +340,7 @@ int read_messages(int in, Worker& worker) {
     }
 }
 
-// The descriptor, moved to where no printing reaches it; another stands in its place.
+// Moves a standard descriptor away, so that no print reaches it, and puts another in its place.
 Descriptor set_aside(int standard, int instead) {
     Descriptor aside(::fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
     ::dup2(instead, standard);
@@ -358,7 +358,7 @@ void serve_worker(const std::string& cache_directory) {
     Worker worker(cache_directory, outbox);
     const int code = read_messages(in.number(), worker);
     worker.leave();
-    std::_Exit(code);  // not by way of the destructors, which wait for what may hang
+    std::_Exit(code);  // skips destructors, which could wait for a hung kernel
 }
 
 }  // namespace sawtooth

@@ -4,9 +4,9 @@
 
 namespace sawtooth {
 
-// The worker: does what its client asks for on standard input (app/engine/messages.h) and answers on standard
-// output, until the input ends. What the program prints meanwhile goes to standard error. Exit codes: 0; 2
-// where the other end speaks another language; 3 after an error of the GPU that only a new process gets over.
+// The worker: runs the jobs of its client from standard input (app/engine/messages.h) and answers on standard
+// output, until the input ends. Other output of the program goes to standard error. Exit codes: 0; 2 if the
+// other end does not speak the protocol; 3 after a GPU error that only a new process resolves.
 [[noreturn]] void serve_worker(const std::string& cache_directory);
 
 }  // namespace sawtooth

@@ -25,14 +25,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int look_up_ms = 10;  // how soon a stop or the end of a patience is seen
-// A worker here starts within a fraction of a second. One elsewhere may wait for a queue, as long as its user
-// does.
+constexpr int look_up_ms = 10;  // how soon a stop or a timeout is seen
+// A local worker starts within a fraction of a second. A remote one may wait in a queue, for as long as the
+// user does.
 constexpr auto time_to_start = std::chrono::seconds(30);
-constexpr double seconds_to_leave = 1;  // of a worker whose input was closed
-constexpr double seconds_to_die = 0.2;  // of one that has closed its output: it may tell how it ended
+constexpr double seconds_to_leave = 1;  // for a worker whose input was closed
+constexpr double seconds_to_die = 0.2;  // for one that closed its output: its exit status tells why
 
-// What ran, for the words of an error: "scan: length 8192, op sum".
+// The run, for error messages: "scan: length 8192, op sum".
 std::string described(const Request& request) {
     std::string text = request.family;
     const char* separator = ": ";
@@ -43,7 +43,7 @@ std::string described(const Request& request) {
     return text;
 }
 
-// The beginning of what should have been a message and is not, for people.
+// The start of output that is not a message, readable in an error.
 std::string quoted(std::string_view bytes) {
     std::string text(bytes.substr(0, 60));
     for (char& c : text)
@@ -62,14 +62,14 @@ JobNumber job_of(const FromWorker& message) {
 
 Error result_is_gone() { return Error::failure("the worker that has this result is gone; run it again"); }
 
-// Of a job for a result that is there: its words and its time limit, without the file that was read for it.
+// The request of a job on an existing result: for its description and time limit, without the input file.
 Request request_for(const Result& result) {
     Request request = result.request;
     request.input.clear();
     return request;
 }
 
-// Bytes of an array, as another program says its shape; nullopt where no memory could hold them.
+// Bytes of an array whose shape another program sent; nullopt if they cannot fit in memory.
 std::optional<int64_t> checked_bytes(const Array& array) {
     int64_t bytes = bytes_of(array.dtype);
     for (const int64_t length : array.shape)
@@ -97,7 +97,7 @@ class WorkerLink::Worker {
     bool all_is_sent() const { return outgoing_.empty(); }
 
     enum class Moved { nothing, something, ended };
-    // Writes and reads what can be, and waits for it if it must.
+    // Writes and reads as much as possible, waiting if necessary.
     Moved exchange(int milliseconds) {
         pollfd ends[] = {{process.output(), POLLIN, 0},
                          {process.errors(), POLLIN, 0},
@@ -109,14 +109,14 @@ class WorkerLink::Worker {
         return read() ? Moved::something : Moved::ended;
     }
 
-    // Reads what has come while nobody was listening; a worker says little then.
+    // Reads what arrived between jobs; a worker sends little then.
     Moved catch_up() {
         Moved moved = Moved::something;
         for (int parts = 0; moved == Moved::something && parts < 64; ++parts) moved = exchange(0);
         return moved;
     }
 
-    // One that never greeted may not know how to leave.
+    // A process that never sent a greeting may not exit by itself.
     void leave() { process.end(greeted ? seconds_to_leave : 0); }
 
     std::string on;  // the command that started it
@@ -128,7 +128,7 @@ class WorkerLink::Worker {
   private:
     explicit Worker(WorkerProcess started) : process(std::move(started)) {}
 
-    // A worker that hears no more is one whose output ends: reading finds out.
+    // A failed write is ignored: the worker has exited, and reading detects its end.
     bool write() {
         const ssize_t count = ::write(process.input(), outgoing_.data(), outgoing_.size());
         if (count > 0) outgoing_.erase(0, static_cast<size_t>(count));
@@ -146,8 +146,8 @@ class WorkerLink::Worker {
     std::string outgoing_;
 };
 
-// One job: what it takes to give it to a worker, and to wait for its answers. After an error the worker is as
-// it should be: there, or gone.
+// One job: hands it to a worker and waits for its answers. After an error the worker is either usable or
+// gone.
 class WorkerLink::Job {
   public:
     Job(WorkerLink& link, const Request& request, std::stop_token stop, OnNews news)
@@ -160,7 +160,7 @@ class WorkerLink::Job {
 
     const JobNumber number;
 
-    // A worker that was greeted and has the input file. Errors: cancelled, usage (the file), failure.
+    // Provides a greeted worker that has the input file. Errors: cancelled, usage (the file), failure.
     std::optional<Error> prepare() {
         if (auto error = find_worker()) return error;
         if (auto error = greet()) return error;
@@ -175,7 +175,7 @@ class WorkerLink::Job {
         worker().send(message);
     }
 
-    // The next answer that is more than news of progress.
+    // The next answer that is not just progress.
     Outcome<FromWorker> answer() {
         while (true) {
             const auto frame = worker().frames.next();
@@ -186,7 +186,7 @@ class WorkerLink::Job {
             }
             auto message = decode_from_worker(**frame);
             if (!message) return garbled(message.error().text);
-            if (job_of(*message) != number) continue;  // signs of life, and what came after a cancelled job
+            if (job_of(*message) != number) continue;  // signs of life, and late answers to a cancelled job
             if (const auto* said = std::get_if<Said>(&*message))
                 take(said->progress);
             else
@@ -194,22 +194,20 @@ class WorkerLink::Job {
         }
     }
 
-    // What Failed says. A worker that can do no more is let go.
+    // The error in Failed. A worker that cannot continue is dropped.
     Error failure(const Failed& failed) {
         if (!failed.ending) return failed.error;
         link_.worker_->process.end(seconds_to_leave);
         return given_up(failed.error.text);
     }
 
-    // The worker's answer is none to what was asked.
-    Error garbled(const std::string& reason) {
-        return given_up("the worker cannot be understood: " + reason);
-    }
+    // The answer of the worker does not fit the job.
+    Error garbled(const std::string& reason) { return given_up("invalid answer from the worker: " + reason); }
 
   private:
     Worker& worker() { return *link_.worker_; }
 
-    // The one there is, if it was started by the same command and still lives; else a new one.
+    // Keeps the worker if it was started by the same command and is alive; otherwise starts a new one.
     std::optional<Error> find_worker() {
         if (link_.worker_ && link_.worker_->on != request_.on) {
             link_.worker_->leave();
@@ -217,7 +215,7 @@ class WorkerLink::Job {
         }
         if (link_.worker_) {
             const bool ended = worker().catch_up() == Worker::Moved::ended;
-            if (!ended || !worker().greeted) return {};  // of one that never greeted `greet` says why
+            if (!ended || !worker().greeted) return {};  // without a greeting, `greet` reports the reason
             link_.worker_.reset();
         }
         auto started = Worker::start(request_.on, link_.cache_directory_);
@@ -231,11 +229,11 @@ class WorkerLink::Job {
         if (!worker().greeted) tell({0, "starting the worker"});
         while (!worker().greeted) {
             const auto frame = worker().frames.next();
-            if (!frame) return no_worker("its output begins with " + quoted(worker().frames.held()));
+            if (!frame) return no_worker("its output starts with " + quoted(worker().frames.held()));
             if (*frame) {
                 const auto message = decode_from_worker(**frame);
                 const auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
-                if (!hello) return no_worker("its output begins with " + quoted(**frame));
+                if (!hello) return no_worker("its output starts with " + quoted(**frame));
                 if (const auto refusal = version_refusal(*hello)) return no_worker(*refusal);
                 worker().greeted = true;
                 tell({0, "worker on " + hello->device});
@@ -250,7 +248,7 @@ class WorkerLink::Job {
             if (!said.empty() && patience_.spent(now))
                 return no_worker("its output stops after " + quoted(said));
             if (request_.on.empty() && now - started > time_to_start)
-                return no_worker("it has not answered for 30 s");
+                return no_worker("it did not answer for 30 s");
         }
         return {};
     }
@@ -283,7 +281,7 @@ class WorkerLink::Job {
         return {};
     }
 
-    // Lets some time pass. Errors: cancelled, or the worker was ended.
+    // Waits a short time. Errors: cancelled, or the worker was stopped.
     std::optional<Error> wait() {
         if (stop_.stop_requested()) {
             if (link_.leaves_ || !runs_) return cancelled();
@@ -308,7 +306,7 @@ class WorkerLink::Job {
         if (news_) news_(progress, nullptr);
     }
 
-    // A worker that was not given the job yet is kept.
+    // A worker that did not get the job yet is kept.
     Error cancelled() {
         if (link_.leaves_) {
             worker().leave();
@@ -320,12 +318,12 @@ class WorkerLink::Job {
     Error died() {
         const std::string how = worker().process.end(seconds_to_die);
         return lost("the worker ended" + (how.empty() ? "" : ", " + how) + last_words(),
-                    "the next run has a new one");
+                    "the next run starts a new one");
     }
 
-    // Ends the worker, and says what it was doing.
+    // Stops the worker and says what it was doing.
     Error given_up(const std::string& reason) {
-        return lost(reason, "its worker was ended, the next run has a new one");
+        return lost(reason, "its worker was stopped; the next run starts a new one");
     }
 
     Error lost(const std::string& reason, const char* consequence) {
@@ -342,13 +340,13 @@ class WorkerLink::Job {
 
     std::string last_words() {
         const std::string& last = worker().process.last_errors();
-        return last.empty() ? "" : fmt::format(", saying \"{}\"", last);
+        return last.empty() ? "" : fmt::format(", with the message \"{}\"", last);
     }
 
     Error no_worker(const std::string& reason) {
         link_.worker_.reset();
         return Error::failure(
-            fmt::format("no worker can be had from {}: {}",
+            fmt::format("could not start a worker with {}: {}",
                         request_.on.empty() ? "this program" : "--on \"" + request_.on + "\"", reason));
     }
 
@@ -357,7 +355,7 @@ class WorkerLink::Job {
     std::stop_token stop_;
     OnNews news_;
     WorkerPatience patience_;
-    bool runs_ = false;  // the worker was given the job
+    bool runs_ = false;  // the worker got the job
 };
 
 WorkerLink::WorkerLink(std::string cache_directory) : cache_directory_(std::move(cache_directory)) {}
@@ -376,7 +374,7 @@ Outcome<WorkerLink::Seen> WorkerLink::run(const Request& request, const std::opt
         if (!answer) return answer.error();
         if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
         const auto* shown = std::get_if<Shown>(&*answer);
-        if (!shown || !shown->result || !shown->figures) return job.garbled("it shows no result");
+        if (!shown || !shown->result || !shown->figures) return job.garbled("no result");
         seen_ = job.number;
         const Seen seen{shown->result, shown->figures};
         if (seen.result->complete) return seen;
@@ -402,7 +400,7 @@ Outcome<SweepCell> WorkerLink::sweep_cell(const Sweep& sweep, size_t cell, std::
     } else if (const auto* failed = std::get_if<Failed>(&*answer)) {
         error = job.failure(*failed);
     } else {
-        error = job.garbled("it gives no cell");
+        error = job.garbled("no cell");
     }
     if (error.kind != Error::Kind::failure) return error;
     refused.refused = error.text;
@@ -438,7 +436,7 @@ Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(const Resul
     if (!answer) return answer.error();
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
     const auto* made = std::get_if<FiguresMade>(&*answer);
-    if (!made || !made->figures) return job.garbled("it gives no figures");
+    if (!made || !made->figures) return job.garbled("no figures");
     return made->figures;
 }
 
@@ -451,7 +449,7 @@ Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, ui
     if (!answer) return answer.error();
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
     auto* part = std::get_if<ArrayPart>(&*answer);
-    if (!part || part->bytes.empty()) return job.garbled("it gives no part of an array");
+    if (!part || part->bytes.empty()) return job.garbled("no part of an array");
     return std::move(part->bytes);
 }
 
@@ -462,7 +460,7 @@ Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& re
     for (const Array* array : arrays) {
         const auto bytes = checked_bytes(*array);
         if (!bytes || __builtin_add_overflow(all_bytes, *bytes, &all_bytes))
-            return Error::failure("the worker's array " + array->name + " has a shape that cannot be");
+            return Error::failure("array " + array->name + " of the worker has an impossible shape");
     }
     if (auto error = check_memory(all_bytes, result.request.memory_limit_bytes)) return *error;
     const Request request = request_for(result);
@@ -483,7 +481,7 @@ Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& re
 
 void WorkerLink::warm_up(const Request& request) {
     if (worker_ || leaves_ || !std::exchange(was_ended_, false)) return;
-    // Where it cannot be started the next job says why.
+    // If it cannot be started, the next job reports why.
     if (auto started = Worker::start(request.on, cache_directory_)) worker_ = std::move(*started);
 }
 

@@ -12,7 +12,7 @@ using Time = WorkerPatience::Time;
 constexpr double seconds_after_cancel = 2;
 
 Time after(Time time, double seconds) {
-    constexpr double far = 1e8;  // three years, which the clock can still count
+    constexpr double far = 1e8;  // three years, still in the range of the clock
     return time +
            std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(std::min(seconds, far)));
 }
@@ -36,11 +36,12 @@ std::optional<Time> WorkerPatience::deadline() const {
 
 std::optional<std::string> WorkerPatience::spent(Time now) const {
     if (const auto last = deadline(); last && now >= *last)
-        return fmt::format("{} had not finished after {:g} s", words_, *limit_);
+        return fmt::format("{} did not finish within {:g} s", words_, *limit_);
     if (launched_ && cancelled_ && now >= after(std::max(*launched_, *cancelled_), seconds_after_cancel))
-        return fmt::format("{} had not finished {:g} s after it was cancelled", words_, seconds_after_cancel);
+        return fmt::format("{} did not finish within {:g} s after it was cancelled", words_,
+                           seconds_after_cancel);
     if (const double silence = longest_silence(limit_); now >= after(heard_, silence))
-        return fmt::format("nothing was heard of the worker for {:.3g} s", silence);
+        return fmt::format("no response from the worker for {:.3g} s", silence);
     return {};
 }
 

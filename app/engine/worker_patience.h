@@ -8,15 +8,13 @@
 
 namespace sawtooth {
 
-// How long a worker is waited for while it does a job. The times are the caller's, so that this has none of
-// its own. A worker is to be ended
-// - where a launch has not finished within the time limit; any progress begins the count anew, and
-// references,
+// How long to wait for a worker during a job. The caller passes all times; this class has no clock. A worker
+// must be stopped
+// - if a launch does not finish within the time limit; any progress restarts the count, and references,
 //   compiling and counter passes (progress that is not `timed`) do not count;
-// - where a launch has not finished 2 s after the job was cancelled;
-// - where nothing was heard for the time limit (absent: 10 s) and then for as long again, but at least 0.5 s
-// and
-//   at most 2 s more.
+// - if a launch does not finish within 2 s after the job was cancelled;
+// - if nothing was heard for the time limit (absent: 10 s) plus the same time again, but for that second time
+//   at least 0.5 s and at most 2 s.
 class WorkerPatience {
   public:
     using Time = std::chrono::steady_clock::time_point;
@@ -27,9 +25,9 @@ class WorkerPatience {
     void was_cancelled(Time now) { cancelled_ = now; }
     bool cancelled() const { return cancelled_.has_value(); }
 
-    // When the launch under way will have taken too long; nullopt where none is or no limit is set.
+    // When the running launch exceeds the limit; nullopt if none is running or there is no limit.
     std::optional<Time> deadline() const;
-    // Why the worker is to be ended now; nullopt where it may go on.
+    // Why the worker must be stopped now; nullopt if it may continue.
     std::optional<std::string> spent(Time now) const;
 
   private:

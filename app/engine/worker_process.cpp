@@ -20,8 +20,8 @@ struct Pipe {
     Descriptor read, write;
 };
 
-// Above the standard streams even where the program was started without them, so that the child's own can be
-// put there one by one.
+// A descriptor above the standard streams, even if the program was started without them, so that the child's
+// streams can be installed one by one.
 Descriptor above_standard_streams(int number) {
     if (number > STDERR_FILENO) return Descriptor(number);
     const Descriptor low(number);
@@ -40,7 +40,7 @@ void never_block(const Descriptor& end) {
     ::fcntl(end.number(), F_SETFL, ::fcntl(end.number(), F_GETFL) | O_NONBLOCK);
 }
 
-// What the child starts with: pipes, no blocked and no ignored signals, its own session.
+// Settings of the child: pipes, no blocked or ignored signals, its own session.
 class SpawnSettings {
   public:
     SpawnSettings(const Pipe& in, const Pipe& out, const Pipe& errors) {
@@ -74,7 +74,7 @@ std::string words_of(int status) {
     return fmt::format("signal {} ({})", signal, ::strsignal(signal));
 }
 
-// Has the child ended, within `seconds`? It is not reaped yet: until then its number stays its own.
+// Whether the child ends within `seconds`. Does not reap it, so its process id stays valid.
 bool has_ended(pid_t process, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::duration<double>(seconds);
@@ -93,7 +93,7 @@ bool has_ended(pid_t process, double seconds) {
 Outcome<WorkerProcess> WorkerProcess::start(std::vector<std::string> words) {
     auto in = make_pipe(), out = make_pipe(), errors = make_pipe();
     if (!in || !out || !errors)
-        return Error::failure(fmt::format("the worker cannot be started: pipe: {}", std::strerror(errno)));
+        return Error::failure(fmt::format("could not start the worker: pipe: {}", std::strerror(errno)));
     const SpawnSettings settings(*in, *out, *errors);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -104,7 +104,7 @@ Outcome<WorkerProcess> WorkerProcess::start(std::vector<std::string> words) {
     if (problem != 0) {
         started.process_ = -1;
         return Error::failure(
-            fmt::format("the worker cannot be started: {}: {}", words.front(), std::strerror(problem)));
+            fmt::format("could not start the worker: {}: {}", words.front(), std::strerror(problem)));
     }
     started.input_ = std::move(in->write);
     started.output_ = std::move(out->read);
@@ -142,14 +142,14 @@ void WorkerProcess::read_errors() {
             last_errors_.push_back(c == '\n' || c == '\r' || c == '\t' ? ' ' : c);
         if (last_errors_.size() > kept) last_errors_.erase(0, last_errors_.size() - kept);
     }
-    if (count == 0) errors_.close();  // there will be no more
+    if (count == 0) errors_.close();  // end of file
 }
 
 std::string WorkerProcess::end(double seconds) {
     if (process_ < 0) return "";
     input_.close();
     const bool by_itself = has_ended(process_, seconds);
-    // Also after that, for what a launcher has started and left behind.
+    // Also after its exit, for processes that a launcher left behind.
     ::kill(-process_, SIGKILL);
     int status = 0;
     while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {

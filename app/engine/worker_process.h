@@ -10,8 +10,8 @@
 
 namespace sawtooth {
 
-// A program with pipes on its standard streams. It leads a session of its own: whatever it starts ends with
-// it, Ctrl+C in the terminal is not for it, and nothing of it can ask at the terminal.
+// A program with pipes on its standard streams. It leads its own session: everything it starts ends with it,
+// Ctrl+C in the terminal does not reach it, and it cannot prompt at the terminal.
 class WorkerProcess {
   public:
     // The first word is the program's path.
@@ -20,17 +20,17 @@ class WorkerProcess {
     WorkerProcess& operator=(WorkerProcess&&) noexcept;
     ~WorkerProcess();  // kills and reaps
 
-    // Descriptors that never block; -1 once it is closed.
-    int input() const { return input_.number(); }  // to be written to
+    // Non-blocking descriptors; -1 once closed.
+    int input() const { return input_.number(); }  // to write to
     int output() const { return output_.number(); }
     int errors() const { return errors_.number(); }
 
-    void read_errors();  // takes what has come on standard error
-    // The last 2 KiB of it, in one line.
+    void read_errors();  // reads pending standard error
+    // The last 2 KiB of standard error, in one line.
     const std::string& last_errors() const { return last_errors_; }
 
-    // Closes its input, at which a worker ends by itself, and kills it after `seconds`. Reaps it and says how
-    // it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" where it had to be killed.
+    // Closes the input, at which a worker exits by itself, and kills it after `seconds`. Reaps it and returns
+    // how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" if it had to be killed.
     std::string end(double seconds);
 
   private:

@@ -5,20 +5,17 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/engine/files.h"
 #include "app/gui/appearance.h"
 #include "app/gui/input_file.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
+#include "app/gui/saving.h"
 #include "app/gui/widgets.h"
-#include "viz/figure_csv.h"
-#include "viz/figure_svg.h"
 
 namespace sawtooth {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int svg_width = 960, svg_height = 600;
 
 void draw_problem(const LabState& lab, const std::string& problem) {
     if (problem.empty()) return;
@@ -41,7 +38,7 @@ struct Entry {
     bool folder = false;
 };
 
-// Folders and .npz files beside what was typed, by name.
+// Folders and .npz files next to the typed path, by name.
 std::vector<Entry> entries_of(const fs::path& folder) {
     std::vector<Entry> entries;
     std::error_code problem;
@@ -66,7 +63,7 @@ fs::path folder_of(const std::string& typed) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// True where a file was chosen.
+// True if a file was chosen.
 bool draw_file_list(LabState& lab) {
     bool chosen = false;
     const fs::path folder = folder_of(lab.open_path);
@@ -87,32 +84,13 @@ bool draw_file_list(LabState& lab) {
     return chosen;
 }
 
-std::string content_of(const LabState& lab, const Saving& saving) {
-    if (saving.format == Saving::Format::csv) return to_csv(saving.figure);
-    return to_svg(saving.figure, theme_of(lab), svg_width, svg_height);
-}
-
-// False where it could not be written; the reason is then shown.
-bool save(LabState& lab, Saving& saving) {
-    if (saving.path.empty() || saving.path == "-") {
-        saving.problem = "a file's name is wanted";
-        return false;
-    }
-    if (const auto problem = write_file(saving.path, content_of(lab, saving))) {
-        saving.problem = problem->text;
-        return false;
-    }
-    note(lab, LogLine::Kind::done, fmt::format("saved {}", fs::absolute(saving.path).string()));
-    return true;
-}
-
 }  // namespace
 
 void draw_open_dialog(LabState& lab) {
     constexpr const char* name = "Open inputs";
     if (lab.show_open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
-    ImGui::TextWrapped("An .npz file gives any of the inputs by name; the others are generated.");
+    ImGui::TextWrapped("An .npz file provides inputs by name; the others are generated.");
     if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-1);
     bool chosen = input_text("##path", lab.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
@@ -144,13 +122,14 @@ void draw_save_dialog(LabState& lab) {
         fs::absolute(saving.path.empty() ? "." : saving.path, ignored).lexically_normal().string();
     ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
     ImGui::TextWrapped("%s%s", place.c_str(),
-                       fs::is_regular_file(place, ignored) ? " is there and will be replaced" : "");
+                       fs::is_regular_file(place, ignored) ? " exists and will be overwritten" : "");
     ImGui::PopStyleColor();
     draw_problem(lab, saving.problem);
     wanted = ImGui::Button("Save", {units(96), 0}) || wanted;
     ImGui::SameLine();
     const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
-    if (cancelled || (wanted && save(lab, saving))) {
+    if (wanted) save(lab);
+    if (cancelled || saving.step == Saving::Step::saved) {
         lab.saving.reset();
         ImGui::CloseCurrentPopup();
     }

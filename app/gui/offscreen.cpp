@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "app/gui/appearance.h"
+#include "app/gui/figure_picture.h"
 #include "app/gui/lab.h"
 
 namespace sawtooth {
 namespace {
 
-// libEGL, opened when first needed and never closed: drivers do not bear it.
+// libEGL, opened on first use and never closed: drivers do not support closing.
 void* egl_library() {
     static void* const library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
     return library;
@@ -47,7 +48,7 @@ bool draws_on_processor(EGLDeviceEXT device) {
     return extensions && std::strstr(extensions, "EGL_MESA_device_software");
 }
 
-// Displays that need no display server: the devices of the machine, then Mesa's surfaceless one.
+// Displays without a display server: the devices of the machine, then the surfaceless one of Mesa.
 std::vector<EGLDisplay> displays(Renderer renderer) {
     std::vector<EGLDisplay> found;
     const auto get_display = egl_extension<PFNEGLGETPLATFORMDISPLAYEXTPROC>("eglGetPlatformDisplayEXT");
@@ -70,7 +71,7 @@ std::vector<EGLDisplay> displays(Renderer renderer) {
 
 }  // namespace
 
-// A display with a context of OpenGL 3.3 that is current without a surface.
+// A display with a current OpenGL 3.3 context without a surface.
 struct Offscreen::Display {
     EGLDisplay display = EGL_NO_DISPLAY;
     EGLContext context = EGL_NO_CONTEXT;
@@ -115,66 +116,24 @@ struct Offscreen::Display {
 Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height, Renderer renderer) {
     if (!egl_library() || !get_proc_address())
         return Error::failure(
-            "a picture needs EGL, and libEGL.so.1 is not there: install libegl1 and libgl1-mesa-dri");
+            "a picture needs EGL, but libEGL.so.1 was not found: install libegl1 and libgl1-mesa-dri");
     for (EGLDisplay display : displays(renderer)) {
         auto current = Display::on(display);
         if (!current || Graphics::load(get_proc_address())) continue;
-        std::unique_ptr<Offscreen> offscreen(new Offscreen(std::move(current), width, height));
-        if (auto problem = offscreen->make_framebuffer()) return *problem;
-        return offscreen;
+        auto framebuffer = Framebuffer::make(width, height);
+        if (!framebuffer) return framebuffer.error();
+        return std::unique_ptr<Offscreen>(new Offscreen(std::move(current), std::move(*framebuffer)));
     }
     return Error::failure(
-        "a picture needs OpenGL 3.3, and no driver offers it through EGL: install libgl1-mesa-dri");
+        "a picture needs OpenGL 3.3, but no driver supports it through EGL: install libgl1-mesa-dri");
 }
 
-Offscreen::Offscreen(std::unique_ptr<Display> display, int width, int height)
-    : display_(std::move(display)), width_(width), height_(height) {}
+Offscreen::Offscreen(std::unique_ptr<Display> display, Framebuffer framebuffer)
+    : display_(std::move(display)), framebuffer_(std::move(framebuffer)) {}
 
-Offscreen::~Offscreen() {
-    glDeleteFramebuffers(1, &framebuffer_);
-    glDeleteTextures(1, &texture_);
-}
-
-std::optional<Error> Offscreen::make_framebuffer() {
-    GLint largest = 0;
-    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
-    if (std::max(width_, height_) > largest)
-        return Error::usage(
-            fmt::format("size = {}x{}: this machine draws at most {}x{}", width_, height_, largest, largest));
-    glGenTextures(1, &texture_);
-    glBindTexture(GL_TEXTURE_2D, texture_);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width_, height_, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    glGenFramebuffers(1, &framebuffer_);
-    bind();
-    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
-    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-        return Error::failure("OpenGL cannot make a framebuffer of this size");
-    return {};
-}
-
-void Offscreen::bind() const { glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_); }
+Offscreen::~Offscreen() = default;
 
 void Offscreen::finish() const { glFinish(); }
-
-Outcome<Picture> Offscreen::read() const {
-    const auto pixels = static_cast<size_t>(width_) * static_cast<size_t>(height_);
-    std::vector<uint8_t> upwards(4 * pixels);
-    glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, upwards.data());
-    Picture picture{width_, height_, {}};
-    picture.rgb.reserve(3 * pixels);
-    for (int y = height_ - 1; y >= 0; --y) {  // OpenGL's first row is the lowest
-        const uint8_t* const row =
-            upwards.data() + size_t{4} * static_cast<size_t>(width_) * static_cast<size_t>(y);
-        for (int x = 0; x < width_; ++x) picture.rgb.insert(picture.rgb.end(), row + 4 * x, row + 4 * x + 3);
-    }
-    // The ground is opaque; a context that a driver has reset reads as nothing at all.
-    if (upwards[3] == 0)
-        return Error::failure(
-            "the OpenGL driver lost what it drew; Mesa, which draws on the processor, does not: install "
-            "libgl1-mesa-dri");
-    return picture;
-}
 
 Outcome<std::unique_ptr<OffscreenWindow>> OffscreenWindow::open(LabState& lab, int width, int height,
                                                                 Renderer renderer) {
@@ -185,14 +144,17 @@ Outcome<std::unique_ptr<OffscreenWindow>> OffscreenWindow::open(LabState& lab, i
 
 void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& only_panel) {
     ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = {static_cast<float>(offscreen_->width()), static_cast<float>(offscreen_->height())};
+    const Framebuffer& surface = offscreen_->framebuffer();
+    io.DisplaySize = {static_cast<float>(surface.width()), static_cast<float>(surface.height())};
     io.DeltaTime = static_cast<float>(std::max(seconds, 1e-4));
     apply_appearance(lab);
-    offscreen_->bind();
+    surface.bind();
     graphics_.begin_frame();
     ImGui::NewFrame();
     draw_frame(lab, only_panel);
-    graphics_.end_frame(offscreen_->width(), offscreen_->height(), theme_of(lab).ground);
+    FigurePicture picture(lab);
+    graphics_.end_frame(surface.width(), surface.height(), theme_of(lab).ground);
+    picture.save(lab);
 }
 
 }  // namespace sawtooth

@@ -40,7 +40,7 @@ constexpr size_t wanted_columns = 4;  // variant, time, speed-up, rel L2
 
 float badge_margin() { return units(5); }
 
-// Of the widest text in the column.
+// The width of the widest text in the column.
 float width_of(const LabState& lab, const Table& table, size_t column) {
     float width = ImGui::CalcTextSize(head_of(table.columns[column]).c_str()).x;
     if (table.columns[column].name == error_column)
@@ -160,7 +160,7 @@ void draw_launch(const LabState& lab, float below) {
     ImGui::EndTable();
 }
 
-// The leaf of the selected launch comes to the front once.
+// The tab of the selected launch comes to the front once.
 void draw_launch_leaf(LabState& lab, float below) {
     const bool is_new = !std::exchange(lab.selected->in_numbers, true);
     if (!ImGui::BeginTabItem((title_of_selected(lab) + "###launch").c_str(), nullptr,
@@ -170,7 +170,7 @@ void draw_launch_leaf(LabState& lab, float below) {
     ImGui::EndTabItem();
 }
 
-// What was measured, what the compiler says of the kernels, and the selected launch, as leaves of the panel.
+// The tabs of the panel: measurements, compiled kernels and the selected launch.
 void draw_tables(LabState& lab, const Table& measured, const Table& compiled, float below) {
     const bool has_launch = selected_launch(lab).has_value();
     if (compiled.rows.empty() && !has_launch) return draw_table(lab, "numbers", measured, below);
@@ -195,7 +195,7 @@ void draw_numbers(LabState& lab) {
         return;
     }
     const std::string outdated = why_times_outdated(lab);
-    // One line under the table, as the panel is low.
+    // One line below the table, because the panel is low.
     const float below = outdated.empty() ? clocks_line_height(lab) : ImGui::GetTextLineHeightWithSpacing();
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
     draw_tables(lab, lab.told.measured, lab.told.compiled, below);

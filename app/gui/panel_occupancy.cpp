@@ -14,12 +14,12 @@
 namespace sawtooth {
 namespace {
 
-// The architecture that buttons offer where none is chosen.
+// The architecture offered by buttons if none is chosen.
 constexpr const char* offered_architecture = "sm_90a";
 
 std::string name_of_chip(const Chip& chip) { return fmt::format("{}, {}", chip.architecture, chip.name); }
 
-// By the name that was given, with or without the letter.
+// Finds a chip by name, with or without the letter.
 const Chip* find_chip(const std::vector<Chip>& known, const std::string& architecture) {
     const auto found = std::find_if(known.begin(), known.end(), [&](const Chip& chip) {
         return chip.architecture == architecture || chip.architecture == architecture + "a";
@@ -32,9 +32,9 @@ void draw_chip_chooser(LabState& lab, const std::vector<Chip>& known, float widt
     const Chip* chosen = find_chip(known, lab.request.arch);
     ImGui::BeginDisabled(!reason.empty());
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "chip at hand",
+    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "GPU of the run",
                           ImGuiComboFlags_HeightLarge)) {
-        if (ImGui::Selectable("chip at hand", !chosen) && chosen) choose_chip(lab, "");
+        if (ImGui::Selectable("GPU of the run", !chosen) && chosen) choose_chip(lab, "");
         tooltip("The GPU that runs. None when the CPU runs.");
         for (const Chip& chip : known)
             if (ImGui::Selectable(name_of_chip(chip).c_str(), &chip == chosen) && &chip != chosen)
@@ -53,7 +53,7 @@ bool has_marks(const LabState& lab) {
                        [](const ShownFigure& each) { return !each.figure->marks.empty(); });
 }
 
-// Of a run on a GPU whose counters were not read.
+// For a GPU run whose counters were not read.
 void draw_counters_button(LabState& lab) {
     if (!lab.result || lab.result->backend == Backend::cpu || lab.told.has_achieved) return;
     ImGui::SameLine();
@@ -72,7 +72,7 @@ std::string sentence_of_selected(const LabState& lab) {
     return workers.empty() ? "" : fmt::format("{} kept {} busy. ", title_of_selected(lab), workers);
 }
 
-// Why there is nothing to draw yet.
+// Why there is no figure yet.
 std::string sentence(const LabState& lab, const Chip* chosen) {
     const std::string shows = "theoretical and achieved occupancy, and what limits it";
     if (const std::string reason = reason_not_compiled(lab); !reason.empty())

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/gui/appearance.h"
+#include "app/gui/backends.h"
 #include "app/gui/controls.h"
 #include "app/gui/effect.h"
 #include "app/gui/input_file.h"
@@ -34,7 +35,7 @@ int count_changed(const LabState& lab) {
     return count;
 }
 
-// What hinders the run, or how far from the defaults it is, always in one line, so that nothing jumps.
+// The problem of the run, or the number of changes, always in one line, so that nothing jumps.
 void draw_state_line(LabState& lab) {
     const int changed = count_changed(lab);
     const char* reset = "Reset all";
@@ -57,7 +58,7 @@ void draw_state_line(LabState& lab) {
     ImGui::BeginDisabled(changed == 0);
     if (ImGui::Button(reset)) reset_parameters(lab);
     ImGui::EndDisabled();
-    tooltip("Sets every parameter to its default and ticks every variant.");
+    tooltip("Sets every parameter to its default and selects every variant.");
 }
 
 void draw_file_line(LabState& lab) {
@@ -74,7 +75,7 @@ void draw_file_line(LabState& lab) {
     tooltip("Closes the file; inputs are generated again.");
 }
 
-// Rows are found by any part of their name, unit or meaning.
+// Rows match by any part of their name, unit or meaning.
 bool is_filtered_out(const LabState& lab, const Parameter& row) {
     const auto lower = [](std::string text) {
         std::transform(text.begin(), text.end(), text.begin(),
@@ -90,7 +91,7 @@ void draw_filter(LabState& lab, float width) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(8), units(3)});
     input_text("##filter", lab.filter, ImGuiInputTextFlags_EscapeClearsAll, "Filter  Ctrl+F");
     ImGui::PopStyleVar();
-    tooltip("Shows the parameters whose name or meaning contains these words (Ctrl+F). Esc clears it.");
+    tooltip("Shows only parameters whose name or meaning contains this text (Ctrl+F). Esc clears it.");
 }
 
 void draw_presets(LabState& lab, float width) {
@@ -107,17 +108,17 @@ void draw_presets(LabState& lab, float width) {
     tooltip("Sets all parameters to those of a published experiment, or back to the defaults.");
 }
 
-// "Not used by rule delta", "Not used on the CPU": why rows have no effect, in the words that they share.
+// "Not used by rule delta" for rows of other rules; "Only on CUDA".
 std::string why_folded(const LabState& lab, const Parameter& row) {
-    const std::string why = reason_unused(lab, row);
-    if (why == "only on CUDA") return "Not used on the CPU";
-    for (const std::string_view begin : {"only for ", "not for "}) {
-        if (!why.starts_with(begin)) continue;
-        const std::string name = why.substr(begin.size(), why.find(' ', begin.size()) - begin.size());
-        if (lab.parameters.has(name))
-            return fmt::format("Not used by {} {}", name, to_text(lab.parameters.at(name)));
-    }
-    return "Not used now";
+    const auto unmet = std::find_if(row.applies.begin(), row.applies.end(), [&](const Condition& condition) {
+        return !condition.holds(lab.parameters, backend_in_force(lab));
+    });
+    if (!unmet->parameter.empty())
+        return fmt::format("Not used by {} {}", unmet->parameter,
+                           to_text(lab.parameters.at(unmet->parameter)));
+    std::string words = unmet->words;
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+    return words;
 }
 
 using Rows = std::vector<const Parameter*>;
@@ -128,7 +129,7 @@ void draw_rows(LabState& lab, std::string_view heading, const Rows& rows, const 
     for (const Parameter* row : rows) draw_control(lab, *row, columns);
 }
 
-// Folded, with their number; open while a filter searches them.
+// Folded, with their number; open while a filter is active.
 void draw_unused(LabState& lab, const Rows& rows, const ControlColumns& columns) {
     std::vector<std::pair<std::string, Rows>> folds;
     for (const Parameter* row : rows) {
@@ -146,13 +147,13 @@ void draw_unused(LabState& lab, const Rows& rows, const ControlColumns& columns)
         const bool open = ImGui::TreeNodeEx(fmt::format("{} ({})###{}", why, own.size(), why).c_str(),
                                             ImGuiTreeNodeFlags_NoTreePushOnOpen);
         ImGui::PopStyleColor();
-        tooltip("Changing one of these has no effect now and runs nothing.");
+        tooltip("Changing these has no effect now and runs nothing.");
         for (const Parameter* row : own)
             if (open) draw_control(lab, *row, columns);
     }
 }
 
-// What only chooses what is drawn stands in the header of its figures.
+// Rows that only choose what is drawn are in the header of their figures.
 Rows rows_of_family(const LabState& lab) {
     Rows rows;
     for (const Parameter& row : lab.family->parameters)

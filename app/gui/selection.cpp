@@ -17,7 +17,7 @@ std::string percent(double share) {
     return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
 }
 
-// From `us` to the launch; 0 within it.
+// The distance from `us` to the launch; 0 within it.
 double distance(const LaunchRecord& launch, double us) {
     return std::max({0.0, launch.start_us - us, us - launch.start_us - launch.duration_us});
 }

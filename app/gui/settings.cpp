@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "app/engine/files.h"
+#include "app/gui/kept_lab.h"
 #include "app/gui/lab.h"
 
 namespace sawtooth {
@@ -15,12 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int64_t longest_file = 1 << 20;
-// First and last line, so that a file of something else and one that was cut are told from a whole one.
+// First and last line, to detect truncated and foreign files.
 constexpr std::string_view layout_head = "; sawtooth layout 1\n", layout_end = "; end\n";
 
 std::string settings_path(const std::string& directory) {
     return (fs::path(directory) / "settings").string();
 }
+std::string lab_path(const std::string& directory) { return (fs::path(directory) / "lab").string(); }
 std::string layout_path(const std::string& directory) {
     return (fs::path(directory) / "layout.ini").string();
 }
@@ -29,11 +31,11 @@ void set_aside(LabState& lab, const std::string& path, const std::string& why) {
     std::error_code problem;
     fs::rename(path, path + ".bad", problem);
     note(lab, LogLine::Kind::problem,
-         problem ? fmt::format("{}: {}, and cannot be set aside: {}", path, why, problem.message())
-                 : fmt::format("{}: {}; it was set aside as {}.bad", path, why, path));
+         problem ? fmt::format("{} {} and could not be renamed: {}", path, why, problem.message())
+                 : fmt::format("{} {}; it was renamed to {}.bad", path, why, path));
 }
 
-// Absent: nothing is kept, or it was set aside.
+// Absent: nothing is saved, or the file was invalid and renamed.
 std::optional<std::string> kept(LabState& lab, const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return {};
@@ -109,19 +111,25 @@ std::string settings_text(const Settings& settings) {
                        name_of(settings.backend), settings.device);
 }
 
-std::optional<Settings> parse_settings(std::string_view text) {
-    Settings settings;
+bool for_each_setting(std::string_view text,
+                      const std::function<bool(std::string_view name, std::string_view value)>& take) {
     while (!text.empty()) {
         const size_t end = text.find('\n');
-        if (end == std::string_view::npos) return {};
+        if (end == std::string_view::npos) return false;
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(end + 1);
         const size_t equals = line.find(" = ");
-        if (equals == std::string_view::npos ||
-            !set(settings, line.substr(0, equals), line.substr(equals + 3)))
-            return {};
+        if (equals == std::string_view::npos || !take(line.substr(0, equals), line.substr(equals + 3)))
+            return false;
     }
-    return settings;
+    return true;
+}
+
+std::optional<Settings> parse_settings(std::string_view text) {
+    Settings settings;
+    const bool whole = for_each_setting(
+        text, [&](std::string_view name, std::string_view value) { return set(settings, name, value); });
+    return whole ? std::optional(settings) : std::nullopt;
 }
 
 void load_settings(LabState& lab, const std::string& directory) {
@@ -132,7 +140,17 @@ void load_settings(LabState& lab, const std::string& directory) {
     if (settings)
         lab.settings = *settings;
     else
-        set_aside(lab, path, "is not understood");
+        set_aside(lab, path, "is invalid");
+}
+
+void load_lab(LabState& lab, const std::string& directory) {
+    const std::string path = lab_path(directory);
+    const auto text = kept(lab, path);
+    if (!text) return;
+    if (const auto left = parse_kept_lab(*text))
+        restore(lab, *left);
+    else
+        set_aside(lab, path, "is invalid");
 }
 
 std::string load_layout(LabState& lab, const std::string& directory) {
@@ -140,12 +158,16 @@ std::string load_layout(LabState& lab, const std::string& directory) {
     const auto text = kept(lab, path);
     if (!text) return "";
     if (is_layout(*text)) return *text;
-    set_aside(lab, path, "is not understood");
+    set_aside(lab, path, "is invalid");
     return "";
 }
 
 void save_settings(LabState& lab, const std::string& directory) {
     save(lab, settings_path(directory), settings_text(lab.settings));
+}
+
+void save_lab(LabState& lab, const std::string& directory) {
+    save(lab, lab_path(directory), kept_lab_text(kept_of(lab)));
 }
 
 void save_layout(LabState& lab, const std::string& directory, std::string_view layout) {

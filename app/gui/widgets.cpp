@@ -20,6 +20,17 @@ int grow(ImGuiInputTextCallbackData* data) {
     return 0;
 }
 
+void draw_tooltip(std::string_view text) {
+    if (text.empty() ||
+        !ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
+        return;
+    if (!ImGui::BeginTooltip()) return;
+    ImGui::PushTextWrapPos(units(360));
+    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
 }  // namespace
 
 bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags, const char* hint) {
@@ -32,27 +43,29 @@ void copy_text(LabState& lab, const std::string& text, const std::string& what) 
     note(lab, LogLine::Kind::note, "Copied " + what + ".");
 }
 
+void offer_help(std::string_view title, std::string_view text, bool here) {
+    auto& lab = *static_cast<LabState*>(ImGui::GetIO().UserData);
+    if (lab.wants_help && !lab.help && here && !text.empty())
+        lab.help = Help{std::string(title), std::string(text)};
+}
+
 void tooltip(std::string_view text) {
-    if (text.empty() ||
-        !ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
-        return;
-    if (!ImGui::BeginTooltip()) return;
-    ImGui::PushTextWrapPos(units(360));
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
+    offer_help("", text,
+               ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) ||
+                   (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible));
+    draw_tooltip(text);
 }
 
 void elided_text(std::string_view text, float width) {
     const std::string shown = elided(ImGuiCanvas(ImGui::GetWindowDrawList()), text, width);
     ImGui::TextUnformatted(shown.c_str());
-    if (shown != text) tooltip(text);
+    if (shown != text) draw_tooltip(text);
 }
 
 void problem_mark(const LabState& lab) {
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    // Beside text that is aligned to frames, lower by as much.
+    // Moved down like text that is aligned to frames.
     const float down = ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;
     const ImVec2 centre{corner.x + height / 2, corner.y + down + height / 2};
     ImDrawList& list = *ImGui::GetWindowDrawList();

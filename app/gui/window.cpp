@@ -14,9 +14,11 @@
 
 #include "app/engine/files.h"
 #include "app/gui/appearance.h"
+#include "app/gui/figure_picture.h"
 #include "app/gui/frame.h"
 #include "app/gui/graphics.h"
 #include "app/gui/input_file.h"
+#include "app/gui/kept_lab.h"
 #include "app/gui/lab.h"
 #include "app/gui/pacing.h"
 #include "app/gui/session.h"
@@ -26,7 +28,7 @@ namespace sawtooth {
 namespace {
 
 constexpr int least_width = 640, least_height = 400;
-constexpr double save_rest = 1;  // seconds between a change of the layout and its writing
+constexpr double save_rest = 1;  // seconds from a change of the layout to saving it
 
 struct Glfw {
     bool works = glfwInit() == GLFW_TRUE;
@@ -55,7 +57,7 @@ WindowHandle open_window(const Settings& settings) {
     return window;
 }
 
-// Dear ImGui's side of the window's events. Lives within the Context.
+// Passes events of the window to Dear ImGui. Must not outlive the Context.
 struct Input {
     explicit Input(GLFWwindow* window) { ImGui_ImplGlfw_InitForOpenGL(window, true); }
     ~Input() { ImGui_ImplGlfw_Shutdown(); }
@@ -63,7 +65,7 @@ struct Input {
     Input& operator=(const Input&) = delete;
 };
 
-// What callbacks of GLFW leave for the loop.
+// Events from GLFW callbacks for the loop.
 struct Happened {
     LabState* lab = nullptr;
     bool redraw = true;
@@ -82,7 +84,7 @@ void set_up_callbacks(GLFWwindow* window, Happened& happened) {
     });
 }
 
-// F11: the whole of the monitor that the window's middle lies on.
+// F11: fills the monitor that contains the middle of the window.
 class FullScreen {
   public:
     void follow(GLFWwindow* window, bool wanted) {
@@ -118,10 +120,11 @@ class FullScreen {
     int x_ = 0, y_ = 0, width_ = 0, height_ = 0;
 };
 
-// Writes settings and layout when they changed, not at every pixel of a drag.
+// Saves settings and layout after changes, but not at every pixel of a drag.
 class Keeper {
   public:
-    Keeper(std::string directory, const Settings& saved) : directory_(std::move(directory)), saved_(saved) {}
+    Keeper(std::string directory, const LabState& lab)
+        : directory_(std::move(directory)), saved_(lab.settings), saved_lab_(kept_of(lab)) {}
 
     void follow(LabState& lab, double now) {
         if (ImGui::GetIO().WantSaveIniSettings) {
@@ -131,7 +134,7 @@ class Keeper {
         if (now - last_ >= save_rest) save(lab, now);
     }
 
-    // At the end, when Dear ImGui may not yet have asked for it.
+    // At the end, because Dear ImGui may not have requested it yet.
     void save_all(LabState& lab) {
         layout_changed_ = true;
         save(lab, last_);
@@ -142,12 +145,17 @@ class Keeper {
         last_ = now;
         if (lab.settings != saved_) save_settings(lab, directory_);
         saved_ = lab.settings;
+        if (KeptLab left = kept_of(lab); left != saved_lab_) {
+            save_lab(lab, directory_);
+            saved_lab_ = std::move(left);
+        }
         if (layout_changed_) save_layout(lab, directory_, ImGui::SaveIniSettingsToMemory());
         layout_changed_ = false;
     }
 
     std::string directory_;
     Settings saved_;
+    KeptLab saved_lab_;
     bool layout_changed_ = false;
     double last_ = 0;
 };
@@ -163,7 +171,9 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
     draw_frame(lab);
+    FigurePicture picture(lab);
     graphics.end_frame(width, height, theme_of(lab).ground);
+    picture.save(lab);
     glfwSwapBuffers(window);
 }
 
@@ -201,8 +211,8 @@ bool is_set(const char* variable) {
     return value && *value;
 }
 
-// False where the environment names no display. Asked before GLFW, whose libraries would complain in their
-// own words.
+// False if the environment names no display. Called before GLFW, whose libraries would print their own
+// errors.
 bool choose_platform() {
     const bool wayland = is_set("WAYLAND_DISPLAY") || is_set("WAYLAND_SOCKET");
     if (!wayland) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
@@ -218,12 +228,12 @@ std::optional<Error> run_window(const WindowOptions& options) {
 std::optional<Error> run_window_until(const WindowOptions& options,
                                       const std::function<bool(const LabState&)>& done) {
     const std::string instead =
-        "`sawtooth shot FILE.png` draws the window into a picture, `sawtooth report DIR` "
+        "`sawtooth shot FILE.png` saves a picture of the window, `sawtooth report DIR` "
         "writes a page";
     if (!choose_platform()) return Error::failure("no display: " + instead);
-    glfwSetErrorCallback([](int, const char*) {});  // the lines here say what a person can do
+    glfwSetErrorCallback([](int, const char*) {});  // the errors below say what to do
     const Glfw glfw;
-    if (!glfw.works) return Error::failure("the display cannot be reached: " + instead);
+    if (!glfw.works) return Error::failure("cannot open the display: " + instead);
     std::atomic<bool> woken = false;
     const auto wake = [&woken] {
         woken = true;
@@ -231,13 +241,14 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     };
     Engine engine(options.cache_directory, wake);
     WindowOptions started = options;
-    // Whoever starts a worker elsewhere wants the GPU that is there.
+    // A remote worker should use its GPU.
     if (!options.request.on.empty()) started.request.backend = BackendChoice::automatic;
     auto lab = open_lab(started, calls_of(engine, wake));
     if (!lab) return lab.error();
     const std::string directory = config_directory();
     load_settings(*lab, directory);
-    Keeper keeper(directory, lab->settings);
+    if (leaves_open(options.request)) load_lab(*lab, directory);
+    Keeper keeper(directory, *lab);
     apply_options(*lab, options);
     if (options.request.device > 0) {
         lab->settings.backend = BackendChoice::cuda;
@@ -246,7 +257,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     lab->wants_kept_backend = options.request.on.empty();
 
     const WindowHandle window = open_window(lab->settings);
-    if (!window) return Error::failure("the display offers no OpenGL 3.3: " + instead);
+    if (!window) return Error::failure("the display does not support OpenGL 3.3: " + instead);
     if (const auto problem = Graphics::load(glfwGetProcAddress)) return problem;
     if (lab->settings.scale <= 0) {
         float monitor = 1;

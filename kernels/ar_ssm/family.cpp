@@ -14,27 +14,26 @@ const std::string layer = "Fused Associative Scan Implementation, Integration wi
 std::vector<Parameter> parameters() {
     using enum Group;
     return {
-        integer_parameter("batch", "Sequences that are computed side by side.", shape, "sequences", 1, 1,
-                          4096, Step::powers_of_two, Renews::inputs),
-        integer_parameter("length", "Positions of a sequence.", shape, "tokens", 1024, 1, 1 << 24,
+        integer_parameter("batch", "Sequences computed in parallel.", shape, "sequences", 1, 1, 4096,
+                          Step::powers_of_two, Renews::inputs),
+        integer_parameter("length", "Positions per sequence.", shape, "tokens", 1024, 1, 1 << 24,
                           Step::powers_of_two, Renews::inputs),
         integer_parameter("d_model", "Channels of the layer's input and output.", shape, "channels", 64, 1,
                           16384, Step::powers_of_two, Renews::inputs),
         cited(layer,
-              integer_parameter("max_rank", "Columns of U and V, the most that the gates can let through.",
+              integer_parameter("max_rank", "Columns of U and V: the largest rank that the gates can open.",
                                 shape, "ranks", 16, 1, 4096, Step::powers_of_two, Renews::inputs)),
         automatic(integer_parameter(
             "gate_hidden", "Width of the gate's hidden layer; auto: a quarter of d_model, at least 1.", shape,
             "units", 1, 1, 16384, Step::powers_of_two, Renews::inputs)),
         cited("Fused Associative Scan Implementation, Requirement 8.4",
-              flag_parameter("bidirectional", "Whether a scan from the end is added, and the sum halved.",
+              flag_parameter("bidirectional", "Also scans from the end and averages both directions.",
                              algorithm, false, Renews::inputs)),
         choice_parameter("gate_mode",
-                         "Gates as the sigmoid gives them, or 1 where that is at least 0.5 and 0 elsewhere.",
+                         "soft: gates are the sigmoid. hard: 1 if the sigmoid is at least 0.5, otherwise 0.",
                          algorithm, "soft", {"soft", "hard"}, Renews::inputs),
         cited("Fused Associative Scan Implementation, Requirement 8.2",
-              choice_parameter("scan", "Which scan `unfused` uses for its scan step; auto: lookback.",
-                               algorithm, "auto",
+              choice_parameter("scan", "Scan algorithm of `unfused`; auto: lookback.", algorithm, "auto",
                                {"auto", "sequential", "hillis_steele", "blelloch", "three_phase", "lookback"},
                                Renews::kernels)),
         backward_parameter(),
@@ -49,15 +48,15 @@ struct Weight {
 
 const std::vector<Weight>& weights() {
     static const std::vector<Weight> all = {
-        {"conv", "Depthwise convolution along the sequence, three taps a channel.", {"d_model", "3"}},
+        {"conv", "Depthwise convolution along the sequence, three taps per channel.", {"d_model", "3"}},
         {"gate_w1", "First layer of the gate.", {"gate_hidden", "d_model"}},
         {"gate_b1", "Bias of the gate's first layer.", {"gate_hidden"}},
         {"gate_w2", "Second layer of the gate.", {"max_rank", "gate_hidden"}},
         {"gate_b2", "Bias of the gate's second layer.", {"max_rank"}},
-        {"u_proj", "U, from which the scanned side is projected.", {"max_rank", "d_model"}},
-        {"v_proj", "V, from which the reading side is projected.", {"max_rank", "d_model"}},
-        {"out_proj", "W_o, from the ranks back to the channels.", {"d_model", "max_rank"}},
-        {"out_bias", "b_o, added with W_o.", {"d_model"}},
+        {"u_proj", "U, the projection of the scanned side.", {"max_rank", "d_model"}},
+        {"v_proj", "V, the projection of the reading side.", {"max_rank", "d_model"}},
+        {"out_proj", "W_o, the projection from ranks back to channels.", {"d_model", "max_rank"}},
+        {"out_bias", "b_o, the bias of W_o.", {"d_model"}},
     };
     return all;
 }
@@ -72,7 +71,7 @@ ArraySpec weight_array(const Weight& weight) {
 
 std::vector<ArraySpec> arrays() {
     const std::vector<std::string> tokens = {"batch", "length", "d_model"};
-    std::vector<ArraySpec> all = {{.name = "x", .meaning = "The layer's input.", .dimensions = tokens}};
+    std::vector<ArraySpec> all = {{.name = "x", .meaning = "Input of the layer.", .dimensions = tokens}};
     for (const Weight& weight : weights()) all.push_back(weight_array(weight));
     all.push_back({.name = "dy",
                    .meaning = "Gradient of y.",
@@ -80,13 +79,13 @@ std::vector<ArraySpec> arrays() {
                    .dimensions = tokens,
                    .used = runs_backward});
     all.push_back(
-        {.name = "y", .meaning = "The layer's output.", .role = Role::output, .dimensions = tokens});
+        {.name = "y", .meaning = "Output of the layer.", .role = Role::output, .dimensions = tokens});
     all.push_back({.name = "gates",
-                   .meaning = "How far each rank is open at each position, 0 to 1.",
+                   .meaning = "Gate of each rank at each position, 0 to 1.",
                    .role = Role::output,
                    .dimensions = {"batch", "length", "max_rank"}});
     all.push_back({.name = "effective_rank",
-                   .meaning = "Sum of the gates of a position.",
+                   .meaning = "Sum of the gates at each position.",
                    .role = Role::output,
                    .dimensions = {"batch", "length"}});
     all.push_back({.name = "dx",
@@ -110,9 +109,8 @@ std::vector<Variant> variants() {
     for (const Weight& weight : weights()) outputs.push_back("d" + weight.name);
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     return {
-        {"unfused", "A launch a step, so that every intermediate goes through memory.", both, outputs},
-        {"fused", "As few launches as the scan's dependency allows, with intermediates kept on chip.", both,
-         outputs},
+        {"unfused", "One launch per step; every intermediate goes through memory.", both, outputs},
+        {"fused", "As few launches as the scan allows; intermediates stay on chip.", both, outputs},
     };
 }
 
@@ -127,7 +125,7 @@ Family make_family() {
     family.name = "ar_ssm";
     family.title = "AR-SSM layer";
     family.summary =
-        "A layer H = T + U V^T whose rank adapts to the position, carried along the sequence by a scan.";
+        "A layer H = T + U V^T whose rank adapts to the position, computed by a scan along the sequence.";
     family.source = layer;
     family.parameters = parameters();
     family.presets = {

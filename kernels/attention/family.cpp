@@ -8,7 +8,7 @@
 namespace sawtooth {
 namespace {
 
-// s_ij = scale (q1_i . k1_j) where |i - j| < window, else scale (q2_i . k2_j); o_i = sum_j softmax_j(s_ij)
+// s_ij = scale (q1_i . k1_j) if |i - j| < window, otherwise scale (q2_i . k2_j); o_i = sum_j softmax_j(s_ij)
 // v_j.
 const std::string tiling_source = "Fused RoPE Triton Implementation, 2.2 Tiling Parameters";
 const std::string mask_source = "Fused RoPE Triton Implementation, 2.4 Causal and Sliding-Window Masking";
@@ -18,18 +18,18 @@ const std::string backward_source = "Fused RoPE Triton Implementation, 3 Backwar
 std::vector<Parameter> shape_parameters() {
     using enum Group;
     return {
-        integer_parameter("Z", "Sequences that are computed side by side.", shape, "sequences", 1, 1, 1024,
+        integer_parameter("Z", "Sequences computed in parallel.", shape, "sequences", 1, 1, 1024,
                           Step::powers_of_two, Renews::inputs),
-        integer_parameter("H", "Heads.", shape, "heads", 2, 1, 256, Step::powers_of_two, Renews::inputs),
-        integer_parameter("N",
-                          "Positions of a sequence: its queries and its keys; the last tile may be short.",
+        integer_parameter("H", "Heads per sequence.", shape, "heads", 2, 1, 256, Step::powers_of_two,
+                          Renews::inputs),
+        integer_parameter("N", "Positions per sequence, for queries and keys; the last tile may be short.",
                           shape, "tokens", 512, 1, 1 << 20, Step::powers_of_two, Renews::inputs),
         cited(tiling_source,
               choice_parameter("D", "Width of a head.", shape, 64, {16, 32, 64, 128}, Renews::inputs)),
         choice_parameter(
             "form",
-            "Whether q and k are given and rotated in a prologue (qkv), or the four encodings (four); "
-            "auto: what the input gives.",
+            "qkv: rotates q and k in a prologue. four: takes both encodings as inputs. auto: follows the "
+            "input file, otherwise qkv.",
             shape, "auto", {"auto", "qkv", "four"}, Renews::inputs),
     };
 }
@@ -42,28 +42,27 @@ std::vector<Parameter> parameters() {
         row.unit = unit;
         all.push_back(cited(source, std::move(row)));
     };
-    add(choice_parameter("BLOCK_M", "Queries a thread block.", tiling, 64, tiles, Renews::kernels), "queries",
+    add(choice_parameter("BLOCK_M", "Queries per thread block.", tiling, 64, tiles, Renews::kernels),
+        "queries", tiling_source);
+    add(choice_parameter("BLOCK_N", "Keys loaded at a time.", tiling, 64, tiles, Renews::kernels), "keys",
         tiling_source);
-    add(choice_parameter("BLOCK_N", "Keys that are loaded at a time.", tiling, 64, tiles, Renews::kernels),
-        "keys", tiling_source);
-    add(only_on_cuda(choice_parameter("warps", "Warps a thread block of the forward pass.", tiling, 4, {4, 8},
-                                      Renews::kernels)),
+    add(only_on_cuda(choice_parameter("warps", "Warps per thread block in the forward pass.", tiling, 4,
+                                      {4, 8}, Renews::kernels)),
         "warps", block_source);
     add(only_on_cuda(
-            only_backward(choice_parameter("warps_backward", "Warps a thread block of the backward pass.",
+            only_backward(choice_parameter("warps_backward", "Warps per thread block in the backward pass.",
                                            tiling, 8, {4, 8}, Renews::kernels))),
         "warps", backward_source);
-    add(only_on_cuda(integer_parameter("stages", "Tiles of keys and values that are in flight at once.",
-                                       tiling, "", 2, 1, 4, Step::linear, Renews::kernels)),
+    add(only_on_cuda(integer_parameter("stages", "Tiles of keys and values in flight.", tiling, "", 2, 1, 4,
+                                       Step::linear, Renews::kernels)),
         "tiles", "");
-    add(ends_at("N",
-                integer_parameter("window", "Distance from which a pair is scored with the second encoding.",
-                                  algorithm, "", 128, 1, 1 << 30, Step::powers_of_two, Renews::inputs)),
+    add(ends_at("N", integer_parameter("window", "Distance from which pairs use the second encoding.",
+                                       algorithm, "", 128, 1, 1 << 30, Step::powers_of_two, Renews::inputs)),
         "tokens", mask_source);
-    add(flag_parameter("causal", "Whether a query sees no key after it.", algorithm, true, Renews::inputs),
-        "", mask_source);
-    all.push_back(automatic(real_parameter("scale", "What scores are multiplied with; auto: 1 / sqrt(D).",
-                                           numerics, 1, 0, 100, Renews::inputs)));
+    add(flag_parameter("causal", "Masks the keys after each query.", algorithm, true, Renews::inputs), "",
+        mask_source);
+    all.push_back(automatic(real_parameter("scale", "Factor of the scores; auto: 1 / sqrt(D).", numerics, 1,
+                                           0, 100, Renews::inputs)));
     all.push_back(backward_parameter());
     all.push_back(dtype_parameter("auto", {"auto", "f32", "f16", "bf16"}));
     all.back().meaning += " auto: f32 on the CPU, bf16 on CUDA.";
@@ -87,21 +86,21 @@ std::vector<ArraySpec> arrays() {
                          .used = used};
     };
     return {
-        input("q", "Queries, not rotated.", is_qkv),
-        input("k", "Keys, not rotated.", is_qkv),
-        input("q1", "Queries in the encoding of near pairs.", is_four),
-        input("q2", "Queries in the encoding of far pairs.", is_four),
-        input("k1", "Keys in the encoding of near pairs.", is_four),
-        input("k2", "Keys in the encoding of far pairs.", is_four),
+        input("q", "Queries before rotation.", is_qkv),
+        input("k", "Keys before rotation.", is_qkv),
+        input("q1", "Queries in the encoding for near pairs.", is_four),
+        input("q2", "Queries in the encoding for far pairs.", is_four),
+        input("k1", "Keys in the encoding for near pairs.", is_four),
+        input("k2", "Keys in the encoding for far pairs.", is_four),
         input("v", "Values.", nullptr),
         {.name = "do",
          .meaning = "Gradient of o.",
          .role = Role::output_gradient,
          .dimensions = vectors,
          .used = runs_backward},
-        {.name = "o", .meaning = "Attention's output.", .role = Role::output, .dimensions = vectors},
+        {.name = "o", .meaning = "Output of the attention.", .role = Role::output, .dimensions = vectors},
         {.name = "lse",
-         .meaning = "Base-2 logarithm of the sum of exp(scores) of a query.",
+         .meaning = "Base-2 logarithm of the sum of exp(scores) per query.",
          .role = Role::output,
          .dimensions = rows},
         {.name = "delta",
@@ -119,9 +118,9 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-// What the forward pass holds in shared memory: the tiles of Q1 and Q2, and for each stage those of K1, K2
-// and V, in two bytes an element (f16, bf16). Mixed tiles need both encodings, so both have their place in
-// every stage; sums and running maxima stay in registers.
+// Shared memory of the forward pass: the tiles of Q1 and Q2, and per stage those of K1, K2 and V, at two
+// bytes per element (f16, bf16). Mixed tiles need both encodings, so every stage has room for both. Sums and
+// running maxima are in registers.
 int64_t shared_bytes(const Parameters& parameters) {
     const int64_t query_rows = 2 * parameters.integer("BLOCK_M");
     const int64_t key_rows = 3 * parameters.integer("BLOCK_N") * parameters.integer("stages");
@@ -131,13 +130,13 @@ int64_t shared_bytes(const Parameters& parameters) {
 std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
     if (chip.backend == Backend::cpu) return {};
     if (parameters.is("dtype", "f32"))
-        return "dtype = f32: on the GPU its tensor cores take f16 and bf16; naive takes f32";
+        return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
     const int64_t asked = shared_bytes(parameters);
     if (asked <= chip.shared_bytes_per_block) return {};
     return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) +
            ", BLOCK_N = " + to_text(parameters.at("BLOCK_N")) +
            ", stages = " + to_text(parameters.at("stages")) + ", D = " + to_text(parameters.at("D")) +
-           ": asks for " + std::to_string(asked) + " bytes of shared memory a thread block; " + chip.name +
+           ": needs " + std::to_string(asked) + " bytes of shared memory per thread block; " + chip.name +
            " has " + std::to_string(chip.shared_bytes_per_block);
 }
 
@@ -145,12 +144,13 @@ std::optional<std::string> check_streaming(const Variant&, const Parameters& par
 std::optional<std::string> check_wgmma(const Variant& variant, const Parameters& parameters,
                                        const Chip& chip) {
     if (!chip.architecture.starts_with("sm_90"))
-        return "needs the warp-group products of sm_90a (Hopper); " + chip.name + " is " + chip.architecture;
+        return "needs the warp-group instructions of sm_90a (Hopper); " + chip.name + " is " +
+               chip.architecture;
     const int64_t rows = 16 * parameters.integer("warps");
     if (parameters.integer("BLOCK_M") < rows)
-        return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": " + to_text(parameters.at("warps")) +
-               " warps multiply " + std::to_string(rows) +
-               " rows at a time; BLOCK_M of at least that is accepted";
+        return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": must be at least " +
+               std::to_string(rows) + ", the rows that " + to_text(parameters.at("warps")) +
+               " warps multiply at a time";
     return check_streaming(variant, parameters, chip);
 }
 
@@ -160,16 +160,16 @@ std::vector<Variant> variants() {
                                               "dk1", "dk2", "dv",    "dq",  "dk"};
     return {
         {.name = "naive",
-         .idea = "Scores, softmax and the product with V in three passes, with all scores in memory.",
+         .idea = "Scores, softmax and the product with V in three passes; all scores are in memory.",
          .backends = both,
          .outputs = outputs},
         {.name = "streaming",
-         .idea = "One pass over the keys with a running maximum and sum, so that no score leaves the chip.",
+         .idea = "One pass over the keys with a running maximum and sum; no score leaves the chip.",
          .backends = both,
          .outputs = outputs,
          .check = check_streaming},
         {.name = "streaming_wgmma",
-         .idea = "The same with Hopper's warp-group products and bulk copies.",
+         .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
          .backends = {Backend::cuda},
          .outputs = outputs,
          .check = check_wgmma},
@@ -182,7 +182,7 @@ bool any_given(const Arrays& given, std::initializer_list<std::string_view> name
     return false;
 }
 
-// Where both forms are given, `form` stays auto, which `check` refuses.
+// If both forms are given, `form` stays auto, and `check` refuses it.
 void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     const bool qkv = any_given(given, {"q", "k"}), four = any_given(given, {"q1", "q2", "k1", "k2"});
     if (!(qkv && four)) settle_automatic(parameters, "form", four ? "four" : "qkv");
@@ -194,14 +194,14 @@ void settle(Parameters& parameters, const Arrays& given, Backend backend) {
 std::optional<Refusal> check(const Parameters& parameters) {
     if (!parameters.is("form", "auto")) return {};
     return Refusal{"form", "auto",
-                   "the input holds arrays of q, k, v and of q1, q2, k1, k2; accepted is qkv or four"};
+                   "must be qkv or four: the input has arrays of both forms (q, k and q1, q2, k1, k2)"};
 }
 
 Family make_family() {
     Family family;
     family.name = "attention";
     family.title = "Windowed rotary attention";
-    family.summary = "Attention whose pairs are scored with one of two rotary encodings, by their distance.";
+    family.summary = "Attention that scores each pair with one of two rotary encodings, chosen by distance.";
     family.source = "Fused RoPE Triton Implementation: Code Structure and GPU Tiling Flow";
     family.parameters = parameters();
     family.presets = {{"paper",

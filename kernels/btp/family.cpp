@@ -6,40 +6,39 @@
 namespace sawtooth {
 namespace {
 
-// Inside a block v = Lmat u, Lmat_ij = a_i ... a_{j+1}; across blocks x_i = v_i + (a_0 ... a_i) c with the
-// carry c.
+// Inside a block v = Lmat u, Lmat_ij = a_i ... a_{j+1}; across blocks x_i = v_i + (a_0 ... a_i) c with carry
+// c.
 const std::string first_pass = "Block Two-Pass (BTP), First Pass: Local Contractions";
 const std::string second_pass = "Block Two-Pass (BTP), Second Pass: Carry Propagation";
 const std::string advice = "Block Two-Pass (BTP), Practical Advice";
-constexpr int64_t tensor_core_width = 16;  // the DH of the source's kernel
+constexpr int64_t tensor_core_width = 16;  // DH of the kernel in the source
 
 std::vector<Parameter> parameters() {
     using enum Group;
     return {
-        integer_parameter("B", "Sequences that are computed side by side.", shape, "sequences", 1, 1, 4096,
+        integer_parameter("B", "Sequences computed in parallel.", shape, "sequences", 1, 1, 4096,
                           Step::powers_of_two, Renews::inputs),
-        integer_parameter("H", "Heads, each with gates of its own.", shape, "heads", 4, 1, 4096,
+        integer_parameter("H", "Heads, each with its own gates.", shape, "heads", 4, 1, 4096,
                           Step::powers_of_two, Renews::inputs),
-        integer_parameter("L", "Positions of a sequence; the last block may be short.", shape, "tokens", 2048,
+        integer_parameter("L", "Positions per sequence; the last block may be short.", shape, "tokens", 2048,
                           1, 1 << 24, Step::powers_of_two, Renews::inputs),
-        cited(advice, integer_parameter("DH", "Width of a head: the channels that share its gates.", shape,
+        cited(advice, integer_parameter("DH", "Width of a head: channels that share its gates.", shape,
                                         "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs)),
         cited(first_pass,
-              choice_parameter("BL", "Length of a block; orders 1 and 2 see at most one block back.", tiling,
-                               16, {16, 32, 64}, Renews::inputs)),
+              choice_parameter("BL", "Positions per block; orders 1 and 2 look back at most one block.",
+                               tiling, 16, {16, 32, 64}, Renews::inputs)),
         cited(advice, only_on_cuda(choice_parameter(
-                          "wpb", "Warps a thread block; auto: 32 for order 2 and full, 8 for 1.", tiling,
+                          "wpb", "Warps per thread block; auto: 32 for orders 2 and full, 8 for 1.", tiling,
                           "auto", {"auto", 4, 8, 16, 32}, Renews::kernels))),
         cited(second_pass,
               choice_parameter(
                   "order",
-                  "What a block receives: nothing (1), the local last value of the block before (2), or "
-                  "its corrected one (full, the exact recurrence).",
+                  "Carry into a block: none (1), the uncorrected last value of the previous block (2), or "
+                  "the corrected one (full, the exact recurrence).",
                   algorithm, 2, {1, 2, "full"}, Renews::inputs)),
         cited(first_pass,
               choice_parameter("construction",
-                               "How the transfer matrix of a block is made of its gates in the forward "
-                               "pass.",
+                               "How the forward pass builds the transfer matrix of a block from its gates.",
                                numerics, "log_stable",
                                {"log_stable", "log_difference", "masked_cumprod", "cumprod_ratio", "double"},
                                Renews::kernels)),
@@ -58,15 +57,15 @@ std::vector<ArraySpec> arrays() {
     const std::vector<std::string> gates = {"B", "H", "L"}, values = {"B", "H", "DH", "L"};
     return {
         {.name = "a", .meaning = "Gates, 0 to 1.", .dimensions = gates},
-        {.name = "u", .meaning = "What is fed in at each position.", .dimensions = values},
+        {.name = "u", .meaning = "Input at each position.", .dimensions = values},
         {.name = "dx",
          .meaning = "Gradient of x.",
          .role = Role::output_gradient,
          .dimensions = values,
          .used = runs_backward},
-        {.name = "x", .meaning = "The recurrence's state.", .role = Role::output, .dimensions = values},
+        {.name = "x", .meaning = "State of the recurrence.", .role = Role::output, .dimensions = values},
         {.name = "carry",
-         .meaning = "What each block received, the checkpoint of the backward pass; zeros for order 1.",
+         .meaning = "Carry into each block, the checkpoint of the backward pass; zeros for order 1.",
          .role = Role::output,
          .dimensions = {"B", "H", "blocks", "DH"},
          .shape = carry_shape},
@@ -87,8 +86,8 @@ std::optional<std::string> check_fused(const Variant&, const Parameters& paramet
     const int64_t width = parameters.integer("DH");
     if (chip.backend == Backend::cpu || width == tensor_core_width) return {};
     return "DH = " + std::to_string(width) +
-           ": on the GPU fused takes 16, the width of its tensor cores' tiles; " +
-           "sequential, two_pass and decode take any";
+           ": must be 16 for fused on a GPU, the width of its tensor core tiles; " +
+           "sequential, two_pass and decode accept any";
 }
 
 std::vector<Variant> variants() {
@@ -96,23 +95,21 @@ std::vector<Variant> variants() {
     const std::vector<std::string> forward = {"x", "carry"}, all = {"x", "carry", "da", "du"};
     return {
         {.name = "sequential",
-         .idea = "One launch a token, one step of the recurrence each: the sawtooth itself.",
+         .idea = "One launch per token, one step of the recurrence each: the sawtooth itself.",
          .backends = both,
          .outputs = forward},
         {.name = "two_pass",
-         .idea =
-             "One launch solves the blocks, one adds each block's carry times its gates; order full scans "
-             "the carries in the second.",
+         .idea = "One launch solves the blocks, one adds the carry of each block times its gates; order full "
+                 "scans the carries in the second.",
          .backends = both,
          .outputs = all},
         {.name = "fused",
-         .idea = "Both passes in one launch with one synchronisation between them; order full by look-back.",
+         .idea = "Both passes in one launch with one synchronisation; order full uses look-back.",
          .backends = both,
          .outputs = all,
          .check = check_fused},
         {.name = "decode",
-         .idea =
-             "A step function of state, gate and input, driven over the sequence by one persistent launch.",
+         .idea = "One persistent launch applies a step function of state, gate and input along the sequence.",
          .backends = both,
          .outputs = forward},
     };
@@ -129,7 +126,7 @@ Family make_family() {
     family.name = "btp";
     family.title = "Block Two-Pass";
     family.summary =
-        "A sliding window recurrence in two passes: blocks solved by matrix products, then one carry each.";
+        "A sliding window recurrence in two passes: matrix products inside blocks, then one carry per block.";
     family.source = "Block Two-Pass (BTP)";
     family.parameters = parameters();
     family.presets = {{"paper",

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 
 namespace sawtooth {
@@ -30,6 +31,13 @@ Band band_between(const Line& curve, const Line& first, const Line& third) {
     return {"", curve.ink, curve.x, first.y, third.y};
 }
 
+// ", evolving" of a choice, ", compensated" of a flag that is set.
+std::string words_of(const std::string& parameter, const Value& value) {
+    const bool* const flag = std::get_if<bool>(&value);
+    if (flag) return *flag ? ", " + parameter : "";
+    return ", " + to_text(value);
+}
+
 template <double TimeStatistics::*statistic>
 double time_of(const Result&, const VariantResult& variant) {
     return *variant.time.*statistic;
@@ -49,6 +57,13 @@ Axis swept_axis(const SweepAxis& swept, const Parameter& parameter) {
     return axis;
 }
 
+std::string words_of_inner(const SweepResult& sweep, const SweepCell& cell) {
+    const auto& axes = sweep.sweep.axes;
+    return axes.size() > 1 && axes[1].values.size() > 1
+               ? ", " + axes[1].parameter + " " + to_text(cell.values[1])
+               : "";
+}
+
 std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
     const SweepAxis& outer = sweep.sweep.axes.front();
     const bool numbers = are_numbers(outer);
@@ -62,8 +77,7 @@ std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
             const auto y = variant.ran() ? number(*cell.result, variant) : std::nullopt;
             if (!y) continue;
             Line& line = lines[{i % inner, variant.index}];
-            line.label = variant.name;
-            if (inner > 1) line.label += ", " + sweep.sweep.axes[1].parameter + " " + to_text(cell.values[1]);
+            line.label = variant.name + words_of_inner(sweep, cell);
             line.ink = ink_of(variant);
             line.ink.dashed = i % inner % 2 == 1;
             line.markers = true;
@@ -71,10 +85,15 @@ std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
             line.y.push_back(*y);
             line.sets.parameter = outer.parameter;
             if (numbers) line.sets.values.push_back(x);
+            line.wrong.push_back(wrong_words(*cell.result, variant));
         }
     }
     std::vector<Line> in_order;
-    for (auto& [place, line] : lines) in_order.push_back(std::move(line));
+    for (auto& [place, line] : lines) {
+        const auto is_right = [](const std::string& words) { return words.empty(); };
+        if (std::all_of(line.wrong.begin(), line.wrong.end(), is_right)) line.wrong.clear();
+        in_order.push_back(std::move(line));
+    }
     return in_order;
 }
 
@@ -87,7 +106,7 @@ std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number) 
 double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
 
 void add_lines(Figure& figure, std::vector<Line> lines) {
-    if (lines.empty()) figure.missing = "Points appear as the sweep makes them.";
+    if (lines.empty()) figure.missing = "Points appear as the sweep runs.";
     for (Line& line : lines) figure.marks.push_back(std::move(line));
 }
 
@@ -98,6 +117,26 @@ Figure figure_against(const std::string& what, std::string caption, Axis x, Axis
     Figure figure = new_figure(std::move(id), Place::views, std::move(title), std::move(caption),
                                std::move(x), std::move(y));
     add_lines(figure, std::move(lines));
+    return figure;
+}
+
+Figure error_by_value(const SweepResult& sweep, std::string id, std::string title, std::string caption,
+                      Axis x) {
+    Figure figure = new_figure(std::move(id), Place::error, std::move(title), std::move(caption),
+                               std::move(x), absolute_error_axis());
+    const SweepAxis& swept = sweep.sweep.axes.front();
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result) continue;
+        for (const VariantResult& variant : cell.result->variants) {
+            if (variant.errors.empty()) continue;
+            Ink ink = ink_of(variant);
+            ink.dashed = cell.values.front() != swept.values.front();
+            add_largest_errors(figure, variant.name + words_of(swept.parameter, cell.values.front()), ink,
+                               variant.errors.front(), {});
+        }
+    }
+    if (figure.marks.empty()) add_lines(figure, {});
+    lay_floor(figure);
     return figure;
 }
 
@@ -118,8 +157,9 @@ std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& par
             return error > 0.0 ? error : std::nullopt;
         });
     Figure error = figure_against(
-        "error", "Against the double-precision reference; exact points are left out of the logarithm.", axis,
-        relative_error_axis(), errors);
+        "error",
+        "Relative to the double-precision reference; exact points are not drawn on the logarithmic axis.",
+        axis, relative_error_axis(), errors);
     time.id = "sweep-" + parameter.name + "-time";
     error.id = "sweep-" + parameter.name + "-error";
     return {std::move(time), std::move(error)};

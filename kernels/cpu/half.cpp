@@ -13,7 +13,7 @@ using Floats = hn::ScalableTag<float>;
 using Words = hn::RebindToUnsigned<Floats>;
 using Halves = hn::Rebind<uint16_t, Floats>;
 
-// Blocks of the vector's lanes, the last one padded in a local array.
+// Calls block() for whole vectors; the last one is padded in a local array.
 template <class From, class To, class Block>
 void in_blocks(const From* from, To* to, int64_t count, Block&& block) {
     const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
@@ -61,7 +61,7 @@ namespace {
 HWY_EXPORT(narrow_bf16);
 HWY_EXPORT(widen_bf16);
 
-// f16 by way of integers, so that subnormal values come out alike on every processor.
+// f16 through integers, so that subnormal values are equal on every processor.
 uint16_t f16_from(float value) {
     const auto bits = std::bit_cast<uint32_t>(value);
     const uint32_t sign = (bits >> 16) & 0x8000u;

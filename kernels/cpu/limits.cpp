@@ -33,8 +33,8 @@ void triad_block(const float* left, const float* right, float* to, int64_t count
     hwy::FlushStream();
 }
 
-// Twelve chains hide the latency of an FMA on two ports. Returns multiplies and adds done; the sum of the
-// chains goes to `sink` so that none is optimised away.
+// Twelve chains hide the latency of an FMA on two ports. Returns the number of multiplies and adds. Writes
+// the sum of the chains to `sink` so that the compiler keeps all of them.
 double multiply_add_block(int64_t rounds, float* sink) {
     const Floats d;
     const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);

@@ -8,28 +8,28 @@
 namespace sawtooth::cpu {
 
 // Decoupled look-back (Merrill, Garland 2016): the prefix of every tile of a sequence in one pass. A tile
-// publishes the total of its own positions, walks back to the nearest tile that shows a full prefix, joins to
-// that the totals between, and publishes its own prefix. kernels/cuda/device/lookback.cuh draws it.
+// publishes the total of its own positions, walks back to the nearest tile with a published prefix, joins the
+// totals in between, and publishes its own prefix. kernels/cuda/device/lookback.cuh has a picture.
 //
-// The board holds a flag for each of `tiles` tiles of `sequences` sequences; totals and prefixes are the
-// caller's. Items must be dealt out cyclically with item = tile * sequences + sequence, so that an item only
-// waits for smaller ones. Flags carry the number of the run: nothing is cleared between runs.
+// The board holds one flag per tile for `tiles` tiles of `sequences` sequences; the caller owns totals and
+// prefixes. Items must be dealt out cyclically with item = tile * sequences + sequence, so that an item only
+// waits for smaller items. Flags carry the number of the run, so nothing is cleared between runs.
 class Lookback {
   public:
     Lookback(PlanBuilder& builder, int64_t tiles, int64_t sequences);
 
-    // To be called once before each run, by one thread.
+    // Call once before each run, from one thread.
     void start_run() const;
 
     bool has_prefix(int64_t tile, int64_t sequence) const;
-    // What was stored before is seen by every worker that sees the flag.
+    // A worker that sees the flag also sees everything stored before it.
     void publish_total(int64_t tile, int64_t sequence) const;
     void publish_prefix(int64_t tile, int64_t sequence) const;
 
-    static constexpr int64_t none = -1;     // no tile before shows a prefix: start from the sequence's own
+    static constexpr int64_t none = -1;     // no earlier tile has a prefix: start from the sequence's start
     static constexpr int64_t stopped = -2;  // the dispatch was stopped
-    // The nearest tile before `tile` that shows its prefix, where all between show their totals. Waits for
-    // totals that are not there yet, and leaves the processor to others meanwhile.
+    // The nearest tile before `tile` with a published prefix, such that all tiles in between have totals.
+    // Waits for missing totals and yields the processor while waiting.
     int64_t find_prefix(int64_t tile, int64_t sequence, const Item& item) const;
 
   private:

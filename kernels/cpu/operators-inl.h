@@ -1,4 +1,4 @@
-// The operators in vectors of the target at hand: included once a target, as Highway's -inl.h files are.
+// The operators in vectors of the current target; included once per target, like all -inl.h files of Highway.
 
 #if defined(SAWTOOTH_KERNELS_CPU_OPERATORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef SAWTOOTH_KERNELS_CPU_OPERATORS_INL_H
@@ -17,14 +17,14 @@ HWY_BEFORE_NAMESPACE();
 namespace sawtooth::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A state of V: a vector of columns, or one column when D is the tag of a single lane.
+// A state of V: a vector of columns, or one column if D is the tag of a single lane.
 template <class V>
 struct State {
     V first, second;
 };
 
-// `lift` makes a state of a row's input, `join` combines two states (the earlier one on the left), `finish`
-// gives y. `advance` is `join` where only what `finish` needs of the result is wanted.
+// `lift` makes a state from an input row, `join` combines two states (the earlier one on the left), `finish`
+// gives y. `advance` is `join` that computes only the part that `finish` needs.
 struct OneInput {
     template <class V, class D>
     static State<V> lift(D d, const float* const* plane, int64_t at) {
@@ -75,8 +75,8 @@ struct Minimum : Whole<Minimum> {
     }
 };
 
-// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded apart: not every vector
-// target has them fused.
+// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded separately, as not every target
+// has a fused one.
 struct Linear {
     template <class V, class D>
     static State<V> lift(D d, const float* const* plane, int64_t at) {
@@ -85,8 +85,8 @@ struct Linear {
     template <class D, class V>
     static State<V> join(D d, State<V> left, State<V> right) {
         const V product = hn::Mul(left.first, right.first);
-        // A decay below the smallest normal number is 0: subnormal operands would slow down every further
-        // product.
+        // A decay below the smallest normal number becomes 0: subnormal operands would slow down every
+        // further product.
         const auto normal = hn::Ge(hn::Abs(product), hn::Set(d, 0x1p-126f));
         const auto kept = hn::IfThenElseZero(hn::Or(normal, hn::IsNaN(product)), product);
         return {kept, hn::Add(hn::Mul(right.first, left.second), right.second)};
@@ -101,7 +101,7 @@ struct Linear {
     }
 };
 
-// Two-sum (Knuth): s = fl(a + b) and what the rounding lost, exactly.
+// Two-sum (Knuth): s = fl(a + b) and its exact rounding error.
 struct CompensatedSum : Whole<CompensatedSum> {
     template <class D, class V>
     static State<V> join(D, State<V> left, State<V> right) {
@@ -110,7 +110,7 @@ struct CompensatedSum : Whole<CompensatedSum> {
         const V of_left = hn::Sub(sum, of_right);
         const V lost = hn::Add(hn::Sub(left.first, of_left), hn::Sub(right.first, of_right));
         const V error = hn::Add(hn::Add(left.second, right.second), lost);
-        // An infinite or NaN sum would leave a NaN as its error, and inf + NaN is no longer inf.
+        // An infinite sum has a NaN error, and inf + NaN would no longer be inf.
         return {sum, hn::IfThenElseZero(hn::IsFinite(sum), error)};
     }
     template <class V>

@@ -46,7 +46,7 @@ void combine_finished(const States& left, const States& right, float* out, int64
 
 void combine_rows(Operator op, const States& before, const States& states, float* out, int64_t rows,
                   int64_t columns) {
-    // Few columns are repeated, so that many rows are combined at once.
+    // If there are few columns they are repeated, so that many rows are combined at once.
     constexpr int64_t room = 256;
     float repeated[2][room];
     States left = before;

@@ -10,11 +10,10 @@ enum class Operator { sum, product, maximum, minimum, linear, compensated_sum };
 constexpr int planes_of(Operator op) {
     return op == Operator::linear || op == Operator::compensated_sum ? 2 : 1;
 }
-// Planes of the input: linear reads a and x, the others x alone (an x of compensated_sum is the state (x,
-// 0)).
+// Planes of the input: linear reads a and x, the others only x (an x of compensated_sum is the state (x, 0)).
 constexpr int input_planes_of(Operator op) { return op == Operator::linear ? 2 : 1; }
 
-// States side by side: one a column, or many rows of them.
+// States side by side: one per column, or many rows of them.
 struct States {
     float* plane[2] = {};
 
@@ -25,18 +24,17 @@ struct States {
 
 // out[i] = left[i] o right[i] on `count` states; out may be left or right.
 void combine(Operator op, States left, States right, States out, int64_t count);
-// out row r = before o states row r, finished, on [rows, columns] without gaps; out may be plane 0 of states.
+// out row r = before o states row r, finished, on contiguous [rows, columns]; out may be plane 0 of states.
 void combine_rows(Operator op, States before, States states, float* out, int64_t rows, int64_t columns);
-// Groups of `columns` states one after another: before[g] = carry, then carry = carry o totals[g]; before may
-// be totals.
+// Groups of `columns` states in a row: before[g] = carry, then carry = carry o totals[g]; before may be
+// totals.
 void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before);
-// out[i] = what y is of a state: s + e of compensated_sum, b of linear, else the state itself; out may be
-// plane 0.
+// out[i] = y of a state: s + e for compensated_sum, b for linear, otherwise the state; out may be plane 0.
 void finish(Operator op, States states, float* out, int64_t count);
 void copy_states(Operator op, States from, States to, int64_t count);
 void fill_identity(Operator op, States states, int64_t count);
 
-// The state that changes nothing: 0, 1, -inf, +inf, (1, 0), (0, 0).
+// The identity of the operator: 0, 1, -inf, +inf, (1, 0), (0, 0).
 float identity(Operator op, int plane);
 
 }  // namespace sawtooth::cpu

@@ -22,7 +22,7 @@ void pause() {
 #endif
 }
 
-// Moves the calling thread to another core, where it may run on one.
+// Moves the calling thread to another core, if it is allowed to run on one.
 void leave_core() {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -30,12 +30,12 @@ void leave_core() {
     CPU_CLR(static_cast<size_t>(sched_getcpu()), &others);
     if (CPU_COUNT(&others) == 0) return;
     sched_setaffinity(0, sizeof others, &others);
-    sched_setaffinity(0, sizeof allowed, &allowed);  // it stays where it is until the system moves it
+    sched_setaffinity(0, sizeof allowed, &allowed);  // it stays there until the system moves it
 }
 
-// Waits until `value` is no longer `old`: on the spot for longer than a sleeping core takes to wake, else two
-// threads that wait for each other would both sleep and wake in every dispatch; then asleep. At once asleep
-// where what is waited for needs this very core.
+// Waits until `value` is no longer `old`. Spins for longer than a sleeping core takes to wake, otherwise two
+// threads that wait for each other would both sleep and wake in every dispatch; then sleeps. Sleeps at once
+// if the awaited thread needs this core.
 template <class T, class Needed>
 T wait_while(const std::atomic<T>& value, T old, Needed&& core_is_needed) {
     constexpr auto on_the_spot = std::chrono::microseconds(300);
@@ -58,8 +58,8 @@ T wait_while(const std::atomic<T>& value, T old, Needed&& core_is_needed) {
 
 struct Pool::State {
     struct alignas(64) Worker {
-        std::atomic<uint64_t> go{0};  // the number of the dispatch to do
-        std::atomic<int> core{-1};    // where it was seen last
+        std::atomic<uint64_t> go{0};  // the number of the next dispatch
+        std::atomic<int> core{-1};    // where the worker was last seen
         double start_us = 0, end_us = 0;
         Tally tally;
     };
@@ -71,7 +71,7 @@ struct Pool::State {
     uint64_t dispatches = 0;
     std::stop_token stop;
 
-    // The present dispatch.
+    // The current dispatch.
     int64_t items = 0;
     int active = 0;
     Split split = Split::contiguous;
@@ -102,7 +102,7 @@ struct Pool::State {
     void serve(int index) {
         Worker& worker = workers[static_cast<size_t>(index)];
         uint64_t done = 0;
-        // Systems put a thread that is woken often on the core of the one that wakes it, for good.
+        // The system permanently places a thread on the core of the thread that wakes it often.
         constexpr auto between_moves = std::chrono::milliseconds(1);
         Clock::time_point moved{};
         while (true) {
@@ -118,7 +118,7 @@ struct Pool::State {
         }
     }
 
-    // Whether that worker was last seen on the core that asks.
+    // Whether the worker was last seen on the calling core.
     bool is_here(int index) const {
         return workers[static_cast<size_t>(index)].core.load(std::memory_order_relaxed) == sched_getcpu();
     }

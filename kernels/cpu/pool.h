@@ -12,21 +12,21 @@
 
 namespace sawtooth::cpu {
 
-// How items are dealt out. Both are static, so that what a worker does never depends on timing.
+// How items are dealt out. Both ways are static, so the work of a worker never depends on timing.
 enum class Split {
-    contiguous,  // worker w does one run of neighbouring items
-    cyclic,      // item i goes to worker i mod n: where items wait for earlier ones
+    contiguous,  // each worker gets one run of neighbouring items
+    cyclic,      // item i goes to worker i mod n: for items that wait for earlier ones
 };
 
-// One dispatch as it happened, in microseconds from Pool::start_recording.
+// The times of one dispatch, in microseconds since Pool::start_recording.
 struct DispatchRecord {
     double start_us = 0, end_us = 0;
     int64_t items = 0;
-    std::vector<BusySpan> busy;  // one a worker that had items
+    std::vector<BusySpan> busy;  // one per worker that had items
     Tally tally;
 };
 
-// What an item sees of the dispatch that it belongs to.
+// An item and its dispatch.
 struct Item {
     int64_t index = 0;
     int worker = 0;
@@ -34,26 +34,26 @@ struct Item {
     const std::stop_token& stop;
 };
 
-// Threads that run dispatches one after another; the thread that dispatches is worker 0. A launch on the CPU
-// is one dispatch, and every one is recorded.
+// Threads that run dispatches one after another; the dispatching thread is worker 0. A launch on the CPU is
+// one dispatch, and every dispatch is recorded.
 class Pool {
   public:
-    explicit Pool(int threads);  // 0: one a core
+    explicit Pool(int threads);  // 0: one per core
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
 
     int threads() const;
 
-    // Calls work(item) for 0 … items - 1 and returns when all are done, or when `stop` was requested: workers
-    // look at it before each item. Items must not throw.
+    // Calls work(item) for 0 … items - 1. Returns when all are done, or soon after `stop` is requested:
+    // workers check it before each item. Items must not throw.
     void dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work);
 
-    // The token that dispatches look at from now on.
+    // The stop token for all later dispatches.
     void set_stop(std::stop_token stop);
     bool stopped() const;
 
-    void start_recording();                              // forgets earlier records; time 0 is now
+    void start_recording();                              // drops earlier records; time 0 is now
     const std::vector<DispatchRecord>& records() const;  // the first most_kept_launches
     double end_us() const;                               // of the last dispatch since start_recording
 

@@ -1,5 +1,5 @@
-// Products of matrices in vectors: a few rows of the target by 16 columns stay in registers while `inner`
-// runs.
+// Matrix products in vectors: a few rows of the target by 16 columns stay in registers while the loop runs
+// over `inner`.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/products.cpp"
@@ -21,7 +21,8 @@ constexpr int step = static_cast<int>(hn::MaxLanes(Tag()));
 constexpr int parts = static_cast<int>(lanes) / step;  // vectors of a block
 constexpr int most_rows = 8 / parts > 0 ? 8 / parts : 1;
 
-// `height` rows of the target from `row` on, one block. Without `is_lower` all rows have the same limit.
+// Computes `height` rows of one block of the target from `row` on. Without `is_lower` all rows have one
+// limit.
 template <int height, bool is_lower>
 HWY_INLINE void multiply_tile(const Product& product, int64_t row, int64_t block, int64_t limit) {
     V sums[height][parts];

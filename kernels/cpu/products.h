@@ -6,21 +6,21 @@
 
 namespace sawtooth::cpu {
 
-// Rows of a matrix that lie side by side. A matrix that vectors are multiplied with is kept transposed, in
-// strips of 16 rows: strip s holds rows 16 s … 16 s + 15 as [columns, 16], so that vectors run over rows and
-// none ever looks at its neighbour.
+// Number of matrix rows side by side. A matrix that is multiplied with vectors is stored transposed, in
+// strips of 16 rows: strip s holds rows 16 s … 16 s + 15 as [columns, 16]. A vector then runs over rows and
+// its lanes never mix.
 constexpr int64_t lanes = 16;
 constexpr int64_t strips_of(int64_t rows) { return ceil_divide(rows, lanes); }
 constexpr int64_t padded(int64_t count) { return strips_of(count) * lanes; }
 
-// The factor whose numbers are spread over vectors: element (r, c) is values[r * row + c * column].
+// The factor whose numbers are broadcast to vectors: element (r, c) is values[r * row + c * column].
 struct Left {
     const float* values = nullptr;
     int64_t row = 0, column = 1;
 };
 
-// The factor that is read in vectors: element (r, 16 b + lane) is values[b * block + r * row + lane]. Blocks
-// of a strip follow each other at its size; those of a plain matrix at 16.
+// The factor that is loaded in vectors: element (r, 16 b + lane) is values[b * block + r * row + lane].
+// `block` is the size of a strip, or 16 for a plain matrix.
 struct Right {
     const float* values = nullptr;
     int64_t row = lanes, block = lanes;
@@ -33,8 +33,8 @@ struct Target {
 
 enum class Into { set, add, subtract };
 
-// target [rows, 16 blocks] = left [rows, inner] * right [inner, 16 blocks], or added to it, or taken from it.
-// Every sum runs over `inner` in order, whatever the shape.
+// target [rows, 16 blocks] = left [rows, inner] * right [inner, 16 blocks]; or target += or -= the product.
+// Every sum runs over `inner` in order, for any shape.
 struct Product {
     Left left;
     Right right;
@@ -45,8 +45,8 @@ struct Product {
 
 void multiply(const Product& product);
 
-// The same where left is lower triangular: row r takes the first min(inner, first + r) alone and never
-// looks at what stands behind them.
+// The same for a lower triangular left factor: row r uses only the first min(inner, first + r) numbers and
+// never reads the others.
 void multiply_lower(const Product& product, int64_t first);
 
 }  // namespace sawtooth::cpu

@@ -1,5 +1,5 @@
-// Rows in vectors. Where a row has many columns a lane is a column, and no lane looks at its neighbour. A
-// single column fills vectors with its rows and is scanned inside them.
+// Rows in vectors. With many columns a lane is a column, and lanes never mix. A single column fills vectors
+// with its rows and is scanned inside them.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/row_scan.cpp"
@@ -15,7 +15,7 @@ namespace sawtooth::cpu::HWY_NAMESPACE {
 
 enum class Mode { fold, scan, scan_and_fold, scan_states };
 
-// `width` vectors of columns, side by side from column c on, with their states in registers.
+// Processes `width` vectors of columns, from column c on, with their states in registers.
 template <class Op, Mode mode, int planes, int width, class D>
 HWY_INLINE void walk_columns(D d, const Walk& walk, int64_t c) {
     using V = hn::Vec<D>;
@@ -54,7 +54,7 @@ void walk_tile(const Walk& walk) {
     const hn::CappedTag<float, 1> one;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     int64_t c = 0;
-    // Vectors side by side, as many as leave their states in registers.
+    // As many vectors side by side as have their states in registers.
     constexpr int width = planes == 2 && mode == Mode::scan_and_fold ? 2 : 4;
     for (; c + width * lanes <= columns; c += width * lanes)
         walk_columns<Op, mode, planes, width>(d, walk, c);
@@ -65,7 +65,7 @@ void walk_tile(const Walk& walk) {
     if (walk.stream) hwy::FlushStream();
 }
 
-// The order of a vector's lanes as rows: up, or down where a column runs backwards in memory.
+// The order of a vector's lanes as rows: up, or down if the column runs backwards in memory.
 template <class D>
 class Lanes {
   public:
@@ -85,7 +85,7 @@ class Lanes {
         last_ = of_row(count - 1);
     }
 
-    // Where the vector of rows `row`, row + 1, … begins, relative to row 0.
+    // Start of the vector of rows `row`, row + 1, …, relative to row 0.
     int64_t begin(int64_t row) const { return backwards_ ? 1 - row - count : row; }
 
     using Index = decltype(hn::IndicesFromVec(D(), hn::Iota(hn::RebindToSigned<D>(), 0)));
@@ -95,8 +95,8 @@ class Lanes {
             D(), hn::Set(Words(), static_cast<int32_t>(begin(0) < 0 ? count - 1 - row : row)));
     }
 
-    // Every row gets the states of the vector's rows up to it, combined: with the row 1 before it, then 2, 4,
-    // … before it, where there is one (Hillis, Steele 1986).
+    // Gives every row the combined states of the rows up to it in the vector: joins each row with the row 1
+    // before it, then 2, 4, … before it, if there is one (Hillis, Steele 1986).
     template <class Op, int planes>
     HWY_INLINE State<V> scan(State<V> state) const {
         const D d;
@@ -109,7 +109,7 @@ class Lanes {
         return state;
     }
 
-    // The state of one row in every lane.
+    // Broadcasts the state of one row to every lane.
     template <int planes>
     static HWY_INLINE State<V> pick(State<V> state, Index index) {
         return {hn::TableLookupLanes(state.first, index),
@@ -122,12 +122,12 @@ class Lanes {
 
     bool backwards_;
     Index before_[steps], last_;  // lanes of the rows 1, 2, 4, … before; lane of the last row
-    hn::Mask<D> alone_[steps];    // rows that have none so far before them
+    hn::Mask<D> alone_[steps];    // rows without a row that far before
 };
 
-// Rows of one column in `width` vectors; carry and total lie in every lane. Each vector is scanned for
-// itself, then joined to the vectors before it in the block, then to the carry: from block to block one join
-// is waited for.
+// Processes rows of one column in `width` vectors; carry and total are equal in every lane. Each vector is
+// scanned by itself, then joined to the vectors before it in the block, then to the carry, so that blocks
+// depend on each other by a single join.
 template <class Op, Mode mode, int planes, int width, class D, class V>
 HWY_INLINE void walk_block(const Lanes<D>& lanes, const Walk& walk, int64_t row,
                            typename Lanes<D>::Index last, State<V>& carry, State<V>& total) {
@@ -154,15 +154,14 @@ HWY_INLINE void walk_block(const Lanes<D>& lanes, const Walk& walk, int64_t row,
     if constexpr (mode == Mode::fold || mode == Mode::scan_and_fold) total = Op::join(d, total, sum);
 }
 
-// The last rows, fewer than a vector has, by way of local vectors. What lies past them reaches no row before
-// it.
+// The last rows, fewer than a vector holds, through local vectors. Values past them reach no earlier row.
 template <class Op, Mode mode, int planes, class D, class V>
 void walk_last_rows(const Lanes<D>& lanes, const Walk& walk, int64_t row, State<V>& carry, State<V>& total) {
     const int64_t stride = walk.in.stride, count = walk.rows - row;
     const auto copy = [&](const float* from, float* to) {
         for (int64_t k = 0; k < count; ++k) to[k * stride] = from[k * stride];
     };
-    const int64_t base = -lanes.begin(0);  // of their first row in the local vectors
+    const int64_t base = -lanes.begin(0);  // of the first row in the local vectors
     float in[2][Lanes<D>::count] = {}, out[2][Lanes<D>::count];
     Walk tail = walk;
     tail.stream = false;
@@ -179,7 +178,7 @@ void walk_last_rows(const Lanes<D>& lanes, const Walk& walk, int64_t row, State<
             copy(tail.states_out.plane[p], walk.states_out.plane[p] + row * stride);
 }
 
-// One column whose rows are neighbours in memory.
+// One column whose rows are contiguous in memory.
 template <class Op, Mode mode, int planes>
 void walk_line(const Walk& given) {
     const Walk walk = given;  // a copy: stores of floats cannot change it
@@ -238,7 +237,7 @@ HWY_EXPORT(scan_states);
 HWY_EXPORT(chain_rows);
 HWY_EXPORT(vector_bytes);
 
-// Whether every vector of rows that begin at `plane` is aligned; those of a backward column end there.
+// Whether all vectors of rows from `plane` on are aligned; the vectors of a backward column end there.
 bool is_aligned(const float* plane, int64_t stride, int64_t bytes) {
     if (!plane) return true;
     const auto begin = reinterpret_cast<intptr_t>(stride == -1 ? plane + 1 : plane);

@@ -2,7 +2,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/vectors.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-// The math functions want a target to be set.
+// The math functions need a target to be set.
 #include <hwy/contrib/math/math-inl.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ void subtract_rows(float* to, const float* rows, int64_t stride, int64_t count) 
     }
 }
 
-// exp of what is at most 0; below -87 its f32 is as good as 0.
+// exp(x) for x <= 0; below -87 the f32 result is practically 0.
 HWY_INLINE V falling_exp(V x) { return hn::Exp(tag, hn::Max(x, hn::Set(tag, -87.0f))); }
 
 HWY_INLINE V logistic(V x) {

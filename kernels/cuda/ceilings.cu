@@ -1,16 +1,16 @@
-// Kernels that do one thing as fast as the chip can: what a GPU's limits are measured with (profiling), not
-// part of any family. Results are stored only where a value comes up that never does, so that the compiler
-// keeps the work and memory sees none of it.
+// Kernels that do one thing as fast as the chip can, to measure the limits of a GPU (profiling). Not part of
+// any family. Results are stored only for a value that never occurs, so that the compiler keeps the work but
+// nothing is written to memory.
 //
-//   empty, empty_programmatic     nothing: what a launch costs
+//   empty, empty_programmatic     nothing: the cost of a launch
 //   triad                         to[i] = left[i] + 3 right[i]: two read, one written
-//   multiply_add                  f32 fma in registers; every thread does 256 operations a step
+//   multiply_add                  f32 fma in registers; 256 operations per thread and step
 //   products                      bf16 products with f32 sums on the tensor cores, see below
 #include "kernels/cuda/device/types.cuh"
 
 extern "C" __global__ void empty() {}
 
-// Lets the next launch begin before this one has ended, where the chip can (sm_90 and later).
+// Lets the next launch start before this one ends, if the chip supports it (sm_90 and later).
 extern "C" __global__ void empty_programmatic() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 extern "C" __global__ void __launch_bounds__(256) multiply_add(float* never, int steps) {
-    constexpr int chains = 8;  // independent, so that one need not wait for another
+    constexpr int chains = 8;  // independent, so that none waits for another
     constexpr int unrolled = 16;
     float x[chains];
     for (int c = 0; c < chains; ++c) x[c] = threadIdx.x + c;
@@ -41,8 +41,8 @@ extern "C" __global__ void __launch_bounds__(256) multiply_add(float* never, int
     if (sum == -1.0f) *never = sum;  // x stays positive
 }
 
-// Two bf16 of either sign from 0.5 to 1 with mixed bits: zeros would need less power, and so run faster than
-// any real product.
+// Two bf16 of either sign from 0.5 to 1 with mixed bits: zeros would need less power and run faster than any
+// real product.
 __device__ uint32_t two_values(uint32_t seed) {
     uint32_t bits = seed * 2654435761u;
     bits ^= bits >> 15;
@@ -52,16 +52,16 @@ __device__ uint32_t two_values(uint32_t seed) {
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// Hopper: two warpgroups a block, each [64, 16] x [16, 256] products from shared memory (wgmma), 16 a step. A
-// tile is stored as "core matrices" of 8 rows of 16 bytes, neighbours along K first: no swizzle, no bank
-// conflicts.
+// Hopper: two warpgroups per block, each with [64, 16] x [16, 256] products from shared memory (wgmma), 16
+// per step. A tile is stored as "core matrices" of 8 rows of 16 bytes, neighbours along K first: no swizzle,
+// no bank conflicts.
 constexpr int warpgroups = 2;
-constexpr int slices = 2;  // along K, used in turn
+constexpr int slices = 2;  // along K, used alternately
 constexpr int products_a_step = 16;
 constexpr int words_of_a = 64 * 16 / 2, words_of_b = 256 * 16 / 2;
 
-// What wgmma wants to know of a tile: its address, the distance of core matrices along K and along the rows,
-// all in units of 16 bytes.
+// The wgmma descriptor of a tile: its address, and the distance of core matrices along K and along the rows,
+// in units of 16 bytes.
 __device__ uint64_t descriptor(const uint32_t* tile) {
     const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(tile));
     constexpr uint64_t along_k = 128 >> 4, along_rows = 256 >> 4;
@@ -73,7 +73,7 @@ __device__ uint64_t descriptor(const uint32_t* tile) {
     SUM_1(i), SUM_1(i + 1), SUM_1(i + 2), SUM_1(i + 3), SUM_1(i + 4), SUM_1(i + 5), SUM_1(i + 6), SUM_1(i + 7)
 #define SUM_32(i) SUM_8(i), SUM_8(i + 8), SUM_8(i + 16), SUM_8(i + 24)
 
-// sums += A B; 128 of the 64 x 256 sums are this thread's.
+// sums += A B; each thread owns 128 of the 64 x 256 sums.
 __device__ void multiply(float (&sums)[128], uint64_t a, uint64_t b) {
     asm volatile(
         "{ .reg .pred p; setp.ne.b32 p, 1, 0;"
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(128 * warpgroups) products(float* n
     for (int i = threadIdx.x; i < warpgroups * slices * words_of_a; i += blockDim.x)
         (&a[0][0][0])[i] = two_values(i);
     for (int i = threadIdx.x; i < slices * words_of_b; i += blockDim.x) (&b[0][0])[i] = two_values(~i);
-    // The tensor cores read shared memory by another way than the stores above took.
+    // Tensor cores read shared memory through another proxy than the stores above.
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
 
@@ -116,9 +116,9 @@ extern "C" __global__ void __launch_bounds__(128 * warpgroups) products(float* n
 }
 
 #else
-// Elsewhere: 8 warps a block, each with 8 sums of [16, 16] x [16, 8] products from registers (mma.sync), 8 x
-// 8 of them a step. That reaches the peak of sm_80 to sm_89 and of sm_120; the tensor cores of sm_100 can do
-// more, in ways of their own.
+// Other chips: 8 warps per block, each with 8 sums of [16, 16] x [16, 8] products from registers (mma.sync),
+// 8 x 8 of them per step. This reaches the peak of sm_80 to sm_89 and of sm_120; the tensor cores of sm_100
+// can do more with instructions of their own.
 extern "C" __global__ void __launch_bounds__(256) products(float* never, int steps) {
     constexpr int tiles = 8, unrolled = 8;
     uint32_t a[4], b[2];

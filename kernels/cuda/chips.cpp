@@ -5,13 +5,13 @@ namespace {
 
 constexpr int64_t kibibyte = 1 << 10, mebibyte = 1 << 20, gibibyte = 1 << 30;
 
-// What a compute capability fixes: CUDA C++ Programming Guide, "Compute Capabilities", the tables "Technical
+// Limits fixed by a compute capability: CUDA C++ Programming Guide, "Compute Capabilities", tables "Technical
 // Specifications" and "Memory Information per Compute Capability". A thread block can have 1 KiB less shared
-// memory than a multiprocessor holds, as the system keeps that much a block. 64 Ki registers a multiprocessor
-// in all of them.
+// memory than an SM holds, as the system reserves that much per block. All of them have 64 Ki registers per
+// SM.
 struct Capability {
     int number;
-    int threads, blocks;  // resident on a multiprocessor
+    int threads, blocks;  // resident per SM
     int64_t shared_kibibytes;
 };
 constexpr Capability sm_80{80, 2048, 32, 164};
@@ -39,7 +39,7 @@ Chip chip(std::string architecture, const Capability& limits, std::string name, 
     return chip;
 }
 
-// "sm_90" of "sm_90a": a letter names features, not another chip.
+// "sm_90" from "sm_90a": a letter stands for features, not for another chip.
 std::string_view without_letter(std::string_view architecture) {
     while (!architecture.empty() && (architecture.back() < '0' || architecture.back() > '9'))
         architecture.remove_suffix(1);
@@ -49,8 +49,8 @@ std::string_view without_letter(std::string_view architecture) {
 }  // namespace
 
 const std::vector<Chip>& known_chips() {
-    // Multiprocessors, L2 and memory of one product each, from the maker's architecture white paper or data
-    // sheet that is named beside it.
+    // SMs, L2 and memory of one product each, from the vendor's architecture white paper or data sheet, named
+    // beside it.
     static const std::vector<Chip> chips = {
         // NVIDIA A100 Tensor Core GPU Architecture
         chip("sm_80", sm_80, "NVIDIA A100-SXM4-80GB", 108, 40 * mebibyte, 80 * gibibyte),
@@ -60,7 +60,7 @@ const std::vector<Chip>& known_chips() {
         chip("sm_89", sm_89, "NVIDIA GeForce RTX 4090", 128, 72 * mebibyte, 24 * gibibyte),
         // NVIDIA H100 Tensor Core GPU Architecture
         chip("sm_90a", sm_90, "NVIDIA H100 80GB HBM3", 132, 50 * mebibyte, 80 * gibibyte),
-        // NVIDIA DGX B200 data sheet (memory); multiprocessors and L2 as the driver reports them
+        // NVIDIA DGX B200 data sheet (memory); SMs and L2 as the driver reports them
         chip("sm_100", sm_100, "NVIDIA B200", 148, 126 * mebibyte, 180 * gibibyte),
         // NVIDIA RTX Blackwell GPU Architecture
         chip("sm_120", sm_120, "NVIDIA GeForce RTX 5090", 170, 96 * mebibyte, 32 * gibibyte),

@@ -8,11 +8,12 @@
 
 namespace sawtooth::cuda {
 
-// One chip of every architecture that kernels are compiled for, with the limits of its multiprocessors:
-// sm_80, 86, 89, 90a, 100, 120.
+// One chip of every architecture that kernels are compiled for, with the limits of its SMs: sm_80, 86, 89,
+// 90a, 100, 120.
 const std::vector<Chip>& known_chips();
 
-// By architecture, with or without the letter ("sm_90", "sm_90a"). Usage: names those that are known.
+// The chip of an architecture, with or without the letter ("sm_90", "sm_90a"). Usage error: lists the known
+// ones.
 Outcome<Chip> chip_of(std::string_view architecture);
 
 }  // namespace sawtooth::cuda

@@ -8,11 +8,11 @@
 
 namespace sawtooth::cuda {
 
-// What NVRTC and its assembler say of one file under --ptxas-options=-v.
+// The output of NVRTC and its assembler for one file with --ptxas-options=-v.
 struct CompileLog {
-    std::map<std::string, Resources> kernels;  // by entry; a spill counts what is stored and what is loaded
-    std::string warnings;     // a line each: warnings and the assembler's notes on performance
-    std::string first_error;  // "" where there is none; begins with a file's name
+    std::map<std::string, Resources> kernels;  // by entry; spills count stores and loads
+    std::string warnings;     // one per line: warnings and performance notes of the assembler
+    std::string first_error;  // "" if there is none; begins with a file name
 };
 CompileLog read_compile_log(std::string_view log, const std::string& file);
 

@@ -13,14 +13,13 @@ std::vector<std::string> options_for(const Source& source, const std::string& ar
                                      const NvrtcVersion& version) {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                         "--ptxas-options=-v"};
-    // Beside a driver NVRTC keeps what it compiled in a cache of its own, and the log of what it finds there
-    // is empty.
+    // With a driver, NVRTC keeps compiled kernels in a cache of its own and returns an empty log for a hit.
     if (version.major > 12 || (version.major == 12 && version.minor >= 9)) options.push_back("--no-cache");
     for (const auto& [name, value] : source.defines) options.push_back("-D" + name + "=" + value);
     return options;
 }
 
-// Changed when files of the cache hold something else than before.
+// Change this when the content of cache files changes.
 constexpr const char* cache_format = "sawtooth cubin 1";
 
 std::string key_of(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
@@ -43,7 +42,7 @@ Outcome<Compiled> compile_texts(const std::vector<SourceText>& texts, const std:
     if (!translation) return translation.error();
     CompileLog log = read_compile_log(translation->log, texts[0].name);
     if (translation->cubin.empty())
-        return Error::failure(log.first_error.empty() ? texts[0].name + ": NVRTC refused it without a reason"
+        return Error::failure(log.first_error.empty() ? texts[0].name + ": NVRTC failed without a message"
                                                       : log.first_error);
     return Compiled{std::move(key), std::move(translation->cubin), std::move(log.kernels),
                     std::move(log.warnings)};
@@ -68,7 +67,7 @@ Outcome<Compiled> Compiler::compile(const Source& source, const std::string& arc
     if (!kept) {
         if (!nvrtc_knows(architecture))
             return Error::failure("NVRTC " + version->text() + " does not compile for " + architecture +
-                                  "; set CUDA_HOME to a CUDA Toolkit that does");
+                                  "; set CUDA_HOME to a newer CUDA Toolkit");
         if (compiling) compiling(source.file);
         auto made = compile_texts(*texts, options, key);
         if (!made) return made.error();

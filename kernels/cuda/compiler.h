@@ -28,7 +28,7 @@ struct Define {
 };
 using Defines = std::vector<Define>;
 
-// A .cu file and the macros that it is compiled with: tile sizes are compile-time constants.
+// A .cu file and its macros: tile sizes are compile-time constants.
 struct Source {
     std::string file;  // "kernels/scan/lookback.cu"
     Defines defines;
@@ -37,27 +37,27 @@ struct Source {
 };
 
 struct Compiled {
-    std::string key;  // tells apart all that can change the cubin
+    std::string key;  // differs if anything differs that can change the cubin
     std::string cubin;
     std::map<std::string, Resources> kernels;  // by entry name; shared memory is the static part
-    std::string log;                           // warnings of the compiler, "" where there are none
+    std::string log;                           // warnings of the compiler, "" if there are none
 };
 
 struct CompilerOptions {
-    std::string cache_directory;    // cubins are kept in its folder "cubin", at most 1 GiB, oldest removed
-    std::string kernels_directory;  // holds "kernels/…" to be read instead of the embedded text; "": embedded
+    std::string cache_directory;    // cubins go to its folder "cubin", at most 1 GiB, oldest removed
+    std::string kernels_directory;  // holds "kernels/…" to read instead of the embedded text; "": embedded
 };
 
-// Compiles with NVRTC, which is opened at the first call and needs neither a GPU nor a driver. A cubin is
-// kept by the text of the source and everything included, the macros, the architecture and NVRTC's version;
-// two processes may share the folder. Not to be used by two threads at once.
+// Compiles with NVRTC, which is opened at the first call and needs neither a GPU nor a driver. Cubins are
+// cached by the text of the source and its includes, the macros, the architecture and NVRTC's version;
+// processes may share the folder. Not thread-safe.
 class Compiler {
   public:
     explicit Compiler(CompilerOptions options);
 
-    // `compiling` (may be empty) is called with the file's name where it is not known yet. Failure: NVRTC is
-    // missing (what to do about it) or does not know the architecture, the file is not there, or it does not
-    // compile (file, line and the first error, in one line).
+    // Calls `compiling` (may be empty) with the file name if the source is not cached. Failure: NVRTC is
+    // missing (with a remedy) or does not know the architecture, the file does not exist, or it does not
+    // compile (file, line and first error, in one line).
     Outcome<Compiled> compile(const Source& source, const std::string& architecture,
                               const std::function<void(const std::string& file)>& compiling = {});
 
@@ -65,12 +65,12 @@ class Compiler {
 
   private:
     CompilerOptions options_;
-    std::map<std::string, Compiled> compiled_;  // in this process, by key
+    std::map<std::string, Compiled> compiled_;  // of this process, by key
 };
 
-// "13.0", or why NVRTC cannot be used.
+// "13.0", or why NVRTC is not available.
 Outcome<std::string> compiler_version();
-// Whether this NVRTC compiles for that architecture: an older one does not know newer chips.
+// Whether this NVRTC compiles for the architecture: an old NVRTC does not know newer chips.
 bool compiler_knows(std::string_view architecture);
 
 }  // namespace sawtooth::cuda

@@ -16,8 +16,8 @@ Outcome<std::shared_ptr<const Context>> Context::of(int index) {
     if (index < 0 || index >= count)
         return Error::usage(Refusal{"device", std::to_string(index),
                                     count == 0   ? "the CUDA driver finds no GPU"
-                                    : count == 1 ? "there is one GPU, number 0"
-                                                 : "GPUs are numbered 0 to " + std::to_string(count - 1)});
+                                    : count == 1 ? "must be 0, the only GPU"
+                                                 : "must be 0 to " + std::to_string(count - 1)});
     CUdevice device = 0;
     if (const CUresult result = (*calls)->cuDeviceGet(&device, index); result != CUDA_SUCCESS)
         return driver_error("cuDeviceGet", result);
@@ -54,7 +54,7 @@ Outcome<Module> load_module(const SharedContext& context, const std::string& cub
     context->calls().cuDriverGetVersion(&version);
     const auto nvrtc = nvrtc_version();
     if (nvrtc && nvrtc->major > version / 1000)
-        error.text += "; NVRTC " + nvrtc->text() + " compiled it, which is newer than the driver (CUDA " +
+        error.text += "; NVRTC " + nvrtc->text() + " compiled it and is newer than the driver (CUDA " +
                       version_text(version) + "): update the driver, or set CUDA_HOME to a toolkit of CUDA " +
                       std::to_string(version / 1000);
     return error;
@@ -63,7 +63,7 @@ Outcome<Module> load_module(const SharedContext& context, const std::string& cub
 Outcome<std::shared_ptr<void>> allocate(const SharedContext& context, int64_t bytes) {
     context->make_current();
     CUdeviceptr address = 0;
-    // An array may be empty, which the driver refuses.
+    // Arrays may be empty, but the driver refuses size 0.
     const CUresult result =
         context->calls().cuMemAlloc(&address, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
     if (result == CUDA_SUCCESS)
@@ -74,7 +74,7 @@ Outcome<std::shared_ptr<void>> allocate(const SharedContext& context, int64_t by
     Error error = driver_error("cuMemAlloc", result);
     size_t free = 0, total = 0;
     if (result == CUDA_ERROR_OUT_OF_MEMORY && context->calls().cuMemGetInfo(&free, &total) == CUDA_SUCCESS)
-        error.text += "; " + short_bytes(static_cast<double>(bytes)) + " wanted, " +
+        error.text += "; " + short_bytes(static_cast<double>(bytes)) + " requested, " +
                       short_bytes(static_cast<double>(free)) + " free";
     return error;
 }

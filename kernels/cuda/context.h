@@ -7,8 +7,8 @@
 
 namespace sawtooth::cuda {
 
-// The primary context of a GPU, given back with its last owner. Every handle below owns a share of it, as
-// freeing anything needs it.
+// The primary context of a GPU, released with its last owner. Every handle below shares ownership, because
+// freeing needs the context.
 class Context {
   public:
     static Outcome<std::shared_ptr<const Context>> of(int index);
@@ -35,15 +35,15 @@ struct Release {
     CUresult (*release)(Handle*) = nullptr;
     void operator()(Handle* handle) const {
         context->make_current();
-        release(handle);  // after a fatal error all calls fail, and there is nothing left to free
+        release(handle);  // after a fatal error all calls fail: nothing is left to free
     }
 };
 using Stream = std::unique_ptr<CUstream_st, Release<CUstream_st>>;
 using Module = std::unique_ptr<CUmod_st, Release<CUmod_st>>;
 
-Outcome<Stream> make_stream(const SharedContext& context);  // does not wait for the default stream
+Outcome<Stream> make_stream(const SharedContext& context);  // does not synchronise with the default stream
 Outcome<Module> load_module(const SharedContext& context, const std::string& cubin);
-// Device memory that is freed with the last copy.
+// Device memory, freed with the last copy of the pointer.
 Outcome<std::shared_ptr<void>> allocate(const SharedContext& context, int64_t bytes);
 
 }  // namespace sawtooth::cuda

@@ -1,8 +1,8 @@
-// to[i] = from[i], i = 0 … count - 1, between f32 and the 16 bits of f16 or bf16: inputs are narrowed when a
-// plan is made, outputs widened when they are handed over. Never part of what is timed.
+// to[i] = from[i], i = 0 … count - 1, between f32 and the 16 bits of f16 or bf16: narrows inputs when a plan
+// is built, widens outputs when they are read. Never timed.
 //
-// Each thread takes every (threads of the grid)th element, so that neighbouring threads touch neighbouring
-// ones.
+// Each thread takes every (threads of the grid)th element, so that neighbouring threads access neighbouring
+// elements.
 #include "kernels/cuda/device/half.cuh"
 
 using namespace sawtooth::device;

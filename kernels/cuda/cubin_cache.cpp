@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file is a fingerprint of the rest, then the key, the kernels, the warnings and the cubin: numbers and
-// names as words, texts with their size before them.
+// A file has a fingerprint of the rest, then the key, the kernels, the warnings and the cubin. Numbers and
+// names are words; texts are preceded by their size.
 std::string fingerprint_of(const std::string& content) {
     Fingerprint fingerprint;
     fingerprint.add(content);
@@ -35,7 +35,7 @@ std::string content_of(const std::string& key, const Compiled& compiled) {
     return content.str();
 }
 
-// The fingerprint was right, so that sizes and counts are those that were written.
+// The fingerprint was right, so sizes and counts are as written.
 Compiled compiled_from(const std::string& content) {
     Compiled compiled;
     std::istringstream words(content);
@@ -81,7 +81,7 @@ std::optional<Compiled> CubinCache::find(const std::string& key) const {
     if (fingerprint_of(content) != all.substr(0, digits)) return {};
     Compiled compiled = compiled_from(content);
     if (compiled.key != key) return {};
-    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used now
+    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // marks the file as just used
     return compiled;
 }
 
@@ -111,7 +111,7 @@ void CubinCache::make_room() const {
     int64_t total = 0;
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
-        // Another process may remove it meanwhile.
+        // Another process may have removed it.
         std::error_code gone;
         const File file{entry.path(), static_cast<int64_t>(entry.file_size(gone)),
                         entry.last_write_time(gone)};

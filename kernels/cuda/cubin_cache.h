@@ -8,9 +8,9 @@
 
 namespace sawtooth::cuda {
 
-// Compiled kernels as files of one folder, at most `limit_bytes` in all: the one used longest ago goes first.
-// A file is written under another name and renamed, so that two processes may share the folder; one that was
-// damaged is not taken. Whatever fails here only costs a compilation.
+// Compiled kernels as files of one folder, at most `limit_bytes` in total; the least recently used file goes
+// first. A file is written under a temporary name and renamed, so processes may share the folder; a damaged
+// file is ignored. Any failure here only costs a compilation.
 class CubinCache {
   public:
     explicit CubinCache(std::string directory, int64_t limit_bytes = int64_t{1} << 30);
@@ -21,7 +21,7 @@ class CubinCache {
   private:
     void make_room() const;
 
-    std::string directory_;  // "" keeps nothing
+    std::string directory_;  // "" disables the cache
     int64_t limit_bytes_;
 };
 

@@ -11,9 +11,9 @@ struct Device::State {
     Chip chip;
     Compiler compiler;
     std::function<void(const std::string&)> compiling;
-    SharedContext context;  // null in theory
+    SharedContext context;  // null for a theoretical device
     Stream stream;
-    std::map<std::string, Module> modules;  // by the key of what was compiled
+    std::map<std::string, Module> modules;  // by the key of the source
     std::string warnings;
 
     const DriverCalls& calls() const {
@@ -45,7 +45,7 @@ Outcome<std::unique_ptr<Device>> Device::open(int index, CompilerOptions options
     if (chip.compute_capability < 80)
         return Error::failure(
             chip.name + " is " + chip.architecture +
-            ": the kernels need a GPU of compute capability 8.0 (Ampere) or newer, or run on "
+            ": the kernels need compute capability 8.0 (Ampere) or newer; use a newer GPU or "
             "the CPU");
     return std::unique_ptr<Device>(new Device(std::make_unique<State>(
         State{chip, Compiler(std::move(options)), {}, *context, std::move(*stream), {}, {}})));
@@ -92,8 +92,7 @@ Outcome<Kernel> Device::kernel(const Source& source, const std::string& entry) {
     if (auto error = error_of("cuModuleGetFunction", state_->calls().cuModuleGetFunction(
                                                          &kernel.function, module.get(), entry.c_str())))
         return *error;
-    // Beyond 48 KiB a kernel must opt in to dynamic shared memory. That costs nothing until a launch asks for
-    // it.
+    // Beyond 48 KiB a kernel must opt in to dynamic shared memory. That costs nothing until a launch uses it.
     const int64_t most = chip().shared_bytes_per_block - kernel.resources.shared_bytes;
     if (auto error = error_of(
             "cuFuncSetAttribute",
@@ -104,7 +103,7 @@ Outcome<Kernel> Device::kernel(const Source& source, const std::string& entry) {
 }
 
 Outcome<Memory> Device::allocate(int64_t bytes) {
-    if (!present()) return Error::failure(chip().name + " is not here: nothing can be allocated on it");
+    if (!present()) return Error::failure(chip().name + " is not present: cannot allocate memory on it");
     return cuda::allocate(state_->context, bytes);
 }
 

@@ -16,18 +16,18 @@ struct CUfunc_st;
 
 namespace sawtooth::cuda {
 
-// A compiled kernel; loaded where a GPU is.
+// A compiled kernel; loaded if there is a GPU.
 struct Kernel {
     std::string entry;
     Resources resources;
     CUfunc_st* function = nullptr;  // null without a GPU
 };
 
-// Device memory that is freed with the last copy of this.
+// Device memory, freed with the last copy of the pointer.
 using Memory = std::shared_ptr<void>;
 
-// One GPU with its primary context, or only the theory of a chip: then kernels compile, and nothing runs.
-// Not to be used by two threads at once.
+// One GPU with its primary context, or a theoretical device: a chip for which kernels compile but do not run.
+// Not thread-safe.
 class Device {
   public:
     static Outcome<std::unique_ptr<Device>> open(int index, CompilerOptions options);
@@ -37,24 +37,24 @@ class Device {
     Device& operator=(const Device&) = delete;
 
     const Chip& chip() const;
-    bool present() const;  // false: theory
-    // Where launches go; null in theory. The context becomes the calling thread's, as launches need it.
+    bool present() const;  // false: theoretical device
+    // The stream for launches; null for a theoretical device. Makes the context current, as launches need.
     CUstream_st* stream() const;
 
-    // The entry of a .cu file; compiled once a source and kept loaded. `compiling` (may be empty) is called
-    // before NVRTC is, with the file's name.
+    // The entry of a .cu file, compiled once per source and kept loaded. Calls `compiling` (may be empty)
+    // with the file name before NVRTC runs.
     Outcome<Kernel> kernel(const Source& source, const std::string& entry);
     void on_compiling(std::function<void(const std::string& file)> compiling);
-    // What the compiler warned of in all kernels so far, a line each; "": nothing.
+    // Compiler warnings of all kernels so far, one per line; "" if there are none.
     const std::string& warnings() const;
 
-    // The rest needs a GPU.
-    Outcome<Memory> allocate(int64_t bytes);  // out of memory: a failure with both figures
+    // Everything below needs a GPU.
+    Outcome<Memory> allocate(int64_t bytes);  // out of memory: the error has both sizes
     std::optional<Error> upload(void* to, const void* from, int64_t bytes);
     std::optional<Error> download(void* to, const void* from, int64_t bytes);
     std::optional<Error> fill_zero(void* at, int64_t bytes);  // on the stream
-    std::optional<Error> wait();                              // for all that the stream was given
-    int64_t free_bytes() const;                               // in theory, all that the chip has
+    std::optional<Error> wait();                              // until the stream is empty
+    int64_t free_bytes() const;                               // theoretical device: all memory of the chip
 
   private:
     struct State;
@@ -62,16 +62,16 @@ class Device {
     std::unique_ptr<State> state_;
 };
 
-// Starts a kernel on the queue's stream; a failure is noted in the queue, and nothing is started after one.
+// Starts a kernel on the queue's stream. A failure is recorded in the queue, and nothing is started after it.
 // `shared_bytes` is the dynamic part.
 void launch(Queue& queue, const Kernel& kernel, Extent grid, Extent block, int64_t shared_bytes,
             void** arguments);
 
-// An error after which every call of this process fails (illegal address, trap, misaligned, launch failed,
-// timeout): only a new process helps.
+// Whether every later call of the process fails after this error (illegal address, trap, misaligned, launch
+// failed, timeout): only a new process helps.
 bool is_fatal(const Error& error);
 
-// The GPUs that the driver shows, or why there is none to be used.
+// The GPUs of the driver, or why none can be used.
 struct Driver {
     std::string version;  // "13.0"
     std::vector<Chip> gpus;

@@ -36,7 +36,7 @@ std::optional<std::string> read(const std::string& name, const std::string& dire
     return directory.empty() ? embedded(name) : from_directory(name, directory);
 }
 
-// The names in `#include "…"` lines; also of those that a macro switches off, which does no harm.
+// The names in `#include "…"` lines, also in lines disabled by a macro, which does no harm.
 std::vector<std::string> includes_of(const std::string& text) {
     std::vector<std::string> names;
     std::istringstream lines(text);
@@ -60,8 +60,8 @@ Outcome<std::vector<SourceText>> read_with_includes(const std::string& file, con
     if (!text)
         return Error::failure(directory.empty()
                                   ? file + " is not part of this program"
-                                  : "kernels: " + directory + " holds no " + file +
-                                        "; it must hold the whole folder kernels/ of the source tree");
+                                  : "kernels: " + directory + " has no " + file +
+                                        "; it must contain the whole folder kernels/ of the source tree");
     std::vector<SourceText> texts = {{file, std::move(*text)}};
     for (size_t next = 0; next < texts.size(); ++next) {
         for (std::string& name : includes_of(texts[next].text)) {

@@ -7,7 +7,7 @@ namespace sawtooth::cuda {
 namespace {
 
 constexpr const char* remedy =
-    "install NVIDIA's driver of CUDA 12 or newer on a machine with an NVIDIA GPU, or run on the CPU";
+    "install NVIDIA's driver for CUDA 12 or newer on a machine with an NVIDIA GPU, or use the CPU";
 
 Outcome<DriverCalls> open_driver() {
     const auto library = open_library(
@@ -17,7 +17,7 @@ Outcome<DriverCalls> open_driver() {
 #define SAWTOOTH_LOAD(name, exported)                                               \
     calls.name = reinterpret_cast<decltype(calls.name)>(library->symbol(exported)); \
     if (!calls.name)                                                                \
-        return Error::failure(std::string("the CUDA driver has no " exported ", it is too old: ") + remedy);
+        return Error::failure(std::string("the CUDA driver is too old (no " exported "): ") + remedy);
     SAWTOOTH_DRIVER_CALLS(SAWTOOTH_LOAD)
 #undef SAWTOOTH_LOAD
     return calls;
@@ -44,14 +44,13 @@ Outcome<const DriverCalls*> driver() {
     static const CUresult initialised = calls.cuInit(0);
     if (initialised != CUDA_SUCCESS) {
         Error error = driver_error("cuInit", initialised);
-        error.text += "; nvidia-smi shows what the driver sees";
+        error.text += "; check the driver with nvidia-smi";
         return error;
     }
     int version = 0;
     calls.cuDriverGetVersion(&version);
     if (version < 12000)
-        return Error::failure("the CUDA driver is of CUDA " + version_text(version) +
-                              ", which is too old: " + remedy);
+        return Error::failure("the CUDA driver supports only CUDA " + version_text(version) + ": " + remedy);
     return &calls;
 }
 
@@ -68,7 +67,7 @@ Chip chip_of_device(const DriverCalls& calls, CUdevice device) {
     chip.name = name;
     chip.compute_capability = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
                               attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    // The letter opens what kernels use of Hopper alone (wgmma).
+    // The letter enables features of Hopper that kernels use (wgmma).
     chip.architecture =
         "sm_" + std::to_string(chip.compute_capability) + (chip.compute_capability == 90 ? "a" : "");
     chip.multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -109,7 +108,7 @@ Outcome<Driver> find_driver() {
 }
 
 bool is_fatal(const Error& error) {
-    // Those that the driver's manual calls fatal: "this leaves the process in an inconsistent state".
+    // Errors that the driver manual calls fatal: "this leaves the process in an inconsistent state".
     for (const char* name :
          {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_LAUNCH_TIMEOUT", "CUDA_ERROR_LAUNCH_FAILED",
           "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_ILLEGAL_INSTRUCTION",

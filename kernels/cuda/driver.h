@@ -9,8 +9,8 @@
 
 namespace sawtooth::cuda {
 
-// The calls of the CUDA driver that are used here and in profiling, each with the name that drivers of CUDA
-// 12 and 13 export it under. One more is one line.
+// The CUDA driver calls used here and in profiling, with the names exported by drivers of CUDA 12 and 13. Add
+// a line to add a call.
 #define SAWTOOTH_DRIVER_CALLS(X)                                 \
     X(cuInit, "cuInit")                                          \
     X(cuDriverGetVersion, "cuDriverGetVersion")                  \
@@ -57,23 +57,23 @@ namespace sawtooth::cuda {
     X(cuEventElapsedTime, "cuEventElapsedTime")                  \
     X(cuEventDestroy, "cuEventDestroy_v2")
 
-// Members are called like the functions: driver->cuMemAlloc(…).
+// Members have the names of the functions: driver->cuMemAlloc(…).
 struct DriverCalls {
 #define SAWTOOTH_MEMBER(name, exported) decltype(&::name) name = nullptr;
     SAWTOOTH_DRIVER_CALLS(SAWTOOTH_MEMBER)
 #undef SAWTOOTH_MEMBER
 };
 
-// Opened and initialised at the first call. Failure: there is no driver, it is too old, or it finds no GPU.
+// Opened and initialised at the first call. Failure: no driver, a driver that is too old, or no GPU.
 Outcome<const DriverCalls*> driver();
 
-// "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory". Only where driver() succeeded.
+// "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory". Requires that driver() succeeded.
 Error driver_error(const char* call, CUresult result);
 
-// The limits of a GPU as the driver states them; needs no context.
+// The limits of a GPU as reported by the driver; needs no context.
 Chip chip_of_device(const DriverCalls& calls, CUdevice device);
 
-// "13.0" of 13000.
+// "13.0" for 13000.
 std::string version_text(int version);
 
 }  // namespace sawtooth::cuda

@@ -3,7 +3,7 @@
 namespace sawtooth::cuda {
 namespace {
 
-// The upper 64 bits of a product of 64 with 32 bits.
+// The upper 64 bits of a 64-bit by 32-bit product.
 uint64_t upper(uint64_t value, uint64_t factor) {
     const uint64_t low = (value & 0xFFFFFFFF) * factor;
     return ((value >> 32) * factor + (low >> 32)) >> 32;

@@ -6,8 +6,8 @@
 
 namespace sawtooth::cuda {
 
-// A 128-bit FNV-1a hash of texts: names files of the cubin cache and tells when one was damaged. Not meant
-// against people who look for collisions.
+// A 128-bit FNV-1a hash of texts: names the files of the cubin cache and detects damaged ones. Not safe
+// against deliberate collisions.
 class Fingerprint {
   public:
     void add(std::string_view text);  // with its length, so that "ab", "c" differs from "a", "bc"

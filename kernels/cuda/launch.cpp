@@ -21,7 +21,7 @@ void launch(Queue& queue, const Kernel& kernel, Extent grid, Extent block, int64
     if (!queue.error.empty()) return;
     const auto calls = driver();
     if (!calls || !kernel.function) {
-        queue.error = kernel.entry + ": " + (calls ? "it was compiled without a GPU" : calls.error().text);
+        queue.error = kernel.entry + ": " + (calls ? "compiled without a GPU" : calls.error().text);
         return;
     }
     CUlaunchAttribute attribute = {};

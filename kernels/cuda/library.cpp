@@ -25,7 +25,7 @@ bool is_hidden(const std::string& word) {
     return false;
 }
 
-// Every toolkit that may be there, the newest of /usr/local first.
+// All possible toolkits, the newest of /usr/local first.
 std::vector<fs::path> toolkits() {
     std::vector<fs::path> found;
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
@@ -51,7 +51,7 @@ std::vector<fs::path> folders_of_toolkit() {
     return folders;
 }
 
-// The loader's words, unless they only say that there is no such file.
+// Keeps the loader's message, unless it only says that the file does not exist.
 void keep_reason(std::string& reason) {
     const char* const words = dlerror();
     if (words && !std::string(words).ends_with("No such file or directory")) reason = words;
@@ -85,7 +85,7 @@ Outcome<Library> open_library(const LibraryWanted& wanted) {
         }
     }
     return Error::failure(wanted.title +
-                          (reason.empty() ? " was not found: " : " cannot be opened (" + reason + "): ") +
+                          (reason.empty() ? " was not found: " : " could not be opened (" + reason + "): ") +
                           wanted.remedy);
 }
 

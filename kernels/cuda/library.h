@@ -7,23 +7,23 @@
 
 namespace sawtooth::cuda {
 
-// A shared library that is opened when it is first needed, so that the program starts without it.
+// A shared library that is opened on first use, so that the program starts without it.
 struct LibraryWanted {
     std::string word;                // its name in SAWTOOTH_WITHOUT: driver, nvrtc, cupti, nvml
     std::string title;               // its name in an error: "NVRTC, the CUDA compiler (libnvrtc.so)"
     std::vector<std::string> files;  // the preferred one first: {"libnvrtc.so.13", "libnvrtc.so.12"}
-    bool in_toolkit = true;  // false: comes with the driver, so that only the loader knows where it is
-    std::string remedy;      // what to do where it is missing
+    bool in_toolkit = true;          // false: comes with the driver; only the loader knows its path
+    std::string remedy;              // what to do if it is missing
 };
 
-// Stays open until the process ends: the driver and CUPTI do not bear being closed.
+// Stays open until the process ends: the driver and CUPTI do not support being closed.
 class Library {
   public:
     Library(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
     const std::string& path() const { return path_; }
-    void* symbol(const char* name) const;  // null where it has none
-    // Opens another one of its folder, which it will ask the loader for by its bare name: the loader then has
-    // it, but would not look there. Does nothing where there is none, or where the loader found this one.
+    void* symbol(const char* name) const;  // null if it does not exist
+    // Opens another library of its folder, so that the loader knows it when it is later requested by its bare
+    // name. Does nothing if there is none, or if the loader found this library itself.
     void open_beside(const std::string& file) const;
 
   private:
@@ -31,11 +31,11 @@ class Library {
     std::string path_;
 };
 
-// Looks where the loader does, then in the toolkits ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda*), in `../lib`
-// beside the program, and where the build found or fetched it. Failure: what is missing and what to do.
+// Searches the loader's paths, then the toolkits ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda*), `../lib` beside
+// the program, and where the build found or downloaded it. Failure: what is missing and what to do.
 //
-// The environment variable SAWTOOTH_WITHOUT, a comma-separated list of words, hides libraries as if they
-// were not installed: "driver,cupti". Tests hide each in turn.
+// The environment variable SAWTOOTH_WITHOUT, a comma-separated list of words ("driver,cupti"), hides
+// libraries as if they were not installed. Tests hide each in turn.
 Outcome<Library> open_library(const LibraryWanted& wanted);
 
 }  // namespace sawtooth::cuda

@@ -9,7 +9,7 @@
 namespace sawtooth::cuda {
 namespace {
 
-// Every call that is used, by its name.
+// Every call in use, by name.
 #define SAWTOOTH_NVRTC_CALLS(X)  \
     X(nvrtcVersion)              \
     X(nvrtcGetErrorString)       \
@@ -59,7 +59,7 @@ const Outcome<Nvrtc>& nvrtc() {
     return opened;
 }
 
-// A program of NVRTC, destroyed with this.
+// An NVRTC program, destroyed with this object.
 class Program {
   public:
     Program(const Nvrtc& calls, const std::vector<SourceText>& texts) : calls_(calls) {
@@ -88,7 +88,7 @@ class Program {
         if (calls_.nvrtcGetProgramLogSize(program_, &bytes) != NVRTC_SUCCESS || bytes == 0) return "";
         std::string text(bytes, '\0');
         calls_.nvrtcGetProgramLog(program_, text.data());
-        text.pop_back();  // the closing zero
+        text.pop_back();  // the terminating zero
         return text;
     }
     std::string cubin() {

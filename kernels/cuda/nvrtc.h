@@ -14,13 +14,13 @@ struct NvrtcVersion {
     int major = 0, minor = 0;
     std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
 };
-Outcome<NvrtcVersion> nvrtc_version();  // failure: why it cannot be used and what to do
+Outcome<NvrtcVersion> nvrtc_version();  // failure: why it is not available and what to do
 
-// Whether it compiles for that architecture, with or without a letter ("sm_100" needs NVRTC 12.8).
+// Whether it compiles for an architecture, with or without a letter ("sm_100" needs NVRTC 12.8).
 bool nvrtc_knows(std::string_view architecture);
 
-// The first text is compiled, the others are what it may include. An empty cubin: it did not compile, and the
-// log says why.
+// Compiles the first text; the others are its possible includes. An empty cubin means that it did not
+// compile; the log says why.
 struct Translation {
     std::string cubin, log;
 };

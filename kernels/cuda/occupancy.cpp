@@ -6,7 +6,7 @@ namespace sawtooth::cuda {
 namespace {
 
 constexpr int warp = 32;
-constexpr int most_threads_per_block = 1024;           // the most, on every chip since 2.0
+constexpr int most_threads_per_block = 1024;           // maximum of every chip since 2.0
 constexpr size_t shared_without_opting_in = 48 << 10;  // likewise since 7.0
 
 cudaOccDeviceProp properties_of(const Chip& chip) {
@@ -26,7 +26,7 @@ cudaOccDeviceProp properties_of(const Chip& chip) {
     return properties;
 }
 
-// Static and dynamic shared memory fill a multiprocessor alike, so all of it is given as dynamic.
+// Static and dynamic shared memory count alike, so all of it is passed as dynamic.
 cudaOccFuncAttributes attributes_of(const Resources& resources) {
     cudaOccFuncAttributes attributes;
     attributes.maxThreadsPerBlock = most_threads_per_block;
@@ -38,7 +38,7 @@ cudaOccFuncAttributes attributes_of(const Resources& resources) {
     return attributes;
 }
 
-// Several may limit alike. Warps first: then all is resident that blocks of this size allow.
+// Several limits may be equal. Warps come first: then occupancy is the maximum for this block size.
 std::string limiter_of(unsigned factors) {
     if (factors & OCC_LIMIT_WARPS) return "warps";
     if (factors & OCC_LIMIT_REGISTERS) return "registers";
@@ -56,7 +56,7 @@ Occupancy theoretical_occupancy(const Chip& chip, int64_t threads_per_block, con
     const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(
         &result, &properties, &attributes, &state, static_cast<int>(threads_per_block),
         static_cast<size_t>(resources.shared_bytes));
-    if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE) return {};  // newer than the toolkit that this was built with
+    if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE) return {};  // newer than the toolkit used for the build
     if (error != CUDA_OCC_SUCCESS || result.activeBlocksPerMultiprocessor == 0)
         return {0, {}, "does not fit"};
     const int64_t warps_a_block = (threads_per_block + warp - 1) / warp;

@@ -21,7 +21,7 @@ std::string text_of(const Extent& extent) {
     return fmt::format("{} x {} x {}", extent.x, extent.y, extent.z);
 }
 
-// Why the device would refuse the launch.
+// Why the device would refuse the launch; empty if it would not.
 std::optional<Error> check_launch(const LaunchInfo& info, int64_t shared_bytes, const Chip& chip) {
     if (!fits(info.grid, largest_grid))
         return Error::failure(

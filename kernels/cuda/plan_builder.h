@@ -10,8 +10,8 @@
 
 namespace sawtooth::cuda {
 
-// A kernel of a .cu file and how its thread blocks are. `threads` and `shared_bytes` (dynamic shared memory)
-// reach the device text as the macros THREADS and SHARED_BYTES, which it holds against its own structs by
+// A kernel of a .cu file and the size of its thread blocks. `threads` and `shared_bytes` (dynamic shared
+// memory) reach the kernel as the macros THREADS and SHARED_BYTES, which it checks against its structs by
 // static_assert.
 struct KernelSource {
     std::string file;   // "kernels/scan/blelloch.cu"
@@ -21,17 +21,17 @@ struct KernelSource {
     int64_t shared_bytes = 0;
 };
 
-// Makes the Plan of a variant on a GPU. Without a GPU memory is only counted; in a dry plan kernels are not
-// compiled either. The plan uses the device for as long as it lives.
+// Builds the Plan of a variant on a GPU. Without a GPU memory is only counted; in a dry plan kernels are not
+// compiled either. The device must outlive the plan.
 class PlanBuilder : public sawtooth::PlanBuilder {
   public:
     explicit PlanBuilder(const PlanRequest& request);
 
     const Chip& chip() const { return device_.chip(); }
 
-    // Adds a launch. The kernel takes one plain struct, `arguments`, which is copied. Grid, block and
-    // resources of `info` are filled in. What the device would refuse is a failure: no or too many thread
-    // blocks or threads, too much shared memory.
+    // Adds a launch. The kernel takes one plain struct, `arguments`, which is copied. Fills in grid, block
+    // and resources of `info`. Failure: the device would refuse the launch (no or too many thread blocks or
+    // threads, too much shared memory).
     template <class Arguments>
     void launch(LaunchInfo info, const Grid& grid, const KernelSource& source, const Arguments& arguments) {
         static_assert(std::is_trivially_copyable_v<Arguments>, "kernel arguments are one plain struct");
@@ -41,8 +41,8 @@ class PlanBuilder : public sawtooth::PlanBuilder {
             {ready->info, [ready, arguments](Queue& queue) { ready->start(queue, &arguments); }});
     }
 
-    // `count` launches that share one description; step s is given arguments_of(s), made when it starts. A
-    // launch a token makes thousands of them; a dry plan has one.
+    // `count` launches that share one description; step s gets arguments_of(s), computed when it starts. One
+    // launch per token means thousands of them; a dry plan has one.
     template <class ArgumentsOf>
     void launch_steps(LaunchInfo info, const Grid& grid, const KernelSource& source, int64_t count,
                       ArgumentsOf arguments_of) {
@@ -61,7 +61,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     }
 
   private:
-    // A kernel with all that a launch of it needs but the arguments.
+    // A kernel with everything that a launch needs except the arguments.
     struct Ready {
         std::shared_ptr<const LaunchInfo> info;
         Kernel kernel;
@@ -74,7 +74,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
         Ready ready;
         ArgumentsOf arguments_of;
     };
-    // Compiles the kernel; null after a failure. What it returns lives as long as the plan.
+    // Compiles the kernel; null after a failure. The result lives as long as the plan.
     const Ready* prepare(LaunchInfo info, const Grid& grid, const KernelSource& source);
 
     std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;
@@ -82,7 +82,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     Fetch fetch() override;
 
     Device& device_;
-    bool compiles_;  // not in a dry plan, which must be quick
+    bool compiles_;  // not in a dry plan, which must be fast
 };
 
 }  // namespace sawtooth::cuda

@@ -7,7 +7,7 @@
 namespace sawtooth::cuda {
 namespace {
 
-constexpr int64_t piece = 16 << 20;  // elements that are converted at once: 64 MiB of f32
+constexpr int64_t piece = 16 << 20;  // elements converted at once: 64 MiB of f32
 constexpr int64_t threads = 256, most_blocks = 4096;
 
 std::optional<Error> convert(Device& device, const std::string& entry, const void* from, void* to,
@@ -25,7 +25,7 @@ std::optional<Error> convert(Device& device, const std::string& entry, const voi
 
 const char* suffix(Storage storage) { return storage == Storage::f16 ? "_f16" : "_bf16"; }
 
-// Calls each(staging, first element, count) for neighbouring pieces of `count` elements.
+// Calls each(staging, first element, count) for consecutive pieces of `count` elements.
 template <class Each>
 std::optional<Error> in_pieces(Device& device, int64_t count, Each&& each) {
     const auto staging = device.allocate(std::min(count, piece) * static_cast<int64_t>(sizeof(float)));

@@ -7,8 +7,8 @@
 
 namespace sawtooth::cuda {
 
-// Host arrays to and from device memory that holds them in the given storage; converted on the device, by way
-// of a bounded piece of f32 there. Both return when the data is where it belongs.
+// Copies host arrays to and from device memory of the given storage. The device converts through a bounded
+// f32 buffer. Both functions return when the copy is complete.
 std::optional<Error> store(Device& device, Storage storage, const Array& from, void* to);
 std::optional<Error> fetch(Device& device, Storage storage, const void* from, Array& to);
 

@@ -21,7 +21,7 @@ std::vector<ArraySpec> arrays() {
     const std::string rows = "2^anchors_per_detector";
     const std::vector<std::string> found = {"batch", "detectors"};
     std::vector<ArraySpec> all = {
-        {.name = "x", .meaning = "What the detectors compare.", .dimensions = {"batch", "inputs"}}};
+        {.name = "x", .meaning = "Inputs that the detectors compare.", .dimensions = {"batch", "inputs"}}};
     const auto add = [&](std::vector<ArraySpec> more) { all.insert(all.end(), more.begin(), more.end()); };
     add(lut::table_arrays(rows));
     add({
@@ -31,25 +31,25 @@ std::vector<ArraySpec> arrays() {
          .dimensions = {"batch", "outputs"},
          .used = runs_backward},
         {.name = "y",
-         .meaning = "Sum of the rows that the detectors chose.",
+         .meaning = "Sum of the rows chosen by the detectors.",
          .role = Role::output,
          .dimensions = {"batch", "outputs"}},
         {.name = "lookup_index",
-         .meaning = "Row that each detector chose; bit r is set where its pair r has a positive difference.",
+         .meaning = "Row chosen by each detector; bit r is set if the difference of pair r is positive.",
          .role = Role::output,
          .dtype = Dtype::int32,
          .dimensions = found},
         {.name = "min_delta",
-         .meaning = "The difference of smallest magnitude of each detector.",
+         .meaning = "Smallest difference, by magnitude, of each detector.",
          .role = Role::output,
          .dimensions = found},
         {.name = "min_delta_index",
-         .meaning = "Bit of that difference; -1 where all pairs are skipped.",
+         .meaning = "Bit of that difference; -1 if all pairs are skipped.",
          .role = Role::output,
          .dtype = Dtype::int32,
          .dimensions = found},
         {.name = "dx",
-         .meaning = "Gradient of x, through each detector's weakest bit.",
+         .meaning = "Gradient of x, through the weakest bit of each detector.",
          .role = Role::output,
          .dimensions = {"batch", "inputs"},
          .used = runs_backward},
@@ -63,9 +63,8 @@ std::vector<Variant> variants() {
     const std::vector<std::string> outputs = {"y",  "lookup_index", "min_delta",    "min_delta_index",
                                               "dx", "dweights",     "weights_after"};
     return {
-        {"unfused", "Each kernel of the source a launch of its own, with its grid.", both, outputs},
-        {"fused", "Detectors and tables in one launch forward, gradients in as few as possible.", both,
-         outputs},
+        {"unfused", "One launch for each kernel of the source, with its grid.", both, outputs},
+        {"fused", "One launch for detectors and tables, as few as possible for gradients.", both, outputs},
     };
 }
 
@@ -74,7 +73,7 @@ Family make_family() {
     family.name = "lut";
     family.title = "Look-up tables";
     family.summary =
-        "Detectors compare inputs, their bits choose rows of tables, and the rows add up to the output.";
+        "Detectors compare inputs, the bits choose rows of tables, and the rows add up to the output.";
     family.source = lut::source;
     family.parameters = parameters();
     family.presets = {{"paper",

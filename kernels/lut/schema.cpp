@@ -21,8 +21,8 @@ Shape anchors_shape(const Parameters& parameters, const Arrays&) {
 
 Shape offsets_shape(const Parameters& parameters, const Arrays&) { return {neurons(parameters) + 1}; }
 
-// Synapses are counted by what is there: the end of the offsets, or, in a dry plan, the length of what they
-// index.
+// The number of synapses is given by the arrays: the last offset, or in a dry plan the length of the indexed
+// arrays.
 Shape synapses_shape(const Parameters&, const Arrays& inputs) {
     if (const Array* offsets = find(inputs, "synapse_offsets");
         offsets && offsets->data && offsets->count() > 0)
@@ -45,7 +45,7 @@ bool writes_weights(const Parameters& parameters) {
     return runs_backward(parameters) && parameters.is("gradient_policy", "internal");
 }
 
-// "anchors[3, 1, 0]": the place of element `index` of the array.
+// "anchors[3, 1, 0]": element `index` of the array by its coordinates.
 std::string place(const Array& array, int64_t index) {
     Shape at(array.shape.size());
     for (size_t axis = at.size(); axis-- > 0;) {
@@ -55,7 +55,7 @@ std::string place(const Array& array, int64_t index) {
     return array.name + to_text(at);
 }
 
-// Every number of an int32 array from `low` to `high`; an array that is not there, or has no data, is fine.
+// Checks that an int32 array lies in `low` to `high`; an array that is missing or has no data passes.
 std::optional<Refusal> check_numbers(const Arrays& given, std::string_view name, int64_t low, int64_t high,
                                      const std::string& meaning) {
     const Array* array = find(given, name);
@@ -63,37 +63,36 @@ std::optional<Refusal> check_numbers(const Arrays& given, std::string_view name,
     const auto numbers = array->as<int32_t>();
     for (size_t i = 0; i < numbers.size(); ++i)
         if (numbers[i] < low || numbers[i] > high)
-            return Refusal{
-                place(*array, static_cast<int64_t>(i)), std::to_string(numbers[i]),
-                "accepted is " + std::to_string(low) + " to " + std::to_string(high) + ", " + meaning};
+            return Refusal{place(*array, static_cast<int64_t>(i)), std::to_string(numbers[i]),
+                           "must be " + std::to_string(low) + " to " + std::to_string(high) + ", " + meaning};
     return {};
 }
 
-// Offsets start at 0, never fall and end at the number of synapses.
+// Offsets start at 0, never decrease and end at the number of synapses.
 std::optional<Refusal> check_offsets(const Array& array, std::optional<int64_t> synapses) {
     const auto offsets = array.as<int32_t>();
     if (!array.data || offsets.empty()) return {};
     const auto refuse = [&](size_t i, const std::string& accepted) {
         return Refusal{place(array, static_cast<int64_t>(i)), std::to_string(offsets[i]),
-                       "accepted is " + accepted};
+                       "must be " + accepted};
     };
-    if (offsets[0] != 0) return refuse(0, "0, where the first neuron's synapses start");
+    if (offsets[0] != 0) return refuse(0, "0, the start of the first neuron");
     for (size_t i = 1; i < offsets.size(); ++i)
         if (offsets[i] < offsets[i - 1])
-            return refuse(i, std::to_string(offsets[i - 1]) + " or more, as offsets never fall");
+            return refuse(i, std::to_string(offsets[i - 1]) + " or more: offsets never decrease");
     if (synapses && offsets.back() != *synapses)
         return refuse(offsets.size() - 1, std::to_string(*synapses) + ", the number of synapses");
     return {};
 }
 
-// How many synapses the given arrays hold; the first that disagrees with the one before is refused.
+// The number of synapses in the given arrays; refuses the first array that disagrees.
 std::optional<Refusal> count_synapses(const Arrays& given, std::optional<int64_t>& synapses) {
     for (const char* name : {"synapse_targets", "synapse_weights", "synapse_meta"}) {
         const Array* array = find(given, name);
         if (!array) continue;
         if (synapses && array->count() != *synapses)
             return Refusal{name, to_text(array->shape),
-                           "accepted is [" + std::to_string(*synapses) + "], a number for each synapse"};
+                           "must be [" + std::to_string(*synapses) + "], one number per synapse"};
         synapses = array->count();
     }
     return {};
@@ -104,7 +103,7 @@ std::optional<Refusal> check_synapses(const Parameters& parameters, const Arrays
     if (const auto refusal = count_synapses(given, synapses)) return refusal;
     const Array* offsets = find(given, "synapse_offsets");
     if (synapses && !offsets)
-        return Refusal{"synapse_offsets", "", "missing; accepted are synapses together with their offsets"};
+        return Refusal{"synapse_offsets", "", "missing, but synapses must come with their offsets"};
     if (offsets)
         if (const auto refusal = check_offsets(*offsets, synapses)) return refusal;
     if (const auto refusal =
@@ -112,8 +111,8 @@ std::optional<Refusal> check_synapses(const Parameters& parameters, const Arrays
         return refusal;
     if (!find(given, "synapse_meta")) return {};
     const Array* rates = find(given, "meta_lr");
-    if (!rates) return Refusal{"meta_lr", "", "missing; accepted is a rate for each number in synapse_meta"};
-    return check_numbers(given, "synapse_meta", 0, rates->count() - 1, "a place in meta_lr");
+    if (!rates) return Refusal{"meta_lr", "", "missing, but synapse_meta needs a rate for each number"};
+    return check_numbers(given, "synapse_meta", 0, rates->count() - 1, "an index into meta_lr");
 }
 
 }  // namespace
@@ -133,20 +132,19 @@ int64_t neurons(const Parameters& parameters) {
 std::vector<Parameter> shape_parameters(const Sizes& sizes) {
     using enum Group;
     return {
-        integer_parameter("batch", "Inputs that are computed side by side.", shape, "items", sizes.batch, 1,
+        integer_parameter("batch", "Inputs computed in parallel.", shape, "items", sizes.batch, 1,
                           sizes.most_batch, Step::powers_of_two, Renews::inputs),
-        integer_parameter("inputs", "Numbers that the detectors compare.", shape, "inputs", sizes.inputs, 1,
-                          65536, Step::powers_of_two, Renews::inputs),
-        integer_parameter("outputs", "Numbers that the tables add to.", shape, "outputs", sizes.outputs, 1,
-                          65536, Step::powers_of_two, Renews::inputs),
+        integer_parameter("inputs", "Input numbers that the detectors compare.", shape, "inputs",
+                          sizes.inputs, 1, 65536, Step::powers_of_two, Renews::inputs),
+        integer_parameter("outputs", "Output numbers, sums of table rows.", shape, "outputs", sizes.outputs,
+                          1, 65536, Step::powers_of_two, Renews::inputs),
         cited(source + ", 1. check_detectors_logic",
-              integer_parameter("detectors", "Detectors, each with a table of its own.", shape, "detectors",
+              integer_parameter("detectors", "Detectors, each with its own table.", shape, "detectors",
                                 sizes.detectors, 1, 16384, Step::powers_of_two, Renews::inputs)),
         cited(source + ", 1. check_detectors_logic",
               integer_parameter("anchors_per_detector",
-                                "Pairs of inputs that a detector compares: the bits of its lookup index.",
-                                shape, "bits", sizes.anchors_per_detector, 1, 16, Step::linear,
-                                Renews::inputs)),
+                                "Pairs of inputs that a detector compares: bits of its lookup index.", shape,
+                                "bits", sizes.anchors_per_detector, 1, 16, Step::linear, Renews::inputs)),
     };
 }
 
@@ -156,44 +154,40 @@ std::vector<Parameter> common_parameters() {
         cited(source + ", 3 and 4",
               choice_parameter(
                   "connectivity",
-                  "Whether a row of a table reaches every output (full) or has synapses of its own "
-                  "(sparse); arrays of either form set it.",
+                  "full: a row of a table reaches every output. sparse: a row has its own synapses. "
+                  "Input arrays of either form set it.",
                   shape, "full", {"full", "sparse"}, Renews::inputs)),
-        only_for("connectivity", {"sparse"},
-                 integer_parameter("synapses_per_neuron",
-                                   "The most synapses that are drawn for a row, where none are given.", shape,
-                                   "synapses", 4, 0, 4096, Step::linear, Renews::inputs)),
-        cited(source + ", 3. fill_outputs_by_forward_groups_logic",
-              only_for(
-                  "connectivity", {"sparse"},
-                  integer_parameter("synapse_group_size", "Synapses of a row that are taken at a time.",
-                                    tiling, "synapses", 32, 1, 1024, Step::powers_of_two, Renews::kernels))),
-        cited(source + ", Launch Grid", choice_parameter("block_size", "Threads a thread block.", tiling, 256,
-                                                         {64, 128, 256, 512, 1024}, Renews::kernels)),
+        only_for(
+            "connectivity", {"sparse"},
+            integer_parameter("synapses_per_neuron", "Most synapses generated per row, if none are given.",
+                              shape, "synapses", 4, 0, 4096, Step::linear, Renews::inputs)),
+        cited(
+            source + ", 3. fill_outputs_by_forward_groups_logic",
+            only_for("connectivity", {"sparse"},
+                     integer_parameter("synapse_group_size", "Synapses of a row processed at a time.", tiling,
+                                       "synapses", 32, 1, 1024, Step::powers_of_two, Renews::kernels))),
+        cited(source + ", Launch Grid", choice_parameter("block_size", "Threads per thread block.", tiling,
+                                                         256, {64, 128, 256, 512, 1024}, Renews::kernels)),
         cited(source + ", Launch Grid",
               automatic(integer_parameter(
-                  "output_blocks",
-                  "Parts into which the outputs are cut, a thread for each; auto: parts of 32.", tiling,
-                  "blocks", 1, 1, 65536, Step::powers_of_two, Renews::kernels))),
+                  "output_blocks", "Number of parts of the outputs, one thread each; auto: parts of 32.",
+                  tiling, "blocks", 1, 1, 65536, Step::powers_of_two, Renews::kernels))),
         cited(source + ", 18. convert_integers_to_floats_logic",
               choice_parameter(
                   "arithmetic",
-                  "Whether sums are floats, whose last bits depend on the order, or integers, whose do "
-                  "not.",
+                  "float: the last bits of sums depend on the order. integer: sums are exact in any order.",
                   numerics, "float", {"float", "integer"}, Renews::kernels)),
-        cited(
-            source + ", 18. convert_integers_to_floats_logic",
-            only_for("arithmetic", {"integer"},
-                     real_parameter("rescale", "What a term is multiplied with before it becomes an integer.",
-                                    numerics, 0.0625, 1e-6, 1024, Renews::kernels))),
-        cited(
-            source + ", 16. gather_w_gradients_for_sequence_logic",
-            only_backward(real_parameter("lr", "Learning rate that multiplies the gradients of the weights.",
-                                         numerics, 1, 0, 1000, Renews::inputs))),
+        cited(source + ", 18. convert_integers_to_floats_logic",
+              only_for("arithmetic", {"integer"},
+                       real_parameter("rescale", "Factor of a term before it becomes an integer.", numerics,
+                                      0.0625, 1e-6, 1024, Renews::kernels))),
+        cited(source + ", 16. gather_w_gradients_for_sequence_logic",
+              only_backward(real_parameter("lr", "Learning rate, a factor of the gradients of the weights.",
+                                           numerics, 1, 0, 1000, Renews::inputs))),
         only_backward(choice_parameter(
             "gradient_policy",
-            "Whether gradients of the weights are only returned (external) or also taken from the "
-            "weights in place (internal).",
+            "external: returns the gradients of the weights. internal: also subtracts them from the "
+            "weights in place.",
             algorithm, "external", {"external", "internal"}, Renews::inputs)),
         backward_parameter(),
     };
@@ -202,37 +196,37 @@ std::vector<Parameter> common_parameters() {
 std::vector<ArraySpec> table_arrays(const std::string& rows) {
     return {
         {.name = "anchors",
-         .meaning = "Pairs of inputs that each detector compares; -1: the pair is skipped.",
+         .meaning = "Pairs of inputs that each detector compares; -1 skips the pair.",
          .dtype = Dtype::int32,
          .dimensions = {"detectors", "anchors_per_detector", "2"},
          .shape = anchors_shape,
          .rounded = false},
         {.name = "weights",
-         .meaning = "What each row of each table adds to each output.",
+         .meaning = "Contribution of each table row to each output.",
          .dimensions = {"detectors", rows, "outputs"},
          .shape = weights_shape,
          .used = is_full},
         {.name = "synapse_offsets",
-         .meaning = "Where the synapses of each row start, and where the last ones end.",
+         .meaning = "First synapse of each row, then the end of the last row.",
          .dtype = Dtype::int32,
          .dimensions = {"detectors * " + rows + " + 1"},
          .shape = offsets_shape,
          .used = is_sparse,
          .rounded = false},
         {.name = "synapse_targets",
-         .meaning = "The output that each synapse adds to.",
+         .meaning = "Output that each synapse adds to.",
          .dtype = Dtype::int32,
          .dimensions = {"synapses"},
          .shape = synapses_shape,
          .used = is_sparse,
          .rounded = false},
         {.name = "synapse_weights",
-         .meaning = "What each synapse adds.",
+         .meaning = "Contribution of each synapse.",
          .dimensions = {"synapses"},
          .shape = synapses_shape,
          .used = is_sparse},
         {.name = "synapse_meta",
-         .meaning = "Which rate of meta_lr multiplies the learning rate of each synapse.",
+         .meaning = "Index into meta_lr of each synapse, a factor of its learning rate.",
          .role = Role::optional,
          .dtype = Dtype::int32,
          .dimensions = {"synapses"},
@@ -240,7 +234,7 @@ std::vector<ArraySpec> table_arrays(const std::string& rows) {
          .used = is_sparse,
          .rounded = false},
         {.name = "meta_lr",
-         .meaning = "Rates that synapses choose from.",
+         .meaning = "Rates that synapse_meta refers to.",
          .role = Role::optional,
          .dimensions = {"metas"},
          .shape = metas_shape,
@@ -249,7 +243,7 @@ std::vector<ArraySpec> table_arrays(const std::string& rows) {
 }
 
 std::vector<ArraySpec> table_gradients(const std::string& rows) {
-    const std::vector<std::string> dimensions = {"detectors", rows, "outputs"};  // [synapses] where sparse
+    const std::vector<std::string> dimensions = {"detectors", rows, "outputs"};  // [synapses] if sparse
     return {
         {.name = "dweights",
          .meaning =
@@ -259,7 +253,7 @@ std::vector<ArraySpec> table_gradients(const std::string& rows) {
          .shape = gradient_shape,
          .used = runs_backward},
         {.name = "weights_after",
-         .meaning = "The weights less their gradients times the learning rate.",
+         .meaning = "Weights minus the learning rate times their gradients.",
          .role = Role::output,
          .dimensions = dimensions,
          .shape = gradient_shape,
@@ -267,7 +261,7 @@ std::vector<ArraySpec> table_gradients(const std::string& rows) {
     };
 }
 
-// Arrays of one form choose it; where both are given, `check_inputs` refuses.
+// Arrays of one form choose it; if both are given, `check_inputs` refuses.
 void settle(Parameters& parameters, const Arrays& given, Backend) {
     const bool sparse =
         find(given, "synapse_offsets") || find(given, "synapse_targets") || find(given, "synapse_weights");
@@ -281,21 +275,21 @@ std::optional<Refusal> check(const Parameters& parameters) {
     const int64_t outputs = parameters.integer("outputs");
     if (parameters.integer("output_blocks") > outputs)
         return Refusal{"output_blocks", to_text(parameters.at("output_blocks")),
-                       "accepted is auto or 1 to " + std::to_string(outputs) + ", the number of outputs"};
+                       "must be auto or 1 to " + std::to_string(outputs) + ", the number of outputs"};
     // Offsets and targets are int32.
     const int64_t most = std::numeric_limits<int32_t>::max();
     const int64_t synapses = neurons(parameters) * parameters.integer("synapses_per_neuron");
     if (is_sparse(parameters) && synapses > most)
         return Refusal{"synapses_per_neuron", to_text(parameters.at("synapses_per_neuron")),
-                       "accepted is up to " + std::to_string(most / neurons(parameters)) + " with " +
-                           std::to_string(neurons(parameters)) + " neurons, as offsets are 32-bit"};
+                       "must be up to " + std::to_string(most / neurons(parameters)) + " with " +
+                           std::to_string(neurons(parameters)) + " neurons: offsets are 32-bit"};
     return {};
 }
 
 std::optional<Refusal> check_inputs(const Parameters& parameters, const Arrays& given) {
     for (const char* name : {"synapse_offsets", "synapse_targets", "synapse_weights"})
         if (find(given, name) && find(given, "weights"))
-            return Refusal{name, "", "given beside weights; accepted is one of the two forms"};
+            return Refusal{name, "", "given together with weights, but it must be one or the other"};
     if (const auto refusal = check_numbers(given, "anchors", -1, parameters.integer("inputs") - 1,
                                            "an input, or -1 to skip the pair"))
         return refusal;

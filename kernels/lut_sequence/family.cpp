@@ -22,18 +22,19 @@ std::vector<Parameter> parameters() {
         all.push_back(cited(lut::source + kernels, std::move(row)));
     };
     add(", Sequence Processing Kernels",
-        integer_parameter("sequence_length", "Positions of a sequence; every pair of them is looked up.",
+        integer_parameter("sequence_length", "Positions per sequence; every pair of positions is looked up.",
                           shape, "tokens", 32, 1, 16384, Step::powers_of_two, Renews::inputs));
     add(", 11. check_positional_embeddings_logic",
-        integer_parameter("positional_bits", "Bits of a pair's lookup index that its distance gives.", shape,
-                          "bits", 2, 0, 22, Step::linear, Renews::inputs));
+        integer_parameter("positional_bits",
+                          "Bits of the lookup index that come from the distance of a pair.", shape, "bits", 2,
+                          0, 22, Step::linear, Renews::inputs));
     add(", 12. fill_after_detectors_firing_stat_logic",
-        choice_parameter("tile", "Edge of a tile of pairs that a thread block takes.", tiling, 16,
-                         {8, 16, 32}, Renews::kernels));
+        choice_parameter("tile", "Edge of the tile of pairs of a thread block.", tiling, 16, {8, 16, 32},
+                         Renews::kernels));
     add(", 12 and 13",
         choice_parameter(
             "events",
-            "Whether firing events go straight to their buffer, or through a dense count of each row.",
+            "buffer: firing events go straight to a buffer. statistic: through a dense count per row.",
             algorithm, "buffer", {"buffer", "statistic"}, Renews::kernels));
     for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
     return all;
@@ -56,17 +57,17 @@ ArraySpec output(std::string name, std::string meaning, Dtype dtype, std::vector
             .dimensions = std::move(dimensions)};
 }
 
-// The weakest bits, of each position and of each distance.
+// The weakest bits of each position and of each distance.
 std::vector<ArraySpec> found_arrays() {
     const std::vector<std::string> positions = {"batch", "sequence_length", "detectors"};
     const std::vector<std::string> distances = {"sequence_length - 1", "detectors"};
     std::vector<ArraySpec> all = {
         output("lookup_index", "Bits of each detector at each position.", Dtype::int32, positions),
-        output("min_delta", "The difference of smallest magnitude of each detector.", Dtype::f32, positions),
-        output("min_delta_index", "Bit of that difference; -1 where all pairs are skipped.", Dtype::int32,
+        output("min_delta", "Smallest difference, by magnitude, of each detector.", Dtype::f32, positions),
+        output("min_delta_index", "Bit of that difference; -1 if all pairs are skipped.", Dtype::int32,
                positions),
         output("positional_lookup_index", "Bits of each distance.", Dtype::int32, distances),
-        output("positional_min_delta", "The positional value of smallest magnitude.", Dtype::f32, distances),
+        output("positional_min_delta", "Smallest positional value, by magnitude.", Dtype::f32, distances),
         output("positional_min_delta_index", "Bit of that value.", Dtype::int32, distances),
     };
     for (size_t i = 3; i < all.size(); ++i) all[i].shape = distances_shape;
@@ -78,12 +79,13 @@ std::vector<ArraySpec> arrays() {
     const std::vector<std::string> inputs = {"batch", "sequence_length", "inputs"};
     const std::vector<std::string> outputs = {"batch", "sequence_length", "outputs"};
     const std::vector<std::string> distances = {"sequence_length - 1", "detectors", "positional_bits"};
-    std::vector<ArraySpec> all = {
-        {.name = "x", .meaning = "What the detectors compare, at each position.", .dimensions = inputs},
-        {.name = "positional",
-         .meaning = "Values of each distance; a positive one sets its bit.",
-         .dimensions = distances,
-         .shape = positional_shape}};
+    std::vector<ArraySpec> all = {{.name = "x",
+                                   .meaning = "Inputs that the detectors compare, at each position.",
+                                   .dimensions = inputs},
+                                  {.name = "positional",
+                                   .meaning = "Values of each distance; a positive value sets its bit.",
+                                   .dimensions = distances,
+                                   .shape = positional_shape}};
     const auto add = [&](std::vector<ArraySpec> more) { all.insert(all.end(), more.begin(), more.end()); };
     add(lut::table_arrays(rows));
     add({{.name = "dy",
@@ -91,11 +93,11 @@ std::vector<ArraySpec> arrays() {
           .role = Role::output_gradient,
           .dimensions = outputs,
           .used = runs_backward},
-         output("y", "Sum of the rows that each position chose with every one before it.", Dtype::f32,
+         output("y", "Sum of the rows chosen by each position with every earlier one.", Dtype::f32,
                 outputs)});
     add(found_arrays());
     add({{.name = "dx",
-          .meaning = "Gradient of x, through the weaker of a pair's two weakest bits.",
+          .meaning = "Gradient of x, through the weaker of the two weakest bits of a pair.",
           .role = Role::output,
           .dimensions = inputs,
           .used = runs_backward},
@@ -123,8 +125,8 @@ std::vector<Variant> variants() {
                                               "dweights",
                                               "weights_after"};
     return {
-        {"unfused", "Each kernel of the source a launch of its own, with its grid.", both, outputs},
-        {"fused", "Pairs go straight to outputs and gradients, without events or a hash table in memory.",
+        {"unfused", "One launch for each kernel of the source, with its grid.", both, outputs},
+        {"fused", "Pairs update outputs and gradients directly, without events or a hash table in memory.",
          both, outputs},
     };
 }
@@ -133,15 +135,15 @@ std::optional<Refusal> check(const Parameters& parameters) {
     const int64_t anchors = parameters.integer("anchors_per_detector"), bits = lut::row_bits(parameters);
     if (bits > most_row_bits)
         return Refusal{"anchors_per_detector", std::to_string(anchors),
-                       "with positional_bits = " + to_text(parameters.at("positional_bits")) +
-                           " a row takes " + std::to_string(bits) +
-                           " bits; accepted is 2 anchors_per_detector + positional_bits up to " +
+                       "a row has " + std::to_string(bits) +
+                           " bits with positional_bits = " + to_text(parameters.at("positional_bits")) +
+                           "; 2 anchors_per_detector + positional_bits must be up to " +
                            std::to_string(most_row_bits)};
-    // A neuron's number plus one is kept in 32 bits, in events and in the hash table.
+    // Events and the hash table store a neuron's number plus one in 32 bits.
     if (const int64_t most = std::numeric_limits<int32_t>::max(); lut::neurons(parameters) >= most)
         return Refusal{"detectors", to_text(parameters.at("detectors")),
-                       "accepted is up to " + std::to_string((most - 1) >> bits) + " with tables of 2^" +
-                           std::to_string(bits) + " rows, as neurons have 32-bit numbers"};
+                       "must be up to " + std::to_string((most - 1) >> bits) + " with tables of 2^" +
+                           std::to_string(bits) + " rows: neurons have 32-bit numbers"};
     return lut::check(parameters);
 }
 
@@ -150,7 +152,7 @@ Family make_family() {
     family.name = "lut_sequence";
     family.title = "Look-up tables on sequences";
     family.summary =
-        "Every pair of positions chooses rows of tables by the bits of both and of their distance.";
+        "Every pair of positions chooses table rows by the bits of both positions and of their distance.";
     family.source = lut::source;
     family.parameters = parameters();
     family.presets = {{"paper",

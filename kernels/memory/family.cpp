@@ -11,8 +11,8 @@
 namespace sawtooth::memory {
 namespace {
 
-// A memory M maps keys to values; every token corrects it. Titans: e = M k - v, S = eta S - theta e k^T,
-// M = (1 - alpha) M + S, y = M q. The rules differ in what is added, the strategies in where e is taken.
+// A memory M maps keys to values; every token updates it. Titans: e = M k - v, S = eta S - theta e k^T,
+// M = (1 - alpha) M + S, y = M q. Rules differ in the update, strategies in where e is computed.
 const std::string interface = "Parallelization Interface";
 const std::string rule_sources =
     "Titans eq. 16 to 18; Atlas eq. 15, 16, 34 to 41; TNT eq. 3 to 7, 13 to 15; Lattice eq. 15 to 17";
@@ -29,13 +29,13 @@ bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
 bool has_two_matrices(const UpdateRule& rule) { return rule.is(State::trellis); }
 bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
 
-// An array that only some rules have: those with a column of the table, or of which a function holds.
+// An array for the rules that set a column of the table, or that satisfy a function.
 template <auto has>
 bool of_rules(const Parameters& parameters) {
     return std::invoke(has, rule_of(parameters));
 }
 
-// The row, which matters only for some rules.
+// The row, used only by some rules.
 Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
     const std::vector<std::string> names = names_of_rules(has);
     return only_for("rule", {names.begin(), names.end()}, std::move(row));
@@ -43,9 +43,8 @@ Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
 
 std::vector<Parameter> shape_parameters() {
     return {
-        size_parameter("batch", "Sequences times heads, each with a memory of its own.", "sequences", 1,
-                       16384),
-        tokens("length", "Tokens of a sequence.", Group::shape, 1024, Renews::inputs),
+        size_parameter("batch", "Sequences times heads, each with its own memory.", "sequences", 1, 16384),
+        tokens("length", "Tokens per sequence.", Group::shape, 1024, Renews::inputs),
         size_parameter("d", "Width of keys, values and queries; a memory is d by d.", "channels", 32, 1024),
         cited("Lattice eq. 15 to 17",
               only_for_rules(has_slots,
@@ -63,7 +62,7 @@ std::vector<Parameter> rule_parameters() {
                               real_parameter(name, meaning, algorithm, 0.01, 0, 10, Renews::inputs));
     };
     return {
-        cited(rule_sources, choice_parameter("rule", "How a token changes the memory.", algorithm, "delta",
+        cited(rule_sources, choice_parameter("rule", "How a token updates the memory.", algorithm, "delta",
                                              names_of(rules()), Renews::inputs)),
         cited(
             "Atlas eq. 15, 16, 34 to 41",
@@ -72,12 +71,12 @@ std::vector<Parameter> rule_parameters() {
                                                algorithm, 8, Renews::inputs))),
         decay("lambda_k", "Decay of trellis's key slots, times theta."),
         decay("lambda_v", "Decay of trellis's value slots, times theta."),
-        flag_parameter("normalise", "Whether keys and queries are divided by their norms on entry.",
-                       algorithm, true, Renews::inputs),
+        flag_parameter("normalise", "Divides keys and queries by their norms before use.", algorithm, true,
+                       Renews::inputs),
     };
 }
 
-// The row, which matters only for the rules that the strategy with local memories goes with.
+// The row, used only by rules that support the strategy with local memories.
 Parameter only_with_locals(Parameter row) {
     const auto& all = strategies();
     const auto with_locals = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
@@ -88,11 +87,12 @@ Parameter only_with_locals(Parameter row) {
 
 std::vector<Parameter> strategy_parameters() {
     using enum Group;
-    Parameter levels = cited(interface + ", Chunk Size Selection",
-                             tokens("levels",
-                                    "Chunks of levels that a pulse fires, each read at its last boundary; "
-                                    "chunkwise_gd gives them.",
-                                    algorithm, 1, Renews::kernels));
+    Parameter levels =
+        cited(interface + ", Chunk Size Selection",
+              tokens("levels",
+                     "Chunk sizes of levels. Each level fires a pulse at its chunks and is read at its "
+                     "last boundary; needs chunkwise_gd.",
+                     algorithm, 1, Renews::kernels));
     levels.type = Type::list;
     levels.initial = levels.word = "none";
     levels.step = Step::linear;
@@ -103,14 +103,15 @@ std::vector<Parameter> strategy_parameters() {
     };
     return {
         cited(interface + ", The Chunk-Wise Solution",
-              ends_at("length", tokens("chunk", "Tokens of a chunk: only its boundaries are sequential.",
-                                       tiling, 64, Renews::kernels))),
-        local("C_G", "Tokens of a shard of tnt, after which its global memory moves.", 64),
-        local("C_L", "Tokens of a local memory of tnt, at most C_G.", 16),
+              ends_at("length",
+                      tokens("chunk", "Tokens per chunk; only the boundaries of chunks are sequential.",
+                             tiling, 64, Renews::kernels))),
+        local("C_G", "Tokens per shard of tnt; the global memory is updated after each shard.", 64),
+        local("C_L", "Tokens per local memory of tnt, at most C_G.", 16),
         cited(interface + ", Trait Definition",
               choice_parameter("readout",
-                               "Whether a token is read from the chunk's approximate memory (evolving) or "
-                               "from that of its boundary.",
+                               "What tokens read: the approximate memory inside the chunk (evolving), or the "
+                               "memory at its boundary.",
                                algorithm, "evolving", {"evolving", "boundary"}, Renews::kernels)),
         levels,
     };
@@ -125,12 +126,11 @@ std::vector<Parameter> drawn_parameters() {
         drawn_parameter("drawn_batch", "sequence", "batch", 16383),
         drawn_parameter("drawn_channel", "channel", "d", 1023),
         choice_parameter("drawn_strategy",
-                         "Which strategy stands beside sequential on the time axis, and whose memory is "
-                         "drawn.",
+                         "Strategy shown beside sequential on the time axis; its memory is drawn.",
                          Group::run, "chunkwise_gd", names_of(strategies()), Renews::figures),
         ends_at({last_drawn_boundary, "the last boundary"},
                 integer_parameter("drawn_boundary",
-                                  "Which boundary's memory is drawn; the last one if there are fewer.",
+                                  "Boundary whose memory is drawn; the last one if there are fewer.",
                                   Group::run, "boundary", 1, 0, most_tokens, Step::linear, Renews::figures)),
     };
 }
@@ -178,7 +178,7 @@ Shape boundaries_shape(const Parameters& p, const Arrays&) {
     return shape_of_boundaries(p, std::min(p.integer("chunk"), p.integer("length")));
 }
 
-// Boundaries come where the strategy has its own.
+// Boundaries follow the chunk parameter of the strategy.
 Shape output_shape(const Variant& variant, const ArraySpec& output, const Parameters& p,
                    const Arrays& inputs) {
     return output.name == "boundaries" ? shape_of_boundaries(p, strategy_of(variant).chunk_of(p))
@@ -198,10 +198,10 @@ std::vector<ArraySpec> arrays() {
     const Dimensions matrix = {"batch", "d", "d"}, keys = {"batch", "compress", "d"},
                      values = {"batch", "d", "compress"};
     const std::string state = "d, lattice: slot_count";
-    ArraySpec boundaries = array_row(
-        output, "boundaries",
-        "Memory, or lattice's slots, before each chunk and after the last one; tnt gives one a shard.",
-        {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
+    ArraySpec boundaries =
+        array_row(output, "boundaries",
+                  "Memory, or slots of lattice, before each chunk and after the last; tnt: one per shard.",
+                  {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
     boundaries.extra = true;
     ArraySpec pulse = array_row(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
                                 has_levels, pulse_shape);
@@ -214,21 +214,21 @@ std::vector<ArraySpec> arrays() {
         array_row(input, "eta", "How much momentum each token keeps.", gates,
                   of_rules<&UpdateRule::has_momentum>),
         array_row(input, "theta", "The step each token takes.", gates, of_rules<&UpdateRule::has_step>),
-        array_row(input, "w_omega", "What makes atlas's right-hand side of a key and a value.", {"d", "2 d"},
-                  of_rules<&UpdateRule::reads_w_omega>, omega_shape),
-        array_row(input, "slots", "Slots before the first token; normalised on entry.",
+        array_row(input, "w_omega", "Matrix that maps key and value to the right-hand side of atlas.",
+                  {"d", "2 d"}, of_rules<&UpdateRule::reads_w_omega>, omega_shape),
+        array_row(input, "slots", "Slots before the first token; normalised before use.",
                   {"batch", "slot_count", "d"}, of_rules<has_slots>),
-        array_row(input, "x", "What trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
-        array_row(optional, "m0", "Memory before the first token; zeros where absent.", matrix,
+        array_row(input, "x", "Input that trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
+        array_row(optional, "m0", "Memory before the first token; zeros if absent.", matrix,
                   of_rules<has_matrix>),
-        array_row(optional, "s0", "Momentum before the first token; zeros where absent.", matrix,
+        array_row(optional, "s0", "Momentum before the first token; zeros if absent.", matrix,
                   of_rules<&UpdateRule::has_momentum>),
-        array_row(optional, "sk0", "Key slots of trellis before the first token; zeros where absent.", keys,
+        array_row(optional, "sk0", "Key slots of trellis before the first token; zeros if absent.", keys,
                   of_rules<has_two_matrices>),
-        array_row(optional, "sv0", "Value slots of trellis before the first token; zeros where absent.",
-                  values, of_rules<has_two_matrices>),
-        array_row(output, "y", "What each token reads.", vectors),
-        array_row(output, "m", "Memory, or lattice's slots, after the last token.", {"batch", state, "d"},
+        array_row(optional, "sv0", "Value slots of trellis before the first token; zeros if absent.", values,
+                  of_rules<has_two_matrices>),
+        array_row(output, "y", "Output of each token.", vectors),
+        array_row(output, "m", "Memory, or slots of lattice, after the last token.", {"batch", state, "d"},
                   of_rules<has_one_state>, state_shape),
         array_row(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
         array_row(output, "sk", "Key slots of trellis after the last token.", keys,
@@ -237,7 +237,7 @@ std::vector<ArraySpec> arrays() {
                   of_rules<has_two_matrices>),
         std::move(boundaries),
         std::move(pulse),
-        array_row(output, "level_y", "What each token reads of each level at its last boundary.",
+        array_row(output, "level_y", "Output of each token from each level at its last boundary.",
                   {"batch", "number of levels", "length", "d"}, has_levels, level_shape),
     };
 }
@@ -258,7 +258,7 @@ std::optional<Refusal> check_compress(const Parameters& parameters) {
     if (of_rules<has_two_matrices>(parameters) && parameters.integer("compress") > width)
         return Refusal{
             "compress", to_text(parameters.at("compress")),
-            "accepted is up to d = " + std::to_string(width) + ", as slots hold the first numbers of a key"};
+            "must be up to d = " + std::to_string(width) + ": slots hold the first numbers of a key"};
     return {};
 }
 
@@ -267,7 +267,7 @@ Family make_family() {
     family.name = "memory";
     family.title = "Memory rules and chunks";
     family.summary =
-        "A memory that every token corrects, walked token by token, in chunks, by scans and in shards.";
+        "A memory that every token updates, computed token by token, in chunks, by scans and in shards.";
     family.source = interface + "; " + rule_sources;
     family.parameters = parameters();
     family.main_parameters = {"rule", "chunk", "length", "d"};

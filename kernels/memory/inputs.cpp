@@ -1,4 +1,4 @@
-// What runs start from: generated inputs, the work that must be done, the cases of `bench`.
+// Generated inputs, the necessary work, and the cases of `bench`.
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 namespace sawtooth::memory {
 namespace {
 
-// Of the normal distribution that an input is drawn from. An x is about as long as a normalised key: at a
-// length of sqrt(d) trellis would diverge under the steps that the other rules take.
+// Standard deviation of a generated input. An x is about as long as a normalised key: at a length of sqrt(d)
+// trellis would diverge with the steps of the other rules.
 double deviation_of(const std::string& name, double d) {
     if (name == "w_omega") return 1 / std::sqrt(2 * d);
     return name == "x" ? 1 / std::sqrt(d) : 1;
@@ -29,7 +29,7 @@ BenchCase bench_case(const std::string& rule, const std::string& what, std::vect
     return bench;
 }
 
-// L 4096, d 64 and products in bf16: where others have been measured.
+// L 4096, d 64 and products in bf16: the sizes of published measurements.
 BenchCase gpu_case(const std::string& rule, int64_t batch, std::vector<std::string> variants,
                    double tolerance) {
     BenchCase bench = bench_case(rule, " bf16", std::move(variants), tolerance, batch, 4096);
@@ -45,7 +45,7 @@ BenchCase launch_case(const std::string& launch) {
     return bench;
 }
 
-// Errors of bf16 products are some thousandths, those of frozen errors what they are anyway.
+// bf16 products cause errors of a few thousandths; frozen errors dominate where they apply.
 void add_gpu_cases(std::vector<BenchCase>& cases) {
     for (const int64_t batch : {1, 16}) {
         cases.push_back(gpu_case("delta", batch, {"exact_chunk", "sequential_persistent"}, 2e-2));
@@ -78,12 +78,12 @@ Work work(const Parameters& parameters) {
     return {tokens * sizes.bytes_a_token() + state, tokens * sizes.operations_a_token()};
 }
 
-// An approximation's distance from the exact rule is what it is, and not what a case can fail by: its limit
-// lies at three times what was seen.
+// The distance of an approximation from the exact rule is not a failure: its limit is three times the
+// distance seen.
 std::vector<BenchCase> bench_cases(Backend backend) {
     constexpr double exact = 1e-4, frozen = 0.2, shards = 3, slots = 3.7, trellis = 2.5;
     BenchCase trellis_chunks = bench_case("trellis", ", frozen errors", {"chunkwise_gd"}, trellis);
-    trellis_chunks.values.emplace_back("chunk", int64_t{8});  // at 16 it is off by more than y itself
+    trellis_chunks.values.emplace_back("chunk", int64_t{8});  // at 16 the error is larger than y
     std::vector<BenchCase> cases = {
         bench_case("delta", "", {"sequential", "sequential_persistent", "exact_chunk"}, exact),
         bench_case("delta", ", frozen errors", {"chunkwise_gd", "associative_scan"}, frozen),

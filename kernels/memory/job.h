@@ -10,61 +10,61 @@
 
 namespace sawtooth::memory {
 
-// What parameters alone say.
+// The sizes and settings given by the parameters.
 struct Sizes {
     const UpdateRule* rule = nullptr;
     int64_t batch = 0, length = 0, d = 0;
-    int64_t slot_count = 0;    // of lattice, else 0
-    int64_t compress = 0;      // of trellis, else 0
-    int64_t omega_window = 1;  // as it was given; 1 without windows
-    int64_t window = 1;        // tokens whose errors a step averages, as far as there are any
-    float lambda_k = 0;        // of trellis: decay of S_K in proportion to the step, and of S_V
+    int64_t slot_count = 0;    // of lattice, otherwise 0
+    int64_t compress = 0;      // of trellis, otherwise 0
+    int64_t omega_window = 1;  // as given; 1 without windows
+    int64_t window = 1;        // tokens whose errors a step averages, at most the length
+    float lambda_k = 0;        // trellis: decay of S_K and of S_V, in proportion to the step
     float lambda_v = 0;
-    int64_t local_tokens = 1;        // C_L, as far as there are tokens
+    int64_t local_tokens = 1;        // C_L, at most the length
     bool normalises = true;          // keys and queries
     bool reads_boundary = false;     // readout = boundary
     Storage storage = Storage::f32;  // of k, v, q, x and y
-    std::string precision;           // of products on a GPU: f32, tf32, bf16
+    std::string precision;           // of GPU products: f32, tf32, bf16
 
-    // Rows of d numbers that a state has, of one sequence: of one of its matrices where it has two.
+    // Rows of d numbers in the state of one sequence, or in one of its matrices if it has two.
     int64_t state_rows() const;
-    // What the exact rule costs: operations of one token of all sequences, and bytes of what it brings and
-    // leaves.
+    // The cost of the exact rule: operations per token over all sequences, and bytes of its inputs and
+    // outputs.
     double operations_a_token() const;
     double bytes_a_token() const;
 };
 Sizes sizes_of(const Parameters& parameters);
 
-// What a strategy works on, the same on both backends: arrays lie where its launches run, rows unpadded. An
-// input that the rule does not read and an output that nobody stores is null.
+// What a strategy works on, the same on both backends. Arrays are in the memory of the backend, rows
+// unpadded. Inputs that the rule does not read and outputs that are not requested are null.
 struct Job : Sizes, Vectors, States {
     Gates gates;
     const float* w_omega = nullptr;  // [d, 2 d]
     const char* y_name = "y";        // or level_y
 };
 
-// The job of a strategy as far as parameters say it: no arrays.
+// The job of a strategy without arrays, from the parameters.
 Job job_of(const Parameters& parameters, const Strategy& strategy);
-// With the inputs and outputs of the builder's request.
+// The same with the inputs and outputs of the builder's request.
 Job job_of(PlanBuilder& builder, const Strategy& strategy);
 
-// A matrix that tokens change one after another:
-//   e_i = M k_i - v_i, or -v_i where the rule does not read the memory
+// A matrix that tokens update one after another:
+//   e_i = M k_i - v_i, or -v_i if the rule does not read the memory
 //   S_t = keep_t S - step_t sum of e_i k_i^T over the window that ends at t,  M_t = decay_t M + S_t
-// It is the memory of a matrix rule, or S_K or S_V of trellis.
+// The memory of a matrix rule, or S_K or S_V of trellis.
 struct Chain : States {
     std::string name = "m";       // of its output
     std::string given = "m0";     // of its state before the first token
     std::string suffix;           // of its launches' names
-    std::string rows_word = "d";  // how grid formulas call its rows
-    std::string keys, values;     // what k_i and v_i are made of
+    std::string rows_word = "d";  // name of its rows in grid formulas
+    std::string keys, values;     // the sources of k_i and v_i
     int64_t batch = 0, length = 0, rows = 0, columns = 0;
     int64_t window = 1;
     bool reads_memory = true, has_momentum = false;
     Gates gates;
 };
 Chain matrix_chain(const Job& job);  // of a matrix rule
-Chain slot_chain(const Job& job);    // the slots of lattice, as far as descriptions of launches go
+Chain slot_chain(const Job& job);    // the slots of lattice, only for descriptions of launches
 Chain key_chain(const Job& job);     // S_K, which learns k[:c] of x
 Chain value_chain(const Job& job);   // S_V, which learns v of z = nsilu(S_K x)
 
@@ -74,19 +74,18 @@ struct Range {
     int64_t count() const { return last - first; }
 };
 
-// Calls act(range) for neighbouring ranges of `step` tokens, of which the last one may be shorter.
+// Calls act(range) for consecutive ranges of `step` tokens; the last one may be shorter.
 template <class Act>
 void each_range(Range tokens, int64_t step, Act&& act) {
     for (int64_t first = tokens.first; first < tokens.last; first += step)
         act(Range{first, std::min(first + step, tokens.last)});
 }
 
-// A range of chunks cut into tiles, which are what is worked on at once. A recurrence with given errors is
-// exact whatever the tiles, so that they bound memory and work while the chunk decides where errors are
-// taken.
+// A range of chunks cut into tiles, the unit of work. A recurrence with given errors is exact for any tile
+// size, so tiles limit memory and work, while chunks decide where errors are computed.
 class Tiling {
   public:
-    // `tokens` start where a chunk does and end where one does, or with the sequence.
+    // `tokens` must start at a chunk and end at the end of a chunk or of the sequence.
     Tiling(Range tokens, int64_t chunk, int64_t tile)
         : tokens_(tokens),
           chunk_(std::min(chunk, std::max<int64_t>(tokens.count(), 1))),
@@ -106,7 +105,7 @@ class Tiling {
         const int64_t first = begin + index % tiles_a_chunk_ * tile_;
         return {first, std::min(first + tile_, end)};
     }
-    // The tile that opens this one's chunk.
+    // The first tile of the chunk of tile `index`.
     int64_t opening(int64_t index) const { return index - index % tiles_a_chunk_; }
     bool closes_chunk(int64_t index) const {
         return index % tiles_a_chunk_ == tiles_a_chunk_ - 1 || index == count() - 1;

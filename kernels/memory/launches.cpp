@@ -20,7 +20,7 @@ LaunchInfo launch(std::string name, std::string meaning, Uses reads, Uses writes
             .work = {.operations = operations}};
 }
 
-// An input or an output as it is stored, [batch, tokens, d].
+// An input or output in its storage type, [batch, tokens, d].
 ArrayUse vectors_of(const Job& job, const char* name, int64_t tokens) {
     return {name, {job.batch, tokens, job.d}, bytes_of(job.storage)};
 }
@@ -31,10 +31,10 @@ Uses w_omega_of(const Job& job) {
     return job.rule->reads_w_omega ? Uses{{"w_omega", {job.d, 2 * job.d}}} : Uses{};
 }
 
-// The most boundaries that a launch stores for such a range: those in it, and that after the last token.
+// The most boundaries that a launch stores for a range: those in it and the one after the last token.
 int64_t boundaries_of(const Job& job, Range range) { return ceil_divide(range.count(), job.chunk) + 1; }
 
-// The state from which a launch goes on, and that which it leaves.
+// The state that a launch starts from, and the state that it leaves.
 void add_state(LaunchInfo& info, const Job& job, const Chain& chain, Range range) {
     const Shape shape = {chain.batch, chain.rows, chain.columns};
     const auto pass = [&](const PassedState& state, const std::string& given, const std::string& name) {
@@ -80,8 +80,8 @@ Uses inputs_of(const Job& job, int64_t tokens) {
 LaunchInfo tokens(const Job& job, int64_t tokens) {
     LaunchInfo info =
         launch(tokens == 1 ? "token" : "tokens",
-               tokens == 1 ? "One token corrects the memory and reads it."
-                           : "All tokens, one after another, correct the memory and read it.",
+               tokens == 1 ? "One token updates the memory and reads it."
+                           : "Each token in turn updates the memory and reads it.",
                inputs_of(job, tokens), {y_of(job, tokens)}, number(tokens) * job.operations_a_token());
     add_states(info, job, {0, tokens});
     return info;
@@ -89,20 +89,20 @@ LaunchInfo tokens(const Job& job, int64_t tokens) {
 
 namespace {
 
-// Of all tiles of all sequences: tokens, the tokens that their windows reach, and pairs of a token that reads
-// and one that it reads.
+// Totals over all tiles of all sequences: tokens, the tokens inside their windows, and pairs of a reading
+// token and the token that it reads.
 struct Counts {
     double tokens = 0, sources = 0, pairs = 0;
-    double size = 0, width = 0;  // of a matrix: rows times, and plus, columns
-    double matrices = 1;         // M, and S where there is one
-    double states = 0;           // numbers of them at the starts of all tiles
+    double size = 0, width = 0;  // of a matrix: rows * columns, rows + columns
+    double matrices = 1;         // M, and S if there is one
+    double states = 0;           // numbers in the states of all tiles
 };
 
 Counts counts_of(const TiledRange& range) {
     const Chain& chain = range.chain;
     const int64_t all = range.tiling.tokens().count(), chunk = range.tiling.chunk();
     const double batch = number(chain.batch), halo = number(chain.window - 1);
-    // Of the tiles that so many tokens of a chunk make, the sum of their tokens' squares.
+    // The sum of squared tile sizes when this many tokens of a chunk are cut into tiles.
     const auto squares = [tile = range.tiling.tile()](int64_t tokens) {
         return number(tokens / tile) * number(tile * tile) + number((tokens % tile) * (tokens % tile));
     };
@@ -118,7 +118,7 @@ Counts counts_of(const TiledRange& range) {
     return counts;
 }
 
-// Rows of an input, an output or what lies between two chains.
+// Rows of an input, of an output, or of an array between two chains.
 ArrayUse stored_rows(const TiledRange& range, const std::string& name, int64_t width) {
     const bool is_between = name == "z" || name == "r";
     return {name,
@@ -126,7 +126,7 @@ ArrayUse stored_rows(const TiledRange& range, const std::string& name, int64_t w
             is_between ? 4 : bytes_of(range.job.storage)};
 }
 
-// What lies between the launches of a range.
+// An array between the launches of a range.
 ArrayUse rows_of(const TiledRange& range, const char* name, int64_t width) {
     return {name, {range.chain.batch, range.tiling.tokens().count(), width}, range.element_bytes};
 }
@@ -137,7 +137,7 @@ ArrayUse coefficients_of(const TiledRange& range) {
     return {"coefficients",
             {range.chain.batch, range.tiling.count(), 2 * (range.tiling.tile() + range.chain.window - 1)}};
 }
-// M at the start of every tile, and S where there is one.
+// M at the start of every tile, and S if there is one.
 Uses states_of(const TiledRange& range, const std::string& whose, int64_t element_bytes, bool has_momentum) {
     const Shape shape = {range.chain.batch, range.tiling.count(), range.chain.rows, range.chain.columns};
     Uses uses = {{"m" + whose, shape, element_bytes}};
@@ -171,15 +171,15 @@ LaunchInfo prepare(const TiledRange& range) {
     return preparing(
         range, "prepare" + range.chain.suffix,
         range.job.rule->reads_w_omega
-            ? "All w = W silu([k; v]) at once; keys are normalised, gates multiplied up, by tiles."
-            : "Keys are normalised and gates multiplied up, tile by tile.");
+            ? "Computes all w = W silu([k; v]), normalises keys and accumulates gates, tile by tile."
+            : "Normalises keys and accumulates gates, tile by tile.");
 }
 
 LaunchInfo solve(const TiledRange& range) {
     const Counts counts = counts_of(range);
     LaunchInfo info = preparing(
-        range, "solve", "The triangular system of every tile is solved for its keys and values (WY form).");
-    // k . k of every pair, then the solve for keys and values.
+        range, "solve", "Solves the triangular system of every tile for its keys and values (WY form).");
+    // k . k for every pair, then the solve for keys and values.
     info.work.operations += 2 * counts.pairs * (number(range.chain.columns) + counts.width);
     return info;
 }
@@ -187,24 +187,25 @@ LaunchInfo solve(const TiledRange& range) {
 LaunchInfo walk(const TiledRange& range) {
     const Counts counts = counts_of(range);
     const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
-    LaunchInfo info = launch("walk" + range.chain.suffix,
-                             "From boundary to boundary: errors and states, strips of rows for themselves.",
-                             prepared(range), Uses{errors_of(range)} + states_of(range),
-                             2 * products * counts.sources * counts.size + 3 * counts.states);
+    LaunchInfo info =
+        launch("walk" + range.chain.suffix,
+               "Walks from boundary to boundary: errors and states, strips of rows independently.",
+               prepared(range), Uses{errors_of(range)} + states_of(range),
+               2 * products * counts.sources * counts.size + 3 * counts.states);
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
 }
 
 LaunchInfo sum_tiles(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    return launch("sum_tiles", "What every tile adds to memory and momentum, all at once.", prepared(range),
-                  Uses{errors_of(range)} + sums_of(range),
+    return launch("sum_tiles", "Sums the updates of every tile to memory and momentum, in parallel.",
+                  prepared(range), Uses{errors_of(range)} + sums_of(range),
                   2 * counts.matrices * counts.size * counts.sources);
 }
 
 LaunchInfo scan_tiles(const TiledRange& range) {
     LaunchInfo info =
-        launch("scan_tiles", "The sums of tiles are scanned, memory and momentum together.",
+        launch("scan_tiles", "Scans the sums of the tiles, memory and momentum together.",
                sums_of(range) + Uses{coefficients_of(range)}, states_of(range), 2 * counts_of(range).states);
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
@@ -215,8 +216,8 @@ LaunchInfo read(const TiledRange& range, const Reading& reading) {
     const bool has_momentum = range.chain.has_momentum && !reading.at_boundary;
     LaunchInfo info =
         launch("read" + reading.suffix,
-               reading.at_boundary ? "All tokens of all tiles read their chunk's boundary memory."
-                                   : "All tokens of all tiles read their memory.",
+               reading.at_boundary ? "All tokens read the memory at the boundary of their chunk."
+                                   : "All tokens read their own memory state.",
                Uses{stored_rows(range, reading.queries, range.chain.columns)} +
                    states_of(range, " of tiles", range.element_bytes, has_momentum),
                {stored_rows(range, reading.result, range.chain.rows)},
@@ -232,7 +233,7 @@ LaunchInfo tree(const Job& job, Range range, Uses brings) {
     const double tokens = number(job.batch * range.count()), size = number(job.d * job.d);
     const double matrices = job.rule->has_momentum ? 2 : 1;
     LaunchInfo info =
-        launch("tree", "In every tile totals go up a tree and states come down; then tokens read.",
+        launch("tree", "In every tile, totals go up a tree and states come down; then tokens read.",
                std::move(brings), {y_of(job, range.count())}, (8 * matrices + 6) * tokens * size);
     add_state(info, job, matrix_chain(job), range);
     return info;
@@ -244,7 +245,7 @@ ArrayUse sums_of_y(const Job& job, Range shard) {
     return {"sums of y", {job.batch, ceil_divide(shard.count(), job.local_tokens), job.d}};
 }
 
-// The global memory, of which M alone goes on from shard to shard.
+// The global memory: only M passes from shard to shard.
 Chain global_memory(const Job& job) {
     Chain chain = matrix_chain(job);
     chain.has_momentum = false;
@@ -254,8 +255,8 @@ Chain global_memory(const Job& job) {
 }  // namespace
 
 LaunchInfo locals(const Job& job, Range shard) {
-    LaunchInfo info = launch("locals", "Local memories run over their tokens, all of a shard at once.", {},
-                             {}, number(shard.count()) * job.operations_a_token());
+    LaunchInfo info = launch("locals", "Local memories run over their tokens, all of a shard in parallel.",
+                             {}, {}, number(shard.count()) * job.operations_a_token());
     add_state(info, job, global_memory(job), shard);
     info.reads = info.reads + inputs_of(job, shard.count());
     info.writes = {y_of(job, shard.count()), sums_of_y(job, shard)};
@@ -264,7 +265,7 @@ LaunchInfo locals(const Job& job, Range shard) {
 
 LaunchInfo global_step(const Job& job, Range shard) {
     const double size = number(job.batch * job.d * job.d);
-    LaunchInfo info = launch("global_step", "The means of a shard move the global memory.",
+    LaunchInfo info = launch("global_step", "Updates the global memory with the means of a shard.",
                              {sums_of_y(job, shard), {"alpha", {job.batch, shard.count()}}}, {}, 3 * size);
     add_state(info, job, global_memory(job), shard);
     return info;
@@ -284,7 +285,7 @@ double tokens_times_slots(const Job& job, const Tiling& tiling) {
 
 LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
     LaunchInfo info =
-        launch("walk_slots", "From boundary to boundary, every slot for itself.", std::move(brings),
+        launch("walk_slots", "Walks from boundary to boundary, every slot independently.", std::move(brings),
                {slots_of_tiles(job, tiling)}, 6 * tokens_times_slots(job, tiling));
     add_state(info, job, slot_chain(job), tiling.tokens());
     return info;
@@ -292,12 +293,12 @@ LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
 
 LaunchInfo read_slots(const Job& job, const Tiling& tiling, Uses brings) {
     brings.push_back(slots_of_tiles(job, tiling));
-    return launch("read_slots", "All tokens of all tiles read the slots.", std::move(brings),
+    return launch("read_slots", "All tokens read the slots.", std::move(brings),
                   {y_of(job, tiling.tokens().count())}, 16 * tokens_times_slots(job, tiling));
 }
 
 LaunchInfo pulse(int64_t length) {
-    return launch("pulse", "Where a level fires.", {}, {{"pulse", {length}}}, 0);
+    return launch("pulse", "Marks the tokens where a level fires.", {}, {{"pulse", {length}}}, 0);
 }
 
 }  // namespace sawtooth::memory::describe

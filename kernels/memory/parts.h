@@ -8,13 +8,13 @@
 
 namespace sawtooth::memory {
 
-// What family.cpp puts together; one file each.
+// The parts of the family, one file each; family.cpp assembles them.
 
 // y, m, s, sk, sv of the sequential rule.
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
-// What of it depends on chunks and levels: pulse, level_y (the sequential memory at each level's last
-// boundary, read with the query) and, as far as extras are wanted, boundaries at `chunk`, and tnt/boundaries
-// at C_G where that is another chunk.
+// The outputs that depend on chunks and levels: pulse, level_y (the sequential memory at each level's last
+// boundary, read with the query) and, with `extras`, boundaries at `chunk`, plus tnt/boundaries at C_G if
+// that differs.
 Outcome<Arrays> reference_at_chunks(const Parameters& parameters, const Arrays& inputs, bool extras,
                                     std::stop_token stop);
 

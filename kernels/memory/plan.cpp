@@ -1,5 +1,5 @@
-// From a request to a plan, the same on both backends: the job with its inputs and outputs, the launches of
-// its strategy, then those of every level.
+// From a request to a plan, on both backends: the job with its inputs and outputs, the launches of its
+// strategy, then the launches of every level.
 
 #include <algorithm>
 
@@ -64,7 +64,7 @@ Job job_of(PlanBuilder& builder, const Strategy& strategy) {
     job.x = builder.input("x", job.storage);
     job.y = builder.output("y", job.storage);
     job.gates = {builder.input("alpha"), builder.input("eta"), builder.input("theta")};
-    job.gates.share = 1 / static_cast<float>(job.omega_window);  // also while the window fills
+    job.gates.share = 1 / static_cast<float>(job.omega_window);  // also while the window is filling
     job.w_omega = builder.input("w_omega");
     const bool is_trellis = job.rule->is(State::trellis), is_slots = job.rule->is(State::slots);
     job.m.from = builder.input(is_slots ? "slots" : is_trellis ? "sk0" : "m0");
@@ -125,11 +125,11 @@ Chain value_chain(const Job& job) {
 
 namespace {
 
-// Room that a strategy is given at once on the CPU, 32 MiB; a chunk that wants more gets more, and is worked
-// off alone.
+// Room per chunk_forward call on the CPU, 32 MiB. A chunk that needs more gets more and runs in a call of its
+// own.
 constexpr int64_t usual_room = 8 << 20;
 
-// Tokens that chunk_forward is given at a time: whole chunks, as many as fit the room.
+// Tokens per chunk_forward call: whole chunks, as many as fit the room.
 int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunks_at_a_time) {
     const auto tokens_of = [&](int64_t count) {
         return count >= ceil_divide(job.length, job.chunk) ? job.length : count * job.chunk;
@@ -137,7 +137,7 @@ int64_t tokens_a_call(const Strategy& strategy, const CpuJob& job, int64_t chunk
     if (chunks_at_a_time > 0) return tokens_of(chunks_at_a_time);
     const auto room = strategy.on_cpu.room;
     if (!room) return job.length;
-    // Windows of the last tokens reach back the farthest.
+    // The windows of the last tokens reach back the farthest.
     const auto wanted = [&](int64_t tokens) { return room(job, {job.length - tokens, job.length}); };
     if (wanted(job.length) <= usual_room) return job.length;
     return tokens_of(std::max<int64_t>(usual_room / wanted(tokens_of(1)), 1));
@@ -160,7 +160,8 @@ void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {
                    });
 }
 
-// Level n is the strategy with chunk C_n, read at its last boundary; states of its own, none of them output.
+// Level n runs the strategy with chunk C_n, read at its last boundary, with its own states, none of them
+// output.
 template <class Builder, class AddLaunches>
 void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launches) {
     const std::vector<int64_t> chunks = levels_of(builder.parameters());
@@ -181,12 +182,6 @@ void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launche
     }
 }
 
-Follow follow_of(const Parameters& parameters) {
-    if (parameters.is("launch", "sync")) return Follow::wait;
-    if (parameters.is("launch", "graph")) return Follow::graph;
-    return parameters.is("launch", "graph_pdl") ? Follow::graph_programmatic : Follow::stream;
-}
-
 template <class Builder, class AddLaunches>
 Outcome<Plan> plan_with(const PlanRequest& request, const AddLaunches& add_launches) {
     Builder builder(request);
@@ -198,6 +193,12 @@ Outcome<Plan> plan_with(const PlanRequest& request, const AddLaunches& add_launc
 }
 
 }  // namespace
+
+Follow follow_of(const Parameters& parameters) {
+    if (parameters.is("launch", "sync")) return Follow::wait;
+    if (parameters.is("launch", "graph")) return Follow::graph;
+    return parameters.is("launch", "graph_pdl") ? Follow::graph_programmatic : Follow::stream;
+}
 
 Outcome<Plan> plan_on_cpu(const PlanRequest& request) { return plan_fold(request, 0); }
 

@@ -1,4 +1,4 @@
-// The rules in double precision, one token after another, in the order of their page.
+// The rules in double precision, one token after another.
 //   titans       e = M k - v; S = eta S - theta e k^T; M = (1 - alpha) M + S; y = M q
 //   delta        the same with eta = 0
 //   hebbian      M = (1 - alpha) M + v k^T
@@ -85,7 +85,7 @@ Vector joined(const Vector& first, const Vector& second) {
     return both;
 }
 
-// What one sequence of the batch brings.
+// The inputs of one sequence.
 class Sequence {
   public:
     Sequence(const Parameters& parameters, const Arrays& inputs, size_t batch)
@@ -107,7 +107,7 @@ class Sequence {
     double gate(std::string_view name, size_t token) const {
         return find(inputs_, name)->as<float>()[batch_ * length_ + token];
     }
-    // This sequence's state before the first token; zeros where it is not given.
+    // The initial state of the sequence; zeros if it is not given.
     Matrix initial(std::string_view name, size_t rows, size_t columns) const {
         Matrix state(rows, columns);
         const Array* const array = find(inputs_, name);
@@ -130,7 +130,7 @@ class Sequence {
     size_t batch_, length_;
 };
 
-// The state of one sequence: M and S; of lattice M holds the slots; of trellis M is S_K and S is S_V.
+// The state of one sequence: M and S. For lattice M holds the slots; for trellis M is S_K and S is S_V.
 struct State {
     Matrix m, s;
 };
@@ -190,7 +190,7 @@ class Rule {
         std::copy(row.begin(), row.end(), m.row(i));
     }
 
-    // 1/c also while the window fills.
+    // 1/c also while the window is filling.
     void add_window(State& state, size_t t, double theta) const {
         for (size_t i = t + 1 - std::min(window_, t + 1); i <= t; ++i) {
             const Vector k = tokens_.key("k", i);
@@ -261,13 +261,13 @@ Array zeros(std::string name, Shape shape) {
     return Array::zeros(std::move(name), Dtype::f64, std::move(shape));
 }
 
-// Row `index` of an array, as long as the values.
+// Writes row `index` of an array whose rows have the length of `values`.
 void put(Array& array, size_t index, const Vector& values) {
     std::copy(values.begin(), values.end(),
               array.as<double>().begin() + static_cast<std::ptrdiff_t>(index * values.size()));
 }
 
-// States of all sequences at multiples of a chunk, and after the last token.
+// The states of all sequences at multiples of a chunk and after the last token.
 struct Boundaries {
     Array array;
     size_t chunk = 0, count = 0;
@@ -288,7 +288,7 @@ struct Boundaries {
     }
 };
 
-// What the queries read of the states at each level's last boundary.
+// The outputs of the queries at each level's last boundary.
 struct Levels {
     std::vector<int64_t> chunks;
     Array pulse, y;
@@ -332,7 +332,7 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
     Array s = zeros(is_trellis ? "sv" : "s", {batch, d, is_trellis ? rows : d});
     const bool whole =
         walk(parameters, inputs, stop, [&](size_t b, size_t t, const Rule& rule, const State& state) {
-            // y of a token is read after its step, which is before the next token.
+            // visit() runs before a token, so y of the previous token is read here.
             if (t > 0) put(y, b * length + t - 1, rule.read(state, t - 1));
             if (t < length) return;
             put(m, b, state.m.values);

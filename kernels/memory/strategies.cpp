@@ -1,4 +1,4 @@
-// The family's two tables, rules and strategies, and what can be asked of a row.
+// The two tables of the family, rules and strategies, and the functions of their rows.
 
 #include "kernels/memory/strategies.h"
 
@@ -10,8 +10,7 @@
 
 namespace sawtooth::memory {
 
-// A product with a matrix takes 2 operations for each of its numbers, an update with decay 3, momentum 2
-// more.
+// A product with a matrix takes 2 operations per number, an update with decay 3, momentum 2 more.
 const std::vector<UpdateRule>& rules() {
     static const std::vector<UpdateRule> all = {
         {.name = "titans", .has_momentum = true, .operations = 9, .least_chunk = 64, .most_chunk = 512},
@@ -65,7 +64,7 @@ std::vector<Strategy> make_strategies() {
     const std::vector<std::string> every_output = {"y", "m", "s", "sk", "sv", "boundaries"};
     return {
         {.name = "sequential",
-         .idea = "One step a token, one launch a token: the sawtooth itself.",
+         .idea = "One step per token and one launch per token: the sawtooth itself.",
          .rules = every_rule,
          .outputs = every_output,
          .chunk = "",
@@ -73,7 +72,7 @@ std::vector<Strategy> make_strategies() {
          .on_cpu = {forward::sequential},
          .on_cuda = {add_sequential, shared_bytes::sequential}},
         {.name = "sequential_persistent",
-         .idea = "One step a token, all of them in one launch.",
+         .idea = "One step per token, all in one launch.",
          .rules = every_rule,
          .outputs = every_output,
          .chunk = "",
@@ -81,22 +80,24 @@ std::vector<Strategy> make_strategies() {
          .on_cpu = {forward::sequential_persistent},
          .on_cuda = {add_sequential_persistent, shared_bytes::sequential_persistent}},
         {.name = "chunkwise_gd",
-         .idea = "Errors of a whole chunk against the state at its boundary, in matrix products; exact at "
-                 "chunk 1.",
+         .idea =
+             "Matrix products with the errors of a whole chunk taken at its boundary; exact with chunk 1.",
          .rules = every_rule,
          .outputs = {"y", "m", "s", "sk", "sv", "boundaries", "pulse", "level_y"},
          .on_cpu = {forward::chunkwise_gd, room::chunkwise_gd},
          .on_cuda = {add_chunkwise_gd, shared_bytes::frozen}},
         {.name = "associative_scan",
-         .idea = "Momentum and memory by a tree scan over matrices, exact but for the errors, which are "
-                 "frozen at the boundary.",
+         .idea =
+             "A tree scan over matrices for momentum and memory; exact except for errors, which are frozen "
+             "at the boundary.",
          .rules = matrix_rules,
          .outputs = {"y", "m", "s", "boundaries"},
          .on_cpu = {forward::associative_scan, room::associative_scan},
          .on_cuda = {add_associative_scan, shared_bytes::associative_scan}},
         {.name = "tnt",
-         .idea = "Local memories of C_L tokens in parallel inside shards of C_G tokens, then one step of the "
-                 "global memory.",
+         .idea =
+             "Local memories of C_L tokens run in parallel inside shards of C_G tokens; then one step of the "
+             "global memory.",
          .rules = {"titans", "delta", "hebbian"},
          .outputs = {"y", "m", "boundaries"},
          .chunk = "C_G",
@@ -113,14 +114,14 @@ std::vector<Strategy> make_strategies() {
          .on_cpu = {forward::lattice_gla, room::lattice_gla},
          .on_cuda = {add_lattice_gla, shared_bytes::frozen}},
         {.name = "atlas_parallel",
-         .idea = "All right-hand sides at once, momentum by scan, then the memory; on a GPU chunkwise_gd "
-                 "does the same.",
+         .idea = "All right-hand sides at once, a scan for momentum, then the memory; on a GPU the same "
+                 "as chunkwise_gd.",
          .rules = {"atlas", "atlas_omega"},
          .outputs = {"y", "m", "s", "boundaries"},
          .on_cpu = {forward::atlas_parallel, room::chunkwise_gd},
          .on_cuda = {add_chunkwise_gd}},
         {.name = "exact_chunk",
-         .idea = "The errors of a chunk by a triangular solve (WY form), exact at any chunk.",
+         .idea = "Solves a triangular system for the errors of a chunk (WY form); exact with any chunk.",
          .rules = {"delta"},
          .outputs = {"y", "m", "boundaries"},
          .exact = Exact::always,
@@ -134,12 +135,11 @@ std::optional<std::string> check_rule(const Strategy& strategy, const UpdateRule
     return "needs rule " + alternatives({strategy.rules.begin(), strategy.rules.end()});
 }
 
-// Local memories lie inside a chunk. Sizes above the length act as the length.
+// Local memories lie inside a chunk. Sizes above the length act like the length.
 std::optional<std::string> check_locals(const Strategy& strategy, const Job& job) {
     if (strategy.exact != Exact::inside_locals || job.local_tokens <= job.chunk) return {};
-    return "C_L = " + std::to_string(job.local_tokens) +
-           ": the tokens of a local memory lie inside a shard; accepted is up to " + strategy.chunk + " = " +
-           std::to_string(job.chunk);
+    return "C_L = " + std::to_string(job.local_tokens) + ": a local memory must fit in a shard, up to " +
+           strategy.chunk + " = " + std::to_string(job.chunk);
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ std::optional<std::string> check(const Variant& variant, const Parameters& param
     return shared_bytes ? check_shared_bytes(job, shared_bytes(job), chip) : std::nullopt;
 }
 
-// Levels are read at a boundary, and so is their reference: there only frozen errors part the two.
+// Levels and their reference both read at a boundary: only frozen errors make them differ.
 bool is_exact(const Variant& variant, const Parameters& parameters) {
     const Strategy& strategy = strategy_of(variant);
     const Job job = job_of(parameters, strategy);

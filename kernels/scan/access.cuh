@@ -1,6 +1,6 @@
-// Where the values of a scan lie. Arrays are [batch, length, channels], channels fastest; step s of the scan
-// is position s, or length - 1 - s where FLIPPED. Values of several planes, inputs (a, x) of linear or
-// states, lie in an array each.
+// How the kernels address a scan. Arrays are [batch, length, channels], channels fastest. Step s of the scan
+// is position s, or length - 1 - s if FLIPPED. A value of several planes (the inputs (a, x) of linear, or a
+// state) has one array per plane.
 #pragma once
 
 #include "kernels/cuda/device/words.cuh"
@@ -17,11 +17,11 @@ struct Geometry {
         const int64_t position = flipped ? length - 1 - step : step;
         return (batch * length + position) * channels + column;
     }
-    // From a step to the next one.
+    // Elements from one step to the next.
     __device__ int64_t stride() const { return flipped ? -channels : channels; }
 };
 
-// `vector` neighbours of each plane, in one access a plane.
+// Loads `vector` neighbouring values, one access per plane.
 template <class Storage, int count, int vector>
 __device__ void load_planes(const Inputs& from, int64_t at, Floats<count> (&values)[vector]) {
     float plane[vector];
@@ -49,7 +49,7 @@ __device__ void store_states(const Planes& to, int64_t at, const Floats<count> (
     }
 }
 
-// The state before step 0: the identity, with the initial value of linear where there is one.
+// The state before step 0: the identity, or the initial value of linear if it is given.
 template <class Op>
 __device__ typename Op::State start_state(const float* initial, int64_t column_of_batch) {
     typename Op::State state = Op::identity();

@@ -1,68 +1,68 @@
-// What the kernels of this folder are given: one plain struct a kernel, Given<…>, filled in by the host,
-// which on the CPU works on the same structs. Arrays are [batch, length, channels], channels fastest, where
-// nothing else is said. Step s of a scan is position s, or length - 1 - s where it is flipped.
+// Kernel arguments: one plain struct per kernel, Given<…>, filled in by the host. The CPU uses the same
+// structs. Arrays are [batch, length, channels], channels fastest, unless a comment says otherwise. Step s of
+// a scan is position s, or length - 1 - s if it is flipped.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::scan {
 
-// Values that belong together, a plane each: a and x of linear, else x alone.
+// One plane per input array: a and x for linear, otherwise only x.
 struct Inputs {
     const void* plane[2];
 };
-// States, a plane a float: of operators of one float the second is null.
+// States, one plane per float; the second is null if a state is one float.
 struct Planes {
     float* plane[2];
 };
 
-// sequential.cu, lookback_chains.cu, and what every other launch is given too.
+// sequential.cu, lookback_chains.cu, and the first part of every other kernel's arguments.
 struct Scan {
     Inputs in;
-    const float* initial;  // [batch, channels], the state before step 0 of linear; null: 0
+    const float* initial;  // [batch, channels], the state of linear before step 0; null means 0
     void* y;
     int64_t batch, length, channels;
 };
 template <class What>
 struct Given : Scan, What {};
 
-// hillis_steele.cu: position t is joined with t - reach.
+// hillis_steele.cu: joins position t with t - reach.
 struct Doubling {
     Planes from, to;
     int64_t reach;
     bool is_first, is_last;  // reads the inputs, writes y
 };
 
-// blelloch.cu: totals of height - 1 are joined to those of `height`, or the prefixes of `height` handed down.
-// Nodes of height h stand for 2^h positions each; height 0 is the inputs, or y, and the root is not stored.
+// blelloch.cu: joins the totals of height - 1 into those of `height`, or hands the prefixes of `height` down.
+// A node of height h covers 2^h positions. Height 0 is the inputs, or y; the root is not stored.
 struct Sweep {
-    Planes parents, children;           // [batch, nodes, channels]; none of the root and the leaves
-    int64_t parent_count, child_count;  // nodes of a sequence
+    Planes parents, children;           // [batch, nodes, channels]; null for the root and the leaves
+    int64_t parent_count, child_count;  // nodes per sequence
     int64_t height;
     bool is_up, is_leaf, is_root;
 };
 
-// three_phase*.cu: blocks, their totals, the sum of both.
+// three_phase*.cu: scanned blocks and the totals of the blocks.
 struct Phases {
-    Planes local;    // in the order of positions; y itself where a state is one f32
-    Planes totals;   // [batch, blocks, channels] in the order of the scan, then what stands before each
-    int64_t blocks;  // of a sequence
+    Planes local;    // in the order of positions; y itself if a state is one f32
+    Planes totals;   // [batch, blocks, channels] in the order of the scan; phase 2 makes them prefixes
+    int64_t blocks;  // per sequence
 };
 
 // lookback_columns.cu and lookback_rows.cu.
 struct LookbackBoard {
-    unsigned long long* counter;  // of tickets
-    void* board;                  // what tiles publish, device::Lookback::Part
+    unsigned long long* counter;  // ticket counter
+    void* board;                  // published totals and prefixes, device::Lookback::Part
 };
 
 // gradients.cu, with the forward scan.
 struct ShiftGates {
-    void* shifted;  // gates moved to the step before theirs, in the storage of a
+    void* shifted;  // every gate at the step before its own, in the storage of a
 };
 struct GateGradient {
     const float* dx;
     float* da;        // dx_t y_(t-1)
-    float* dinitial;  // a_0 dx_0 [batch, channels]; null: not wanted
+    float* dinitial;  // a_0 dx_0 [batch, channels]; null if not requested
 };
 
 }  // namespace sawtooth::scan

@@ -1,14 +1,15 @@
-// y_t = x_0 o x_1 o … o x_t along L of [B, L, D] over a binary tree (Blelloch 1990): totals go up it,
-// prefixes come down, a launch a level, about 2 N combines in 2 log2 L steps. Nodes of height h stand for 2^h
-// positions each; a last node without a right child takes its left one's total, so L need be no power of two.
+// y_t = x_0 o x_1 o … o x_t along L of [B, L, D] over a binary tree (Blelloch 1990): totals go up the tree,
+// prefixes come down, one launch per level, about 2 N combines in 2 log2 L steps. A node of height h covers
+// 2^h positions. A last node without a right child takes the total of its left one, so L is not limited to
+// powers of 2.
 //
 //   up     height 2              10              down   height 2           start
 //          height 1       3              7              height 1    start         start o 3
 //          x          1       2      3       4          y         1      3       6        10
 //
-// The tree of heights 1 … levels - 1 lies in memory, [B, nodes, D] a height: totals, which the way down
-// turns into what stands before the node. The leaves are the inputs; the root is not stored. A thread block
-// does BLOCK_SIZE parents of LANES channels (strips.cuh).
+// Heights 1 … levels - 1 of the tree are stored, [B, nodes, D] each: first the totals, which the way down
+// replaces by prefixes. The leaves are the inputs; the root is not stored. A thread block processes
+// BLOCK_SIZE parents of LANES channels (strips.cuh).
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, LANES, FLIPPED, THREADS.
 
@@ -35,7 +36,7 @@ struct Leaves {
     }
 };
 
-// A height of the tree, [batch, nodes, channels].
+// One level of the tree, [batch, nodes, channels].
 struct Nodes {
     const Planes& states;
     int64_t nodes, channels;
@@ -74,31 +75,31 @@ __device__ void up(const Children& children, const Nodes& parents) {
         });
 }
 
-// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
-// their children.
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
+// and their children.
 extern "C" __global__ void __launch_bounds__(THREADS) up_sweep_leaves(Given<Sweep> given) {
     up(Leaves{given}, parents_of(given));
 }
 
-// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
-// their children.
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
+// and their children.
 extern "C" __global__ void __launch_bounds__(THREADS) up_sweep(Given<Sweep> given) {
     up(children_of(given), parents_of(given));
 }
 
-// What stands before a parent; the root, which has no states, starts the sequence.
+// The prefix of a parent. The root has no stored state: its prefix is the start of the sequence.
 __device__ State before_parent(const Given<Sweep>& given, int64_t batch, int64_t node, int64_t column) {
     return given.parents.plane[0] ? parents_of(given).get(batch, node, column)
                                   : start_state<OP>(given.initial, batch * given.channels + column);
 }
 
-// Two neighbours of one height.
+// Two neighbouring nodes of one level.
 struct Pair {
     State left, right;
 };
 
-// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
-// their children.
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
+// and their children.
 extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(Given<Sweep> given) {
     const Nodes children = children_of(given);
     for_each_position<BLOCK_SIZE, LANES>(
@@ -113,9 +114,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(Given<Sweep> gi
         });
 }
 
-// The last sweep writes y: that of a left leaf is also what stands before its right neighbour.
-// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread has parents as strips.cuh gives them, and
-// their children.
+// The last sweep writes y. The y of a left leaf is also the prefix of its right neighbour.
+// Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
+// and their children.
 extern "C" __global__ void __launch_bounds__(THREADS) down_sweep_leaves(Given<Sweep> given) {
     const Leaves leaves{given};
     for_each_position<BLOCK_SIZE, LANES>(

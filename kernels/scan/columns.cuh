@@ -1,19 +1,19 @@
-// A tile of neighbouring columns, channels last: `steps` steps of units * vector channels, by one thread
-// block. Lanes next to each other read channels next to each other; warps, and groups of `units` lanes in a
-// warp, are stacked along the steps, and a thread has `rows` of them, one after another. With units = 2 and
-// warps = 2:
+// One thread block scans a tile of neighbouring columns (channels last): `steps` steps of units * vector
+// channels. Neighbouring lanes read neighbouring channels. Warps, and groups of `units` lanes within a warp,
+// are stacked along the steps; a thread owns `rows` consecutive steps. With units = 2 and warps = 2:
 //
-//             unit 0  unit 1          (each `vector` channels)
-//   warp 0    group 0: rows 0 … rows - 1 a thread
+//             unit 0  unit 1          (`vector` channels each)
+//   warp 0    group 0: rows 0 … rows - 1 of a thread
 //             group 1: the next `rows`
 //             …        16 groups
 //   warp 1    group 0 …
 //
-// A tile is read once and kept, in registers and, where they do not hold it, its threads' last `shared_rows`
-// rows in shared memory. Its totals go up from thread to warp to block, its prefixes come down the same way:
-//   what stands before the tile o warps before o groups before o rows before.
-// Rows past the end of the sequence and columns past the last channel are zeros: they come after, or stand
-// beside, everything that is written, so that no operator needs them to be its identity.
+// A tile is read once and kept: in registers, and the last `shared_rows` rows of each thread in shared memory
+// if the registers do not suffice. Totals go up from thread to warp to block, prefixes come down the same
+// way:
+//   prefix of the tile o warps before o groups before o rows before.
+// Rows past the end of the sequence and columns past the last channel are zeros. They never precede anything
+// that is written, so zero need not be the identity of the operator.
 #pragma once
 
 #include "kernels/cuda/device/copy_async.cuh"
@@ -36,7 +36,7 @@ struct Columns {
     using State = typename Op::State;
     using Words = device::Words<Storage, vector>;
     static constexpr int planes_in = inputs<Op>;
-    // Dynamic shared memory of a block: its threads' rows past their own.
+    // Dynamic shared memory of a block: the rows that do not fit in registers.
     static constexpr int64_t shared_row_bytes = int64_t{sizeof(Words)} * shared_rows * planes_in * 32 * warps;
 
     // The states of a thread's channels.
@@ -59,11 +59,11 @@ struct Columns {
         return both;
     }
 
-    // A thread's rows as they are stored.
+    // The rows of a thread, in their storage type.
     struct Kept {
         Words own[own_rows][planes_in];
 
-        // Its place among the rows in shared memory: [shared_rows, planes_in, threads].
+        // Where the thread keeps a row in shared memory: [shared_rows, planes_in, threads].
         static __device__ Words* shared(int row, int plane) {
             extern __shared__ uint4 shared_words[];
             return reinterpret_cast<Words*>(shared_words) +
@@ -84,7 +84,7 @@ struct Columns {
         }
     };
 
-    // How many of the thread's rows the sequence has.
+    // How many of the thread's rows lie inside the sequence.
     template <bool flipped>
     static __device__ int rows_there(Geometry<flipped> geometry, int64_t first, int64_t column) {
         const int64_t left = geometry.length - first - first_row();
@@ -117,8 +117,8 @@ struct Columns {
         if constexpr (shared_rows > 0) device::wait_for_copies();
     }
 
-    // What the thread's rows come to, on top of the groups before it in the warp: inclusive. The warps'
-    // totals are left in shared memory: a barrier must follow.
+    // The inclusive total of the thread's rows and of the groups before it in the warp. Leaves the warps'
+    // totals in shared memory: a barrier must follow.
     static __device__ States fold(const Kept& kept, Shared& shared) {
         States total;
 #pragma unroll
@@ -144,7 +144,7 @@ struct Columns {
         return total;
     }
 
-    // The totals of the first `count` warps, count > 0, of one channel of the tile.
+    // The total of the first `count` warps, count > 0, for one channel of the tile.
     static __device__ State total_of_warps(const Shared& shared, int channel, int count) {
         State total = shared.warp_total[0][channel];
 #pragma unroll 4
@@ -152,8 +152,8 @@ struct Columns {
         return total;
     }
 
-    // Between the tile's first row and the thread's own: the warps before and the groups before; nothing for
-    // the first group of the first warp.
+    // The total between the tile's first row and the thread's: the warps and groups before it. The first
+    // group of the first warp has none.
     static __device__ bool is_first() { return device::warp_of_thread() == 0 && group() == 0; }
     static __device__ States before_in_tile(const States& inclusive, const Shared& shared) {
         const States groups_before = device::shuffle_up(inclusive, units);
@@ -165,7 +165,7 @@ struct Columns {
         return group() > 0 ? join(before, groups_before) : before;
     }
 
-    // What stands before the thread's first row, from that and what stands before the tile.
+    // The prefix of the thread's first row, from the prefix of the tile.
     static __device__ States carry(const States& before, const Shared& shared) {
         States carry;
 #pragma unroll
@@ -173,7 +173,7 @@ struct Columns {
         return is_first() ? carry : join(carry, before);
     }
 
-    // Calls put(row, place, in) for the thread's rows that are there, in order.
+    // Calls put(row, place, in) in order for the thread's rows inside the sequence.
     template <bool flipped, class Put>
     static __device__ void for_each_row(Kept& kept, Geometry<flipped> geometry, int64_t batch, int64_t first,
                                         int64_t column, Put put) {

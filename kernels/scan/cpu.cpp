@@ -1,11 +1,11 @@
-// y_t = x_0 o x_1 o … o x_t along L of [B, L, D], o associative. Five ways, from one chain a column to one
-// pass:
-//   sequential     a chain of L combines a column; columns in parallel
+// y_t = x_0 o x_1 o … o x_t along L of [B, L, D], o associative. Five algorithms, from one chain per column
+// to a single pass:
+//   sequential     a chain of L combines per column; columns in parallel
 //   hillis_steele  y_t <- y_(t - 2^k) o y_t for k = 0 … ceil(log2 L) - 1 (Hillis, Steele 1986)
 //   blelloch       totals up a binary tree, prefixes down again (Blelloch 1990)
 //   three_phase    scan in blocks, scan of the blocks' totals, add
 //   lookback       one pass: a tile looks back for the prefix before it (Merrill, Garland 2016)
-// Each launch is a function of one of its items, and a function that adds it.
+// Each launch has a function for one item and a function that adds the launch.
 
 #include <algorithm>
 #include <array>
@@ -22,12 +22,12 @@ using cpu::Item;
 using cpu::Split;
 using cpu::States;
 
-// Outputs larger than this are stored past the caches: they would be evicted before anybody reads them.
+// Larger outputs bypass the caches: they would be evicted before anything reads them.
 constexpr int64_t streamed_bytes = 16 << 20;
 
 bool is_streamed(const Job& job) { return job.elements() * bytes_of(job.y_storage) > streamed_bytes; }
 
-// Scratch states of one thread, told apart by `slot`.
+// Scratch states of one thread; `slot` selects the buffer.
 States scratch_states(size_t slot, int64_t count) {
     thread_local std::array<std::array<std::vector<float>, 2>, 3> rooms;
     return {{cpu::at_least(rooms[slot][0], count), cpu::at_least(rooms[slot][1], count)}};
@@ -37,7 +37,7 @@ States from(const Planes& planes, int64_t offset) {
     return States{{planes.plane[0], planes.plane[1]}}.from(offset);
 }
 
-// Of [batch, rows, channels] in blocks of `block_size` rows: which rows an item stands for.
+// The rows of an item: [batch, rows, channels] is cut into blocks of `block_size` rows.
 struct Block {
     int64_t batch, first, count;
 
@@ -56,7 +56,7 @@ Side strips_side(const Strips& strips) { return {strips.count, "ceil(D / columns
 // sequential: an item walks one strip of columns of one sequence.
 
 void add(cpu::PlanBuilder& builder, const Stage& stage, Sequential) {
-    constexpr int64_t steps_a_tile = 256;  // widened at once where they are stored in less than f32
+    constexpr int64_t steps_a_tile = 256;  // widened together if they are stored in less than f32
     const Strips strips = strips_of(stage.job, steps_a_tile);
     builder.launch(
         stage.info, side("B", stage.job.batch) * strips_side(strips), [=, job = stage.job](const Item& item) {
@@ -77,7 +77,7 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, Sequential) {
 
 // hillis_steele: an item does one step for one block of positions.
 
-// The block's states before the step; what lies before the block is read too where it is an input.
+// The states of the block before the step. Inputs before the block are read too.
 States states_before(const Job& job, const Access& access, const Doubling& step, const Block& block) {
     const int64_t width = job.channels;
     if (!step.is_first) return from(step.from, (block.batch * job.length + block.first) * width);
@@ -95,7 +95,7 @@ void double_block(const Job& job, const Doubling& step, const Item& item) {
     const States out = step.is_last ? scratch_states(1, block.count * width)
                                     : from(step.to, (block.batch * job.length + block.first) * width);
     const int64_t alone =
-        std::clamp<int64_t>(step.reach - block.first, 0, block.count);  // nothing is so far back
+        std::clamp<int64_t>(step.reach - block.first, 0, block.count);  // positions without a partner
     const int64_t kept = alone * width, joined = (block.count - alone) * width;
     copy_states(job.op, here, out, kept);
     combine(job.op, here.from(kept - step.reach * width), here.from(kept), out.from(kept), joined);
@@ -113,7 +113,7 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const Doubling& doubling
 
 // blelloch: an item does one sweep for one block of parents.
 
-// Children first, first + 2, … side by side: states of their height, or lifted inputs.
+// Gathers children first, first + 2, …: stored states, or lifted inputs.
 void gather(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, int64_t count, States to) {
     if (sweep.is_leaf) return Access(job).lift(batch, first, 2, count, to, false);
     const int64_t width = job.channels;
@@ -123,7 +123,7 @@ void gather(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, in
                         to.plane[p] + k * width);
 }
 
-// The reverse of `gather`, for states alone.
+// The reverse of `gather`, for states only.
 void scatter(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, int64_t count, States from) {
     const int64_t width = job.channels;
     for (int p = 0; p < planes_of(job.op); ++p)
@@ -132,7 +132,7 @@ void scatter(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, i
                         sweep.children.plane[p] + (batch * sweep.child_count + first + 2 * k) * width);
 }
 
-// Parents of a block, and how many of them have a right child too.
+// Parents of a block, and how many of them have a right child.
 struct Parents : Block {
     int64_t pairs;
     Parents(const Job& job, const Sweep& sweep, int64_t index)
@@ -152,7 +152,7 @@ void sweep_up(const Job& job, const Sweep& sweep, const Item& item) {
     item.tally += {joined, all + joined, all};
 }
 
-// What stands before the parents of a block; before the root, the start of the sequence.
+// The prefixes of a block's parents; the prefix of the root is the start of the sequence.
 States prefixes_of(const Job& job, const Sweep& sweep, const Parents& of) {
     if (!sweep.is_root) return from(sweep.parents, (of.batch * sweep.parent_count + of.first) * job.channels);
     const States start = scratch_states(2, job.channels);
@@ -172,7 +172,7 @@ void sweep_down(const Job& job, const Sweep& sweep, const Item& item) {
     item.tally += {joined, all + joined, all + joined};
 }
 
-// The last sweep writes y: that of a left leaf is also what stands before its right neighbour.
+// The last sweep writes y. The y of a left leaf is also the prefix of its right neighbour.
 void sweep_down_leaves(const Job& job, const Sweep& sweep, const Item& item) {
     const Access access(job);
     const Parents of(job, sweep, item.index);
@@ -250,10 +250,10 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phase
 }
 
 // lookback: an item scans one tile of one strip. All sequences (strips of a batch item) advance together, and
-// an item waits for smaller ones alone.
+// an item waits only for items with a smaller index.
 
-// Blocks in a tile of look-back. A block of one channel is scanned sooner than looked back for, so that a
-// tile has 8192 steps at the least.
+// Blocks per look-back tile. Scanning a block of one channel is faster than looking back for its prefix, so
+// such a tile has at least 8192 steps.
 int64_t blocks_a_tile(const Job& job) {
     return job.channels == 1 ? std::max<int64_t>(8192 / job.block_size, 1) : 1;
 }
@@ -295,7 +295,7 @@ struct LookbackScan {
         fill_identity(job.op, total, columns);
         item.tally += {2 * tile.steps * columns, tile.steps * columns, tile.steps * columns};
 
-        // Where the prefix is there already the tile is read once: folded and scanned in one pass.
+        // If the prefix is already published, the tile is read once: folded and scanned in one pass.
         const bool at_once = index == 0 || board.has_prefix(index - 1, sequence);
         int64_t found = index - 1;
         if (!at_once) {
@@ -304,8 +304,8 @@ struct LookbackScan {
             found = board.find_prefix(index, sequence, item);
             if (found == cpu::Lookback::stopped) return;
         }
-        // Forward from the prefix found, P_k o A_(k+1) o …: what a prefix is by definition, so that its bits
-        // do not depend on how far this tile had to look.
+        // Forward from the prefix found, P_k o A_(k+1) o …, as a prefix is defined: its bits do not depend on
+        // how far this tile had to look back.
         if (found == cpu::Lookback::none)
             access.start(batch, column, columns, carry);
         else
@@ -330,7 +330,7 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, Lookback) {
         Split::cyclic, [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
 }
 
-// What the backward pass of linear does beside its scan: an item does a block of positions, row by row.
+// The backward pass of linear beside its scan: an item processes a block of positions, row by row.
 
 constexpr int64_t positions_an_item = 256;
 
@@ -350,7 +350,7 @@ int64_t row_at(const Job& job, int64_t batch, int64_t step) {
     return Access(job).offset({.batch = batch, .first = step});
 }
 
-// One row of values as f32, whatever they are stored in.
+// One row of values as f32, whatever the storage.
 const float* widened_row(const void* values, Storage storage, int64_t at, int64_t count,
                          std::vector<float>& room) {
     if (storage == Storage::f32) return static_cast<const float*>(values) + at;

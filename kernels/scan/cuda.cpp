@@ -1,5 +1,5 @@
-// How launches are done on a GPU: which kernel, with which macros, on which grid. What the kernels compute
-// stands in the .cu files of this folder.
+// How each launch maps to a GPU: the kernel, its macros and its grid. The .cu files of this folder say what
+// the kernels compute.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using cuda::KernelSource;
 
 constexpr int64_t strip_threads = 256;
 
-// In operators.cuh, in the order of the enumeration.
+// The names of operators.cuh, in the order of the enumeration.
 constexpr const char* device_names[] = {"sum", "product", "maximum", "minimum", "linear", "compensated_sum"};
 
 KernelSource source_of(const std::string& file, const std::string& entry, const Job& job, int64_t threads,
@@ -29,7 +29,7 @@ KernelSource source_of(const std::string& file, const std::string& entry, const 
     return {"kernels/scan/" + file, entry, std::move(defines), threads, shared_bytes};
 }
 
-// Kernels of strips.cuh: LANES columns side by side, block_size of `rows` rows a thread block.
+// Kernels of strips.cuh: LANES columns side by side, block_size of `rows` rows per thread block.
 int64_t strip_lanes(const Job& job) { return std::min<int64_t>(power_of_two_from(job.channels), 32); }
 KernelSource strip_source(const std::string& file, const std::string& entry, const Job& job) {
     return source_of(file, entry, job, strip_threads, {{"LANES", strip_lanes(job)}});
@@ -50,7 +50,7 @@ KernelSource columns_source(const std::string& file, const std::string& entry, c
                      tile.shared_bytes);
 }
 
-// Kernels of rows.cuh, D = 1: a warp a tile.
+// Kernels of rows.cuh, D = 1: one warp per tile.
 KernelSource rows_source(const std::string& file, const std::string& entry, const Job& job, int64_t warps) {
     const int vector = job.length % 4 == 0 ? 4 : 1;
     return source_of(file, entry, job, 32 * warps, {{"VECTOR", vector}, {"WARPS", warps}});
@@ -112,7 +112,7 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phas
                    Given<Phases>{stage.job, phases});
 }
 
-// Tickets and what tiles publish (lookback.cuh): a flag with one float in 8 bytes, or with two in 16.
+// Tickets and published parts (lookback.cuh): a flag with one float in 8 bytes, or with two in 16.
 Given<LookbackBoard> lookback_arguments(cuda::PlanBuilder& builder, const Job& job, int64_t states) {
     const int64_t bytes = states * (planes_of(job.op) == 1 ? 8 : 16);
     return {job, {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(bytes)}};
@@ -139,7 +139,7 @@ void add_lookback_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
 void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
     constexpr int64_t warps = 4;
     LaunchInfo info = stage.info;
-    info.meaning = "Walks every row tile after tile, one warp a row: the prefix is handed on in a register.";
+    info.meaning = "Walks every row tile by tile, one warp per row; the prefix stays in a register.";
     builder.launch(std::move(info), {pieces("B", stage.job.batch, warps)},
                    rows_source("lookback_chains.cu", "lookback", stage.job, warps), Scan(stage.job));
 }

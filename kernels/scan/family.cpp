@@ -1,4 +1,4 @@
-// The schema of the associative scan: what can be set, what goes in and comes out, which variants there are.
+// The schema of the associative scan: its parameters, arrays and variants.
 
 #include "kernels/scan/family.h"
 
@@ -34,36 +34,35 @@ std::vector<Parameter> parameters() {
     constexpr auto inputs = Renews::inputs;
     return {
         size_parameter("batch", "Independent sequences.", "sequences", 2, 65536),
-        size_parameter("length", "Positions along which the scan runs; any number.", "positions", 4096,
+        size_parameter("length", "Positions along the scanned axis; any number.", "positions", 4096,
                        int64_t{1} << 28),
-        size_parameter("channels", "Independent columns at every position, neighbours in memory.", "channels",
-                       16, 65536),
+        size_parameter("channels", "Independent columns per position, contiguous in memory.", "channels", 16,
+                       65536),
         choice_parameter("op", "The associative operator that joins two neighbours.", Group::algorithm, "sum",
                          names_of(ops()), inputs),
-        choice_parameter("direction", "Which way the scan runs: from the start, from the end, or both.",
+        choice_parameter("direction", "Direction of the scan: from the start, from the end, or both.",
                          Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
-        choice_parameter(
-            "block_size",
-            "Positions a tile: what one worker or thread block scans at once. lookback on the CPU takes at "
-            "least 8192 of a single channel.",
-            Group::tiling, "auto", {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}},
-            Renews::kernels),
+        choice_parameter("block_size",
+                         "Positions per tile, which one worker or thread block scans at a time. "
+                         "lookback on the CPU uses at least 8192 for a single channel.",
+                         Group::tiling, "auto",
+                         {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),
         only_for("op", {"sum", "complex_sum"},
                  flag_parameter("compensated",
-                                "Carries what every addition loses beside the sum and adds it at the end.",
+                                "Tracks the rounding error of the additions and adds it at the end.",
                                 Group::numerics, false, Renews::kernels)),
         not_for("op", {"complex_sum"}, dtype_parameter("f32", {"f32", "f16", "bf16"})),
-        choice_parameter("distribution", "What the generated inputs look like.", Group::numerics, "normal",
+        choice_parameter("distribution", "Distribution of the generated inputs.", Group::numerics, "normal",
                          {"normal", "uniform", "badly_conditioned", "impulse"}, inputs),
         not_for("direction", {"both"}, only_for("op", {"sum", "linear"}, backward_parameter())),
         drawn_parameter("drawn_batch", "sequence", "batch", 65535),
         drawn_parameter("drawn_channel", "channel", "channels", 65535),
-        integer_parameter("example_length", "Positions of the small array whose tree and ladder are drawn.",
+        integer_parameter("example_length", "Positions of the small example whose tree and ladder are drawn.",
                           Group::run, "positions", 8, 2, 16, Step::linear, Renews::figures),
-        // Of the example's tree, which has more of them than the ladder: up and down again.
+        // The tree of the example has more steps than the ladder: up and down again.
         ends_at({[](const Parameters& p) { return 2 * levels_of(p.integer("example_length")) - 1; },
                  "the last step"},
-                integer_parameter("example_step", "Which step of the tree and the ladder is lit.", Group::run,
+                integer_parameter("example_step", "Highlighted step of the tree and the ladder.", Group::run,
                                   "step", 1, 1, 8, Step::linear, Renews::figures)),
     };
 }
@@ -77,15 +76,14 @@ Dtype x_dtype(const Parameters& parameters) {
 std::vector<ArraySpec> arrays() {
     using enum Role;
     const std::vector<std::string> sequence = {"batch", "length", "channels"}, column = {"batch", "channels"};
-    ArraySpec x = array_row(input, "x", "What is scanned along the middle axis.", sequence);
+    ArraySpec x = array_row(input, "x", "The values to scan along the middle axis.", sequence);
     ArraySpec y = array_row(output, "y", "The inclusive scan of x.", sequence);
     ArraySpec y_reverse =
         array_row(output, "y_reverse", "The inclusive scan from the end.", sequence, runs_both);
     x.dtype_for = y.dtype_for = y_reverse.dtype_for = x_dtype;
     const ArraySpec a = array_row(input, "a", "The gates of linear.", sequence, is_linear);
-    const ArraySpec initial =
-        array_row(optional, "initial", "The state of linear before its first step; 0 where it is absent.",
-                  column, is_linear);
+    const ArraySpec initial = array_row(
+        optional, "initial", "The state of linear before its first step; 0 if absent.", column, is_linear);
     const ArraySpec dy = array_row(output_gradient, "dy", "The gradient of y.", sequence, runs_backward);
     const auto has_gate_gradient = [](const Parameters& p) { return runs_backward(p) && is_linear(p); };
     return {x,
@@ -106,14 +104,13 @@ void settle(Parameters& parameters, const Arrays& given, Backend) {
 std::optional<Refusal> check(const Parameters& parameters) {
     const Op& op = op_of(parameters);
     if (parameters.flag("compensated") && op.op != Operator::sum)
-        return Refusal{"compensated", "true", "accepted with op sum or complex_sum, not with " + op.name};
+        return Refusal{"compensated", "true", "needs op sum or complex_sum, not " + op.name};
     if (op.is_complex && !parameters.is("dtype", "f32"))
-        return Refusal{"dtype", parameters.text("dtype"), "complex_sum takes f32 alone"};
+        return Refusal{"dtype", parameters.text("dtype"), "must be f32 with op complex_sum"};
     if (!runs_backward(parameters)) return {};
-    if (!op.has_backward)
-        return Refusal{"backward", "true", "there is one for op sum and linear, not for " + op.name};
+    if (!op.has_backward) return Refusal{"backward", "true", "needs op sum or linear, not " + op.name};
     if (runs_both(parameters))
-        return Refusal{"backward", "true", "accepted with direction forward or reverse, not with both"};
+        return Refusal{"backward", "true", "needs direction forward or reverse, not both"};
     return {};
 }
 

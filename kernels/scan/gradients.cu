@@ -1,4 +1,4 @@
-// What the backward pass of linear does beside its scan, on [B, L, D], by steps of the forward scan:
+// The backward pass of linear beside its scan, on [B, L, D], in steps of the forward scan:
 //   shifted_s = a_(s+1), 0 after the last step: the gate that carries the gradient from step s + 1 to step s
 //   da_s = dx_s y_(s-1), where y_(-1) = initial or 0; dinitial = a_0 dx_0
 //
@@ -12,7 +12,7 @@ using namespace sawtooth::scan;
 
 using Gate = device::X::Word;
 
-// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread owns the positions that strips.cuh assigns.
 extern "C" __global__ void __launch_bounds__(THREADS) shift_gates(Given<ShiftGates> given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     const auto* const a = static_cast<const Gate*>(given.in.plane[0]);
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) shift_gates(Given<ShiftGat
         });
 }
 
-// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread owns the positions that strips.cuh assigns.
 extern "C" __global__ void __launch_bounds__(THREADS) gate_gradient(Given<GateGradient> given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
     for_each_position<BLOCK_SIZE, LANES>(

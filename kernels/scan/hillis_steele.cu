@@ -2,13 +2,13 @@
 //
 //   step k = 0 … ceil(log2 L) - 1:   s_t <- s_(t - 2^k) o s_t   for t >= 2^k
 //
-//   x      1  2  3  4  5        a launch a step, over all positions, from one buffer into another:
+//   x      1  2  3  4  5        one launch per step, over all positions, from one buffer to another:
 //   k = 0  1  3  5  7  9        N log2 N combines in log2 L steps
 //   k = 1  1  3  6 10 14
 //   k = 2  1  3  6 10 15
 //
-// The first step reads the inputs, the last one writes y. A thread block does BLOCK_SIZE positions of LANES
-// channels (strips.cuh).
+// The first step reads the inputs, the last one writes y. A thread block processes BLOCK_SIZE positions of
+// LANES channels (strips.cuh).
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, LANES, FLIPPED, THREADS.
 
@@ -20,7 +20,7 @@ using namespace sawtooth::scan;
 
 using State = OP::State;
 
-// Where a step reads its states: the inputs, whose first one takes the start in, or the last step's buffer.
+// Where a step reads its states: the inputs (the first joined to the start), or the buffer of the last step.
 struct FromInputs {
     const Given<Doubling>& given;
     Geometry<FLIPPED> geometry;
@@ -44,7 +44,7 @@ struct FromStates {
     }
 };
 
-// Where it writes them: the other buffer, or y.
+// Where a step writes its states: the other buffer, or y.
 struct ToStates {
     const Given<Doubling>& given;
     __device__ void operator()(int64_t at, State state) const { store_states(given.to, at, {state}); }
@@ -72,23 +72,23 @@ __device__ void double_reach(const Given<Doubling>& given) {
         });
 }
 
-// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread owns the positions that strips.cuh assigns.
 extern "C" __global__ void __launch_bounds__(THREADS) double_first(Given<Doubling> given) {
     double_reach<FromInputs, ToStates>(given);
 }
 
-// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread owns the positions that strips.cuh assigns.
 extern "C" __global__ void __launch_bounds__(THREADS) double_middle(Given<Doubling> given) {
     double_reach<FromStates, ToStates>(given);
 }
 
-// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread owns the positions that strips.cuh assigns.
 extern "C" __global__ void __launch_bounds__(THREADS) double_last(Given<Doubling> given) {
     double_reach<FromStates, ToY>(given);
 }
 
-// Of a sequence of one or two positions, the first step is the last.
-// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
+// For sequences of one or two positions, the first step is also the last.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread owns the positions that strips.cuh assigns.
 extern "C" __global__ void __launch_bounds__(THREADS) double_only(Given<Doubling> given) {
     double_reach<FromInputs, ToY>(given);
 }

@@ -1,4 +1,4 @@
-// What runs start from: generated inputs, and the cases of `bench`.
+// Generated inputs, and the cases of `bench`.
 
 #include "kernels/core/fill.h"
 #include "kernels/scan/parts.h"
@@ -6,7 +6,7 @@
 namespace sawtooth::scan {
 namespace {
 
-// Accumulates 1e4, 1e-4, -1e4, 1e-4, …: sums whose large parts cancel.
+// 1e4, 1e-4, -1e4, 1e-4, …: sums whose large terms cancel.
 constexpr float badly_conditioned[4] = {1e4f, 1e-4f, -1e4f, 1e-4f};
 
 }  // namespace
@@ -15,7 +15,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
                std::stop_token stop) {
     Array array =
         Array::uninitialised(spec.name, spec.dtype_with(parameters), spec.shape_for(parameters, so_far));
-    const auto values = array.as<float>();  // real and imaginary parts in turn where it is complex
+    const auto values = array.as<float>();  // real and imaginary parts alternate if complex
     if (spec.name == "a") {
         fill(values, stop, [&] { return random.uniform(0.5, 1); });
         return array;
@@ -61,7 +61,7 @@ std::vector<BenchCase> bench_cases(Backend backend) {
         add(1, 1 << 24, 1);  // one long row
         return cases;
     }
-    // What the other variants would take seconds or memory for: one thread a row, a state a position.
+    // Too slow or too large for the other variants: they use one thread per row, or one state per position.
     add(2048, 8192, 1, {"lookback"});
     add(65536, 8192, 1, {"lookback"});
     add(1, 1 << 28, 1, {"lookback"});

@@ -23,35 +23,35 @@ struct Op {
 const std::vector<Op>& ops();
 const Op& op_of(const Parameters& parameters);
 
-// 256 up to length 256, 512 up to 512, then 1024.
+// 256 for lengths up to 256, 512 up to 512, then 1024.
 int64_t automatic_block_size(int64_t length);
 int64_t block_size_of(const Parameters& parameters);
-// ceil(log2(length)): the steps of a doubling scan, the levels of a tree.
+// ceil(log2(length)): steps of a doubling scan, levels of a tree.
 int64_t levels_of(int64_t length);
 
-// One scan along the middle axis, where the launches run. A complex channel is two of its channels.
+// One scan along the middle axis, with pointers of its backend. A complex channel counts as two channels.
 struct Job : Scan {
     Operator op = Operator::sum;
     bool flipped = false;
-    int64_t block_size = 0;                                    // steps a tile
+    int64_t block_size = 0;                                    // steps per tile
     Storage storage = Storage::f32, y_storage = Storage::f32;  // of the inputs; of y
-    std::vector<std::string> in_names = {"x"};                 // of the planes
+    std::vector<std::string> in_names = {"x"};                 // one per plane
     std::string y_name = "y";
-    std::string prefix = "";  // of the launches' names: "", "reverse_", "gradient_"
+    std::string prefix = "";  // of launch names: "", "reverse_", "gradient_"
 
     int64_t elements() const { return batch * length * channels; }
     int64_t blocks() const { return ceil_divide(length, block_size); }
     Shape shape() const { return {batch, length, channels}; }
 };
 
-// What launches are given beside the job, as far as arguments.cuh does not say it.
+// Launch arguments beside the job that are not in arguments.cuh.
 struct Sequential {};
 struct BlockScan : Phases {};
 struct BlockSums : Phases {};
 struct AddPrefixes : Phases {};
 struct Lookback {};
 
-// One launch of a variant: variants.cpp says what it does, cpu.cpp and cuda.cpp do it.
+// One launch of a variant: variants.cpp describes it, cpu.cpp and cuda.cpp run it.
 struct Stage {
     using What = std::variant<Sequential, Doubling, Sweep, BlockScan, BlockSums, AddPrefixes, Lookback,
                               ShiftGates, GateGradient>;

@@ -1,7 +1,7 @@
-// y_t = x_0 o x_1 o … o x_t along L of [B, L, 1] where rows are many: every warp walks a row of its own, tile
-// after tile, and hands on in a register the prefix that others must look back for. The same chain of
-// prefixes as in lookback_rows.cu, P_k = P_(k-1) o A_k, walked by one warp: nobody waits for anybody, and
-// there are rows enough to keep all multiprocessors loading.
+// y_t = x_0 o x_1 o … o x_t along L of [B, L, 1] for many rows: every warp walks its own row tile by tile and
+// keeps in a register the prefix that other kernels must look back for. The chain of prefixes is that of
+// lookback_rows.cu, P_k = P_(k-1) o A_k, walked by one warp: no warp waits for another, and there are enough
+// rows to keep memory busy on every SM.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
@@ -14,7 +14,7 @@ using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
 
 static_assert(THREADS == 32 * WARPS);
 
-// Grid: ceil(B / WARPS). Warp w of all has row w.
+// Grid: ceil(B / WARPS). Warp w of the grid owns row w.
 extern "C" __global__ void __launch_bounds__(THREADS) lookback(Scan given) {
     const int64_t batch = int64_t{blockIdx.x} * WARPS + device::warp_of_thread();
     if (batch >= given.batch) return;

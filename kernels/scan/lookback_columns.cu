@@ -1,10 +1,10 @@
 // y_t = x_0 o x_1 o … o x_t along L of [B, L, D], for D > 1: one pass with decoupled look-back.
 //
 // A thread block draws a ticket for a tile of BLOCK_SIZE steps and UNITS * VECTOR channels (columns.cuh),
-// reads and keeps it, publishes the tile's totals, looks back for what stands before it (lookback.cuh) and
-// writes y: one read and one write of memory. Sequences are a batch item's strip of channels; tickets go
-// through all sequences before the next tile of any, so that they advance together and few tiles lie between
-// a tile and the nearest prefix.
+// reads and keeps it, publishes its totals, looks back for its prefix (lookback.cuh) and writes y: memory is
+// read once and written once. A sequence is a strip of channels of one batch item. Tickets go through all
+// sequences before the next tile of any, so the sequences advance together and few tiles lie between a tile
+// and the nearest published prefix.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS,
 // MIN_BLOCKS, FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
@@ -17,7 +17,7 @@ using namespace sawtooth::scan;
 
 using State = OP::State;
 using Tile = Columns<OP, device::X, BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS>;
-// A warp looks back for 32 channels, a lane each, at `ahead` tiles at once; more where channels are fewer.
+// A warp looks back for 32 channels, one per lane, at `ahead` tiles at once (more if channels are fewer).
 constexpr int ahead = 4;
 constexpr int lookers = Tile::width < 32 ? Tile::width : 32;
 using Board = device::Lookback<State, lookers, ahead>;
@@ -29,7 +29,7 @@ struct Turn {
 
 static_assert(THREADS == 32 * WARPS && SHARED_BYTES == Tile::shared_row_bytes);
 
-// Grid: tiles * B * ceil(D / (UNITS * VECTOR)). Which tile a block has, its ticket says.
+// Grid: tiles * B * ceil(D / (UNITS * VECTOR)). The ticket of a block selects its tile.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given<LookbackBoard> given) {
     __shared__ Turn shared_turn;
     __shared__ Tile::Shared shared;
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
         shared_turn = {ticket.run, static_cast<int>(ticket.number / sequences),
                        static_cast<int>(sequence / strips), static_cast<int>(sequence % strips)};
     }
-    __syncthreads();  // the turn is there
+    __syncthreads();  // the ticket is visible
     const Turn turn = shared_turn;
     const int64_t first = int64_t{turn.tile} * BLOCK_SIZE;
     const int64_t column = int64_t{turn.strip} * Tile::width + Tile::unit() * VECTOR;
@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
     Tile::Kept kept;
     Tile::load(given.in, geometry, turn.batch, first, column, kept);
     const Tile::States inclusive = Tile::fold(kept, shared);
-    __syncthreads();  // the warps' totals are there
+    __syncthreads();  // the warps' totals are visible
 
     const Tile::States before = Tile::before_in_tile(inclusive, shared);
     constexpr int looking_warps = Tile::width / lookers;
@@ -64,15 +64,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
         const Board entries(static_cast<Board::Part*>(given.board), sequence + device::warp_of_thread(),
                             tiles, turn.run);
         const State total = Tile::total_of_warps(shared, channel, WARPS);
-        const bool is_last = turn.tile + 1 == tiles;  // nobody looks back at it
+        const bool is_last = turn.tile + 1 == tiles;  // no tile looks back at it
         if (turn.tile > 0 && !is_last) entries.publish_total(turn.tile, total);
         const State start = start_state<OP>(column < given.channels ? given.initial : nullptr,
                                             int64_t{turn.batch} * given.channels + column);
         const State prefix = entries.prefix_before(turn.tile, start, OP::join);
         if (!is_last) entries.publish_prefix(turn.tile, OP::join(prefix, total));
-        shared.before_tile[channel] = prefix;  // the same from every lane of the channel
+        shared.before_tile[channel] = prefix;  // every lane of the channel writes the same value
     }
-    __syncthreads();  // what stands before the tile is there
+    __syncthreads();  // the prefix of the tile is visible
 
     Tile::States state = Tile::carry(before, shared);
     Tile::for_each_row(kept, geometry, turn.batch, first, column,

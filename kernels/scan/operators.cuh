@@ -1,5 +1,5 @@
-// The associative operators on the device. An Input is what one position brings, a State what a stretch of
-// positions comes to, y what is written of a state:
+// The associative operators on the device. An Input is the value of one position, a State the total of a
+// stretch of positions, y the output computed from a state:
 //
 //   operator          Input    State    join: the earlier stretch is on the left     y
 //   sum               x        s        s1 + s2                                      s
@@ -8,7 +8,7 @@
 //   linear            (a, x)   (a, b)   (a1 a2, a2 b1 + b2)                          b
 //   compensated_sum   x        (s, e)   two-sum of s1 and s2, its loss into e        s + e
 //
-// `advance` joins a state and an input where only what y needs of the result is wanted.
+// `advance` joins a state and an input but computes only the part that y needs.
 #pragma once
 
 #include "kernels/cuda/device/two_sum.cuh"
@@ -22,7 +22,7 @@ struct Floats {
 
 __device__ inline float infinity() { return __int_as_float(0x7f800000); }
 
-// What operators on a single float share.
+// Shared by the operators on a single float.
 template <class Op>
 struct Plain {
     using Input = Floats<1>;
@@ -84,14 +84,14 @@ struct compensated_sum {
     static __device__ State join(State left, State right) {
         const device::Compensated both = device::two_sum(left.at[0], right.at[0]);
         const float error = __fadd_rn(__fadd_rn(left.at[1], right.at[1]), both.error);
-        // An infinite or NaN sum would leave a NaN as its error, and inf + NaN is no longer inf.
+        // An infinite sum has a NaN error, and inf + NaN would no longer be inf.
         return {both.sum, isfinite(both.sum) ? error : 0};
     }
     static __device__ State advance(State left, Input right) { return join(left, lift(right)); }
     static __device__ float finish(State state) { return __fadd_rn(state.at[0], state.at[1]); }
 };
 
-// The same operator on states that are there already, as totals of blocks are.
+// The same operator with states as its inputs, such as totals of blocks.
 template <class Op>
 struct OnStates {
     using Input = typename Op::State;

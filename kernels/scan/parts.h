@@ -7,7 +7,7 @@
 
 namespace sawtooth::scan {
 
-// What family.cpp puts together; one file each.
+// The parts of the family, one file each; family.cpp assembles them.
 std::vector<Variant> variants();
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
@@ -15,7 +15,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
-// The longest chain of combines that a variant needs.
+// The longest chain of dependent combines of a variant.
 int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size);
 std::vector<StoryRow> story();
 About about();

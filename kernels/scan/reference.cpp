@@ -1,4 +1,4 @@
-// In double precision, one position after another, as the definitions read.
+// The definitions in double precision, one position after another.
 
 #include <cmath>
 #include <complex>
@@ -11,7 +11,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// Sizes of [batch, length, channels], and which position step s of the scan stands at.
+// Sizes of [batch, length, channels], and the position of step s of the scan.
 struct Geometry {
     int64_t batch, length, channels;
     bool flipped;
@@ -24,7 +24,7 @@ struct Geometry {
     Shape shape() const { return {batch, length, channels}; }
 };
 
-// y_s = join(y_(s-1), s), where join is given the place of step s in the arrays.
+// y_s = join(y_(s-1), s); join receives the index of step s in the arrays.
 template <class T, class Start, class Join>
 Array scan(const Geometry& geometry, const std::string& name, Dtype dtype, Start start, Join join) {
     Array y = Array::uninitialised(name, dtype, geometry.shape());
@@ -74,7 +74,7 @@ Array forward(const Parameters& parameters, const Arrays& inputs, const Geometry
     return reals(from(0), [&](double before, size_t i) { return before + x[i]; });
 }
 
-// g_s = dy_s + a_(s+1) g_(s+1); dx = g; da_s = g_s y_(s-1); dinitial = a_0 g_0, by steps of the scan.
+// g_s = dy_s + a_(s+1) g_(s+1); dx = g; da_s = g_s y_(s-1); dinitial = a_0 g_0, in steps of the scan.
 void add_gradients(const Parameters& parameters, const Arrays& inputs, const Geometry& geometry,
                    Arrays& outputs) {
     const auto y = find(outputs, "y")->as<double>();

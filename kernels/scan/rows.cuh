@@ -1,10 +1,10 @@
-// A stretch of a single column, D = 1: `steps` neighbouring values, by one warp. Lanes next to each other
-// read `vector` neighbours each, so that a pass of the warp covers 32 * vector values without a gap:
+// One warp scans a stretch of a single column, D = 1: `steps` neighbouring values. Each lane reads `vector`
+// neighbouring values, so a pass of the warp covers 32 * vector values without gaps:
 //
 //   pass 0: lane 0 lane 1 … lane 31   pass 1: lane 0 lane 1 …
 //
-// Every pass is scanned for itself across the lanes; the passes' totals are then joined in order. What lies
-// past the end of the sequence is zeros: it comes after everything that is written.
+// Every pass is scanned across the lanes by itself; the totals of the passes are then joined in order. Values
+// past the end of the sequence are zeros: they come after everything that is written.
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"
@@ -25,8 +25,8 @@ struct Rows {
         return first + (pass * 32 + device::lane_of_thread()) * vector;
     }
 
-    // Where the lane's values of a pass lie, the lowest place first: `vector` divides the length wherever it
-    // is more than 1, so they are all there or none is.
+    // Where the lane's values of a pass lie, lowest position first. `vector` divides the length if it is more
+    // than 1, so either all of them or none lie inside the sequence.
     template <bool flipped>
     static __device__ int64_t place(Geometry<flipped> geometry, int64_t batch, int64_t step) {
         return geometry.at(batch, flipped ? step + vector - 1 : step, 0);
@@ -51,7 +51,7 @@ struct Rows {
         }
     }
 
-    // Of every pass, what the lane's values come to on top of the lanes before it: inclusive.
+    // For every pass, the inclusive total of the lane's values and of the lanes before it.
     static __device__ void fold(const Input (&in)[passes][vector], State (&inclusive)[passes]) {
 #pragma unroll
         for (int pass = 0; pass < passes; ++pass) {
@@ -76,7 +76,7 @@ struct Rows {
         return total;
     }
 
-    // Calls put(pass, states before the lane's values) in order; returns what stands after the stretch.
+    // Calls put(pass, states before the lane's values) in order; returns the state after the stretch.
     template <class Put>
     static __device__ State for_each_pass(State carry, const State (&inclusive)[passes], Put put) {
 #pragma unroll
@@ -88,7 +88,7 @@ struct Rows {
         return carry;
     }
 
-    // y of the stretch, from what stands before it; returns what stands after it.
+    // Writes y of the stretch from the state before it; returns the state after it.
     template <class Storage, bool flipped>
     static __device__ State advance_and_store(State carry, const Input (&in)[passes][vector],
                                               const State (&inclusive)[passes], Geometry<flipped> geometry,

@@ -1,9 +1,9 @@
-// y_t = y_(t-1) o x_t along L of [B, L, D]: one thread a column (b, d), as a framework's cumulative sum does
-// on a middle axis. L combines one after another, and few threads: what keeps it from being slower still is
-// that the inputs of the next `ahead` steps are on their way while those of the last are combined.
+// y_t = y_(t-1) o x_t along L of [B, L, D]: one thread per column (b, d), as the cumulative sum of a
+// framework does along a middle axis. L dependent combines and few threads. To hide the memory latency, the
+// inputs of the next `ahead` steps are loaded while the current ones are combined.
 //
-// A block is one warp, so that columns spread over the multiprocessors. Thread i has column i % D of sequence
-// i / D.
+// A thread block is one warp, so that columns spread over the SMs. Thread i owns column i % D of sequence i /
+// D.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), FLIPPED, THREADS.
 

@@ -1,4 +1,4 @@
-// What a newcomer sees and reads of the scan first.
+// The story of the scan: its first figures and texts.
 
 #include "kernels/core/correctness.h"
 #include "kernels/scan/parts.h"
@@ -32,22 +32,21 @@ std::vector<StoryRow> story() {
 
 About about() {
     return {
-        "Every position of y combines all of x up to it. One chain of combines is slow on a parallel "
-        "machine, "
-        "so four variants reorder it: the operator is associative, and any grouping gives the same value but "
-        "for rounding. They differ in how many launches they make, how much they read and write, and how "
-        "their errors grow.",
+        "Position t of y combines x_0 to x_t. One chain of combines is slow on a parallel machine, so four "
+        "variants reorder it: the operator is associative, so every grouping gives the same value up to "
+        "rounding. The variants differ in their number of launches, in the memory they read and write, and "
+        "in how their errors grow.",
         "y_t = x_0 o x_1 o ... o x_t\nlinear: y_t = a_t y_(t-1) + x_t",
         {{"1,048,576 positions in one row: look-back is one pass",
-          "Timeline: lookback makes one launch, hillis_steele twenty that each read and write everything.",
+          "Timeline: lookback is one launch, hillis_steele twenty, each reading and writing the whole array.",
           {{"batch", int64_t{1}}, {"channels", int64_t{1}}, {"length", int64_t{1} << 20}},
           is_one_pass},
-         {"compensated sums: the rounding disappears",
+         {"Compensated sums remove the rounding error",
           "Error by position: with compensation every variant is exact to the last bits of f32.",
           {{"compensated", true}},
           compensation_helps},
-         {"op linear: a recurrence is a scan too",
-          "Outputs: y_t = a_t y_(t-1) + x_t, computed by the same trees and tiles.",
+         {"op linear: a recurrence is also a scan",
+          "Outputs: y_t = a_t y_(t-1) + x_t, computed with the same trees and tiles.",
           {{"op", "linear"}},
           linear_is_right}},
     };

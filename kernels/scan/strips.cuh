@@ -1,6 +1,7 @@
-// Work on single positions, each for itself: a thread block goes through `block_size` neighbouring rows of
-// `lanes` neighbouring columns of [batch, rows, channels]; neighbouring threads stand on neighbouring
-// columns, then on neighbouring rows. Grid: batches * ceil(rows / block_size) by ceil(channels / lanes).
+// Work on independent positions: a thread block processes `block_size` neighbouring rows of `lanes`
+// neighbouring columns of [batch, rows, channels]. Neighbouring threads own neighbouring columns, then
+// neighbouring rows.
+// Grid: batches * ceil(rows / block_size) by ceil(channels / lanes).
 //
 // Defines: THREADS, a multiple of `lanes`.
 #pragma once
@@ -12,8 +13,7 @@ namespace sawtooth::scan {
 constexpr int reads_at_once = 4;
 
 // put(batch, row, column, get(batch, row, column)) for the thread's positions. Several are read before the
-// first is written, so that their loads are under way together: what `put` writes, no other position's `get`
-// may read.
+// first is written, so that their loads overlap: `get` must not read what `put` of another position writes.
 template <int block_size, int lanes, class Get, class Put>
 __device__ void for_each_position(int64_t rows, int64_t channels, Get get, Put put) {
     constexpr int apart = THREADS / lanes;  // rows between two positions of a thread

@@ -1,16 +1,16 @@
 // Scan in three phases along L of [B, L, D]:
-//   1  every block of BLOCK_SIZE steps is scanned for itself, its total is kept (three_phase_columns.cu and
+//   1  scan every block of BLOCK_SIZE steps by itself and keep its total (three_phase_columns.cu and
 //      three_phase_rows.cu)
-//   2  the totals are turned into what stands before every block
-//   3  that is joined to every position of the block
+//   2  replace the totals by the prefix of every block
+//   3  join the prefix to every position of the block
 //
 //   x        1  2 | 3  4 | 5        blocks of 2
 //   1        1  3 | 3  7 | 5        totals   3  7  5
 //   2                               before   start  3  10
 //   3        1  3 | 6 10 | 15
 //
-// local: states [B, L, D] in the order of positions, a plane an array. totals: [B, blocks, D] in the order of
-// the scan.
+// local: states [B, L, D] in the order of positions, one array per plane. totals: [B, blocks, D] in the order
+// of the scan.
 //
 // Defines: OP, Y (storage of y), BLOCK_SIZE, LANES (of phase 3), UNITS (of phase 2), FLIPPED, THREADS.
 
@@ -26,8 +26,8 @@ constexpr int total_rows = 8;              // of a thread
 using Totals =
     Columns<OnStates<OP>, device::f32, total_rows * total_warps * 32 / UNITS, 1, UNITS, total_warps>;
 
-// One thread block a batch item and strip of UNITS channels walks the blocks, a tile of them at a time, and
-// replaces every total by what stands before it.
+// One thread block per batch item and strip of UNITS channels walks the blocks, one tile of them at a time,
+// and replaces every total by the prefix of its block.
 // Grid: B, ceil(D / UNITS).
 extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(Given<Phases> given) {
     __shared__ Totals::Shared shared;
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(Given<P
         Totals::Kept kept;
         Totals::load(totals, geometry, batch, first, column, kept);
         const Totals::States inclusive = Totals::fold(kept, shared);
-        __syncthreads();  // the warps' totals are there
+        __syncthreads();  // the warps' totals are visible
         Totals::States state = Totals::before_in_tile(inclusive, shared);
         state.of[0] = Totals::is_first() ? before_tile : OP::join(before_tile, state.of[0]);
         Totals::for_each_row(kept, geometry, batch, first, column,
@@ -51,14 +51,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(Given<P
                                  state.of[0] = OP::join(state.of[0], total[0]);
                              });
         before_tile = OP::join(before_tile, Totals::total_of_warps(shared, Totals::unit(), total_warps));
-        __syncthreads();  // nobody reads the warps' totals any more
+        __syncthreads();  // all reads of the warps' totals are done
     }
 }
 
-// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread has the positions that strips.cuh gives it.
+// Grid: B * ceil(L / BLOCK_SIZE), ceil(D / LANES). A thread owns the positions that strips.cuh assigns.
 extern "C" __global__ void __launch_bounds__(THREADS) add_block_prefixes(Given<Phases> given) {
     const Geometry<FLIPPED> geometry{given.length, given.channels};
-    // Made from the length, as for_each_position does: the compiler then sees that the two agree.
+    // Computed from the length as in for_each_position, so the compiler sees that both agree.
     const int64_t blocks = (given.length + BLOCK_SIZE - 1) / BLOCK_SIZE;
     const int64_t block = blockIdx.x % static_cast<uint32_t>(blocks);
     for_each_position<BLOCK_SIZE, LANES>(

@@ -1,7 +1,7 @@
-// Scan in three phases for D > 1, the first one (three_phase.cu has the others): every thread block scans a
-// tile of BLOCK_SIZE steps and UNITS * VECTOR channels for itself (columns.cuh) and keeps its totals.
+// Phase one of the three-phase scan for D > 1 (three_phase.cu has the others): every thread block scans a
+// tile of BLOCK_SIZE steps and UNITS * VECTOR channels by itself (columns.cuh) and keeps its totals.
 //
-// local: states [B, L, D], a plane an array; for operators of one plane it may be y. totals: [B, blocks, D].
+// local: states [B, L, D], one array per plane; may be y if there is one plane. totals: [B, blocks, D].
 //
 // Defines: OP, X (storage of the inputs), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS, MIN_BLOCKS,
 // FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
@@ -15,7 +15,7 @@ using Tile = Columns<OP, device::X, BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROW
 
 static_assert(THREADS == 32 * WARPS && SHARED_BYTES == Tile::shared_row_bytes);
 
-// Grid: B * blocks, ceil(D / (UNITS * VECTOR)). Block (x, y) has tile x % blocks of sequence x / blocks.
+// Grid: B * blocks, ceil(D / (UNITS * VECTOR)). Block (x, y) owns tile x % blocks of sequence x / blocks.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) block_scan(Given<Phases> given) {
     __shared__ Tile::Shared shared;
     const auto tiles = static_cast<uint32_t>(given.blocks);
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) block_scan(Giv
     Tile::Kept kept;
     Tile::load(given.in, geometry, batch, first, column, kept);
     const Tile::States inclusive = Tile::fold(kept, shared);
-    __syncthreads();  // the warps' totals are there
+    __syncthreads();  // the warps' totals are visible
 
     const int channel = static_cast<int>(threadIdx.x);
     if (channel < Tile::width && strip_column + channel < given.channels)

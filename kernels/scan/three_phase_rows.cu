@@ -1,7 +1,7 @@
-// Scan in three phases for D = 1, the first one (three_phase.cu has the others): every warp scans a tile of
-// BLOCK_SIZE neighbouring steps for itself (rows.cuh) and keeps its total.
+// Phase one of the three-phase scan for D = 1 (three_phase.cu has the others): every warp scans a tile of
+// BLOCK_SIZE neighbouring steps by itself (rows.cuh) and keeps its total.
 //
-// local: states [B, L], a plane an array; for operators of one plane it may be y. totals: [B, blocks].
+// local: states [B, L], one array per plane; may be y if there is one plane. totals: [B, blocks].
 //
 // Defines: OP, X (storage of the inputs), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
@@ -15,7 +15,7 @@ using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
 
 static_assert(THREADS == 32 * WARPS);
 
-// Grid: ceil(B * blocks / WARPS). Warp w of all has tile w % blocks of row w / blocks.
+// Grid: ceil(B * blocks / WARPS). Warp w of the grid owns tile w % blocks of row w / blocks.
 extern "C" __global__ void __launch_bounds__(THREADS) block_scan(Given<Phases> given) {
     const int64_t index = int64_t{blockIdx.x} * WARPS + device::warp_of_thread();  // [batch, tile]
     if (index >= given.batch * given.blocks) return;

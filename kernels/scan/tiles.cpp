@@ -11,11 +11,11 @@ namespace {
 
 using cpu::Walk;
 
-constexpr int64_t narrow_below = 16;     // 2 or more channels, but fewer than these, are cut into segments
-constexpr int64_t segment_columns = 32;  // columns that segments make together, at the most
+constexpr int64_t narrow_below = 16;     // from 2 up to this many channels, tiles are cut into segments
+constexpr int64_t segment_columns = 32;  // at most this many columns from all segments together
 
-// A tile of few channels, segments side by side: row k holds step k of every segment, [rows, segments *
-// channels].
+// A tile of few channels, cut into segments that lie side by side: row k holds step k of every segment,
+// [rows, segments * channels].
 struct Segments {
     int64_t channels, count, rows, columns;
 
@@ -26,7 +26,7 @@ struct Segments {
           columns(count * channels) {}
 };
 
-// Scratch of one thread; tiles are worked off one at a time.
+// Scratch of one thread, which processes one tile at a time.
 struct Scratch {
     std::vector<float> input, output, packed[2], packed_out[2], states[2], totals[2];
 };
@@ -36,7 +36,7 @@ States resized(std::vector<float> (&planes)[2], int64_t count) {
     return {{cpu::at_least(planes[0], count), cpu::at_least(planes[1], count)}};
 }
 
-// `count` rows of `channels` values, from one stride to another.
+// Copies `count` rows of `channels` values from one stride to another.
 void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t count,
                int64_t channels) {
     for (int64_t k = 0; k < count; ++k)
@@ -78,8 +78,7 @@ States fold_segments(Operator op, const Segments& segments, Rows packed) {
 
 bool is_narrow(const Job& job) { return job.channels > 1 && job.channels < narrow_below; }
 
-// The states before every segment of a narrow tile, in scratch; carry moves on, and so does total if it is
-// given.
+// The states before every segment of a narrow tile, in scratch. Advances carry, and total if it is given.
 struct Prepared {
     Segments segments;
     Rows packed;
@@ -112,8 +111,8 @@ void scan_narrow(const Access& access, const Tile& tile, States carry, States to
     access.put_output(tile, scratch.output);
 }
 
-// Rows are walked in groups, so that a group of a few columns finds its cache lines where the last one left
-// them. A single column is walked at once.
+// Rows are walked in groups, so that a group of few columns finds its cache lines still cached. A single
+// column is walked in one go.
 constexpr int64_t rows_a_group = 4;
 
 template <class Step>
@@ -121,7 +120,7 @@ void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
     const Rows in = access.input(tile, scratch.input);
     walk.op = access.job().op;
     walk.columns = tile.columns;
-    // Of the job, not of the tile: what a strip of one column is stored like may differ between its walks.
+    // Decided per job, not per tile: a strip of one column may be stored differently in each of its walks.
     walk.is_line = access.job().channels == 1;
     const int64_t group_rows = walk.is_line ? tile.steps : rows_a_group;
     for (int64_t row = 0; row < tile.steps; row += group_rows) {
@@ -145,15 +144,15 @@ void scan_wide(const Access& access, const Tile& tile, States carry, States tota
     access.put_output(tile, scratch.output);
 }
 
-// A tile in scratch has its rows in the order of memory, without gaps: where step 0 lies, and the way to the
-// next.
+// A tile in scratch keeps its rows in memory order without gaps: the offset of step 0, and the stride to the
+// next step.
 int64_t room_begin(const Job& job, const Tile& tile) {
     return job.flipped ? (tile.steps - 1) * tile.columns : 0;
 }
 int64_t room_stride(const Job& job, const Tile& tile) { return job.flipped ? -tile.columns : tile.columns; }
 
-// Calls copy(offset in the job's arrays, offset in scratch, values) for what lies together in both: the whole
-// tile where it has every channel, else row after row.
+// Calls copy(offset in the job's arrays, offset in scratch, values) for every run that is contiguous in both:
+// the whole tile if it has every channel, otherwise each row.
 template <class Copy>
 void each_run(const Access& access, const Tile& tile, Copy&& copy) {
     const int64_t channels = access.job().channels;

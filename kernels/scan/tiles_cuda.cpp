@@ -4,9 +4,9 @@
 
 namespace sawtooth::scan {
 
-// Chosen on an H100, [4, 8192, 512] and [4, 2048, 512]: rows of a tile narrower than 128 bytes cost half of
-// the bandwidth, and few warps with many rows each are better than many with few, even where half of the rows
-// lie in shared memory.
+// Tuned on an H100 with [4, 8192, 512] and [4, 2048, 512]: tile rows under 128 bytes lose half of the
+// bandwidth, and few warps with many rows each beat many with few, even if half of the rows lie in shared
+// memory.
 ColumnTile column_tile(const Job& job, const Chip& chip) {
     constexpr int64_t row_bytes = 128, sector_bytes = 32;
     constexpr int64_t kept_registers = 64, most_rows = 32, most_warps = 16;
@@ -21,14 +21,14 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
     const int64_t rows = planes == 1 && job.block_size == 1024 ? most_rows : fitting_rows;
     const int64_t own_rows = std::min(kept_registers / row_registers / planes, most_rows);
     while (true) {
-        const int64_t stacked = job.block_size * tile.units / 32;  // rows of all warps' threads together
+        const int64_t stacked = job.block_size * tile.units / 32;  // rows stacked over all warps
         const bool is_narrow = tile.width() * word < sector_bytes;
         tile.warps =
             is_narrow ? std::min<int64_t>(stacked, 8) : std::clamp<int64_t>(stacked / rows, 1, most_warps);
         tile.shared_rows = std::max<int64_t>(stacked / tile.warps - own_rows, 0);
         tile.shared_bytes = tile.shared_rows * planes * tile.vector * word * 32 * tile.warps;
         const bool fits = tile.shared_bytes + most_totals_bytes <= chip.shared_bytes_per_block;
-        const bool copied = tile.vector * word >= 4;  // two bytes alone cannot be copied past the registers
+        const bool copied = tile.vector * word >= 4;  // cp.async needs at least 4 bytes
         if (tile.shared_rows == 0 || (fits && copied)) break;
         tile.units /= 2;
     }
@@ -37,7 +37,7 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
 }
 
 bool walks_rows(const Job& job, const Chip& chip) {
-    // Warps that together keep memory busy while each waits for its own loads.
+    // Enough warps to keep memory busy while each waits for its loads.
     constexpr int64_t warps_a_multiprocessor = 8;
     return job.length <= job.block_size || job.batch >= warps_a_multiprocessor * chip.multiprocessors;
 }

@@ -1,4 +1,4 @@
-// From a request to a plan: every variant as the list of its launches, the same on both backends.
+// From a request to a plan: every variant is a list of launches, the same on both backends.
 
 #include <algorithm>
 #include <bit>
@@ -86,14 +86,14 @@ void add_sweep(Stages& stages, const Job& job, const Sweep& sweep) {
         return stages.add(job, "down_sweep_1", "Every leaf combines the prefix before it with its own value.",
                           std::move(reads), {output_of(job)}, operations_of(job, job.elements()), sweep);
     stages.add(job, "down_sweep_" + height,
-               "Left children take their parent's prefix, right ones join the left total to it.",
+               "Left children take their parent's prefix; right children join the left total to it.",
                std::move(reads), {states(job, "prefixes", below)}, pairs, sweep);
 }
 
 void add_blelloch(Stages& stages, const Job& job) {
     const int64_t levels = std::max<int64_t>(levels_of(job.length), 1);
     const auto nodes = [&](int64_t height) { return ceil_divide(job.length, int64_t{1} << height); };
-    std::vector<Planes> tree(static_cast<size_t>(levels) + 1);  // of heights 1 … levels - 1
+    std::vector<Planes> tree(static_cast<size_t>(levels) + 1);  // heights 1 … levels - 1
     for (int64_t h = 1; h < levels; ++h)
         tree[static_cast<size_t>(h)] = take_states(stages.builder, job, job.batch * nodes(h) * job.channels);
     const auto add = [&](bool is_up, int64_t height) {
@@ -115,23 +115,23 @@ void add_three_phase(Stages& stages, const Job& job) {
         in_place ? Planes{{static_cast<float*>(job.y)}} : take_states(stages.builder, job, job.elements()),
         take_states(stages.builder, job, count_of(blocks)), job.blocks()};
     const double once = operations_of(job, job.elements());
-    stages.add(job, "block_scan", "Scans every block for itself and keeps its total.", inputs_of(job),
+    stages.add(job, "block_scan", "Scans every block independently and keeps its total.", inputs_of(job),
                {local, totals}, once, BlockScan{phases});
-    stages.add(job, "scan_of_block_sums", "Turns the blocks' totals into the prefix before every block.",
-               {totals}, {prefixes}, operations_of(job, count_of(blocks)), BlockSums{phases});
-    stages.add(job, "add_block_prefixes", "Combines the prefix before every block with its positions.",
+    stages.add(job, "scan_of_block_sums", "Turns block totals into the prefix of every block.", {totals},
+               {prefixes}, operations_of(job, count_of(blocks)), BlockSums{phases});
+    stages.add(job, "add_block_prefixes", "Combines the prefix of every block with its positions.",
                {local, prefixes}, {output_of(job)}, once, AddPrefixes{phases});
 }
 
 void add_lookback(Stages& stages, const Job& job) {
-    stages.add(job, "lookback", "Scans every tile once, with the prefix that it finds by looking back.",
-               inputs_of(job), {output_of(job)}, operations_of(job, 2 * job.elements()), Lookback{});
+    stages.add(job, "lookback", "Scans every tile once; finds its prefix by looking back.", inputs_of(job),
+               {output_of(job)}, operations_of(job, 2 * job.elements()), Lookback{});
 }
 
 const void* add_shift_gates(Stages& stages, const Job& forward) {
     const int64_t bytes = bytes_of(forward.storage);
     void* const shifted = stages.builder.take<std::byte>(forward.elements() * bytes);
-    stages.add(forward, "shift_gates", "Moves every gate to the step before it, where the gradient needs it.",
+    stages.add(forward, "shift_gates", "Moves every gate one step earlier, where the gradient needs it.",
                {{"a", forward.shape(), bytes}}, {{"shifted_a", forward.shape(), bytes}}, 0,
                ShiftGates{shifted});
     return shifted;
@@ -145,9 +145,8 @@ void add_gate_gradient(Stages& stages, const Job& forward, const void* dx) {
         reads.push_back({"initial", {forward.batch, forward.channels}});
         writes.push_back({"dinitial", {forward.batch, forward.channels}});
     }
-    stages.add(forward, "gate_gradient",
-               "Multiplies the gradient of every position with the output before it.", std::move(reads),
-               std::move(writes), static_cast<double>(forward.elements()), gradient);
+    stages.add(forward, "gate_gradient", "Multiplies the gradient of every position by the output before it.",
+               std::move(reads), std::move(writes), static_cast<double>(forward.elements()), gradient);
 }
 
 struct Algorithm {
@@ -159,28 +158,27 @@ struct Algorithm {
 const std::vector<Algorithm>& algorithms() {
     static const std::vector<Algorithm> all = {
         {"sequential",
-         "One chain of combines a column, as a framework's cumulative sum does on a middle axis.",
+         "One chain of combines per column, like a framework's cumulative sum along a middle axis.",
          add_sequential, [](int64_t length, int64_t) { return length; }},
         {"hillis_steele",
-         "Doubling: in step k every position joins the one 2^k before it; log2 L passes, N log2 N work.",
+         "Doubling: in step k every position joins the one 2^k before it. log2 L passes, N log2 N work.",
          add_hillis_steele, [](int64_t length, int64_t) { return levels_of(length); }},
-        {"blelloch", "Totals go up a binary tree, prefixes come down it; 2 log2 L steps, 2 N work.",
+        {"blelloch", "Totals go up a binary tree, prefixes come down. 2 log2 L steps, 2 N work.",
          add_blelloch,
          [](int64_t length, int64_t) { return std::max<int64_t>(2 * levels_of(length) - 1, 1); }},
-        {"three_phase",
-         "Blocks are scanned, their totals are scanned, the prefixes are added; three launches.",
+        {"three_phase", "Three launches: scan the blocks, scan their totals, add the prefixes.",
          add_three_phase,
          [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile) + 1; }},
         {"lookback",
-         "One pass: every tile publishes its total and looks back for the prefix before it; on a GPU many "
-         "rows of one channel are walked by a warp each, which hands the prefix on itself.",
+         "One pass: every tile publishes its total and looks back for its prefix. On a GPU, many rows of one "
+         "channel are walked by one warp each, which keeps the prefix in a register.",
          add_lookback,
          [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile); }},
     };
     return all;
 }
 
-// The scan of dy the other way round, linear's with the gates of the steps after.
+// The scan of dy in the other direction; for linear with the gates of the following steps.
 void add_backward(Stages& stages, const Algorithm& algorithm, const Job& forward) {
     const bool is_linear = forward.op == Operator::linear;
     const void* const dy = stages.builder.input("dy", forward.storage);

@@ -12,7 +12,7 @@
 namespace sawtooth {
 namespace {
 
-// 1. What can be set. A row is a slider, `--set`, a line of `list` and an axis of sweeps.
+// 1. The parameters. A row is a slider, `--set`, a line of `list` and an axis of sweeps.
 std::vector<Parameter> parameters() {
     using enum Group;
     return {
@@ -26,7 +26,7 @@ std::vector<Parameter> parameters() {
     };
 }
 
-// 2. What goes in and comes out; a dimension is a parameter's name.
+// 2. The arrays; a dimension is the name of a parameter.
 std::vector<ArraySpec> arrays() {
     return {{.name = "x", .meaning = "What is multiplied.", .dimensions = {"batch", "length"}},
             {.name = "y", .meaning = "a x.", .role = Role::output, .dimensions = {"batch", "length"}}};
@@ -39,7 +39,7 @@ Array generate(const ArraySpec& row, const Parameters& parameters, const Arrays&
     return array;
 }
 
-// 3. What is right: in f64, written for reading.
+// 3. The reference: in f64, written for reading.
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token) {
     const Array& x = *find(inputs, "x");
     Array y = Array::uninitialised("y", Dtype::f64, x.shape);
@@ -53,7 +53,7 @@ Work work(const Parameters& parameters) {
     return {8 * count, count};
 }
 
-// 4. How it is done: memory, then a list of launches. What both backends say of a launch is said once.
+// 4. The plans: memory, then a list of launches. Both backends share the description of a launch.
 scale::Arguments take_arrays(PlanBuilder& builder) {
     const Parameters& parameters = builder.parameters();
     return {builder.input("x"), builder.output("y"), static_cast<float>(parameters.real("a")),
@@ -90,7 +90,7 @@ Outcome<Plan> plan_cuda(const PlanRequest& request) {
     return builder.finish();
 }
 
-// 5. What is drawn: here what every family can have.
+// 5. The figures: here those that every family can have.
 std::vector<Figure> figures(const Result& result, const View& view) {
     const LineChooser chooser{scale_family(), "number", {}};
     const Array& y = *find(result.reference, "y");
@@ -100,7 +100,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
 
 }  // namespace
 
-// 6. All of it in one place; kernels/families.cpp lists it.
+// 6. The family; kernels/families.cpp lists it.
 const Family& scale_family() {
     static const Family family = [] {
         Family made;

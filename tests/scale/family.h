@@ -7,11 +7,11 @@
 
 namespace sawtooth {
 
-// y = a x: the example of what a family costs. The program of the tests adds it to those of kernels/.
+// y = a x: an example of a small family. The test program adds it to those of kernels/.
 const Family& scale_family();
 
 namespace cuda {
-std::span<const EmbeddedSource> scale_sources();  // its device text, which the build embeds
+std::span<const EmbeddedSource> scale_sources();  // its device code, embedded by the build
 }
 
 }  // namespace sawtooth

@@ -11,7 +11,7 @@ namespace sawtooth {
 ImU32 packed(Colour colour);
 ImVec4 as_vector(Colour colour);
 
-// Draws to a draw list in the current font.
+// Draws to a draw list with the current font.
 class ImGuiCanvas : public Canvas {
   public:
     explicit ImGuiCanvas(ImDrawList* list) : list_(list) {}
@@ -27,13 +27,18 @@ class ImGuiCanvas : public Canvas {
     void marker(Marker shape, Point centre, float radius, Colour colour) override;
     void cells(const Box& box, const CellGrid& grid, const ColourScale& colours) override;
     void text(Point place, Align align, Colour colour, std::string_view text) override;
+    void upright_text(Point centre, Colour colour, std::string_view text) override;
+    void clip(const Box& box) override {
+        list_->PushClipRect({box.left, box.top}, {box.right, box.bottom}, true);
+    }
+    void unclip() override { list_->PopClipRect(); }
 
   private:
     void dashed(std::span<const Point> points, const Stroke& stroke);
     void columns(std::span<const Point> points, const Stroke& stroke);
 
     ImDrawList* list_;
-    std::vector<ImVec2> points_;  // kept for its memory
+    std::vector<ImVec2> points_;  // kept to reuse its memory
 };
 
 }  // namespace sawtooth

@@ -1,4 +1,4 @@
-// Functions of one number, exact at both ends: no overflow, and a NaN stays one.
+// Functions of one number, correct at both ends: no overflow, and NaN stays NaN.
 #pragma once
 
 namespace sawtooth::device {

@@ -4,9 +4,9 @@
 
 namespace sawtooth::device {
 
-// Starts a copy of 4, 8 or 16 bytes from global to shared memory past the registers; zeros where it is not
-// `there`, when nothing is read. Both addresses are multiples of `bytes`. Seen by this thread after
-// wait_for_copies, by others after a barrier too.
+// Starts a copy of 4, 8 or 16 bytes from global to shared memory, bypassing registers; stores zeros and reads
+// nothing if not `there`. Both addresses are multiples of `bytes`. Visible to this thread after
+// wait_for_copies, to others after a further barrier.
 template <int bytes>
 __device__ void copy_async(void* to, const void* from, bool there) {
     static_assert(bytes == 4 || bytes == 8 || bytes == 16);
@@ -16,7 +16,7 @@ __device__ void copy_async(void* to, const void* from, bool there) {
                  : "memory");
 }
 
-// A whole Words at once.
+// Copies a whole Words.
 template <class Words>
 __device__ void copy_async(Words* to, const void* from, bool there) {
     copy_async<static_cast<int>(sizeof(Words))>(static_cast<void*>(to), from, there);
@@ -24,8 +24,7 @@ __device__ void copy_async(Words* to, const void* from, bool there) {
 
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// Copies in batches, for those that are further ahead: ends a batch, and waits for all but the last
-// `batches`.
+// Batches of copies: ends a batch, and waits for all but the last `batches` batches.
 __device__ inline void end_batch_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int batches>
 __device__ void wait_for_copies_but_last() {

@@ -1,6 +1,5 @@
-// f16 and bf16 as the 16 bits that arrays hold, to and from f32: narrowing rounds to nearest, ties to even,
-// as kernels/cpu/half.h does (but for the payload of a NaN), widening is exact. Needs no header of the
-// toolkit.
+// f16 and bf16 as the 16 bits in arrays, to and from f32. Narrowing rounds to nearest, ties to even, as in
+// kernels/cpu/half.h (except for the payload of a NaN); widening is exact. Needs no header of the toolkit.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
@@ -30,7 +29,7 @@ __device__ inline uint16_t f32_to_bf16(float value) {
     return half;
 }
 
-// Two at once, `first` in the low 16 bits: where it lies in memory before `second`.
+// Two at once, `first` in the low 16 bits, so that it comes before `second` in memory.
 __device__ inline uint32_t f32_to_f16x2(float first, float second) {
     uint32_t pair;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));

@@ -1,4 +1,4 @@
-// The device's half of kernels/core/integers.h.
+// The device version of kernels/core/integers.h.
 #pragma once
 
 namespace sawtooth::device {

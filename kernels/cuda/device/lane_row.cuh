@@ -1,5 +1,5 @@
-// A row of `width` numbers over `lanes` neighbouring lanes of a warp, in registers. Lane p has columns
-// 4 (p + lanes j) … + 3, so that all lanes together read 16 neighbouring bytes each:
+// A row of `width` numbers in the registers of `lanes` neighbouring lanes of a warp. Lane p owns columns
+// 4 (p + lanes j) … + 3, so that the lanes read 16 contiguous bytes each:
 //   lanes = 4, width = 32:  lane 0 has columns 0 … 3 and 16 … 19, lane 1 has 4 … 7 and 20 … 23, …
 #pragma once
 
@@ -9,17 +9,17 @@ namespace sawtooth::device {
 
 template <int width, int lanes>
 struct LaneRow {
-    static_assert(width % (4 * lanes) == 0, "a lane has whole groups of four");
+    static_assert(width % (4 * lanes) == 0, "whole groups of four per lane");
     static constexpr int columns = width / lanes;  // of a lane
     float at[columns];
 
-    // Which column of the row is the lane's number j.
+    // The column of the lane's number j.
     static __device__ int column(int lane, int j) { return 4 * (lane + lanes * (j / 4)) + j % 4; }
 
     __device__ float& operator[](int j) { return at[j]; }
     __device__ float operator[](int j) const { return at[j]; }
 
-    // From and to a padded row whose address 16 bytes divide.
+    // From and to a padded row with a 16-byte aligned address.
     __device__ void load(const float* from, int lane) {
 #pragma unroll
         for (int j = 0; j < columns; j += 4) {
@@ -33,7 +33,7 @@ struct LaneRow {
             *reinterpret_cast<float4*>(to + column(lane, j)) = {at[j], at[j + 1], at[j + 2], at[j + 3]};
     }
 
-    // From and to a row of `count` numbers without padding; null: zeros, or not stored.
+    // From and to an unpadded row of `count` numbers; null: zeros, or not stored.
     __device__ void load_unpadded(const float* from, int count, int lane) {
 #pragma unroll
         for (int j = 0; j < columns; ++j) at[j] = from && column(lane, j) < count ? from[column(lane, j)] : 0;
@@ -50,7 +50,7 @@ struct LaneRow {
         for (int j = 0; j < columns; ++j) at[j] *= factor;
     }
 
-    // The lane's part of a dot product, in four chains, so that no addition waits for the one before it.
+    // The lane's part of a dot product, in four chains, so that no addition waits for the previous one.
     __device__ float dot(const LaneRow& other) const {
         float sums[4] = {};
 #pragma unroll

@@ -1,14 +1,14 @@
 // Decoupled look-back (Merrill, Garland 2016): the prefix of every tile of a sequence in one pass. A tile
-// publishes the total of its own positions, finds the nearest tile before it that shows a full prefix, joins
-// to that the totals between, and publishes its own prefix.
+// publishes the total of its own positions, finds the nearest earlier tile with a published prefix, joins the
+// totals in between, and publishes its own prefix.
 //
 //   tile        0      1      2      3      4 (looks)
 //   published   P0     P1     A2     A3
 //   prefix before tile 4 = (P1 o A2) o A3; published prefix P4 = that o A4
 //
-// Prefixes are folded forward, so that P_k = P_(k-1) o A_k whatever was found: no bit depends on timing.
-// A flag and what it vouches for are one store of 8 or 16 bytes, so that no fence is needed. Flags carry the
-// number of the run: nothing is cleared between runs.
+// Prefixes are folded forward, so that P_k = P_(k-1) o A_k whatever was found: no bit depends on timing. A
+// flag and its data are one store of 8 or 16 bytes, so no fence is needed. Flags carry the number of the run,
+// so nothing is cleared between runs.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
@@ -16,15 +16,15 @@
 
 namespace sawtooth::device {
 
-// Which tile a thread block works on. Tiles wait for those with smaller numbers alone, so numbers are handed
-// out in the order in which blocks really start, which that of blockIdx need not be.
+// The tile of a thread block. Tiles wait only for tiles with smaller numbers, so numbers are handed out in
+// the order in which blocks actually start, which can differ from blockIdx.
 struct Ticket {
     uint32_t number;
-    uint32_t run;  // 1, 2, …: how often the kernel has run on this counter, in 30 bits
+    uint32_t run;  // 1, 2, …: number of runs on this counter, in 30 bits
 };
 
-// By one thread of each of `blocks` thread blocks. The counter starts at 0 and is never reset: its low bits
-// count the blocks of a run, and the block that draws the last ticket lets it jump to the next run.
+// Call from one thread of each of `blocks` thread blocks. The counter starts at 0 and is never reset: its low
+// bits count the blocks of a run, and the block that draws the last ticket advances it to the next run.
 __device__ inline Ticket draw_ticket(unsigned long long* counter, uint32_t blocks) {
     const int bits = blocks > 1 ? 32 - __clz(static_cast<int>(blocks - 1)) : 0;
     const unsigned long long drawn = atomicAdd(counter, 1ull);
@@ -33,15 +33,15 @@ __device__ inline Ticket draw_ticket(unsigned long long* counter, uint32_t block
     return {number, static_cast<uint32_t>((drawn >> bits) + 1) & 0x3fffffffu};
 }
 
-// What the tiles of one sequence publish, each `units` neighbours of a State (a struct of floats). Used by
-// one whole warp: lane l stands for unit l % units and sees every (32 / units)th of the tiles before.
+// The published parts of the tiles of one sequence, `units` neighbouring States (structs of floats) each.
+// Used by a whole warp: lane l handles unit l % units and sees every (32 / units)th of the earlier tiles.
 template <class State, int units, int ahead>
 class Lookback {
   public:
     static constexpr int floats = sizeof(State) / sizeof(float);
-    static constexpr int words = floats == 1 ? 2 : 4;                 // of a part: its flag, then floats
-    static constexpr int parts = (floats + words - 2) / (words - 1);  // of a State
-    static constexpr int groups = 32 / units;                         // tiles that a warp reads at once
+    static constexpr int words = floats == 1 ? 2 : 4;                 // per part: its flag, then floats
+    static constexpr int parts = (floats + words - 2) / (words - 1);  // per State
+    static constexpr int groups = 32 / units;                         // tiles read by a warp at once
     struct alignas(4 * words) Part {
         uint32_t word[words];
     };
@@ -55,12 +55,12 @@ class Lookback {
         publish(tile, prefix_flag, prefix);
     }
 
-    // What stands before `tile`, in every lane for its unit; before tile 0 stands `start`. join(left, right)
-    // gives the State of both.
+    // The prefix of `tile`, in every lane for its unit; the prefix of tile 0 is `start`. join(left, right)
+    // combines two States.
     template <class Join>
     __device__ State prefix_before(int tile, const State& start, Join join) const {
         const Part* const nearest = part(tile - 1 - group());
-        const int left = tile - group();  // tiles from the lane's nearest one to the first
+        const int left = tile - group();  // tiles from the lane's nearest tile to the first
         while (true) {
             State seen[ahead];
             uint32_t flag[ahead];
@@ -82,7 +82,7 @@ class Lookback {
     __device__ static int unit() { return lane_of_thread() % units; }
     __device__ static int group() { return lane_of_thread() / units; }
 
-    // The first of the parts of the lane's unit.
+    // The first part of the lane's unit.
     __device__ Part* part(int64_t tile) const { return parts_ + (tile * units + unit()) * parts; }
 
     __device__ void publish(int tile, uint32_t flag, const State& state) const {
@@ -101,7 +101,7 @@ class Lookback {
         }
     }
 
-    // The flag of this run that all parts of a tile agree on, 0 while there is none.
+    // The flag of this run if all parts of a tile have it, otherwise 0.
     __device__ uint32_t read(const Part* first, State& state) const {
         Part seen[parts];
 #pragma unroll
@@ -117,8 +117,8 @@ class Lookback {
         return flag >> 2 == run_ ? flag & 3 : 0;
     }
 
-    // How many tiles lie between this one and the nearest that shows its prefix, where all between show their
-    // totals; -1 where there is none yet.
+    // The distance to the nearest tile with a prefix if all tiles in between have totals; -1 if there is none
+    // yet.
     __device__ int nearest_prefix(const uint32_t (&flag)[ahead]) const {
         constexpr unsigned every_group = lanes_of_unit();
         int found = -1;
@@ -136,8 +136,8 @@ class Lookback {
         return found;
     }
 
-    // The prefix at distance `found`, joined by what lies nearer. Without a branch in the chain of joins,
-    // which every tile after this one waits for.
+    // Joins the prefix at distance `found` with all nearer totals. The chain of joins has no branch, because
+    // every later tile waits for it.
     template <class Join>
     __device__ State fold(const State (&seen)[ahead], int found, Join join) const {
         constexpr int stride = groups < 8 ? groups : 8;
@@ -172,7 +172,7 @@ class Lookback {
         return chosen;
     }
 
-    // One bit a group, for unit 0.
+    // One bit per group, for unit 0.
     __device__ static constexpr unsigned lanes_of_unit() {
         unsigned lanes = 0;
         for (int lane = 0; lane < 32; lane += units) lanes |= 1u << lane;

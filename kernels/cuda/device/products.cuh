@@ -1,15 +1,15 @@
 // Matrix products of a warp: to[16, 8 columns] += left[16, 8 inner] right[8 inner, 8 columns]. The left
-// factor and the sums lie in registers, in tiles of 16 rows by 8 columns, the right factor in shared memory.
-// Of a tile, lane (g, q) = (lane / 4, lane % 4) holds
+// factor and the sums are in registers, in tiles of 16 rows by 8 columns; the right factor is in shared
+// memory. Lane (g, q) = (lane / 4, lane % 4) holds of a tile
 //   c[0], c[1] = row g, columns 2 q, 2 q + 1;  c[2], c[3] = row g + 8, the same columns,
 //          columns  0  1 | 2  3 | 4  5 | 6  7
 //   row 0          lane 0| lane1| lane2| lane3   c[0], c[1]
 //   row 1          lane 4| lane5| lane6| lane7
 //   …
 //   row 8          lane 0| lane1| lane2| lane3   c[2], c[3]
-// as the tensor cores give them (PTX ISA, "Matrix Fragments for mma"). A left factor has the same form, so
-// that what one product gives goes straight into the next; the order of the inner dimension is free as long
-// as both factors have the same one. Sums are f32; factors are rounded to the Precision:
+// the layout of tensor cores (PTX ISA, "Matrix Fragments for mma"). A left factor has the same layout, so the
+// result of one product is the left factor of the next. The order of the inner dimension is free as long as
+// both factors agree. Sums are f32; factors are rounded to the Precision:
 //   bf16  mma.m16n8k16, 8 bits of mantissa
 //   f16   mma.m16n8k16, 11 bits, up to 65504
 //   tf32  mma.m16n8k8, 11 bits: the upper 19 bits of an f32
@@ -34,11 +34,11 @@ __device__ inline uint32_t to_tf32(float value) {
 template <Precision precision>
 struct Products;
 
-// bf16 and f16 as the storage `Half` (words.cuh) keeps them.
+// bf16 and f16 as stored by `Half` (words.cuh).
 template <class Half, bool is_bf16>
 struct HalfProducts {
     using Element = uint16_t;
-    static constexpr int inner = 16;  // of one step
+    static constexpr int inner = 16;  // per step
     struct Left {
         uint32_t a[4];
     };
@@ -48,7 +48,7 @@ struct HalfProducts {
 
     static __device__ Element element(float value) { return Half::narrow(value); }
     static __device__ float value(Element element) { return Half::widen(element); }
-    // Two neighbours, as they lie in memory.
+    // Two neighbours, in memory order.
     static __device__ uint32_t pair(float first, float second) { return Half::narrow(first, second); }
 
     // Tiles of columns 0 … 7 and 8 … 15.
@@ -56,8 +56,8 @@ struct HalfProducts {
         return {{pair(low[0], low[1]), pair(low[2], low[3]), pair(high[0], high[1]), pair(high[2], high[3])}};
     }
 
-    // Two right factors [16, 8], of which the second is the next 8 columns.
-    // `from`: rows are columns of the factor, [16, stride], 16 elements of each.
+    // Two right factors [16, 8]; the second has the next 8 columns.
+    // Rows of `from` are columns of the factor: [16, stride], 16 elements of each.
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
         const int lane = lane_of_thread();
         const Element* const mine = from + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
@@ -66,7 +66,7 @@ struct HalfProducts {
                      : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(mine)))
                      : "memory");
     }
-    // `from`: rows are rows of the factor, [16, stride], 16 elements of each.
+    // Rows of `from` are rows of the factor: [16, stride], 16 elements of each.
     static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
         const int lane = lane_of_thread();
         const Element* const mine = from + lane % 16 * stride + lane / 16 * 8;
@@ -103,7 +103,7 @@ struct FloatElements {
     static __device__ float value(Element element) { return element; }
 };
 
-// Steps of 16 here too, as two of 8.
+// A step of 16 is two of 8.
 template <>
 struct Products<Precision::tf32> : FloatElements {
     static constexpr int inner = 16;
@@ -153,7 +153,7 @@ struct Products<Precision::tf32> : FloatElements {
     }
 };
 
-// Every lane has whole rows g and g + 8 of the left factor and whole columns 2 q, 2 q + 1 of the right one.
+// Every lane holds rows g and g + 8 of the left factor and columns 2 q, 2 q + 1 of the right one.
 template <>
 struct Products<Precision::f32> : FloatElements {
     static constexpr int inner = 8;
@@ -209,18 +209,18 @@ struct Products<Precision::f32> : FloatElements {
     }
 };
 
-// How a right factor [inner, columns] lies in shared memory.
+// The layout of a right factor [inner, columns] in shared memory.
 enum class Lies {
-    in_rows,     // as itself: [inner, stride]
+    in_rows,     // as is: [inner, stride]
     in_columns,  // transposed: [columns, stride]
 };
 
-// Elements that every row in shared memory is padded by, so that lanes which read a factor together meet as
-// few banks twice as can be.
+// Padding of every row in shared memory, in elements, that minimises bank conflicts between lanes that read a
+// factor together.
 template <Precision precision>
 constexpr int bank_padding = precision == Precision::f32 ? 4 : 8;
 
-// The left factor's step `at` of 16 (bf16, f16, tf32) or 8 (f32) inner columns out of tiles.
+// Step `at` of the left factor, 16 (bf16, f16, tf32) or 8 (f32) inner columns, from tiles.
 template <Precision precision, int tiles>
 __device__ typename Products<precision>::Left left_of(const Tile (&from)[tiles], int at) {
     if constexpr (precision == Precision::f32)
@@ -271,7 +271,7 @@ __device__ void multiply_step(const typename Products<precision>::Left& left,
     }
 }
 
-// The first tile becomes the last one. As many times as there are tiles: all are where they were.
+// Rotates the tiles: the first becomes the last. A full rotation restores the order.
 template <int tiles>
 __device__ void rotate(Tile (&of)[tiles]) {
 #pragma unroll
@@ -284,8 +284,8 @@ __device__ void rotate(Tile (&of)[tiles]) {
 }
 
 // to[16, 8 columns] += left[16, 8 inner] right[8 inner, 8 columns]; both counts are even. In f32 a step is
-// hundreds of instructions, so that steps are a loop, past which the left factor's tiles rotate: registers
-// have no addresses.
+// hundreds of instructions, so steps form a loop that rotates the tiles of the left factor: registers have no
+// addresses.
 template <Precision precision, Lies lies, int columns, int inner>
 __device__ void multiply(Tile (&left)[inner], const typename Products<precision>::Element* right, int stride,
                          Tile (&to)[columns]) {
@@ -304,7 +304,7 @@ __device__ void multiply(Tile (&left)[inner], const typename Products<precision>
     }
 }
 
-// The same right factor for two left ones, which is fetched once.
+// The same for two left factors, with the right factor loaded once.
 template <Precision precision, Lies lies, int columns, int inner>
 __device__ void multiply_both(Tile (&left)[inner], Tile (&other_left)[inner],
                               const typename Products<precision>::Element* right, int stride,

@@ -1,12 +1,12 @@
-// Sums over the lanes of a warp and over a thread block, and the norms of rows that lanes share. Orders are
-// fixed, so that the bits are the same in every run.
+// Sums over the lanes of a warp and over a thread block, and norms of rows spread over lanes. The order is
+// fixed, so the bits are equal in every run.
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"
 
 namespace sawtooth::device {
 
-// Over `lanes` neighbouring lanes (a power of two), which all get the sum. The whole warp takes part.
+// Over `lanes` neighbouring lanes (a power of two), which all get the sum. The whole warp must take part.
 template <int lanes, class Number>
 __device__ Number sum_of_lanes(Number value) {
 #pragma unroll
@@ -26,30 +26,30 @@ __device__ Number sum_of_quad(Number value) {
     return value + __shfl_xor_sync(whole_warp, value, 2);
 }
 
-// Over the block, whose size is `threads`, a power of two. All threads take part and get the sum; `room` is
-// in shared memory, and may be used again at once.
+// Over the block of `threads` threads, a power of two. All threads take part and get the sum. `room` is in
+// shared memory and may be reused at once.
 template <int threads, class Number>
 __device__ Number sum_of_block(Number value, Number (&room)[threads]) {
     room[threadIdx.x] = value;
     for (int step = threads / 2; step > 0; step /= 2) {
-        __syncthreads();  // the terms of this step, which other threads wrote
+        __syncthreads();  // the terms of this step are visible
         if (threadIdx.x < step) room[threadIdx.x] += room[threadIdx.x + step];
     }
-    __syncthreads();  // the sum in room[0]
+    __syncthreads();  // the sum in room[0] is visible
     const Number sum = room[0];
-    __syncthreads();  // all have read it before the room is used again
+    __syncthreads();  // all threads have read it: the room may be reused
     return sum;
 }
 
-// Where the square of a norm is an f32 that loses no precision.
+// Whether the square of a norm is an f32 without loss of precision.
 __device__ inline bool is_plain_square(float square) { return square > 1e-20f && square < 1e30f; }
 
-// 1 / max(norm, 1e-12) of a row, also where the square of its norm is no f32. `square` is the row's sum of
-// squares, sum_wide() makes the same in f64. The whole warp takes part, whatever rows its lanes have.
+// 1 / max(norm, 1e-12) of a row, also if the square of its norm is out of range for f32. `square` is the sum
+// of squares of the row; sum_wide() computes it in f64. The whole warp must take part.
 template <class SumWide>
 __device__ float inverse_norm(float square, SumWide sum_wide) {
     const bool is_plain = is_plain_square(square);
-    // The lanes of a row sum together: all go the long way where one of them must.
+    // The lanes of a row sum together: if one needs f64, all take that path.
     if (__all_sync(whole_warp, is_plain)) return 1 / sqrtf(square);
     const double norm = sqrt(sum_wide());
     return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (norm < 1e-12 ? 1e-12 : norm));

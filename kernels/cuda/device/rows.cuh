@@ -1,4 +1,4 @@
-// Rows of words, [tokens, width] in an input's storage, on their way from global memory.
+// Loads rows of words, [tokens, width] in the storage of an input, from global memory.
 #pragma once
 
 #include "kernels/cuda/device/copy_async.cuh"
@@ -8,9 +8,9 @@
 
 namespace sawtooth::device {
 
-// Copies `count` words from global to shared memory, by all threads of the block, `bytes` at once: what
-// divides both addresses and the size of a row. The first `there` words are read, the rest become zeros.
-// From 4 bytes on the copies are asynchronous.
+// Copies `count` words from global to shared memory with all threads of the block, `bytes` per access, which
+// must divide both addresses and the row size. The first `there` words are read, the rest become zeros.
+// Copies of 4 bytes or more are asynchronous.
 template <int bytes, class Word>
 __device__ void copy_words(Word* to, const Word* from, int count, int there) {
     constexpr int each = bytes / sizeof(Word);
@@ -22,7 +22,7 @@ __device__ void copy_words(Word* to, const Word* from, int count, int there) {
     }
 }
 
-// 1 / max(norm, 1e-12) of a row whose numbers lie over a warp.
+// 1 / max(norm, 1e-12) of a row spread over a warp.
 template <int each>
 __device__ float inverse_norm_over_warp(const float (&mine)[each]) {
     float square = 0;
@@ -36,8 +36,8 @@ __device__ float inverse_norm_over_warp(const float (&mine)[each]) {
     });
 }
 
-// A row of `count` words as a warp holds it: lane l has numbers l, l + 32, …, zeros behind the row and where
-// it is not `there`; divided by its norm where it `normalises`. The whole warp takes part.
+// A row of `count` words spread over a warp: lane l holds numbers l, l + 32, …, zeros after the row or if it
+// is not `there`; divided by its norm if `normalises`. The whole warp must take part.
 template <class Storage, int count, int each>
 __device__ void load_row(const typename Storage::Word* from, bool there, bool normalises,
                          float (&mine)[each]) {
@@ -50,8 +50,8 @@ __device__ void load_row(const typename Storage::Word* from, bool there, bool no
     for (int k = 0; k < each; ++k) mine[k] *= factor;
 }
 
-// The same on its way into shared memory: `room` numbers from `to` on, zeros behind the row. A barrier makes
-// other warps see it.
+// The same, stored to shared memory: `room` numbers from `to` on, zero-padded. A barrier makes it visible to
+// other warps.
 template <class Storage, int count, int room>
 __device__ void stage_row(const typename Storage::Word* from, bool there, bool normalises, float* to) {
     const int lane = lane_of_thread();

@@ -1,4 +1,4 @@
-// Tiles of products (products.cuh) from and to memory, and matrices on their way into shared memory.
+// Loads and stores tiles of products (products.cuh), and copies matrices into shared memory.
 #pragma once
 
 #include "kernels/cuda/device/copy_async.cuh"
@@ -8,7 +8,7 @@
 
 namespace sawtooth::device {
 
-// Where a lane's first element of a tile of 16 rows by 8 columns lies, [rows, stride].
+// The position of a lane's first element in a tile of 16 rows by 8 columns, [rows, stride].
 __device__ inline int row_of_lane() { return lane_of_thread() / 4; }
 __device__ inline int column_of_lane() { return lane_of_thread() % 4 * 2; }
 
@@ -20,7 +20,7 @@ __device__ void clear(Tile (&to)[tiles]) {
         for (int at = 0; at < 4; ++at) to[n][at] = 0;
 }
 
-// Of the lane's own elements.
+// Looks only at the lane's own elements.
 template <int tiles>
 __device__ bool are_finite(const Tile (&all)[tiles]) {
     constexpr float largest = 3.402823466e38f;
@@ -54,7 +54,7 @@ __device__ void store_tiles(const Tile (&from)[tiles], float* to, int stride) {
     }
 }
 
-// Rounded to what factors are; the address of a pair is a multiple of its bytes.
+// Rounds to the precision of factors; a pair must be aligned to its size.
 template <Precision precision, int tiles>
 __device__ void store_elements(const Tile (&from)[tiles], typename Products<precision>::Element* to,
                                int stride) {
@@ -71,8 +71,8 @@ __device__ void store_elements(const Tile (&from)[tiles], typename Products<prec
     }
 }
 
-// Calls visit(element, there, at) for every element of a lane's tiles, which start at row `first_row` of a
-// matrix [rows, columns] in f32 whose padding is not stored: whether it has the element, and where.
+// Calls visit(element, there, at) for every element of a lane's tiles, which start at row `first_row` of an
+// unpadded f32 matrix [rows, columns]: whether the matrix has the element, and its index.
 template <int rows, int columns, class Tiles, class Visit>
 __device__ void for_each_unpadded(Tiles& of, int first_row, Visit visit) {
 #pragma unroll
@@ -92,7 +92,7 @@ __device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_r
     });
 }
 
-// Zeros where there is no matrix.
+// Zeros if there is no matrix.
 template <int rows, int columns, int tiles>
 __device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles]) {
     for_each_unpadded<rows, columns>(to, first_row, [from](float& element, bool there, int at) {
@@ -100,7 +100,7 @@ __device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles
     });
 }
 
-// Two neighbours of a row of `width` words, zeros behind it: in one access where rows are even.
+// Loads two neighbours of a row of `width` words, zeros after the row; one access if rows are even.
 template <class Storage, int width>
 __device__ float2 load_pair(const typename Storage::Word* row, int column) {
     if constexpr (width % 2 == 0) {
@@ -114,7 +114,7 @@ __device__ float2 load_pair(const typename Storage::Word* row, int column) {
     }
 }
 
-// The same way back; what would lie behind the row is not stored.
+// Stores two neighbours, except after the row.
 template <class Storage, int width>
 __device__ void store_pair(typename Storage::Word* row, int column, float first, float second) {
     if constexpr (width % 2 == 0) {
@@ -125,7 +125,7 @@ __device__ void store_pair(typename Storage::Word* row, int column, float first,
     }
 }
 
-// 16 rows of `width` words, [16, width] from `from` on; rows from `there` on are zeros.
+// Loads 16 rows of `width` words, [16, width] from `from` on; rows from `there` on are zeros.
 template <class Storage, int width, int tiles>
 __device__ void load_rows(const typename Storage::Word* from, int there, Tile (&to)[tiles]) {
 #pragma unroll
@@ -139,7 +139,7 @@ __device__ void load_rows(const typename Storage::Word* from, int there, Tile (&
         }
 }
 
-// The same way back; rows from `there` on are not stored.
+// Stores them; rows from `there` on are not stored.
 template <class Storage, int width, int tiles>
 __device__ void store_rows(const Tile (&from)[tiles], int there, typename Storage::Word* to) {
 #pragma unroll
@@ -153,7 +153,7 @@ __device__ void store_rows(const Tile (&from)[tiles], int there, typename Storag
         }
 }
 
-// The squared norm of a lane's row, the upper one (half 0) or the one 8 below it, for all lanes of the quad.
+// The squared norm of a lane's upper row (half 0) or of the row 8 below, for all lanes of the quad.
 template <int tiles>
 __device__ double wide_square_of_row(const Tile (&all)[tiles], int half) {
     double square = 0;
@@ -171,7 +171,7 @@ __device__ void scale_row(Tile (&all)[tiles], int half, float factor) {
     for (int n = 0; n < tiles; ++n) all[n][2 * half] *= factor, all[n][2 * half + 1] *= factor;
 }
 
-// Starts copies of `rows` rows of `columns` elements (whose bytes 16 divides) into rows of `stride`, by
+// Starts copies of `rows` rows of `columns` elements (a multiple of 16 bytes) into rows of `stride`, by
 // thread `thread` of `threads`; rows from `there` on become zeros.
 template <int columns, class Element>
 __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
@@ -184,7 +184,7 @@ __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_
     }
 }
 
-// The same by all threads of the block.
+// The same with all threads of the block.
 template <int columns, class Element>
 __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
                             int there) {

@@ -2,13 +2,12 @@
 
 namespace sawtooth::device {
 
-// A sum and what its rounding lost.
+// A sum and its rounding error.
 struct Compensated {
     float sum, error;
 };
 
-// left + right with the loss of this addition, exactly (Knuth); the intrinsics are never contracted or
-// reordered.
+// left + right with the exact rounding error (Knuth); intrinsics are never contracted or reordered.
 __device__ inline Compensated two_sum(float left, float right) {
     const float sum = __fadd_rn(left, right);
     const float of_right = __fsub_rn(sum, left);

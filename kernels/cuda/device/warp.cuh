@@ -9,7 +9,7 @@ constexpr unsigned whole_warp = 0xffffffffu;
 __device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % 32); }
 __device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / 32); }
 
-// A struct of floats of which each went through `move`.
+// Applies `move` to every float of a struct.
 template <class Struct, class Move>
 __device__ Struct each_float(const Struct& mine, Move move) {
     Struct moved;
@@ -19,13 +19,13 @@ __device__ Struct each_float(const Struct& mine, Move move) {
     return moved;
 }
 
-// The same member of another lane, for a struct of floats. All lanes of the warp take part.
+// Reads a struct of floats from another lane. All lanes of the warp must take part.
 template <class Struct>
 __device__ Struct shuffle(const Struct& mine, int lane) {
     return each_float(mine, [lane](float one) { return __shfl_sync(whole_warp, one, lane); });
 }
 
-// From `delta` lanes below; a lane that has none below keeps its own.
+// Reads from `delta` lanes below; a lane without such a lane keeps its own value.
 template <class Struct>
 __device__ Struct shuffle_up(const Struct& mine, int delta) {
     return each_float(mine, [delta](float one) { return __shfl_up_sync(whole_warp, one, delta); });

@@ -5,8 +5,8 @@
 
 namespace sawtooth::device {
 
-// What floats are stored in: a word of each, to and from f32. Narrow ones also two at once, the first in the
-// low bits, where it lies in memory before the second.
+// Storage types of floats: one word each, converted to and from f32. Narrow types also convert two at once,
+// the first in the low bits, so that it comes first in memory.
 struct f32 {
     using Word = float;
     static __device__ float widen(float word) { return word; }
@@ -27,13 +27,13 @@ struct bf16 {
     static __device__ uint32_t narrow(float first, float second) { return f32_to_bf16x2(first, second); }
 };
 
-// The same value, which the compiler cannot tell: what it made of it before is not kept for use after this.
+// Same value, but opaque to the optimizer: earlier computations with it are not reused.
 template <class Integer>
 __device__ Integer forget(Integer value) {
-    return value ^ static_cast<Integer>(blockDim.y - 1);  // 0, as thread blocks are flat
+    return value ^ static_cast<Integer>(blockDim.y - 1);  // 0, as thread blocks are one-dimensional
 }
 
-// The registers that hold `bytes` bytes: of 32 bits, but for a single 16-bit word.
+// The registers that hold `bytes` bytes: 32-bit ones, except for a single 16-bit word.
 template <int bytes>
 struct Register {
     using Type = uint32_t;
@@ -43,14 +43,14 @@ struct Register<2> {
     using Type = uint16_t;
 };
 
-// `count` neighbouring words of an array, read or written in one access (the address is a multiple of all
-// their bytes) and kept as they are stored.
+// `count` neighbouring words of an array, kept as stored and read or written in one access (the address must
+// be a multiple of their total size).
 template <class Storage, int count>
 struct alignas(sizeof(typename Storage::Word) * count) Words {
     using Word = typename Storage::Word;
     static constexpr int bytes = sizeof(Word) * count;
     using Held = typename Register<bytes>::Type;
-    static constexpr int held_words = sizeof(Held) / sizeof(Word);  // in one register
+    static constexpr int held_words = sizeof(Held) / sizeof(Word);  // per register
     Held held[bytes / sizeof(Held)];
 
     __device__ float get(int k) const {
@@ -67,7 +67,7 @@ struct alignas(sizeof(typename Storage::Word) * count) Words {
             held[k / held_words] = k % held_words == 0 ? word : held[k / held_words] | word << 16;
         }
     }
-    // Keeps the words alone, and not the values that `get` gave before beside or instead of them.
+    // Keeps only the words, so that values from earlier `get` calls take no registers.
     __device__ void forget_widened() {
         if constexpr (sizeof(Word) < 4) {
 #pragma unroll
@@ -82,7 +82,7 @@ __device__ Words<Storage, count> load_words(const void* array, int64_t at) {
     return *reinterpret_cast<const Words<Storage, count>*>(static_cast<const Word*>(array) + at);
 }
 
-// `count` values of an array in one access, as f32 whatever it is stored in.
+// `count` values of an array in one access, as f32 for any storage.
 template <class Storage, int count>
 __device__ void load(const void* array, int64_t at, float (&values)[count]) {
     const auto words = load_words<Storage, count>(array, at);

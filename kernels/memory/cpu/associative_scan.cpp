@@ -1,9 +1,9 @@
-// associative_scan: (S, M) by a tree scan over matrices (Blelloch). An element is what tokens do to a state,
+// associative_scan: (S, M) by a tree scan over matrices (Blelloch). An element maps one state to a later one,
 //   M' = a M + b S + X,  S' = h S + Z, X and Z matrices: first (1) then (2) is
 //   a = a2 a1, b = a2 b1 + b2 h1, h = h2 h1, X = a2 X1 + b2 Z1 + X2, Z = h2 Z1 + Z2.
-// Totals go up a binary tree, states come down it. A tree stands over a tile's tokens for one strip of 16
-// rows: its matrices, one or two of [columns, 16] a token, are all the memory that a worker takes, at most
-// 256 KiB of them and 64 tokens. Tiles follow each other; errors are frozen at the boundary of the chunk.
+// Totals go up a binary tree, states come down. One tree covers the tokens of a tile for one strip of 16
+// rows. Its matrices, one or two of [columns, 16] per token, are all the memory of a worker: at most 256 KiB
+// and 64 tokens. Tiles follow each other; errors are frozen at the boundary of the chunk.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ int64_t tree_tokens(const CpuJob& job) {
     return tokens;
 }
 
-// The matrices of one tile's tokens for one strip. Leaves are elements; after the sweep down slot t holds the
+// The matrices of a tile's tokens for one strip. Leaves are elements; after the down sweep, slot t holds the
 // state before token t.
 class Tree {
   public:
@@ -37,7 +37,7 @@ class Tree {
     void set_scalars(int64_t slot, Gate gate) { at(slot) = {gate.decay, gate.keep, gate.keep}; }
     int64_t combines() const { return combines_; }
 
-    // The total of [first, first + count) comes to lie in its last slot; those of left halves stay.
+    // Puts the total of [first, first + count) into its last slot; totals of left halves stay.
     void sweep_up(int64_t first, int64_t count) {
         if (count == 1) return;
         const int64_t left = left_of(count);
@@ -78,7 +78,7 @@ class Tree {
         ++combines_;
     }
 
-    // left: an element's total, right: the state before it -> left: that state, right: the state after it.
+    // In: left the total of an element, right the state before it. Out: left that state, right the next one.
     void pass(int64_t left, int64_t right) {
         const Scalars element = at(left);
         cpu::combine(m(left), 1, m(left), element.a, m(right), size_);
@@ -114,7 +114,7 @@ struct Place {
     Range tokens() const { return tiled.tiling.at(tile); }
 };
 
-// What one token adds to S, negated: step times the sum of e_i k_i^T over its window.
+// The negated contribution of one token to S: step times the sum of e_i k_i^T over its window.
 void outer_products(const Place& at, int64_t token, float step, float* to, cpu::Into into) {
     const TiledChain& tiled = at.tiled;
     const int64_t first = tiled.sources_of(at.tokens()).first;
@@ -139,7 +139,7 @@ void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
     tree.set_scalars(leaf, gate);
 }
 
-// The state before a token becomes that after it, and is read.
+// Turns the state before a token into the state after it and reads it.
 void finish_leaf(const Place& at, int64_t leaf, Tree& tree, const float* boundary) {
     static constexpr float zeros[lanes] = {};
     const CpuJob& job = at.tiled.job;

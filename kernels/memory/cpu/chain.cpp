@@ -8,7 +8,7 @@
 namespace sawtooth::memory {
 namespace {
 
-constexpr int64_t block_rows = 16;  // tokens of a tile that are read at once
+constexpr int64_t block_rows = 16;  // tokens of a tile read together
 
 struct Scratch {
     std::vector<float> rows, weighted, weights, products, queries, scaled, outputs, coefficients;
@@ -139,8 +139,7 @@ void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
     });
 }
 
-// A block of a tile's tokens, rows first … first + count - 1 of it, with their coefficients: a row of w each,
-// and a, b.
+// Rows first … first + count - 1 of a tile's tokens with their coefficients: a, b and a row of w for each.
 struct Block {
     int64_t sequence, tile, first, count;
     float* w;
@@ -154,7 +153,7 @@ void read_evolving(const TiledChain& tiled, const Block& block, const float* que
     const int64_t key_row = padded(chain.columns), strip_slot = slot * chain.strips();
     const Range tokens = tiled.tiling.at(block.tile);
     const int64_t before = tokens.first - tiled.sources_of(tokens).first;
-    const int64_t reach = before + block.first + block.count;  // sources that the block looks at
+    const int64_t reach = before + block.first + block.count;  // sources visible to the block
     const auto add_states = [&](const float* states, const float* factors, cpu::Into into) {
         float* const scaled = cpu::at_least(scratch.scaled, block.count * key_row);
         for (int64_t r = 0; r < block.count; ++r)

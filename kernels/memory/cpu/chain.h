@@ -8,33 +8,31 @@
 
 namespace sawtooth::memory {
 
-// A chain over a range of tokens in matrix form. With the errors e_i of a chunk given, a tile that starts
-// from M and S has
-//   M_t = a_t M + b_t S - sum over its sources of w_ti e_i k_i^T,  S_t = h_t S - sum of h_ti e_i k_i^T,
-// where sources are its tokens and those before it that its windows reach, and w, h, a, b are running sums
-// and products of the gates: nothing is ever divided by a product.
+// A chain over a range of tokens in matrix form. With the errors e_i of a chunk, a tile from M and S has
+//   M_t = a_t M + b_t S - sum over its sources of w_ti e_i k_i^T,  S_t = h_t S - sum of h_ti e_i k_i^T.
+// Its sources are its tokens and the earlier tokens inside its windows. w, h, a, b are running sums and
+// products of the gates, so nothing is divided by a product.
 
-// Rows that tokens bring: [tokens, padded(columns)] or, for values, [tokens, padded(rows)].
+// Input rows of tokens: [tokens, padded(columns)], or [tokens, padded(rows)] for values.
 using LoadRows = std::function<void(int64_t sequence, Range tokens, float* rows)>;
-// What tokens read: [tokens, padded(rows)].
+// Output rows of tokens: [tokens, padded(rows)].
 using PutRows = std::function<void(int64_t sequence, Range tokens, const float* rows)>;
 
-// In `room` there is a slot for every (sequence, tile), or (sequence, tile, strip) for what belongs to
-// strips.
+// Each array has one slot in `room` per (sequence, tile), or per (sequence, tile, strip) if marked "strip".
 struct TiledChain {
     const CpuJob& job;
     const StripChain& chain;
     Tiling tiling;
     LoadRows load_keys, load_values;
 
-    int64_t sources = 0;        // the most of a tile, padded
+    int64_t sources = 0;        // maximum per tile, padded
     float* keys = nullptr;      // [columns, sources]: transposed
     float* values = nullptr;    // [sources, padded(rows)]
     float* ends = nullptr;      // w [sources], h [sources], then a, b, h of the last token
     float* errors = nullptr;    // strip: [sources, 16]
     float* states_m = nullptr;  // strip: [columns, 16], M at the tile's start
     float* states_s = nullptr;
-    float* solved = nullptr;  // of exact_chunk alone: keys after the solve, [tile, padded(columns)]
+    float* solved = nullptr;  // exact_chunk only: keys after the solve, [tile, padded(columns)]
 
     TiledChain(const CpuJob& job, const StripChain& chain, Tiling tiling, Pieces& room);
 
@@ -58,7 +56,7 @@ struct TiledChain {
     Side sides() const { return side("B", chain.batch) * side("tiles", tiles()); }
 };
 
-// The memory of a matrix rule over a range, in tiles of at most `tile` tokens, and the room that it takes.
+// The memory of a matrix rule over a range, in tiles of at most `tile` tokens; takes its arrays from `room`.
 TiledChain tile_matrix(const CpuJob& job, Range tokens, int64_t tile, Pieces& room);
 int64_t matrix_room(const CpuJob& job, Range tokens, int64_t tile);
 
@@ -80,8 +78,8 @@ class TileCoefficients {
     Coefficients rows_;
 };
 
-// The launches of a range; `tiled` lives as long as the plan. Parallel over sequences and tiles, but for
-// walk: over sequences and strips of rows.
+// The launches of a range; `tiled` must live as long as the plan. Parallel over sequences and tiles, except
+// walk, which is parallel over sequences and strips of rows.
 void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled);
 void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled);
 struct Reader {
@@ -92,8 +90,8 @@ struct Reader {
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader);
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled);  // y of a matrix rule
 
-// A strip over all tiles of a range, step(tile) over each: starts from the state before the first token,
-// keeps boundaries where chunks open, and the final state after the last token.
+// Walks a strip over all tiles of a range and calls step(tile) for each: starts from the state before the
+// first token, stores boundaries where chunks start, and the final state after the last token.
 template <class Step>
 void walk_tiles(const TiledChain& tiled, const cpu::Item& item, Step&& step) {
     const StripChain& chain = tiled.chain;
@@ -107,11 +105,11 @@ void walk_tiles(const TiledChain& tiled, const cpu::Item& item, Step&& step) {
     if (tiling.tokens().last == chain.length) chain.put_final(item.index);
 }
 
-// Steps that strategies share. Keys, values and the coefficients of one tile's last token.
+// Shared steps of the strategies. Prepares keys, values and the coefficients after a tile's last token.
 void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile);
 // The errors of one strip of a tile at `boundary`.
 void make_errors(const TiledChain& tiled, int64_t item, int64_t tile, const float* boundary);
-// Takes the sum of w_i e_i k_i^T from `to`; `factors`: w of the tile's sources.
+// Subtracts the sum of w_i e_i k_i^T from `to`; `factors` holds w of the tile's sources.
 void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile, const float* factors,
                              float* to);
 

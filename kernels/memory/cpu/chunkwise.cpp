@@ -1,17 +1,16 @@
-// Strategies that take a whole chunk at its boundary's memory, in matrix products.
+// Strategies that process a whole chunk against the memory at its boundary, in matrix products.
 //   chunkwise_gd    prepare (parallel over tiles), walk (over strips of rows, or slots), read (over tiles)
-//   atlas_parallel  what atlas adds does not depend on its memory: all right-hand sides come at once, then
-//                   what every tile adds, then a scan of these sums, first of the momentum and with it of the
-//                   memory, then what tokens read. All but the scan are parallel over the whole sequence. The
-//                   errors of atlas_omega do depend on it: it walks as chunkwise_gd does, and gives its
-//                   numbers
-//   exact_chunk     solve in place of prepare. The errors of the delta rule in a chunk obey
+//   atlas_parallel  the updates of atlas do not depend on its memory: compute all right-hand sides at once,
+//                   sum every tile, scan these sums for the momentum and with it for the memory, then read.
+//                   All but the scan are parallel over the whole sequence. The errors of atlas_omega do
+//                   depend on the memory, so it walks like chunkwise_gd, with the same results
+//   exact_chunk     solve instead of prepare. The errors of the delta rule in a chunk obey
 //                   e_t = a_(t-1) M k_t - v_t - sum over s < t of w_(t-1)s (k_s . k_t) e_s,
 //                   a triangular system (I + T) E = diag(a) K M - V (the WY form). M is not known yet when
 //                   all chunks are solved at once, so the system is solved for K and V:
-//                   (I + T) X = [diag(a) K, V], and the walk has E = X_K M - X_V. Blocks of 16 tokens:
-//                   products take off what earlier blocks give, and a product with the inverse of the
-//                   block's own triangle does the rest
+//                   (I + T) X = [diag(a) K, V], and the walk uses E = X_K M - X_V. Blocks of 16 tokens:
+//                   products subtract the terms of earlier blocks, a product with the inverse of the block's
+//                   own triangle does the rest
 
 #include <algorithm>
 
@@ -22,7 +21,7 @@
 namespace sawtooth::memory {
 namespace {
 
-// What a tile adds to M and to S, in the places of its states.
+// The sums that a tile adds to M and to S, stored in place of its states.
 void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile) {
     const int64_t size = tiled.chain.strip_size(), slot = tiled.strip_slot(item, tile);
     const float* const w = tiled.ends_of(tiled.slot(item / tiled.chain.strips(), tile));
@@ -36,7 +35,7 @@ void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile) {
     add(tiled.states_s, w + tiled.sources);
 }
 
-// The sums become the states before them: S after a tile is h S + its sum, M is a M + b S + its sum.
+// Turns sums into the states before their tiles: S after a tile is h S + its sum, M is a M + b S + its sum.
 void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
     const StripChain& chain = tiled.chain;
     const int64_t at = item.index, size = chain.strip_size();
@@ -128,8 +127,8 @@ void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
     }
 }
 
-// Rows first … of a [tile, stride] matrix of right-hand sides become the solution's: what earlier rows give
-// is taken off by `t` [count, sources], then the block's own triangle is solved.
+// Solves rows first … of a [tile, stride] matrix of right-hand sides in place: subtracts the terms of earlier
+// rows, given by `t` [count, sources], then solves the block's own triangle.
 void solve_rows(const float* t, int64_t t_stride, const float* inverse, float* x, int64_t stride,
                 int64_t first, int64_t count) {
     float* const here = x + first * stride;
@@ -143,7 +142,7 @@ void solve_rows(const float* t, int64_t t_stride, const float* inverse, float* x
     cpu::multiply_lower(product({inverse, lanes, 1}, before, count, cpu::Into::set), 1);
 }
 
-// Turns keys and values of a tile into those whose product with the boundary memory is the exact error.
+// Turns keys and values of a tile into those that give the exact error with the boundary memory.
 void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const std::stop_token& stop) {
     const StripChain& chain = tiled.chain;
     const Range tokens = tiled.tiling.at(tile);

@@ -1,11 +1,10 @@
 // The exact rules, token by token.
-//   sequential             one launch a token: the sawtooth
-//   sequential_persistent  one launch in all; strips of rows never wait for each other
-//   tnt                    shards of C_G tokens, one after another; in a shard local memories of C_L tokens,
-//                          all at once, each from the global memory with no momentum. Then M = (1 - a) M +
-//                          mean mean^T, with the means of y and of alpha over the shard
-// Items are strips of 16 rows of each sequence; those of lattice and trellis, whose rows meet in a norm, are
-// whole sequences.
+//   sequential             one launch per token: the sawtooth
+//   sequential_persistent  one launch in total; strips of rows never wait for each other
+//   tnt                    shards of C_G tokens, one after another. In a shard, local memories of C_L tokens
+//                          run in parallel, each from the global memory without momentum. Then
+//                          M = (1 - a) M + mean mean^T, with the means of y and of alpha over the shard
+// Items are strips of 16 rows of a sequence; for lattice and trellis, whose norms need all rows, sequences.
 
 #include <algorithm>
 
@@ -22,7 +21,7 @@ struct Scratch {
 };
 thread_local Scratch scratch;
 
-// S = keep S - step * sum of e_i k_i^T over the window, all errors taken at the present M.
+// S = keep S - step * sum of e_i k_i^T over the window, with all errors against the current M.
 void add_window(const StripChain& chain, const Gate& gate, const float* m, float* s, const float* k,
                 int64_t stride, const float* v, int64_t count) {
     float* const errors = cpu::at_least(scratch.errors, count * lanes);
@@ -38,11 +37,11 @@ void add_window(const StripChain& chain, const Gate& gate, const float* m, float
                    .into = cpu::Into::subtract});
 }
 
-// A strip of a matrix rule: that of the job, or a local memory's.
+// A strip of a matrix rule: of the job, or of a local memory.
 struct Strip {
     int64_t item;
     float *m, *s;               // s null without momentum
-    float* sum_of_y = nullptr;  // of a local memory, which is no boundary
+    float* sum_of_y = nullptr;  // of a local memory, which stores no boundaries
 };
 
 void walk_block(const CpuJob& job, const Strip& strip, Range tokens) {
@@ -130,7 +129,7 @@ namespace {
 
 int64_t locals_of(const CpuJob& job, Range shard) { return ceil_divide(shard.count(), job.local_tokens); }
 
-// One strip of one local memory over its tokens; `sums` [batch, locals, strips, 16] gets the sum of its y.
+// One strip of one local memory over its tokens; `sums` [batch, locals, strips, 16] receives the sum of y.
 void run_local(const CpuJob& job, Range shard, const cpu::Item& item, float* sums) {
     const StripChain& chain = job.memory;
     const int64_t strips = chain.strips(), local = item.index / strips % locals_of(job, shard);

@@ -9,7 +9,7 @@
 namespace sawtooth::memory {
 namespace {
 
-// 16 rows of a row-major [rows, columns] side by side, and back; rows that are not there are zeros.
+// Converts 16 rows of a row-major [rows, columns] to a strip, and back; missing rows are zeros.
 void load_strip(const float* from, int64_t rows, int64_t columns, int64_t strip, float* to) {
     std::fill_n(to, columns * lanes, 0.0f);
     if (!from) return;
@@ -26,7 +26,7 @@ void store_strip(const float* from, int64_t rows, int64_t columns, int64_t strip
             to[(first + row) * columns + column] = from[column * lanes + row];
 }
 
-// W [d, 2 d] in strips of W^T. A layer would keep its weights like this.
+// W [d, 2 d] in strips of W^T, the layout in which a layer would store its weights.
 const float* strips_of_w(cpu::PlanBuilder& builder, const float* w, int64_t d) {
     const int64_t half = padded(d), count = strips_of(d) * 2 * half * lanes;
     float* const to = builder.take<float>(count);
@@ -42,7 +42,7 @@ const float* strips_of_w(cpu::PlanBuilder& builder, const float* w, int64_t d) {
 
 thread_local std::vector<float> scratch;
 
-// `count` numbers from element `at` on as f32, then zeros up to `room`.
+// Loads `count` numbers from element `at` on as f32, then zeros up to `room`.
 void load_row(Storage storage, const void* from, int64_t at, int64_t count, float* to, int64_t room) {
     if (storage == Storage::f32)
         std::copy_n(static_cast<const float*>(from) + at, count, to);
@@ -66,7 +66,7 @@ const float* load_inputs_of_w(const CpuJob& job, int64_t sequence, Range tokens)
     return both;
 }
 
-// -W silu([k; v]) for some strips of W: rows of so many strips.
+// -W silu([k; v]) for `strips` strips of W.
 void multiply_by_w(const CpuJob& job, int64_t sequence, Range tokens, const float* w_strips, int64_t strips,
                    float* to) {
     const int64_t inner = 2 * padded(job.d);

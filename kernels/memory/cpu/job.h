@@ -12,14 +12,14 @@ using cpu::lanes;
 using cpu::padded;
 using cpu::strips_of;
 
-// What a token does to a matrix: how much of it stays, how much of the momentum, and how large its step is.
+// The effect of a token on a matrix: how much of it and of the momentum is kept, and the size of the step.
 struct Gate {
     float decay = 1, keep = 0, step = 1;
 };
 
-// A chain whose state lies in strips of 16 rows between launches (kernels/cpu/products.h): m.live and s.live
-// are [batch, strips, columns, 16], the latter null without momentum. Strips are independent of each other
-// all along the sequence: workers own strips. An item is sequence * strips() + strip.
+// A chain whose state is stored in strips of 16 rows between launches (kernels/cpu/products.h): m.live and
+// s.live are [batch, strips, columns, 16]; s.live is null without momentum. Strips are independent along the
+// whole sequence, so workers own strips. An item is sequence * strips() + strip.
 struct StripChain : Chain {
     StripChain() = default;
     StripChain(cpu::PlanBuilder& builder, Chain chain);
@@ -27,26 +27,25 @@ struct StripChain : Chain {
     int64_t strips() const { return strips_of(rows); }
     int64_t strip_size() const { return columns * lanes; }
     int64_t items() const { return batch * strips(); }
-    Side sides() const;  // of items
+    Side sides() const;  // the items
     float* strip_of(float* states, int64_t item) const { return states + item * strip_size(); }
     float* m_of(int64_t item) const { return strip_of(m.live, item); }
     float* s_of(int64_t item) const { return s.live ? strip_of(s.live, item) : nullptr; }
 
     Gate gate(int64_t sequence, int64_t token) const;
-    // The first token of the window that ends at this one.
+    // The first token of the window that ends at `token`.
     int64_t first_source(int64_t token) const { return std::max<int64_t>(token - (window - 1), 0); }
 
-    // The state before the first token, into strips; s may be null.
+    // Loads the state before the first token into strips; s may be null.
     void load_initial(int64_t item, float* m, float* s) const;
     void load_initial(int64_t item) const { load_initial(item, m_of(item), s_of(item)); }
-    // Keeps M where a chunk starts at `token` and boundaries are stored; the strip is of this item.
+    // Stores M, the strip of `item`, if a chunk starts at `token` and boundaries are stored.
     void put_boundary(int64_t item, int64_t token, const float* strip) const;
-    // After the last token: final states and the last boundary.
+    // Stores the final state and the last boundary, after the last token.
     void put_final(int64_t item) const;
 };
 
-// One token on a strip of 16 rows of a memory, [columns, 16]. `columns` is any
-// number.
+// One token on a strip of 16 rows of a memory, [columns, 16], for any `columns`.
 
 // e = M k - v.
 void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e);
@@ -72,29 +71,28 @@ struct Coefficients {
 void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
              int64_t count);
 
-// A job with its state between launches, m.live of lattice [batch, slot_count, padded(d)]. Rows of inputs are
-// widened to f32 and end in zeros: a row of n numbers takes padded(n).
+// A job with its state between launches; m.live of lattice is [batch, slot_count, padded(d)]. Rows of inputs
+// are widened to f32 and padded with zeros: a row of n numbers takes padded(n).
 struct CpuJob : Job {
-    StripChain memory;                // of the matrix rules; S_K of trellis
+    StripChain memory;                // matrix rules; S_K of trellis
     StripChain values;                // S_V of trellis
-    const float* w_strips = nullptr;  // W^T in strips of 16 rows, [strips, 2 padded(d), 16]: keys' part first
+    const float* w_strips = nullptr;  // W^T in strips of 16 rows, [strips, 2 padded(d), 16], keys first
 
     CpuJob(cpu::PlanBuilder& builder, const Job& job);
 
-    // Rows of k, v, q or x as they are; and of keys or queries as the rule reads them: normalised where the
-    // job does.
+    // Loads rows of k, v, q or x unchanged; load_keys and load_queries normalise them if the job does.
     void load(const void* from, int64_t sequence, Range tokens, float* to) const;
     void load_keys(const void* from, int64_t sequence, Range tokens, float* to) const;
-    // What is taken from M k of a matrix rule: v; with w_omega -W silu([k; v]). Rows, or the 16 numbers of
-    // one strip a token.
+    // The target that is subtracted from M k of a matrix rule: v, or -W silu([k; v]) with w_omega. Whole
+    // rows, or the 16 numbers of one strip per token.
     void load_values(int64_t sequence, Range tokens, float* to) const;
     void load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* to) const;
-    // Columns column … of y of one token, as far as there are any; and whole rows.
+    // Stores y: existing columns from `column` on for one token, or whole rows.
     void put(int64_t sequence, int64_t token, int64_t column, const float* from, int64_t count) const;
     void put_rows(int64_t sequence, Range tokens, const float* rows) const;
 };
 
-// Hands out pieces of a block of memory one after another; from a null block it only counts.
+// Hands out consecutive pieces of a block of memory; with a null block it only counts.
 class Pieces {
   public:
     explicit Pieces(float* block) : block_(block) {}
@@ -110,12 +108,12 @@ class Pieces {
     int64_t taken_ = 0;
 };
 
-// Tokens that matrix products work on at once: more gain nothing on a processor, as its products are as fast
-// at 64, and cost work, as those of a tile with itself grow with its square.
+// Tokens per tile of matrix products. On a CPU larger tiles are not faster, and the work inside a tile grows
+// with the square of its size.
 constexpr int64_t usual_tile = 64;
 
-// What the table of strategies holds for the CPU: chunk_forward and room, one pair a strategy. A chain's
-// strategies are in chain.h's terms; those of lattice and trellis stand in a file for each rule.
+// The CPU columns of the strategy table: chunk_forward and room, one pair per strategy. Strategies of a chain
+// use chain.h; lattice and trellis have a file each.
 namespace forward {
 void sequential(cpu::PlanBuilder&, const CpuJob&, Range, float*);             // exact.cpp
 void sequential_persistent(cpu::PlanBuilder&, const CpuJob&, Range, float*);  // exact.cpp
@@ -129,22 +127,22 @@ void lattice_gla(cpu::PlanBuilder&, const CpuJob&, Range, float*);            //
 
 namespace room {
 int64_t tnt(const CpuJob&, Range);
-int64_t chunkwise_gd(const CpuJob&, Range);  // atlas_parallel too
+int64_t chunkwise_gd(const CpuJob&, Range);  // also atlas_parallel
 int64_t exact_chunk(const CpuJob&, Range);
 int64_t associative_scan(const CpuJob&, Range);
 int64_t lattice_gla(const CpuJob&, Range);
 }  // namespace room
 
-// Lattice (lattice.cpp) and trellis (trellis.cpp). Token by token, of one sequence; y goes to the job's.
+// Lattice (lattice.cpp) and trellis (trellis.cpp), token by token for one sequence; y goes to the job's y.
 void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop);
 void walk_trellis(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop);
-// In chunks: chunkwise_gd; of lattice lattice_gla too, which linearises.
+// In chunks: chunkwise_gd, and lattice_gla, which linearises.
 void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, bool linearises,
                         float* room);
 void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room);
 int64_t room_of_trellis(const CpuJob& job, Range tokens);
 
-// Calls block(tokens) for pieces of `tokens` that are loaded at once; looks at the stop token between them.
+// Calls block(tokens) for pieces of `tokens` that are loaded together; checks the stop token between them.
 template <class Block>
 void in_blocks(Range tokens, const std::stop_token& stop, Block&& block) {
     constexpr int64_t tokens_a_block = 64;

@@ -1,9 +1,9 @@
-// Lattice: slots s_i, which tokens change and which are unit vectors after every token.
+// Lattice: tokens update slots s_i, which are unit vectors after every token.
 //   token by token   g = sigmoid(s . k), c = s . v, s = normalise((1 - g c) s + g v)
-//   in chunks, with g and c of a whole chunk against its boundary's slots s, in matrix products:
+//   in chunks, with g and c of a whole chunk against the slots s at its boundary, in matrix products:
 //     chunkwise_gd   x_t = x_(t-1) + g (v - c s), s_t = normalise(x_t)
 //     lattice_gla    x_t = (1 - g c) x_(t-1) + g v, s_t = normalise(x_t)
-// A slot is an item of the walk: sequence * slot_count + its number.
+// An item of the walk is a slot: sequence * slot_count + slot.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ struct Scratch {
 };
 thread_local Scratch scratch;
 
-// The slot before the first token; a boundary where a chunk starts; the final one with the last boundary.
+// Slots before the first token, at the start of a chunk, and after the last token with the last boundary.
 void load_initial(const CpuJob& job, int64_t item) {
     const int64_t stride = padded(job.d);
     float* const slot = job.m.live + item * stride;
@@ -108,11 +108,11 @@ void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::
 
 namespace {
 
-// A range in tiles, with room a (sequence, tile).
+// A range in tiles; one slot of each array per (sequence, tile).
 struct TiledSlots {
     const CpuJob& job;
     Tiling tiling;
-    bool linearises;         // lattice_gla; else sums, chunkwise_gd
+    bool linearises;         // lattice_gla; otherwise sums, chunkwise_gd
     int64_t stride, tokens;  // padded(d), padded(tile)
     float *keys, *values;    // [d, tokens]: transposed
     float* value_rows;       // [tile, padded(d)]
@@ -168,7 +168,7 @@ void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t
     cpu::sigmoid(gates, count * tiled.tokens);
 }
 
-// x over a whole tile: what stays of it and of s, and how much of each value is added, `factors`.
+// Advances x over a whole tile: the part of x and of s that is kept, and the weight of each value, `factors`.
 void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const float* gates,
                   const float* shares, const float* boundary, float* x) {
     float* const factors = cpu::at_least(scratch.factors, tiled.tokens);
@@ -255,7 +255,7 @@ void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range rang
     const Shape rows = {job.batch, range.count(), job.d};
     const std::vector<ArrayUse> prepared = {{"keys", rows}, {"values", rows}};
     builder.launch({.name = "prepare",
-                    .meaning = "Keys are normalised, keys and values transposed, tile by tile.",
+                    .meaning = "Normalises keys, transposes keys and values, tile by tile.",
                     .reads = {{"k", rows, bytes_of(job.storage)}, {"v", rows, bytes_of(job.storage)}},
                     .writes = prepared,
                     .work = {.operations = 3 * static_cast<double>(count_of(rows))}},

@@ -1,5 +1,5 @@
-// One token on a strip of 16 rows of a memory, in vectors: rows stay in their lanes. And on the coefficients
-// of its sources.
+// One token on a strip of 16 rows of a memory, in vectors: each row stays in its lane. Also the coefficients
+// of the token's sources.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/memory/cpu/strip.cpp"
@@ -19,7 +19,7 @@ constexpr Tag tag;
 constexpr int width = static_cast<int>(hn::MaxLanes(Tag()));
 constexpr int parts = static_cast<int>(lanes) / width;  // vectors of 16 numbers
 
-// Columns in groups of four with sums of their own, so that no addition waits for the one before it.
+// Groups of four columns have separate sums, so that no addition waits for the previous one.
 constexpr int most_chains = 4;
 
 // e of 16 rows: `chains` columns at a time while they last.

@@ -1,5 +1,5 @@
-// Trellis: two chains, as the keys of the value slots are what the key slots give: z = nsilu(S_K x), and
-// their queries r = nsilu(S_K q). Token by token, or in chunks with the errors of both at the chunk's
+// Trellis: two chains. The output of the key slots, z = nsilu(S_K x), is the key of the value slots, and
+// r = nsilu(S_K q) is their query. Token by token, or in chunks with both errors frozen at the chunk's
 // boundary.
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Scratch {
 };
 thread_local Scratch scratch;
 
-// sqrt(c) silu(w) / norm(silu(w)), w of c numbers in a row of padded(c).
+// sqrt(c) silu(w) / norm(silu(w)) for w of c numbers in a row of padded(c).
 void norm_silu(float* row, int64_t count) {
     cpu::silu(row, padded(count));
     cpu::normalise(row, padded(count));
@@ -84,7 +84,7 @@ void walk_trellis(const CpuJob& job, int64_t sequence, Range tokens, const std::
 
 namespace {
 
-// Rows that the key slots make for the value slots: z or r, [batch, tokens, padded(c)].
+// Rows from the key slots to the value slots: z or r, [batch, tokens, padded(c)].
 struct Between {
     Range tokens;
     int64_t width;
@@ -111,7 +111,7 @@ struct Between {
     }
 };
 
-// The first c numbers of normalised keys: what the key slots learn.
+// The first c numbers of the normalised keys, the targets of the key slots.
 void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* to) {
     const int64_t from = padded(job.d), stride = padded(job.compress);
     float* const keys = cpu::at_least(scratch.k, tokens.count() * from);
@@ -152,7 +152,7 @@ void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range toke
     const bool at_boundary = job.reads_boundary;
     add_prepare(builder, keys);
     add_walk(builder, keys);
-    // z is of the evolving memory whatever is read, as one chunk of a token must be the exact step.
+    // z always reads the evolving memory: with a chunk of one token the step must be exact.
     add_read(builder, keys, {{"_keys", "x", "z", false}, loader(job, job.x), z.putter()});
     add_read(builder, keys,
              {{"_queries", "q", "r", at_boundary},

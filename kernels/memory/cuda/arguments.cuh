@@ -1,13 +1,12 @@
-// What the kernels of this folder are given: one plain struct a kernel, the same for the host, which fills it
-// in. Null means "absent".
+// Kernel arguments: one plain struct per kernel, filled in by the host. Null means "absent".
 #pragma once
 
 #include "kernels/memory/state.cuh"
 
 namespace sawtooth::memory {
 
-// Token by token: tokens first … last - 1, from m.from and s.from to m.to and s.to. M and S are
-// [batch, d, d], S_K [batch, c, d], S_V [batch, d, c], slots [batch, slot_count, d], none of them padded.
+// Token by token: tokens first … last - 1, from m.from and s.from to m.to and s.to. Unpadded: M and S are
+// [batch, d, d], S_K [batch, c, d], S_V [batch, d, c], slots [batch, slot_count, d].
 struct TokenArguments : Vectors, States {
     Gates gates;
     int64_t length, first, last;
@@ -16,12 +15,12 @@ struct TokenArguments : Vectors, States {
 // exact.cu and tree.cu.
 struct ExactArguments : TokenArguments {
     const float* w_omega;  // [d, 2 d]
-    // Local memories cut the tokens into pieces of local_tokens, each from m.from with no momentum.
+    // A local memory covers local_tokens tokens and starts from m.from without momentum.
     int64_t local_tokens;
     float* sums;  // of y over each local memory, [batch, locals, d]
 };
 
-// trellis.cu: both passes. The gates' lambda is that of the keys.
+// trellis.cu: both passes. The lambda in the gates belongs to the keys.
 struct TrellisArguments : TokenArguments {
     float lambda_values;
 };
@@ -32,32 +31,32 @@ struct TntStepArguments : TokenArguments {
     int64_t locals;
 };
 
-// Tokens first … last - 1 in chunks, and chunks in tiles, which are what is worked on at once. The sources of
-// a tile are its tokens and `halo` ones before them, which windows reach; `origin` is the first of all.
+// Tokens first … last - 1 in chunks, and chunks in tiles, the unit of work. The sources of a tile are its
+// tokens and `halo` tokens before it that windows reach; `origin` is the first token of all.
 struct TilingArguments {
     int64_t first, last, chunk, origin;
     int tile, tiles_a_chunk, tiles, halo;
 };
 
 // A matrix memory in tiles: chain_prepare.cu or chain_solve.cu, chain_walk.cu, chain_scan.cu. Columns and
-// rows of the memory are padded to multiples of 16 (m.live and s.live too), but for m.from, s.from, m.to,
-// s.to and boundaries; the `sources` of a tile likewise.
+// rows of the memory (also of m.live and s.live) and the `sources` of a tile are padded to multiples of 16;
+// m.from, s.from, m.to, s.to and boundaries are not.
 struct ChainArguments : States {
     TilingArguments tiling;
     int64_t length;
     Gates gates;
     const void *given_keys, *given_values;  // [batch, length, columns], [batch, length, width of values]
     const float* w_omega;                   // of atlas [rows, 2 rows]
-    // Between launches; a row a token from `origin` on.
+    // Between launches; one row per token from `origin` on.
     void *keys, *solved;  // [batch, last - origin, columns]; solved: keys after the solve of exact_chunk
     void* values;         // [batch, last - origin, rows]
     float* ends;          // [batch, tiles, 2 sources + 4]: w, h, then a, b, h, 0 of the tile's last token
     void* errors;         // [batch, tiles, rows, sources]
     void *states_m, *states_s;  // [batch, tiles, rows, columns]: at the tile's start
-    float *sums_m, *sums_s;     // [batch, tiles, rows, columns]: what a tile adds
+    float *sums_m, *sums_s;     // [batch, tiles, rows, columns]: the sum of a tile
 };
 
-// chain_read.cu: what tokens read of a chain.
+// chain_read.cu: the outputs of a chain.
 struct ChainReadArguments {
     ChainArguments chain;
     const void* queries;  // [batch, length, columns]
@@ -67,7 +66,7 @@ struct ChainReadArguments {
 
 // lattice.cu.
 struct LatticeArguments : TokenArguments {
-    TilingArguments tiling;  // where boundaries' slots are frozen
+    TilingArguments tiling;  // if slots are frozen at boundaries
     float* tile_slots;       // [batch, tiles, slot_count, d] at the tile's start
 };
 

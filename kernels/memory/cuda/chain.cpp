@@ -1,7 +1,7 @@
-// Chains in tiles on a GPU: chunkwise_gd, atlas_parallel and exact_chunk. A range of tiles is three launches,
-// prepare or solve (parallel over sequences and tiles), walk (over sequences and strips of rows), read (over
-// sequences and tiles); where what tokens add does not depend on the memory, walk is sum_tiles and
-// scan_tiles, both parallel over the sequence. Ranges are as long as their memory allows.
+// Chains in tiles on a GPU: chunkwise_gd, atlas_parallel and exact_chunk. A range of tiles takes three
+// launches: prepare or solve (parallel over sequences and tiles), walk (over sequences and strips of rows)
+// and read (over sequences and tiles). If updates do not depend on the memory, sum_tiles and scan_tiles
+// replace walk, both parallel over the sequence. Ranges are as long as their memory allows.
 
 #include <algorithm>
 
@@ -21,16 +21,16 @@ constexpr int64_t float_bytes = 4;
 constexpr int64_t copy_warps = 3;  // of chain_walk.cu
 constexpr int64_t walk_sides = 3;
 
-// Rows that tokens bring to a kernel: [batch, length, width].
+// Input rows of a kernel: [batch, length, width].
 struct Rows {
     const void* at = nullptr;
     Storage storage = Storage::f32;
     int64_t width = 0;
     bool normalises = false;
-    bool is_input = true;  // or what an earlier launch wrote
+    bool is_input = true;  // otherwise written by an earlier launch
 };
 
-// A chain of a job with what it is made of.
+// A chain of a job and its inputs.
 struct TiledChain {
     Chain chain;
     Rows keys, values;
@@ -39,7 +39,7 @@ struct TiledChain {
     int64_t halo() const { return chain.window - 1; }
 };
 
-// What reads it.
+// How its memory is read.
 struct Reader {
     describe::Reading in_words;
     Rows queries;
@@ -49,7 +49,7 @@ struct Reader {
     int64_t y_stride = 0;
 };
 
-// What factors of products are made of with a precision, and how rows of them are padded (products.cuh).
+// The element type of product factors for a precision, and the padding of their rows (products.cuh).
 struct Elements {
     const char* precision;
     int64_t bytes, padding;
@@ -63,16 +63,16 @@ Elements elements_of(const std::string& precision) {
 // How a chain is cut. Rows, columns and tiles are padded to multiples of 16.
 struct Cut {
     int64_t tile, padded_tile, tiles_a_chunk;
-    int64_t sources, source_block;  // of a tile; those that are worked on at once
+    int64_t sources, source_block;  // per tile; processed together
     int64_t rows, columns;
     Elements element;  // of factors of products
-    int64_t warps;     // of the walk, or of the sums where nothing is read
+    int64_t warps;     // of the walk, or of the sums
     bool keeps_boundary;
 
     int64_t strip() const { return 16 * warps; }
 };
 
-// Shared of chain_walk.cu.
+// `Shared` of chain_walk.cu.
 int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
     const int64_t element = cut.element.bytes, padding = cut.element.padding;
     const int64_t key_stride = cut.columns + padding;
@@ -89,7 +89,7 @@ int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
         .total();
 }
 
-// Shared of chain_read.cu.
+// `Shared` of chain_read.cu.
 int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
     const int64_t block = cut.source_block, padding = cut.element.padding, stride = cut.columns + padding;
     const int64_t state = cut.rows * stride;
@@ -102,7 +102,7 @@ int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
         .total();
 }
 
-// Shared of chain_solve.cu: all of it f32, whatever is stored.
+// `Shared` of chain_solve.cu: f32 for any storage.
 int64_t solve_shared_bytes(const Cut& cut) {
     const int64_t tile = cut.padded_tile, padding = cut.element.padding;
     return StructBytes()
@@ -115,7 +115,7 @@ int64_t solve_shared_bytes(const Cut& cut) {
         .total();
 }
 
-// Two where a multiprocessor still holds two thread blocks: copies under way are worth more than a third.
+// Two if an SM still holds two thread blocks: overlapped copies gain more than a third block.
 int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     const int64_t bytes = read_shared_bytes(cut, at_boundary, 2);
     const bool fits = bytes <= chip.shared_bytes_per_block &&
@@ -123,8 +123,8 @@ int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     return !at_boundary && fits ? 2 : 1;
 }
 
-// Warps of a walk: the largest divisor of the strips, at most four, or one where strips that walk are few
-// enough to have a multiprocessor each.
+// Warps of a walk: the largest divisor of the strips up to four, or one if there are so few strips that each
+// gets an SM of its own.
 Cut cut_with(const TiledChain& tiled, const Job& job, int64_t most, const Chip& chip) {
     const Chain& chain = tiled.chain;
     Cut cut{};
@@ -146,7 +146,7 @@ Cut cut_with(const TiledChain& tiled, const Job& job, int64_t most, const Chip& 
     return cut;
 }
 
-// The longest tile, up to 64 tokens, that shared memory holds.
+// The longest tile, up to 64 tokens, that fits in shared memory.
 Cut cut_of(const TiledChain& tiled, const Job& job, const Chip& chip) {
     for (int64_t most = 64;; most /= 2) {
         Cut cut = cut_with(tiled, job, most, chip);
@@ -158,7 +158,7 @@ Cut cut_of(const TiledChain& tiled, const Job& job, const Chip& chip) {
     }
 }
 
-// Bytes of scratch that a tile of one sequence takes.
+// Scratch bytes per tile of one sequence.
 int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
     const int64_t states = (tiled.chain.has_momentum ? 2 : 1) * cut.rows * cut.columns;
     const int64_t rows =
@@ -175,7 +175,7 @@ int64_t tokens_a_range(const TiledChain& tiled, const Job& job, const Chip& chip
     return std::min(chunks * job.chunk, job.length);
 }
 
-// One chain with its scratch, ready to be started range by range.
+// One chain with its scratch; ranges are added one by one.
 class Tiles {
   public:
     // For ranges of at most `tokens` tokens.
@@ -214,7 +214,7 @@ class Tiles {
     const Job& job_;
     const TiledChain tiled_;
     const Cut cut_;
-    ChainArguments given_ = {};  // but for the tiling
+    ChainArguments given_ = {};  // without the tiling
 };
 
 void Tiles::take_scratch(int64_t of_range) {
@@ -321,7 +321,7 @@ void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t
     });
 }
 
-// What the keys' memory makes for the values': z = nsilu(S_K x), r = nsilu(S_K q), [batch, length, c] in f32.
+// The key slots feed the value slots: z = nsilu(S_K x), r = nsilu(S_K q), [batch, length, c] in f32.
 void add_trellis_tiles(PlanBuilder& builder, const Job& job, int64_t room) {
     const int64_t c = job.compress, stride = job.length * c;
     float* const z = builder.take<float>(job.batch * stride);
@@ -330,7 +330,7 @@ void add_trellis_tiles(PlanBuilder& builder, const Job& job, int64_t room) {
     const Rows of_z = {z, Storage::f32, c, false, false}, of_r = {r, Storage::f32, c, false, false};
     const TiledChain keys = {key_chain(job), x, {job.k, job.storage, job.d, job.normalises}};
     const TiledChain values = {value_chain(job), of_z, {job.v, job.storage, job.d}};
-    // z is of the evolving memory whatever is read, as one chunk of a token must be the exact step.
+    // z always reads the evolving memory: with a chunk of one token the step must be exact.
     const Reader compress = {{"_keys", "x", "z"}, x, Storage::f32, true, z, stride};
     const Reader ask = {{"_queries", "q", "r", job.reads_boundary}, q, Storage::f32, true, r, stride};
     const Reader answer = {

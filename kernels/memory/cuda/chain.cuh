@@ -1,6 +1,6 @@
-// The coefficients of a tile's sources: with the errors e_s given, a tile that starts from M and S has
+// The coefficients of a tile's sources. With given errors e_s, a tile that starts from M and S has
 //   M_t = a_t M + b_t S - sum of w_ts e_s k_s^T,  S_t = h_t S - sum of h_ts e_s k_s^T.
-// Running sums and products of the gates: nothing is ever divided by a product.
+// The coefficients are running sums and products of the gates, so nothing is divided by a product.
 #pragma once
 
 #include "kernels/cuda/device/products.cuh"
@@ -8,12 +8,12 @@
 
 namespace sawtooth::memory {
 
-// What PRECISION, as which a kernel is compiled, makes of the factors of its products.
+// PRECISION of the kernel: the precision of the factors of its products.
 constexpr device::Precision precision = device::Precision::PRECISION;
 using P = device::Products<precision>;
 using Element = P::Element;
 
-// a, b and h after the tokens so far: how much of M, and of S in M and in S, is left.
+// a, b and h after the tokens so far: the remaining share of M in M, of S in M and of S in S.
 struct StateCoefficients {
     float a = 1, b = 0, h = 1;
     __device__ void advance(const Gate& gate) {
@@ -23,12 +23,12 @@ struct StateCoefficients {
     }
 };
 
-// w and h of a source, which lies `at` tokens behind the tile's first one, or before it.
+// w and h of the source `at` tokens after the first token of the tile (negative: before it).
 struct SourceCoefficients {
-    int at, halo;  // a source adds to the momentum of its own token and of `halo` behind it
+    int at, halo;  // a source adds to the momentum of its own token and of the next `halo`
     float w = 0, h = 0;
     __device__ SourceCoefficients(int at_token, int of_halo) : at(at_token), halo(of_halo) {}
-    // Also past tokens that lie before the source, where w and h stay zeros.
+    // Also called for tokens before the source: w and h stay zero.
     __device__ void advance(const Gate& gate, int token) {
         h *= gate.keep;
         if (at <= token && token - at <= halo) h += gate.step;
@@ -36,8 +36,8 @@ struct SourceCoefficients {
     }
 };
 
-// By all threads of the block, a thread a source: w and h of all `sources` after the last token, zeros where
-// there is none; then a, b, h and a zero.
+// By all threads of the block, one thread per source: stores w and h of all `sources` after the last token,
+// zeros for missing ones, then a, b, h and a zero.
 __device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source, int halo,
                                   int sources, float* ends) {
     for (int s = threadIdx.x; s < sources; s += blockDim.x) {
@@ -48,7 +48,7 @@ __device__ inline void store_ends(const Gate* gates, int tokens, int first_sourc
         ends[sources + s] = source.h;
     }
     if (threadIdx.x != blockDim.x - 1) return;
-    // The last thread has the fewest sources; scalars lie behind them, 16 bytes for one asynchronous copy.
+    // The last thread has the fewest sources. The scalars follow them: 16 bytes, one asynchronous copy.
     StateCoefficients state;
     for (int t = 0; t < tokens; ++t) state.advance(gates[t]);
     *reinterpret_cast<float4*>(ends + 2 * sources) = {state.a, state.b, state.h, 0};

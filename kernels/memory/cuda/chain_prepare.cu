@@ -1,13 +1,12 @@
-// What a chain in tiles starts from: keys normalised, values (of atlas -w = -W silu([k; v]), so that the
-// error M k - v of a memory that is not read is w), and the coefficients of every tile after its last token.
+// Prepares a chain in tiles: normalises keys, copies values (for atlas -w = -W silu([k; v]), so that the
+// error M k - v without the memory is w), and computes the coefficients of every tile after its last token.
 //
-// What a tile leaves of its gates, `ends`: two tokens with decay 0.9, keep 0.5 and steps 0.1 and 0.2 leave
-//   w = 0.9 0.1 + 0.5 0.1 = 0.14 and 0.2,  h = 0.5 0.1 = 0.05 and 0.2   of its two sources,
-//   a = 0.81,  b = 0.9 0.5 + 0.25 = 0.7,  h = 0.25                      of the state before it.
+// Example of the coefficients, `ends`: two tokens with decay 0.9, keep 0.5 and steps 0.1 and 0.2 give
+//   w = 0.9 0.1 + 0.5 0.1 = 0.14 and 0.2,  h = 0.5 0.1 = 0.05 and 0.2   for its two sources,
+//   a = 0.81,  b = 0.9 0.5 + 0.25 = 0.7,  h = 0.25                      for the state before it.
 //
 // Defines: THREADS, KEYS, VALUES (storages), COLUMNS (of the memory), ROWS, VALUE_WIDTH (of a row of values,
-// of which the first ROWS are taken), NORMALISE_KEYS, NORMALISE_VALUES, READS_W_OMEGA, PRECISION, TILE,
-// SOURCES.
+// whose first ROWS are used), NORMALISE_KEYS, NORMALISE_VALUES, READS_W_OMEGA, PRECISION, TILE, SOURCES.
 
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
@@ -19,10 +18,10 @@ using namespace sawtooth::memory;
 
 constexpr int warps = THREADS / 32;
 constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
-static_assert(THREADS % 32 == 0, "a warp has a row");
+static_assert(THREADS % 32 == 0, "one warp per row");
 
-// A row of `count` words by a warp; its first `taken` numbers are kept, zeros behind them up to `room`. Lane
-// l writes elements l, l + 32, …
+// One warp converts a row of `count` words: keeps the first `taken` numbers and pads with zeros up to `room`.
+// Lane l writes elements l, l + 32, …
 template <class Storage, int count, int taken, int room>
 __device__ void prepare_row(const typename Storage::Word* from, bool normalises, Element* to) {
     constexpr int each = device::ceil_divide(count > room ? count : room, 32);
@@ -34,16 +33,16 @@ __device__ void prepare_row(const typename Storage::Word* from, bool normalises,
         if (lane + 32 * k < room) to[lane + 32 * k] = P::element(lane + 32 * k < taken ? mine[k] : 0);
 }
 
-constexpr int slice = 32;  // columns of W that are in shared memory at once
+constexpr int slice = 32;  // columns of W in shared memory at a time
 constexpr int input_stride = device::round_up(2 * COLUMNS, slice) + 4;
 
 // Shared by the threads of a block: [16, 2 d] of inputs, padded, and [rows, 32] of W.
 struct AtlasShared {
-    float inputs[16][input_stride];  // silu([k; v]), zeros behind it
-    float w[rows][slice + 1];        // a column more, so that rows begin in different banks
+    float inputs[16][input_stride];  // silu([k; v]), then zeros
+    float w[rows][slice + 1];        // one more column, so that rows start in different banks
 };
 
-// silu([k; v]) of 16 tokens, a warp a token; zeros where there is none.
+// silu([k; v]) of 16 tokens, one warp per token; zeros for missing tokens.
 __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Range tokens,
                                  AtlasShared& shared) {
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
@@ -54,26 +53,26 @@ __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Ran
         float* const row = shared.inputs[i];
         device::stage_row<device::KEYS, COLUMNS, COLUMNS>(keys + at, there, NORMALISE_KEYS, row);
         device::stage_row<device::VALUES, COLUMNS, COLUMNS>(values + at, there, false, row + COLUMNS);
-        __syncwarp();  // both halves, of which a lane bends what others may have written
+        __syncwarp();  // both halves: the silu reads elements that other lanes wrote
         for (int c = device::lane_of_thread(); c < input_stride; c += 32)
             row[c] = c < 2 * COLUMNS ? device::silu(row[c]) : 0;
     }
 }
 
-// -w of 16 tokens, W in slices through shared memory: a thread has four tokens of a row of W.
+// -w of 16 tokens. W passes through shared memory in slices; a thread owns four tokens for one row of W.
 __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range tokens, AtlasShared& shared) {
-    // Item n of a thread: row r of W and tokens first … first + 3; all items are rows * 4, 16 tokens in
-    // fours.
+    // Item n of a thread: row r of W and tokens first … first + 3. There are rows * 4 items: 16 tokens in
+    // groups of 4.
     constexpr int items = device::ceil_divide(rows * 4, THREADS);
     load_inputs_of_w(given, batch, tokens, shared);
     float sums[items][4] = {};
     for (int from = 0; from < 2 * COLUMNS; from += slice) {
-        __syncthreads();  // the inputs, which warps made by tokens; all have read the slice before
+        __syncthreads();  // inputs are visible; the previous slice has been read
         for (int at = threadIdx.x; at < rows * slice; at += THREADS) {
             const int r = at / slice, c = from + at % slice;
             shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
         }
-        __syncthreads();  // the slice of W, which threads loaded by elements and read by rows
+        __syncthreads();  // the slice of W is visible
 #pragma unroll
         for (int n = 0; n < items; ++n) {
             const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
@@ -93,13 +92,13 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
         for (int i = 0; i < 4; ++i)
             if (first + i < tokens.count()) to[(first + i) * rows + r] = P::element(-sums[n][i]);
     }
-    __syncthreads();  // all are done with the inputs, before those of the next 16 tokens take their place
+    __syncthreads();  // all reads of the inputs are done: the next 16 tokens replace them
 }
 
-// Grid: tiles, batch. Block (x, y) has the tokens of tile x of sequence y, the first one also those before
-// `first` that windows reach, so that every token from `origin` on is prepared once.
-//   reads    keys [batch, length, COLUMNS], values [batch, length, VALUE_WIDTH], gates [batch, length]; where
-//            READS_W_OMEGA W [ROWS, 2 COLUMNS]
+// Grid: tiles, batch. Block (x, y) prepares the tokens of tile x of sequence y; the first block also those
+// before `first` that windows reach, so that every token from `origin` on is prepared once.
+//   reads    keys [batch, length, COLUMNS], values [batch, length, VALUE_WIDTH], gates [batch, length];
+//            W [ROWS, 2 COLUMNS] if READS_W_OMEGA
 //   writes   keys [batch, last - origin, columns], values [batch, last - origin, rows], padded to multiples
 //            of 16 by zeros; ends [batch, tiles, 2 SOURCES + 4]
 extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArguments given) {
@@ -110,11 +109,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
     const int tile = blockIdx.x;
     const int64_t batch = blockIdx.y, kept = tiling.last - tiling.origin;
     const Range tokens = tokens_of(tiling, tile);
-    // Gates are inputs, which no launch before this one writes; keys need not be (trellis).
+    // Gates are inputs that no earlier launch writes; keys may be written by one (trellis).
     load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), gates);
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    // A warp a token, its key and its value.
+    // One warp per token: its key and its value.
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
     const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
     for (int64_t token = (tile == 0 ? tiling.origin : tokens.first) + device::warp_of_thread();
@@ -131,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
         for (int64_t first = tokens.first; first < tokens.last; first += 16)
             prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last},
                           for_atlas);
-    __syncthreads();  // gates, which threads loaded one each and every thread of store_ends walks
+    __syncthreads();  // the gates are visible to every thread of store_ends
     const int64_t source = first_source(tiling, tokens.first);
     store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(), tiling.halo,
                SOURCES, given.ends + (batch * tiling.tiles + tile) * (2 * SOURCES + 4));

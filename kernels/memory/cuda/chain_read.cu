@@ -1,10 +1,10 @@
-// What the tokens of a tile read of a chain's memory:
+// The outputs y of the tokens of a tile, read from a chain's memory:
 //   y_t = a_t M q_t + b_t S q_t - sum over s of w_ts e_s (k_s . q_t)
-// with M, S at the tile's start (AT_BOUNDARY: M q_t alone, of the memory at the start of its chunk). A warp
-// has 16 tokens and their queries in registers; M, S and the sources, in blocks of SOURCE_BLOCK, pass through
-// shared memory one after another. With SIDES = 2 the copies of the next are under way meanwhile:
-//   side 0   M   . | block 0  . | block 2 …      the copies of block 0 start when M is done with,
-//   side 1   . S   | .  block 1 | .              and arrive while S is worked on
+// with M, S at the start of the tile (AT_BOUNDARY: only M q_t, with M at the start of the chunk). A warp
+// keeps 16 tokens and their queries in registers. M, S and the sources, in blocks of SOURCE_BLOCK, pass
+// through shared memory one after another. With SIDES = 2 the next copies overlap with the work:
+//   side 0   M   . | block 0  . | block 2 …      block 0 is copied once M is no longer needed,
+//   side 1   . S   | .  block 1 | .              while S is processed
 //
 // Defines: THREADS, SHARED_BYTES, QUERIES, Y (storages), QUERIES_ARE_INPUT (no launch writes them), COLUMNS,
 // ROWS, NORMALISE_QUERIES, PRECISION, SIDES (1 or 2), SOURCES, SOURCE_BLOCK, HAS_MOMENTUM, AT_BOUNDARY,
@@ -22,23 +22,23 @@ using device::Lies;
 using device::Tile;
 
 constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
-constexpr int tile_tokens = THREADS / 2;  // 16 a warp
+constexpr int tile_tokens = THREADS / 2;  // 16 per warp
 constexpr int block = SOURCE_BLOCK, blocks = AT_BOUNDARY ? 0 : SOURCES / SOURCE_BLOCK;
 constexpr int states = HAS_MOMENTUM && !AT_BOUNDARY ? 2 : 1;  // M, then S
 constexpr int stages = states + blocks;
-// Straight code takes fewer registers where products are few instructions, a loop where they are many.
+// Unrolled code needs fewer registers if a product is few instructions; a loop needs fewer if it is many.
 constexpr int unrolled = sizeof(Element) == 2 && stages <= 3 ? stages : 1;
 constexpr int column_tiles = columns / 8, row_tiles = rows / 8, source_tiles = block / 8;
 constexpr int padding = device::bank_padding<precision>;
 constexpr int state_stride = columns + padding, error_stride = block + padding, weight_stride = block + 4;
-// Elements of a side: a state [rows, columns], or keys [block, columns] and errors [rows, block]; every row
-// is padded so that those of a fragment lie in different banks.
+// Elements of a side: a state [rows, columns], or keys [block, columns] and errors [rows, block]. Rows are
+// padded so that the rows of a fragment start in different banks.
 constexpr int state_elements = rows * state_stride;
-constexpr int errors_at = AT_BOUNDARY ? 0 : block * state_stride;  // behind the keys of a block
+constexpr int errors_at = AT_BOUNDARY ? 0 : block * state_stride;  // after the keys of a block
 constexpr int source_elements = AT_BOUNDARY ? 0 : errors_at + rows * error_stride;
 constexpr int most_elements = state_elements > source_elements ? state_elements : source_elements;
 static_assert(THREADS % 32 == 0 && SOURCES % block == 0, "whole warps and blocks");
-static_assert(SIDES == 1 || SIDES == 2, "one stage at most is on its way");
+static_assert(SIDES == 1 || SIDES == 2, "at most one stage is being copied");
 
 struct Side {
     alignas(16) Element elements[most_elements];  // a state, or the keys and errors of a block
@@ -50,12 +50,12 @@ struct Side {
 struct Shared {
     Side sides[SIDES];
     alignas(16) float weights[AT_BOUNDARY ? 1 : tile_tokens][weight_stride];  // -w_ts of a block
-    Gate gates[tile_tokens];  // of the tile's tokens; a short tile leaves the last ones as they were
+    Gate gates[tile_tokens];  // of the tile's tokens; a short tile leaves the last ones unset
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// Scales the queries of the warp's 16 tokens to norm 1; a lane has those of two, row_of_lane() and 8 behind
-// it.
+// Scales the queries of the warp's 16 tokens to norm 1. A lane owns two of them, row_of_lane() and the eighth
+// after it.
 __device__ void normalise_rows(Tile (&q)[column_tiles]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -69,7 +69,7 @@ __device__ void normalise_rows(Tile (&q)[column_tiles]) {
     }
 }
 
-// sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) of the rows of 16 tokens; columns from ROWS on are zeros.
+// sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) for the rows of 16 tokens; columns from ROWS on are zeros.
 __device__ void norm_silu(Tile (&w)[row_tiles]) {
 #pragma unroll
     for (int n = 0; n < row_tiles; ++n)
@@ -83,10 +83,10 @@ __device__ void norm_silu(Tile (&w)[row_tiles]) {
     }
 }
 
-// y[t][r] += factor of t times q_t . row r of the state [rows, columns], of the warp's 16 tokens.
+// y[t][r] += (factor of t) * (q_t . row r of the state [rows, columns]) for the warp's 16 tokens.
 __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], const float (&factors)[2],
                           Tile (&y)[row_tiles]) {
-    // Rows are scaled on the left, where they are registers: the state is the same for all tokens.
+    // Scales the queries, which are in registers; the state is the same for all tokens.
     Tile scaled[column_tiles];
 #pragma unroll
     for (int n = 0; n < column_tiles; ++n)
@@ -95,7 +95,7 @@ __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], c
     device::multiply<precision, Lies::in_columns>(scaled, state, state_stride, y);
 }
 
-// A tile's work, stage by stage: M, S, then its sources block by block.
+// The stages of a tile: M, S, then its sources block by block.
 struct Reader {
     const ChainArguments& given;
     Shared& shared;
@@ -103,7 +103,7 @@ struct Reader {
     int tile;
     Range tokens;
 
-    // Of the tile's first token, how far behind it the first source of a block lies; negative in windows.
+    // Distance from the tile's first token to the first source of a block; negative inside windows.
     __device__ int source_of(int number) const {
         return static_cast<int>(first_source(given.tiling, tokens.first) - tokens.first) + number * block;
     }
@@ -117,20 +117,20 @@ struct Reader {
             copy_sources(stage - states, side);
         }
     }
-    // All of M or S [rows, columns] at the start of a tile: padding is stored, as zeros.
+    // M or S [rows, columns] at the start of a tile; padding is stored, as zeros.
     __device__ void copy_state(const void* from, int of_tile, Side& side) const {
         const int64_t slot = batch * given.tiling.tiles + of_tile;
         device::copy_matrix<columns>(side.elements, state_stride,
                                      static_cast<const Element*>(from) + slot * rows * columns, columns, rows,
                                      rows);
     }
-    // Keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys behind its
-    // last token become zeros; their errors were made of zeros too.
+    // Keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys after the
+    // last token become zeros; their errors were computed from zeros too.
     __device__ void copy_sources(int number, Side& side) const {
         const TilingArguments& tiling = given.tiling;
         const int64_t first = tokens.first + source_of(number);
         const int there = first < tokens.last ? static_cast<int>(tokens.last - first) : 0;
-        // Where nothing is read any address will do.
+        // Any address will do if nothing is read.
         const int64_t row = batch * (tiling.last - tiling.origin) + (there > 0 ? first - tiling.origin : 0);
         device::copy_matrix<columns>(side.elements, state_stride,
                                      static_cast<const Element*>(given.keys) + row * columns, columns, block,
@@ -142,8 +142,8 @@ struct Reader {
             rows);
     }
 
-    // -w_ts of a block of sources, [tile_tokens, block]: a thread a source, whose column it fills token by
-    // token. Zeros where t is no token of the tile, and where s comes after t or behind the tile.
+    // -w_ts of a block of sources, [tile_tokens, block]: one thread per source fills its column token by
+    // token. Zeros if t is not a token of the tile, or if s comes after t or after the tile.
     __device__ void make_weights(int number) const {
         const int first = source_of(number), count = tokens.count();
         for (int s = threadIdx.x; s < block; s += THREADS) {
@@ -156,9 +156,9 @@ struct Reader {
     }
 };
 
-// y -= what the sources of a block add, in two products: scores of 16 tokens, then those times the errors.
+// Subtracts the sources of a block from y in two products: scores of 16 tokens, then scores times errors.
 __device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_tiles], Tile (&y)[row_tiles]) {
-    // [16 tokens, block]: k_s . q_t, times -w_ts; weights are 0 where s comes after t.
+    // [16 tokens, block]: k_s . q_t, times -w_ts; weights are 0 if s comes after t.
     Tile scores[source_tiles], weights[source_tiles];
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
@@ -171,16 +171,15 @@ __device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_t
     device::multiply<precision, Lies::in_columns>(scores, side.errors(), error_stride, y);
 }
 
-// The same source by source, for tokens from `row` on: products take zero times what later sources hold,
-// which is not nothing where that is not finite. The first source lies `first` tokens from the tile's first
-// one.
+// The same source by source, for tokens from `row` on: a product multiplies later sources by zero, which
+// gives NaN if they are not finite. The first source lies `first` tokens from the tile's first one.
 __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&q)[column_tiles], int row,
                                        int first, Tile (&y)[row_tiles]) {
     Tile scores[source_tiles];
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
     const Element* const errors = side.errors();
-    // Lanes of a quad share rows: the score of source 8 n + c lies with lane c / 2 of them.
+    // The lanes of a quad share rows: lane c / 2 of them holds the score of source 8 n + c.
     const int quad = device::lane_of_thread() / 4 * 4;
 #pragma unroll 1
     for (int n = 0; n < source_tiles; ++n) {
@@ -206,10 +205,10 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
     }
 }
 
-// a_t and b_t of the two tokens of a lane, `first` and 8 behind it.
+// a_t and b_t of the two tokens of a lane, `first` and `first` + 8.
 __device__ void load_factors(const Shared& shared, int tokens, int first, float (&of_memory)[2],
                              float (&of_momentum)[2]) {
-    // Every lane walks the gates for itself: a barrier would cost more than these few products.
+    // Every lane walks the gates itself: a barrier would cost more than these few products.
     StateCoefficients state;
     for (int t = 0; t < tokens && t <= first + 8; ++t) {
         state.advance(shared.gates[t]);
@@ -218,14 +217,14 @@ __device__ void load_factors(const Shared& shared, int tokens, int first, float 
     }
 }
 
-// Grid: tiles, batch. Warp w of block (x, y) has tokens 16 w … + 15 of tile x of sequence y: a lane the
+// Grid: tiles, batch. Warp w of block (x, y) owns tokens 16 w … + 15 of tile x of sequence y; a lane owns the
 // queries and y of two of them, four columns of every 16 x 8 tile (products.cuh).
 //   reads    queries [batch, length, COLUMNS], gates [batch, length];
-//            states_m, states_s [batch, tiles, rows, columns], of slot y tiles + x, or of the tile that opens
-//            its chunk; keys [batch, last - origin, columns], rows first_source … of the tile;
+//            states_m, states_s [batch, tiles, rows, columns], slot y tiles + x, or the tile that opens the
+//            chunk; keys [batch, last - origin, columns], rows first_source … of the tile;
 //            errors [batch, tiles, rows, SOURCES]
 //   writes   y [batch, length, ROWS], the tile's tokens: no other block writes or reads them
-// rows and columns are ROWS and COLUMNS padded to multiples of 16, in registers too, by zeros.
+// rows and columns are ROWS and COLUMNS, zero-padded to multiples of 16, also in registers.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArguments reading) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -234,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     const int64_t batch = blockIdx.y;
     const Reader reader{given, shared, batch, tile, tokens_of(given.tiling, tile)};
     const Range tokens = reader.tokens;
-    // The warp's first token in the tile, and how many of the tile's are left from there on: 0 or less where
-    // a short tile ends before.
+    // The warp's first token in the tile, and how many tokens of the tile are left from there on: 0 or less
+    // if a short tile ends before.
     const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
     Tile q[column_tiles], y[row_tiles];
     const auto load_own_queries = [&] {
@@ -244,29 +243,29 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
         device::load_rows<device::QUERIES, COLUMNS>(queries + first * COLUMNS, there, q);
         if (NORMALISE_QUERIES) normalise_rows(q);
     };
-    // Gates and queries are inputs, which no launch before this one writes; z and r of trellis are not.
+    // Gates and queries are inputs that no earlier launch writes, except z and r of trellis.
     if (!AT_BOUNDARY)
         load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
     if (QUERIES_ARE_INPUT) load_own_queries();
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    // Stage 0 is on its way while a_t and b_t are made.
+    // Stage 0 is copied while a_t and b_t are computed.
     reader.start_copies(0, shared.sides[0]);
     device::end_batch_of_copies();
     if (!QUERIES_ARE_INPUT) load_own_queries();
     float of_memory[2] = {1, 1}, of_momentum[2] = {};
     if constexpr (!AT_BOUNDARY) {
-        __syncthreads();  // gates, which threads loaded one each and every lane reads
+        __syncthreads();  // the gates are visible to every lane
         load_factors(shared, tokens.count(), before + device::row_of_lane(), of_memory, of_momentum);
     }
-    // The second time where a product may have brought together what must stay apart.
+    // The second pass replaces products that multiplied zero by a value that is not finite.
 #pragma unroll 1
     for (bool one_by_one = false;; one_by_one = true) {
         device::clear(y);
 #pragma unroll unrolled
         for (int stage = 0; stage < stages; ++stage) {
             Side& side = shared.sides[stage % SIDES];
-            // All warps have read the stage before: copies may take its side, weights of this stage its own.
+            // All warps have read the previous stage: its side and its weights may be overwritten.
             if (stage > 0) __syncthreads();
             // With one side this stage's copies start here, with two the next stage's.
             if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
@@ -274,10 +273,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
                 reader.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
             device::end_batch_of_copies();
             if (stage >= states) reader.make_weights(stage - states);
-            // Its own copies of this stage; with two sides those of the next one stay under way.
+            // Waits for the thread's copies of this stage; with two sides the next stage is still being
+            // copied.
             device::wait_for_copies_but_last<SIDES - 1>();
-            __syncthreads();  // copies and weights, which all threads wrote and all warps read
-            // y of the warp's tokens takes what the stage has to add.
+            __syncthreads();  // the copies and weights of all threads are visible
+            // Adds the stage to y of the warp's tokens.
             if (stage < states)
                 add_state(side.elements, q, stage == 0 ? of_memory : of_momentum, y);
             else if (one_by_one)
@@ -285,8 +285,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             else
                 add_sources(shared, side, q, y);
         }
-        // Where y is finite it is right: zeros times finite numbers add nothing. Any thread of the block
-        // decides for all, as all of them copy. The barrier ends the last stage.
+        // A finite y is right: zero times a finite number adds nothing. One thread's NaN repeats the pass for
+        // the whole block, as all threads copy. The barrier ends the last stage.
         if (AT_BOUNDARY || one_by_one || !__syncthreads_or(!device::are_finite(y))) break;
         reader.start_copies(0, shared.sides[0]);
         device::end_batch_of_copies();

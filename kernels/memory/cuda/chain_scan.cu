@@ -1,9 +1,9 @@
-// The sums of tiles become the states before them, where what tokens add does not depend on the memory: S
-// after a tile is h S + its sum, M is a M + b S + its sum. A thread has one element of M and S, and the sums
-// of the next tiles on their way.
+// Turns the sums of tiles into the states before them, for updates that do not depend on the memory: S after
+// a tile is h S + its sum, M is a M + b S + its sum. A thread owns one element of M and S and prefetches the
+// sums of the next tiles.
 //
-// Three tiles with a = 1, b = 0 that add 1, 2 and 3 to an element of M = 10: the states before them are 10,
-// 11 and 13, and the last one leaves 16.
+// Example: three tiles with a = 1, b = 0 add 1, 2 and 3 to an element of M = 10. The states before them are
+// 10, 11 and 13; the last tile leaves 16.
 //
 // Defines: THREADS, COLUMNS, ROWS, PRECISION, SOURCES, HAS_MOMENTUM.
 
@@ -16,16 +16,16 @@ using namespace sawtooth::memory;
 
 constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
 constexpr int size = rows * columns;
-constexpr int ahead = 8;  // tiles whose sums are fetched at once
-static_assert(size % THREADS == 0, "a thread has an element");
+constexpr int ahead = 8;  // tiles whose sums are loaded together
+static_assert(size % THREADS == 0, "one element per thread");
 
-// What a tile adds to an element of M and S, and its coefficients.
+// The sums of a tile for one element of M and S, and its coefficients.
 struct Sums {
     float m, s, a, b, h;
 };
 
-// `slot`: of the tile among those of all sequences; all threads of a block read the same scalars, each its
-// own element of the sums, neighbours next to each other.
+// `slot` is the tile's index among those of all sequences. All threads of a block read the same scalars;
+// neighbours read neighbouring elements of the sums.
 __device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) {
     const float* const scalars = given.ends + slot * (2 * SOURCES + 4) + 2 * SOURCES;
     return {given.sums_m[slot * size + element], HAS_MOMENTUM ? given.sums_s[slot * size + element] : 0,
@@ -33,10 +33,10 @@ __device__ Sums sums_of(const ChainArguments& given, int64_t slot, int element) 
 }
 
 // Grid: size / THREADS, batch. A thread walks element blockIdx.x THREADS + threadIdx.x of the padded state
-// [rows, columns] past all tiles; no thread sees another's.
+// [rows, columns] over all tiles; threads share no element.
 //   reads    sums_m, sums_s [batch, tiles, rows, columns], ends [batch, tiles, 2 SOURCES + 4]
 //   writes   states_m, states_s [batch, tiles, rows, columns] at the tiles' starts, for chain_read.cu
-// What sequences start from and leave is not padded: [ROWS, COLUMNS], and so are boundaries.
+// Initial states, final states and boundaries are not padded: [ROWS, COLUMNS].
 extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments given) {
     device::wait_for_launches_before();
     device::let_next_launch_start();
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
     const bool is_padding = r >= ROWS || c >= COLUMNS;
     const int64_t batch = blockIdx.y, first_slot = batch * tiling.tiles, live = batch * size + element;
     const int64_t at = (batch * ROWS + r) * COLUMNS + c;
-    // Where it starts: with what the range before left, or with what the sequence was given.
+    // Starts from the state that the previous range left, or from the initial state.
     float m = 0, s = 0;
     if (tiling.first > 0) {
         m = given.m.live[live];
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
     };
     auto* const states_m = static_cast<Element*>(given.states_m) + first_slot * size + element;
     auto* const states_s = static_cast<Element*>(given.states_s) + first_slot * size + element;
-    // Loads of `ahead` tiles do not wait for each other, only the fold over them does.
+    // The loads of `ahead` tiles are independent; only the fold over them is sequential.
     Sums now[ahead];
     for (int first = 0; first < tiling.tiles; first += ahead) {
 #pragma unroll

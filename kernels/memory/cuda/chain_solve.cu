@@ -1,14 +1,14 @@
 // exact_chunk: the errors of the delta rule in a tile obey e_t = a_(t-1) M k_t - v_t - sum over s < t of
 // w_(t-1)s (k_s . k_t) e_s, a triangular system (I + T) E = diag(a) K M - V (the WY form). M is not known yet
 // when all tiles are solved at once, so the system is solved for K and V: (I + T) X = [diag(a) K, V], and
-// chain_walk.cu has E = X_K M - X_V. Blocks of 16 tokens: a product takes off what earlier blocks give, and
-// the inverse of the block's own triangle does the rest. A warp owns columns of X, which never meet.
+// chain_walk.cu uses E = X_K M - X_V. Blocks of 16 tokens: a product subtracts the terms of earlier blocks,
+// the inverse of the block's own triangle does the rest. A warp owns columns of X, which are independent.
 //
 // With two tokens, keys of norm 1, c = k_0 . k_1 and the step theta:
 //   T = [0 0; theta c 0],  e_0 = M k_0 - v_0,  e_1 = a_0 M k_1 - v_1 - theta c e_0.
 //
-// Defines: THREADS, SHARED_BYTES, KEYS, VALUES (storages), COLUMNS (d), NORMALISE_KEYS, PRECISION (of what is
-// stored), TILE.
+// Defines: THREADS, SHARED_BYTES, KEYS, VALUES (storages), COLUMNS (d), NORMALISE_KEYS, PRECISION (of the
+// stored arrays), TILE.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/rows.cuh"
@@ -21,26 +21,26 @@ using device::Lies;
 using device::Precision;
 using device::Tile;
 
-// The solve itself in more than bf16: what it leaves is what all else is made of.
+// The solve uses more than bf16, because everything after it depends on its result.
 constexpr Precision inner_precision = precision == Precision::bf16 ? Precision::tf32 : precision;
 constexpr int warps = THREADS / 32;
 constexpr int d = device::round_up(COLUMNS, 16), block_rows = 16, blocks = TILE / block_rows;
 constexpr int padding = device::bank_padding<inner_precision>;
 constexpr int key_stride = d + padding, x_stride = 2 * d + padding, t_stride = TILE + padding;
 constexpr int inverse_stride = block_rows + 4;
-static_assert(THREADS % 32 == 0 && TILE % block_rows == 0, "a warp has 16 rows or columns");
+static_assert(THREADS % 32 == 0 && TILE % block_rows == 0, "16 rows or columns per warp");
 
 struct Shared {
-    alignas(16) float k[TILE][key_stride];            // a row a token
+    alignas(16) float k[TILE][key_stride];            // one row per token
     alignas(16) float x[TILE][x_stride];              // [diag(a) K, V], then X
     alignas(16) float t[TILE][t_stride];              // -T
-    alignas(16) float inverse[TILE][inverse_stride];  // of the blocks of I + T on the diagonal
+    alignas(16) float inverse[TILE][inverse_stride];  // of the diagonal blocks of I + T
     Gate gates[TILE];
     float decays[TILE];  // a before each token
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// Keys and values of the tile into shared memory, a warp a token. Rows that are not there are zeros.
+// Loads keys and values of the tile into shared memory, one warp per token. Missing rows are zeros.
 __device__ void load_rows(const ChainArguments& given, int64_t batch, Range tokens, Shared& shared) {
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
     const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
@@ -49,14 +49,14 @@ __device__ void load_rows(const ChainArguments& given, int64_t batch, Range toke
         const int64_t at = (batch * given.length + tokens.first + t) * COLUMNS;
         device::stage_row<device::KEYS, COLUMNS, d>(keys + at, there, NORMALISE_KEYS, shared.k[t]);
         device::stage_row<device::VALUES, COLUMNS, d>(values + at, there, false, shared.x[t] + d);
-        // The right side of the system is [diag(a) K, V]. A lane reads of k what it wrote itself.
+        // The right side of the system is [diag(a) K, V]. A lane reads only its own elements of k.
         for (int column = device::lane_of_thread(); column < d; column += 32)
             shared.x[t][column] = shared.decays[t] * shared.k[t][column];
     }
 }
 
-// Of the tile's tokens: a before each token, and -w_(t-1)s below the diagonal, zeros elsewhere: a thread a
-// column.
+// For the tile's tokens, one thread per column: a before each token, and -w_(t-1)s below the diagonal, zeros
+// elsewhere.
 __device__ void load_coefficients(const ChainArguments& given, int tokens, Shared& shared) {
     for (int s = threadIdx.x; s < TILE; s += THREADS) {
         SourceCoefficients source(s, given.tiling.halo);
@@ -73,7 +73,7 @@ __device__ void load_coefficients(const ChainArguments& given, int tokens, Share
     }
 }
 
-// -T = the coefficients times K K^T, a warp 16 rows.
+// -T = the coefficients times K K^T, 16 rows per warp.
 __device__ void multiply_keys(Shared& shared) {
     for (int i = device::warp_of_thread(); i < blocks; i += warps) {
         // k_t . k_s of 16 tokens t and all s, then times -w_(t-1)s.
@@ -90,7 +90,7 @@ __device__ void multiply_keys(Shared& shared) {
     }
 }
 
-// The inverse of I + T of a block on the diagonal, a warp a block and a lane a column.
+// Inverts the diagonal blocks of I + T, one warp per block, one lane per column.
 __device__ void invert(Shared& shared) {
     const int lane = device::lane_of_thread();
     for (int i = device::warp_of_thread(); i < blocks; i += warps) {
@@ -107,8 +107,8 @@ __device__ void invert(Shared& shared) {
     }
 }
 
-// A block of 16 columns of X by substitution, a lane a column. A product with the inverse is the same but
-// takes zero times the rows below, which is not nothing where those are not finite.
+// A block of 16 columns of X by substitution, one lane per column. The product with the inverse is the same,
+// but it multiplies later rows by zero, which gives NaN if they are not finite.
 __device__ void substitute(Shared& shared, int i, int column) {
     const int lane = device::lane_of_thread();
     if (lane >= 16) return;
@@ -120,7 +120,7 @@ __device__ void substitute(Shared& shared, int i, int column) {
     }
 }
 
-// Two tiles of 8 columns of X, block after block.
+// Solves two tiles of 8 columns of X, block after block.
 __device__ void solve_columns(Shared& shared, int column) {
     for (int i = 0; i < blocks; ++i) {
         float* const here = &shared.x[16 * i][column];
@@ -131,20 +131,20 @@ __device__ void solve_columns(Shared& shared, int column) {
             device::multiply<inner_precision, Lies::in_rows>(left, &shared.x[16 * j][column], x_stride, x);
         }
         device::store_tiles(x, here, x_stride);
-        __syncwarp();  // the right side of this block, whole rows of which the product takes
+        __syncwarp();  // the right side of this block is visible: the product reads whole rows
         device::load_tiles(shared.inverse[16 * i], inverse_stride, left);
         device::clear(x);
         device::multiply<inner_precision, Lies::in_rows>(left, here, x_stride, x);
-        __syncwarp();  // all lanes have read it, before the solution takes its place
+        __syncwarp();  // all lanes have read it: the solution may overwrite it
         if (__any_sync(device::whole_warp, !device::are_finite(x)))
             substitute(shared, i, column);
         else
             device::store_tiles(x, here, x_stride);
-        __syncwarp();  // the solution, which later blocks take off
+        __syncwarp();  // the solution is visible to later blocks
     }
 }
 
-// Keys as they are, and X, of the tile's tokens.
+// Stores the keys and X of the tile's tokens.
 __device__ void store_solution(const ChainArguments& given, int64_t first_row, int tokens,
                                const Shared& shared) {
     auto* const keys = static_cast<Element*>(given.keys) + first_row * d;
@@ -157,11 +157,11 @@ __device__ void store_solution(const ChainArguments& given, int64_t first_row, i
     }
 }
 
-// Grid: tiles, batch. Block (x, y) has the tokens of tile x of sequence y. All that it reads are inputs,
-// which no launch before this one writes: it waits for that launch only to store.
+// Grid: tiles, batch. Block (x, y) owns the tokens of tile x of sequence y. It reads only inputs that no
+// earlier launch writes, so it waits for the previous launch only before it stores.
 //   reads    keys and values [batch, length, COLUMNS], gates [batch, length]
 //   writes   keys, solved and values [batch, last - origin, d], ends [batch, tiles, 2 TILE + 4]
-// d is COLUMNS padded to a multiple of 16, TILE a tile's tokens likewise; padding is zeros throughout.
+// d is COLUMNS, and TILE the tokens of a tile, both zero-padded to a multiple of 16.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -171,18 +171,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     const Range tokens = tokens_of(tiling, tile);
     device::let_next_launch_start();
     load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
-    __syncthreads();  // gates, which threads loaded one each and every column walks
+    __syncthreads();  // the gates are visible to every column
     load_coefficients(given, tokens.count(), shared);
-    __syncthreads();  // the decays, which one thread made and keys of all warps are multiplied by
+    __syncthreads();  // the decays of one thread are visible to all warps
     load_rows(given, batch, tokens, shared);
-    __syncthreads();  // keys of all tokens, and the coefficients of all columns
+    __syncthreads();  // all keys and coefficients are visible
     multiply_keys(shared);
-    __syncthreads();  // -T, whose blocks on the diagonal other warps may invert
+    __syncthreads();  // -T is visible: other warps may invert its diagonal blocks
     invert(shared);
-    __syncthreads();  // the inverses of all blocks, each of one warp, which all columns take
+    __syncthreads();  // the inverses of all blocks are visible
     for (int pair = device::warp_of_thread(); pair < 2 * d / 16; pair += warps)
         solve_columns(shared, 16 * pair);
-    __syncthreads();  // all columns of X, which is stored row by row
+    __syncthreads();  // all columns of X are visible: it is stored by rows
     device::wait_for_launches_before();
     store_solution(given, batch * (tiling.last - tiling.origin) + tokens.first - tiling.origin,
                    tokens.count(), shared);

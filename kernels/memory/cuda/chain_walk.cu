@@ -1,16 +1,16 @@
-// The state of a chain from tile to tile, in matrix products. With K, V the keys and values of a tile's
+// Walks the state of a chain from tile to tile, in matrix products. With K, V the keys and values of a tile's
 // sources, E its errors and w, h its coefficients after the last token (chain.cuh):
 //   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
 //   diag(h) K.
-// A warp has 16 rows of M and S in registers and walks them past all tiles (a launch for each tile alone
-// where parallel: what it adds, from zeros); rows never meet. Sources come in blocks of SOURCE_BLOCK, which
-// the further warps of the block fetch two steps ahead. Errors are those of the memory at the chunk's
-// boundary, kept in shared memory where a chunk or its sources take more than one step; with the solve they
-// are exact.
+// A warp keeps 16 rows of M and S in registers and walks them over all tiles (if parallel, one block per tile
+// sums it from zeros); rows are independent. Sources come in blocks of SOURCE_BLOCK, which the copying warps
+// of the block fetch two steps ahead. Errors use the memory at the chunk's boundary, which is kept in shared
+// memory if a chunk or its sources take more than one step; with the solve they are exact.
 //
 //   copying warps   fetch 0, 1 |  fetch 2  |  fetch 3  | …      into sides 0, 1, 2, 0, …
 //   walking warps      wait    |  step 0   |  step 1   | …      each `|` is a barrier of all warps
-// A step, for one row of M = [1 0] and one source k = [0.6 0.8], v = 2, with a = 0.9, b = 0, w = 0.5:
+//
+// A step for one row of M = [1 0] and one source k = [0.6 0.8], v = 2, with a = 0.9, b = 0, w = 0.5:
 //   e = M k - v = 0.6 - 2 = -1.4;  M = 0.9 [1 0] + 0.5 1.4 [0.6 0.8] = [1.32 0.56]
 //
 // Defines: THREADS, SHARED_BYTES, COLUMNS, ROWS, PRECISION, WARPS (that walk; the others copy), SOURCES,
@@ -26,32 +26,32 @@ using namespace sawtooth::memory;
 using device::Lies;
 using device::Tile;
 
-constexpr bool parallel = !READS_MEMORY;  // errors are known at once, so that tiles need not wait
+constexpr bool parallel = !READS_MEMORY;  // errors are known at once: tiles are independent
 constexpr int columns = device::round_up(COLUMNS, 16), rows = device::round_up(ROWS, 16);
 constexpr int strip = 16 * WARPS;  // rows of the block
 constexpr int block = SOURCE_BLOCK, blocks = SOURCES / SOURCE_BLOCK;
 constexpr int key_stride = columns + device::bank_padding<precision>;
 constexpr int value_stride = strip + device::bank_padding<precision>;
-constexpr int boundary_stride = columns + 4;  // rows begin four banks apart
-constexpr int side_count = 3;                 // one that is worked on, two on their way
+constexpr int boundary_stride = columns + 4;  // rows start four banks apart
+constexpr int side_count = 3;                 // one in use, two being copied
 constexpr int copy_threads = THREADS - 32 * WARPS;
 constexpr int column_tiles = columns / 8, source_tiles = block / 8;
 static_assert(copy_threads > 0 && copy_threads % 32 == 0, "some warps copy");
 static_assert(rows % strip == 0 && SOURCES % block == 0, "whole strips and blocks");
 
-// A block of sources: a row a source.
+// A block of sources, one row each.
 struct Side {
-    alignas(16) Element k[block][key_stride];               // keys as they are, which states take
-    alignas(16) Element x[SOLVES ? block : 1][key_stride];  // after the solve, for errors
+    alignas(16) Element k[block][key_stride];               // keys, for the states
+    alignas(16) Element x[SOLVES ? block : 1][key_stride];  // keys after the solve, for the errors
     alignas(16) Element v[block][value_stride];             // of the block's strip of rows
-    alignas(16) float w[block];    // what is left of each source in M after the tile's last token
+    alignas(16) float w[block];    // share of each source in M after the tile's last token
     alignas(16) float h[block];    // and in S
     alignas(16) float scalars[4];  // a, b, h, 0 of the tile
 };
 
 struct Shared {
     Side sides[side_count];
-    alignas(16) float boundary[KEEPS_BOUNDARY ? strip : 1][boundary_stride];  // M, 16 rows a warp
+    alignas(16) float boundary[KEEPS_BOUNDARY ? strip : 1][boundary_stride];  // M, 16 rows per warp
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
@@ -61,8 +61,8 @@ struct Step {
     __device__ Step next() const { return block + 1 < blocks ? Step{tile, block + 1} : Step{tile + 1, 0}; }
 };
 
-// By the copying warps: keys, values of the block's strip and coefficients of a step's sources. Sources
-// behind the tile's last token become zeros.
+// By the copying warps: copies keys, values of the block's strip and coefficients of a step's sources.
+// Sources after the tile's last token become zeros.
 __device__ void start_copies(const ChainArguments& given, int64_t batch, int first_row, const Step& step,
                              Side& side) {
     const int thread = threadIdx.x - 32 * WARPS;
@@ -70,7 +70,7 @@ __device__ void start_copies(const ChainArguments& given, int64_t batch, int fir
     const Range tokens = tokens_of(tiling, step.tile);
     const int64_t first = first_source(tiling, tokens.first) + step.block * block;
     const int there = first < tokens.last ? static_cast<int>(tokens.last - first) : 0;
-    // Where nothing is read any address will do.
+    // Any address will do if nothing is read.
     const int64_t row = batch * (tiling.last - tiling.origin) + (there > 0 ? first - tiling.origin : 0);
     device::copy_matrix<columns>(&side.k[0][0], key_stride,
                                  static_cast<const Element*>(given.keys) + row * columns, columns, block,
@@ -90,7 +90,7 @@ __device__ void start_copies(const ChainArguments& given, int64_t batch, int fir
     if (thread == copy_threads - 1) device::copy_async<16>(side.scalars, ends + 2 * SOURCES, true);
 }
 
-// -V^T of the warp's rows, [16 rows, block]: a source a column, as factors on the left have it.
+// -V^T of the warp's rows, [16 rows, block], one source per column: the layout of a left factor.
 __device__ void load_errors(const Side& side, Tile (&e)[source_tiles]) {
     const int r = device::warp_of_thread() * 16 + device::row_of_lane();
 #pragma unroll
@@ -110,10 +110,10 @@ __device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile 
     }
 }
 
-// 16 rows of M and S, all columns, over a warp: rows and columns of the padding are zeros and stay so.
+// 16 rows of M and S, all columns, spread over a warp. Padding is zeros and stays zeros.
 struct State {
     Tile m[column_tiles];
-    Tile s[column_tiles];  // in no register where there is no momentum
+    Tile s[column_tiles];  // takes no registers without momentum
 
     // M = a M + b S, S = h S.
     __device__ void decay(const float* scalars) {
@@ -130,7 +130,7 @@ struct State {
             }
     }
 
-    // M -= E^T diag(w) K, S -= E^T diag(h) K, both past K at once: a fragment of it is loaded for two
+    // M -= E^T diag(w) K, S -= E^T diag(h) K in one pass over K: every fragment is loaded once for both
     // products.
     __device__ void add_errors(const Tile (&e)[source_tiles], const Side& side) {
         Tile weighed[source_tiles];
@@ -145,8 +145,8 @@ struct State {
     }
 };
 
-// What the tile `slot` starts from, [rows, columns] with its padding, rounded to what products take; where
-// parallel what it adds, in f32.
+// Stores the state at the start of tile `slot`, [rows, columns] with padding, rounded as product factors; if
+// parallel, the sum of the tile, in f32.
 __device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
     const int64_t at = (slot * rows + row) * columns;
     if constexpr (parallel) {
@@ -159,8 +159,8 @@ __device__ void store_state(const ChainArguments& given, int64_t slot, int row, 
     }
 }
 
-// 16 rows of a state before the first tile: of the launch before, padded as they were in registers, or what
-// the sequence starts from, [ROWS, COLUMNS].
+// Loads 16 rows of the state before the first tile: from the previous launch, with padding, or the initial
+// state of the sequence, [ROWS, COLUMNS].
 __device__ void load_passed(const ChainArguments& given, const PassedState& state, int64_t batch, int row,
                             Tile (&to)[column_tiles]) {
     if (given.tiling.first > 0)
@@ -170,7 +170,7 @@ __device__ void load_passed(const ChainArguments& given, const PassedState& stat
                                              to);
 }
 
-// And after the last one: for the next launch, or what the sequence leaves.
+// Stores the state after the last tile: for the next launch, or as the final state.
 __device__ void store_passed(const ChainArguments& given, const PassedState& state, int64_t batch, int row,
                              const Tile (&from)[column_tiles]) {
     if (given.tiling.last < given.length)
@@ -179,30 +179,30 @@ __device__ void store_passed(const ChainArguments& given, const PassedState& sta
         device::store_unpadded<ROWS, COLUMNS>(from, state.to + batch * ROWS * COLUMNS, row);
 }
 
-// Number `number` of the sequence's boundaries, where they are stored.
+// Stores boundary `number` of the sequence.
 __device__ void store_boundary(const ChainArguments& given, int64_t batch, int64_t number, int row,
                                const State& state) {
     const int64_t at = batch * given.boundary_count + number;
     device::store_unpadded<ROWS, COLUMNS>(state.m, given.boundaries + at * ROWS * COLUMNS, row);
 }
 
-// Where a tile begins its state is stored for chain_read.cu; where a chunk does, its boundary too.
+// At the start of a tile, stores its state for chain_read.cu; at the start of a chunk, its boundary too.
 __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile, int row, const State& state,
                            Shared& shared) {
     const TilingArguments& tiling = given.tiling;
     const int64_t first = tokens_of(tiling, tile).first;
     if (opens_chunk(tiling, tile)) {
-        // Timed runs store none, and are spared a division of 64 bits every chunk: 125 ns on an H200.
+        // Timed runs store none and skip a 64-bit division per chunk: 125 ns on an H200.
         if (given.boundaries) store_boundary(given, batch, first / given.chunk, row, state);
         if (KEEPS_BOUNDARY) {
             device::store_tiles(state.m, shared.boundary[device::warp_of_thread() * 16], boundary_stride);
-            __syncwarp();  // the warp's own rows, of which every lane reads what others wrote
+            __syncwarp();  // rows written by other lanes of the warp are visible
         }
     }
     store_state(given, batch * tiling.tiles + tile, row, state);
 }
 
-// E^T = M X^T - V^T of the warp's rows, or -V^T.
+// E^T = M X^T - V^T for the warp's rows, or -V^T.
 __device__ void make_errors(const Side& side, State& state, const Shared& shared, Tile (&e)[source_tiles]) {
     load_errors(side, e);
     if constexpr (READS_MEMORY) {
@@ -217,11 +217,11 @@ __device__ void make_errors(const Side& side, State& state, const Shared& shared
     }
 }
 
-// All warps of the block, which come from two places of the code: a barrier of its own with the number of
-// threads, as __syncthreads wants all of them at one place.
+// A barrier for all warps of the block, which reach it from two places in the code; __syncthreads needs all
+// threads at one place.
 __device__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(THREADS) : "memory"); }
 
-// What the copying warps do: fetch the blocks of all steps, two of them ahead.
+// The copying warps: fetch the blocks of all steps, two steps ahead.
 __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row, Step step, int last_tile,
                       Shared& shared) {
     Step ahead = step;
@@ -234,14 +234,14 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
     };
     for (int k = 0; k < side_count - 1; ++k) start_next();
     for (; step.tile < last_tile; step = step.next()) {
-        // Its own copies of this step; those of the next one stay under way.
+        // Waits for the thread's copies of this step; the next step is still being copied.
         device::wait_for_copies_but_last<side_count - 2>();
-        meet();        // this step's copies may be read; walking warps have left the side of the step before
+        meet();        // this step may be read; the side of the last one is free
         start_next();  // into that side
     }
 }
 
-// One block of sources of a tile. The state decays once a tile, before the first block is added.
+// Adds one block of sources of a tile. The state decays once per tile, before its first block.
 __device__ void take_step(const ChainArguments& given, int64_t batch, const Step& step, int row,
                           const Side& side, State& state, Shared& shared) {
     if (!parallel && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
@@ -254,14 +254,14 @@ __device__ void take_step(const ChainArguments& given, int64_t batch, const Step
     state.add_errors(e, side);
 }
 
-// Grid: tiles where parallel (else 1, and a block has all tiles), strips of rows, batch. Warp w of block y
-// has rows 16 (y WARPS + w) … + 15; of each of its 16 x 8 tiles a lane has four elements (products.cuh). The
-// warps from WARPS on copy.
-//   reads    keys, solved [batch, last - origin, columns], values [batch, last - origin, rows] of which the
-//            block's strip, ends [batch, tiles, 2 SOURCES + 4]; the state before the first tile
+// Grid: tiles if parallel (otherwise 1: a block has all tiles), strips of rows, batch. Warp w of block y owns
+// rows 16 (y WARPS + w) … + 15; a lane owns four elements of each 16 x 8 tile (products.cuh). Warps from
+// WARPS on copy.
+//   reads    keys, solved [batch, last - origin, columns], values [batch, last - origin, rows], the block's
+//            strip, ends [batch, tiles, 2 SOURCES + 4]; the state before the first tile
 //   writes   errors [batch, tiles, rows, SOURCES], the warp's rows; states_m, states_s or sums_m, sums_s
 //            [batch, tiles, rows, columns]; the state after the last tile; boundaries
-// rows and columns are ROWS and COLUMNS padded to multiples of 16, SOURCES to whole blocks, all by zeros.
+// rows and columns are ROWS and COLUMNS zero-padded to multiples of 16, SOURCES to whole blocks.
 extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     const int first_row = blockIdx.y * strip, row = first_row + device::warp_of_thread() * 16;
     const int first_tile = parallel ? blockIdx.x : 0,
               last_tile = parallel ? first_tile + 1 : given.tiling.tiles;
-    // From here on the two kinds of warps see each other only in meet(), as often on either side.
+    // From here on the two kinds of warps synchronise only in meet(), equally often on both sides.
     if (device::warp_of_thread() >= WARPS)
         return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
     State state;
@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     }
     int side = 0;
     for (Step step{first_tile, 0}; step.tile < last_tile; step = step.next()) {
-        meet();  // the copying warps have waited for this step's copies
+        meet();  // the copies of this step are visible
         take_step(given, batch, step, row, shared.sides[side], state, shared);
         side = side + 1 < side_count ? side + 1 : 0;
     }

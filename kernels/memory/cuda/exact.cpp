@@ -1,5 +1,5 @@
-// Matrix rules token by token: sequential (a launch a token), sequential_persistent (one launch), the local
-// memories of tnt, and associative_scan, whose trees stand over strips of rows too. Trellis token by token.
+// Matrix rules token by token: sequential (one launch per token), sequential_persistent (one launch), the
+// local memories of tnt, and associative_scan, whose trees also cover strips of rows. Trellis token by token.
 
 #include <algorithm>
 
@@ -14,14 +14,14 @@ using cuda::KernelSource;
 using cuda::PlanBuilder;
 using cuda::StructBytes;
 
-constexpr int64_t persistent_group = 16;  // tokens staged at once; leaves of a tree
+constexpr int64_t persistent_group = 16;  // tokens staged together; leaves of a tree
 constexpr int64_t float_bytes = 4;
 
-// How a thread block covers rows of a memory [d, d] (strip.cuh).
+// The rows of a memory [d, d] that a thread block owns (strip.cuh).
 struct Strip {
     int64_t lanes, threads;
-    int64_t row;   // numbers of a row in shared memory
-    int64_t rows;  // of the block
+    int64_t row;   // numbers per row in shared memory
+    int64_t rows;  // per block
 };
 
 Strip strip_of(const Job& job) {
@@ -30,7 +30,7 @@ Strip strip_of(const Job& job) {
     return {lanes, threads, round_up(job.d, 4 * lanes), threads / lanes};
 }
 
-// Bytes that copies of rows may move at once.
+// Bytes per asynchronous copy that the alignment of rows allows.
 int64_t copy_bytes(const Job& job) {
     for (const int64_t bytes : {16, 8, 4})
         if (job.d * bytes_of(job.storage) % bytes == 0) return bytes;
@@ -38,14 +38,14 @@ int64_t copy_bytes(const Job& job) {
 }
 
 int64_t group_of(const Job& job, int64_t tokens) {
-    // A window is fetched at once.
+    // A window is loaded as a whole.
     return job.rule->is_windowed ? persistent_group : std::min(tokens, persistent_group);
 }
 
-// Tokens whose keys and values are kept.
+// Tokens whose keys and values are kept in shared memory.
 int64_t ring_of(const Job& job, int64_t group) { return job.window - 1 + group; }
 
-// Staged of strip.cuh.
+// `Staged` of strip.cuh.
 int64_t staged_bytes(const Job& job, int64_t group) {
     const Strip strip = strip_of(job);
     const int64_t ring = ring_of(job, group);
@@ -94,7 +94,7 @@ int64_t exact_shared_bytes(const Job& job, int64_t tokens) {
     return staged_bytes(job, group_of(job, tokens));
 }
 
-// Shared of tree.cu.
+// `Shared` of tree.cu.
 int64_t tree_shared_bytes(const Job& job) {
     const Strip strip = strip_of(job);
     const int64_t numbers = strip.row / strip.lanes * strip.threads;
@@ -145,7 +145,7 @@ namespace {
 void add_locals(PlanBuilder& builder, const Job& job, const TokenArguments& global, Range shard,
                 float* sums) {
     ExactArguments arguments = {global, nullptr, job.local_tokens, sums};
-    arguments.boundaries = nullptr;  // they are the global memory's
+    arguments.boundaries = nullptr;  // only the global memory stores them
     builder.launch(describe::locals(job, shard),
                    strip_grid(job, pieces("C_G", shard.count(), "C_L", job.local_tokens)),
                    exact_source(job, job.local_tokens, true), arguments);

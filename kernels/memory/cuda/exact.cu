@@ -1,10 +1,10 @@
 // The exact rules of a matrix M [d, d], token by token: e = M k - v, S = eta S - theta e k^T,
-// M = (1 - alpha) M + S, y = M q, and their kin. Rows of M never meet: a thread block walks the rows
-// of its strip, which lie in registers, past all tokens.
+// M = (1 - alpha) M + S, y = M q, and their variations. Rows of M are independent: a thread block keeps the
+// rows of its strip in registers and walks them over all tokens.
 //
-// A group of GROUP tokens takes three barriers, and no token takes one:
-//   copies of the group are there | unpack it | start the next copies, walk past the group | store its y
-// The sum of y over the lanes of a row is put off to the next token, where it overlaps with that of e.
+// A group of GROUP tokens takes three barriers; a single token takes none:
+//   wait for the copies | unpack them | start the next copies, walk over the group | store its y
+// The sum of y over the lanes of a row is delayed to the next token, where it overlaps with the sum of e.
 //
 // The delta rule with d = 1, alpha = 0, theta = 0.5, k = q = 1 and v = 4 from M = 0: e = -4, M = 2, y = 2;
 // then e = -2, M = 3, y = 3; and so on towards 4.
@@ -18,19 +18,19 @@ using namespace sawtooth::memory;
 
 static_assert(sizeof(Staged) == SHARED_BYTES, "the host counts the same bytes");
 
-// A row of the state, and what it is worked on with.
+// One row of the state and its registers.
 struct Walker {
     int lane;       // of the row
     int local_row;  // of the block
     Row m, s;
-    Row w_of_k, w_of_v;  // a row of W [d, 2 d]: of keys, of values
+    Row w_of_k, w_of_v;  // a row of W [d, 2 d]: its keys' half, its values' half
 
-    // What is added: u of u k^T, without momentum and decay. `last_y` becomes a sum over the row.
+    // u of the update u k^T, before momentum and decay. Also sums `last_y` over the row.
     __device__ float right_hand_side(const Staged& shared, const Row& k, int slot, int i, float step,
                                      float& last_y) {
         if constexpr (READS_MEMORY) {
             float e = m.dot(k);
-            // Two sums that do not wait for each other: that of y is of the token before.
+            // Two independent sums: y belongs to the previous token.
             e = sum_of_row(e);
             last_y = sum_of_row(last_y);
             return -step * (e - shared.v[slot][local_row]);
@@ -63,7 +63,7 @@ struct Walker {
         }
     }
 
-    // Gives this token's part of y, takes that of the one before and gives its sum.
+    // Returns this lane's part of y; replaces `last_y`, the part of the previous token, by its sum.
     __device__ float step(const Staged& shared, int64_t token, int i, const Gate& gate, float& last_y) {
         const int slot = static_cast<int>(token % ring);
         Row k, q;
@@ -90,12 +90,13 @@ struct Walker {
     }
 };
 
-// Grid: local memories (1 without), strips of rows, batch. Block (x, y, z) has tokens
-// first + x local_tokens … of sequence z and rows y rows … + rows - 1 of M, thread t row t / LANES of them.
+// Grid: local memories (1 without), strips of rows, batch. Block (x, y, z) owns tokens
+// first + x local_tokens … of sequence z and rows y rows … + rows - 1 of M; thread t owns row t / LANES of
+// them.
 //   reads    k, v, q [batch, length, d], gates [batch, length], W [d, 2 d]; m.from, s.from [batch, d, d]
 //   writes   y [batch, length, d], the block's columns of its tokens; m.to, s.to [batch, d, d] and boundaries
-//            [batch, boundary_count, d, d], the block's rows; where LOCAL sums [batch, locals, d] instead
-// Rows are padded to `row` numbers in registers and shared memory, by zeros; rows from d on are not there.
+//            [batch, boundary_count, d, d], the block's rows; if LOCAL only sums [batch, locals, d]
+// Rows are zero-padded to `row` numbers in registers and shared memory; rows from d on do not exist.
 extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Staged& shared = *reinterpret_cast<Staged*>(memory);
@@ -106,14 +107,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         given.last =
             given.last < given.first + given.local_tokens ? given.last : given.first + given.local_tokens;
     }
-    // A window reaches back to tokens that an earlier launch worked on.
+    // A window reaches back to tokens of an earlier launch.
     const int64_t from = first_of_window(given.first);
 
     Walker walker;
     walker.lane = threadIdx.x % LANES;
     walker.local_row = threadIdx.x / LANES;
     const int r = first_row + walker.local_row;
-    // Tokens and W are inputs, which no launch before this one writes; the state is not.
+    // Tokens and W are inputs that no earlier launch writes; the state may be written by one.
     fill_absent_gates(given.gates, shared);
     start_copies(given, {batch, from, given.last}, shared, 0);
     if constexpr (READS_W_OMEGA) {
@@ -132,16 +133,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
     for (int64_t first = from; first < given.last; first += group, side ^= 1) {
         const Tokens tokens{batch, first, given.last};
         device::wait_for_copies();
-        // The copies of all threads may be unpacked; the group before is walked and its y stored, so that
-        // what is unpacked may take its place.
+        // The copies of all threads have arrived, and the previous group has been walked and its y stored:
+        // it may be overwritten by unpacking.
         __syncthreads();
         unpack(tokens, first_row, shared, side);
-        __syncthreads();  // what was unpacked by tokens is read by rows; `raw` of both sides is free
+        __syncthreads();  // the group is unpacked; `raw` of both sides is free
         if (first + group < given.last)
             start_copies(given, {batch, first + group, given.last}, shared, side ^ 1);
-        // Of the group, tokens that only windows reach.
+        // Tokens of the group that only windows reach.
         const int skipped = static_cast<int>(given.first > first ? given.first - first : 0);
-        // The part of y of the token before, whose sum over the row is still to come.
+        // The previous token's part of y, not yet summed over the row.
         float y = 0;
         const auto keep_y = [&](int i) {
             if (walker.lane != 0) return;
@@ -150,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         };
 #pragma unroll 2
         for (int i = skipped; i < tokens.count(); ++i) {
-            // The memory before the token that opens a chunk.
+            // The memory before the first token of a chunk.
             if (given.boundaries && (first + i) % given.chunk == 0)
                 walker.m.store_unpadded(
                     row_of_state(given.boundaries,
@@ -162,10 +163,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         }
         y = sum_of_row(y);
         if (tokens.count() > skipped) keep_y(tokens.count() - 1);
-        __syncthreads();  // y, written by rows, is stored by tokens
+        __syncthreads();  // y is visible: it was written by rows and is stored by tokens
         store_y(given, tokens, first_row, skipped, shared);
     }
-    // Local memories are forgotten: of them only the sums of y go on (tnt_step.cu).
+    // Local memories are discarded: only the sums of y are used later (tnt_step.cu).
     if constexpr (LOCAL) {
         if (walker.lane == 0 && r < d) given.sums[(batch * gridDim.x + blockIdx.x) * d + r] = sum;
         return;

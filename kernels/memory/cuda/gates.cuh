@@ -1,16 +1,16 @@
-// What tokens do to a state, and which tokens a tile has.
+// The gates of tokens, and the tokens of a tile.
 #pragma once
 
 #include "kernels/memory/cuda/arguments.cuh"
 
 namespace sawtooth::memory {
 
-// What a token does to a state: how much of it stays, how much of the momentum, and how large its step is.
+// The effect of a token on a state: how much of it and of the momentum is kept, and the size of the step.
 struct Gate {
     float decay, keep, step;
 };
 
-// Token `at` of all sequences: batch * length + token.
+// `at` is the token's index in all sequences: batch * length + token.
 __device__ inline Gate gate_at(const Gates& gates, int64_t at) {
     const float step = gates.theta ? gates.theta[at] : 1, forgets = gates.alpha ? gates.alpha[at] : 0;
     return {1 - forgets - gates.lambda * step, gates.eta ? gates.eta[at] : 0, step * gates.share};
@@ -22,8 +22,8 @@ struct Range {
     __device__ int count() const { return static_cast<int>(last - first); }
 };
 
-// Of tile `tile` of a sequence: chunks lie one after another, and tiles in a chunk, whose last one is short
-// where tiles do not divide it. Tiles never cross the end of a chunk.
+// The tokens of tile `tile` of a sequence. Chunks follow one another and are cut into tiles; the last tile of
+// a chunk may be short. Tiles never cross the end of a chunk.
 __device__ inline Range tokens_of(const TilingArguments& tiling, int tile) {
     const int64_t begin = tiling.first + tile / tiling.tiles_a_chunk * tiling.chunk;
     const int64_t end = begin + tiling.chunk < tiling.last ? begin + tiling.chunk : tiling.last;
@@ -31,17 +31,17 @@ __device__ inline Range tokens_of(const TilingArguments& tiling, int tile) {
     return {first, first + tiling.tile < end ? first + tiling.tile : end};
 }
 
-// The first token that windows of a tile reach that starts at `token`.
+// The first token inside the windows of a tile that starts at `token`.
 __device__ inline int64_t first_source(const TilingArguments& tiling, int64_t token) {
     return token > tiling.halo ? token - tiling.halo : 0;
 }
 
-// Does a chunk begin with this tile? Its boundary is the state there.
+// Whether the tile is the first of its chunk: the state before it is a boundary.
 __device__ inline bool opens_chunk(const TilingArguments& tiling, int tile) {
     return tile % tiling.tiles_a_chunk == 0;
 }
 
-// A tile's gates in shared memory, by all threads of the block; a barrier makes them seen.
+// Loads a tile's gates into shared memory with all threads of the block; a barrier must follow.
 __device__ inline void load_gates(const Gates& gates, int64_t first_token_of_batch, int count, Gate* to) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = gate_at(gates, first_token_of_batch + i);
 }

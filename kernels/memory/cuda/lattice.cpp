@@ -1,4 +1,4 @@
-// Lattice on a GPU: its slots token by token, or frozen at the boundaries of chunks.
+// Lattice on a GPU: slots token by token, or frozen at the boundaries of chunks.
 
 #include <algorithm>
 
@@ -11,11 +11,11 @@ namespace {
 using cuda::KernelSource;
 using cuda::PlanBuilder;
 
-constexpr int64_t group = 16;  // tokens staged at once
+constexpr int64_t group = 16;  // tokens staged together
 constexpr int64_t slots_a_warp = 4;
 constexpr int64_t most_tile = 64;
 
-// A thread block's share: all slots where it reads them, else those of one warp.
+// The slots of a thread block: all of them if it reads, otherwise those of one warp.
 struct Share {
     int64_t warps, slots;
     int64_t threads() const { return 32 * warps; }
@@ -42,7 +42,7 @@ KernelSource source_of(const Job& job, const char* update, bool is_frozen, bool 
 
 }  // namespace
 
-// Shared of lattice.cu.
+// `Shared` of lattice.cu.
 int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads) {
     const Share share = share_of(job, reads);
     const int64_t row = round_up(job.d, 32), teams = share.threads() / 8;

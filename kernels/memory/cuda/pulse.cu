@@ -1,4 +1,4 @@
-// Where a level fires: to[t] = 1 where t is a multiple of the chunk, else 0; chunk = 3: 1 0 0 1 0 0 1 …
+// The pulse of a level: to[t] = 1 if t is a multiple of the chunk, otherwise 0; chunk = 3: 1 0 0 1 0 0 1 …
 //
 // Defines: THREADS.
 
@@ -8,7 +8,7 @@
 using namespace sawtooth;
 using namespace sawtooth::memory;
 
-// Grid: ceil(length / THREADS); a thread a token.
+// Grid: ceil(length / THREADS); one thread per token.
 extern "C" __global__ void __launch_bounds__(THREADS) pulse(PulseArguments given) {
     device::wait_for_launches_before();
     device::let_next_launch_start();

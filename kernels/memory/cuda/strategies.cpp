@@ -1,4 +1,4 @@
-// Which launches a strategy makes of each kind of state, and what a chip has no room for.
+// The launches of a strategy for each kind of state, and the limits of a chip.
 
 #include "kernels/memory/cuda/strategies.h"
 
@@ -11,7 +11,7 @@
 namespace sawtooth::memory {
 namespace {
 
-constexpr int64_t widest = 128;  // d: registers and shared memory hold a row
+constexpr int64_t widest = 128;  // largest d: a row must fit in registers and shared memory
 
 void add_tokens(cuda::PlanBuilder& builder, const Job& job, int64_t tokens) {
     switch (job.rule->state) {
@@ -31,12 +31,12 @@ int64_t bytes_of_tokens(const Job& job, int64_t tokens) {
         case State::slots:
             return lattice_shared_bytes(job, false, true);
         case State::trellis:
-            return 0;  // fits whatever is accepted
+            return 0;  // every accepted size fits
     }
     return 0;
 }
 
-// What makes a thread block's share large.
+// The parameter that decides the shared memory of a thread block.
 std::string largest_of(const Job& job) {
     if (job.rule->is(State::slots)) return "slot_count = " + std::to_string(job.slot_count);
     return job.rule->is_windowed ? "omega_window = " + std::to_string(job.omega_window)
@@ -55,7 +55,7 @@ int64_t shared_bytes::frozen(const Job& job) {
 
 std::optional<std::string> check_shared_bytes(const Job& job, int64_t bytes, const Chip& chip) {
     if (bytes <= chip.shared_bytes_per_block) return {};
-    return fmt::format("{} takes {} of shared memory a thread block, where {} has {}; choose a smaller one",
+    return fmt::format("{} needs {} of shared memory per thread block; {} has {}: choose a smaller value",
                        largest_of(job), short_bytes(static_cast<double>(bytes)), chip.name,
                        short_bytes(static_cast<double>(chip.shared_bytes_per_block)));
 }
@@ -66,7 +66,7 @@ cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shar
 }
 
 TokenArguments token_arguments(const Job& job) {
-    return {job, job, job.gates, job.length, 0, job.length};  // its vectors and its states
+    return {job, job, job.gates, job.length, 0, job.length};  // vectors and states of the job
 }
 
 void take_live(cuda::PlanBuilder& builder, const Job& job, TokenArguments& all) {
@@ -131,12 +131,12 @@ void add_pulse(cuda::PlanBuilder& builder, const Job& level, int32_t* to) {
 
 std::optional<std::string> check_on_cuda(const Parameters& parameters, const Chip& chip) {
     if (parameters.integer("d") > widest)
-        return fmt::format("d = {}: accepted on a GPU is up to {}, as registers and shared memory hold a row",
+        return fmt::format("d = {}: must be up to {} on a GPU, where registers hold a row",
                            parameters.integer("d"), widest);
     if (parameters.is("launch", "graph_pdl") && chip.compute_capability < 90)
         return "launch = graph_pdl: " + chip.name +
-               " has no programmatic dependent launch (compute capability 9.0 and up); accepted are sync, "
-               "stream, graph";
+               " has no programmatic dependent launch (needs compute capability 9.0); choose sync, "
+               "stream or graph";
     return {};
 }
 

@@ -1,10 +1,10 @@
-// Strips of rows of a matrix memory and the tokens that they meet, for kernels that keep rows in registers
-// (exact.cu, tree.cu). Thread t of the block has row t / LANES of the strip, as lane t % LANES of it
-// (lane_row.cuh). Tokens come in groups of GROUP, the next one on its way past the registers while one is
-// worked on.
+// Strips of rows of a matrix memory and their tokens, for kernels that keep rows in registers (exact.cu,
+// tree.cu). Thread t of the block owns row t / LANES of the strip, as lane t % LANES of it (lane_row.cuh).
+// Tokens come in groups of GROUP; the next group is copied asynchronously while the current one is processed.
+//
 //
 // Defines: THREADS, SHARED_BYTES, HAS_MOMENTUM, READS_MEMORY, READS_W_OMEGA, IS_WINDOWED (of the rule), X
-// (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes of a copy that rows allow), NORMALISE, WINDOW
+// (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes per copy), NORMALISE, WINDOW
 // (tokens of it, 1 without).
 #pragma once
 
@@ -20,7 +20,7 @@ using Storage = device::X;
 using Word = Storage::Word;
 
 constexpr int d = WIDTH;
-constexpr int row = device::round_up(d, 4 * LANES);  // of keys and queries in shared memory
+constexpr int row = device::round_up(d, 4 * LANES);  // keys and queries in shared memory
 constexpr int warps = THREADS / 32, rows = THREADS / LANES;
 constexpr int group = GROUP;
 constexpr int ring = IS_WINDOWED ? WINDOW - 1 + GROUP : GROUP;  // tokens whose keys and values are kept
@@ -30,38 +30,38 @@ static_assert(THREADS % 32 == 0, "rows are summed over whole warps");
 using Row = device::LaneRow<row, LANES>;
 constexpr int columns = Row::columns;  // of a thread
 
-// Keys and values of token t lie at t % ring: those of a window, and of the group that is worked on.
+// Keys and values of token t are at t % ring: those of a window and of the current group.
 struct Staged {
-    alignas(16) Word raw[2][3][raw_words];  // k, v, q of two groups as they come
+    alignas(16) Word raw[2][3][raw_words];  // k, v, q of two groups as stored
     alignas(16) float gates[2][3][group];   // alpha, eta, theta of two groups
-    alignas(16) float k[ring][row];         // whole rows, which all rows of M read
+    alignas(16) float k[ring][row];         // whole rows, read by all rows of M
     alignas(16) float q[group][row];
-    float v[ring][rows];   // of the block's rows alone, one number for each of them
-    float y[group][rows];  // the same, written by lane 0 of a row
+    float v[ring][rows];   // one number per row of the block
+    float y[group][rows];  // the same, written by lane 0 of each row
     alignas(16) float inputs_of_w[READS_W_OMEGA ? group : 1][2 * row];  // silu([k; v]), each padded
 };
 
 __device__ inline float sum_of_row(float part) { return device::sum_of_lanes<LANES>(part); }
 
-// Of the window that ends at this token.
+// The first token of the window that ends at `token`.
 __device__ inline int64_t first_of_window(int64_t token) {
     return token > WINDOW - 1 ? token - (WINDOW - 1) : 0;
 }
 
-// Where row r of a state [d, d] of a batch item lies; null where there is none.
+// Row r of a state [d, d] of a sequence; null if it does not exist.
 template <class Number>
 __device__ Number* row_of_state(Number* state, int64_t first, int r) {
     return state && r < d ? state + first + r * d : nullptr;
 }
 
-// Tokens `first` … `last` - 1 of a batch item, at most a group of them.
+// Tokens `first` … `last` - 1 of a sequence, at most one group.
 struct Tokens {
     int64_t batch, first, last;
     __device__ int count() const { return static_cast<int>(last - first < group ? last - first : group); }
 };
 
-// Gates that are absent: alpha 0, eta 0, theta 1, in both sides, as copies leave them alone. Seen by others
-// after a barrier.
+// Sets absent gates, alpha 0, eta 0, theta 1, on both sides once: copies do not touch them. A barrier must
+// follow.
 __device__ inline void fill_absent_gates(const Gates& given, Staged& shared) {
     for (int at = threadIdx.x; at < 2 * group; at += THREADS) {
         auto& [alpha, eta, theta] = shared.gates[at / group];
@@ -71,8 +71,8 @@ __device__ inline void fill_absent_gates(const Gates& given, Staged& shared) {
     }
 }
 
-// Copies of a group into one side of `raw` and `gates`, by all threads; behind the last token zeros. A thread
-// waits for its own copies, then a barrier makes them seen.
+// Starts the copies of a group into one side of `raw` and `gates`, with all threads; zeros after the last
+// token. A thread waits for its own copies, then a barrier makes all of them visible.
 __device__ inline void start_copies(const ExactArguments& given, const Tokens& tokens, Staged& shared,
                                     int side) {
     const int64_t token = tokens.batch * given.length + tokens.first;
@@ -90,8 +90,8 @@ __device__ inline void start_copies(const ExactArguments& given, const Tokens& t
     }
 }
 
-// The copies of a group, which all threads see, become what the tokens are worked on with: keys and queries a
-// warp a row, values of the block's rows a thread a number. Seen by others after a barrier.
+// Unpacks the copies of a group: keys and queries one warp per row, values of the block's rows one thread per
+// number. A barrier must follow.
 __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& shared, int side) {
     for (int at = device::warp_of_thread(); at < 2 * group; at += warps) {
         const int i = at / 2, slot = static_cast<int>((tokens.first + i) % ring);
@@ -105,7 +105,7 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
             first_row + r < d ? Storage::widen(shared.raw[side][1][i * d + first_row + r]) : 0;
     }
     if constexpr (READS_W_OMEGA) {
-        __syncthreads();  // keys, which warps normalised by tokens and threads read by elements
+        __syncthreads();  // the normalised keys are visible
         for (int at = threadIdx.x; at < tokens.count() * row; at += THREADS) {
             const int i = at / row, c = at % row;
             shared.inputs_of_w[i][c] = device::silu(shared.k[(tokens.first + i) % ring][c]);
@@ -115,13 +115,13 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
     }
 }
 
-// Of token i of the group; rules of matrices have no lambda.
+// The gate of token i of the group; matrix rules have no lambda.
 __device__ inline Gate gate_of(const Gates& given, const Staged& shared, int side, int i) {
     const auto& [alpha, eta, theta] = shared.gates[side];
     return {1 - alpha[i], eta[i], theta[i] * given.share};
 }
 
-// y of the block's rows, which all threads see; not of the first `skipped` tokens.
+// Stores y of the block's rows, except for the first `skipped` tokens. Call after a barrier.
 __device__ inline void store_y(const ExactArguments& given, const Tokens& tokens, int first_row, int skipped,
                                const Staged& shared) {
     Word* const y = static_cast<Word*>(given.y) + (tokens.batch * given.length + tokens.first) * d;

@@ -14,15 +14,15 @@ using namespace sawtooth::memory;
 constexpr int d = WIDTH;
 static_assert(SHARED_BYTES == 0, "shared memory is static here");
 
-// Grid: pieces of M, batch. Every block makes the means for itself; its threads share the elements of M with
-// those of the other blocks, element blockIdx.x THREADS + threadIdx.x and every gridDim.x THREADS after it.
+// Grid: pieces of M, batch. Every block computes the means itself. The threads of all blocks share the
+// elements of M: element blockIdx.x THREADS + threadIdx.x and every gridDim.x THREADS after it.
 //   reads    alpha [batch, length], sums [batch, locals, d], m.from [batch, d, d]
 //   writes   m.to [batch, d, d]; boundaries [batch, boundary_count, d, d]: M before the shard, and the last M
 extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments given) {
     __shared__ double room[THREADS];
     __shared__ float mean[d];
     const int64_t batch = blockIdx.y, count = given.last - given.first;
-    // An input, which no launch before this one writes.
+    // An input that no earlier launch writes.
     double alpha = 0;
     for (int64_t token = given.first + threadIdx.x; token < given.last; token += THREADS)
         alpha += given.gates.alpha[batch * given.length + token];
@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments 
             sum += given.sums[(batch * given.locals + local) * d + r];
         mean[r] = sum / static_cast<float>(count);
     }
-    __syncthreads();  // `mean`, an element a thread, of which every thread multiplies two
+    __syncthreads();  // `mean` is visible to all threads
     for (int at = blockIdx.x * THREADS + threadIdx.x; at < d * d; at += gridDim.x * THREADS) {
         const float m = given.m.from ? given.m.from[batch * d * d + at] : 0;
         const float moved = decay * m + mean[at / d] * mean[at % d];

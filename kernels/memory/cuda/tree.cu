@@ -1,40 +1,40 @@
-// associative_scan: (S, M) by a tree scan over matrices (Blelloch), element by element. What tokens do to a
-// state is M' = a M + b S + X, S' = h S + Z; first (1) then (2) is
+// associative_scan: (S, M) by a tree scan over matrices (Blelloch), element by element. Tokens change a state
+// to M' = a M + b S + X, S' = h S + Z; first (1) then (2) is
 //   a = a2 a1, b = a2 b1 + b2 h1, h = h2 h1, X = a2 X1 + b2 Z1 + X2, Z = h2 Z1 + Z2.
-// Totals go up a binary tree over the GROUP tokens of a tile, states come down it; a thread does so for one
-// element of the matrices after another, whose totals lie in its registers, and the scalars of the nodes, the
-// same for all elements, in shared memory. Errors are frozen at the chunk's boundary.
+// Totals go up a binary tree over the GROUP tokens of a tile, states come down. A thread processes its
+// elements of the matrices one after another, with the totals in registers; the scalars of the nodes, equal
+// for all elements, are in shared memory. Errors are frozen at the chunk's boundary.
 //
 // Four tokens without decay (a = 1, b = 0) that add 1 2 3 4 to M = 10:
 //   leaves        1   2   3   4
 //   up            1   3   3  10      slot 1: 1 + 2; slot 3: 3 + 4, then all
-//   down          1   3   3 [10]     the last slot takes the state before all
-//                 1 [10]  3 [13]     slot 1 the same state, slot 3 what slot 1 adds to it
+//   down          1   3   3 [10]     the last slot gets the state before the tile
+//                 1 [10]  3 [13]     slot 1 gets the same state, slot 3 that state plus slot 1
 //               [10] [11][13] [16]   and M after each token: 11 13 16 20
 //
-// Defines: those of strip.cuh (GROUP: a power of two), AT_BOUNDARY (where tokens are read).
+// Defines: those of strip.cuh (GROUP: a power of two), AT_BOUNDARY (tokens read the boundary).
 
 #include "kernels/memory/cuda/strip.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::memory;
 
-static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp makes the nodes of a binary tree");
+static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp builds the nodes of a binary tree");
 
-// The columns of a state's row that a thread has, thread t in column t, which no other reads or writes: in
-// shared memory, as registers would not hold them beside a tile's totals.
+// The columns of a state's row that a thread owns: thread t uses only column t. In shared memory, as
+// registers do not hold them beside the totals of a tile.
 using Columns = float[columns][THREADS];
 
 struct Shared {
     Staged staged;
     Columns m, s, boundary;
     float errors[IS_WINDOWED ? ring : 1][rows];  // of token t at t % ring, like its key and value
-    float4 nodes[2 * group];  // a, b, h: leaves from `group` on, node n has the children 2 n and 2 n + 1
+    float4 nodes[2 * group];  // a, b, h; leaves start at `group`, node n has children 2 n and 2 n + 1
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// By one warp: a lane a leaf, then a lane a node, level by level. Leaves behind the last token leave
-// everything as it is.
+// By one warp, level by level: one lane per leaf, then one lane per node. Leaves after the last token change
+// nothing.
 __device__ void make_nodes(const ExactArguments& given, int side, int count, Shared& shared) {
     const int lane = device::lane_of_thread();
     if (lane < group) {
@@ -42,20 +42,20 @@ __device__ void make_nodes(const ExactArguments& given, int side, int count, Sha
         shared.nodes[group + lane] = {gate.decay, gate.keep, lane < count ? gate.keep : 1, gate.step};
     }
     for (int width = group / 2; width >= 1; width /= 2) {
-        __syncwarp();  // the level below, which other lanes wrote and two nodes of which are joined here
+        __syncwarp();  // the level below, written by other lanes, is visible
         if (lane >= width) continue;
         const float4 one = shared.nodes[2 * (width + lane)], two = shared.nodes[2 * (width + lane) + 1];
-        // First `one`, then `two`; the last number, the step, is of leaves alone.
+        // First `one`, then `two`. Only leaves use the last number, the step.
         shared.nodes[width + lane] = {two.x * one.x, two.x * one.y + two.y * one.z, two.z * one.z, 0};
     }
 }
 
-// The totals of one element of the matrices, or states that come down to it: slot t is token t of the tile.
-// All loops unroll, so that slots are registers.
+// The totals of one element of the matrices, or the states that come down to it; slot t belongs to token t of
+// the tile. All loops are unrolled, so that slots are registers.
 struct Elements {
     float x[group], z[group];
 
-    // Slot 2^(level + 1) i + 2^(level + 1) - 1 gets the total of its range; those of left halves stay.
+    // Slot 2^(level + 1) i + 2^(level + 1) - 1 gets the total of its range; totals of left halves stay.
     __device__ void sweep_up(const float4* nodes) {
 #pragma unroll
         for (int half = 1; half < group; half *= 2)
@@ -71,7 +71,7 @@ struct Elements {
                 }
             }
     }
-    // The last slot holds the state before all; every slot gets its own.
+    // The last slot holds the state before the tile; every slot gets the state before its token.
     __device__ void sweep_down(const float4* nodes) {
 #pragma unroll
         for (int half = group / 2; half >= 1; half /= 2)
@@ -91,7 +91,7 @@ struct Elements {
     }
 };
 
-// The thread's own columns in registers; no other thread takes part.
+// Loads the thread's own columns into registers; no barrier needed.
 __device__ Row row_of(const Columns& from) {
     Row part;
 #pragma unroll
@@ -99,15 +99,15 @@ __device__ Row row_of(const Columns& from) {
     return part;
 }
 
-// A row of the boundary's memory times a row in shared memory; all lanes of the row have the sum.
+// A row of the boundary's memory times a row in shared memory; all lanes of the row get the sum.
 __device__ float read_boundary(const Shared& shared, const float* from, int lane) {
     Row part;
     part.load(from, lane);
     return sum_of_row(row_of(shared.boundary).dot(part));
 }
 
-// Row r of w = W silu([k; v]), W [d, 2 d], which stands for the error of a memory that is not read; W from
-// global memory.
+// Row r of w = W silu([k; v]), W [d, 2 d] in global memory: the error of a rule that does not read the
+// memory.
 __device__ float atlas_error(const ExactArguments& given, const Staged& staged, int i, int r, int lane) {
     float sum = 0;
     Row keys, values;
@@ -123,15 +123,15 @@ __device__ float atlas_error(const ExactArguments& given, const Staged& staged, 
     return sum_of_row(sum);
 }
 
-// What a thread works on: columns of row r, which is row local_row of the block.
+// The work of a thread: columns of row r, which is row local_row of the block.
 struct Tree {
     const ExactArguments& given;
     Shared& shared;
     int lane, local_row, r;
     float errors[group];
 
-    // Of all tokens of the tile, all at the boundary's memory; of windows also of the tokens before it, which
-    // an earlier tile may have seen against another boundary. All lanes of a row have an error.
+    // Errors of all tokens of the tile against the boundary's memory; for windows also of earlier tokens,
+    // which an earlier tile may have computed against another boundary. All lanes of a row share an error.
     __device__ void make_errors(const Tokens& tokens) {
         const Staged& staged = shared.staged;
         if constexpr (IS_WINDOWED) {
@@ -141,7 +141,7 @@ struct Tree {
                 const float e = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
                 if (lane == 0) shared.errors[slot][local_row] = e;
             }
-            __syncwarp();  // errors of the lane that starts a row, which all lanes of it read
+            __syncwarp();  // errors, written by the first lane of the row, are visible
         } else {
 #pragma unroll
             for (int i = 0; i < group; ++i) {
@@ -158,14 +158,14 @@ struct Tree {
         }
     }
 
-    // What token i adds to one column, to S and so to M: -theta e k; 0 behind the last token.
+    // The update of token i for one column of S, and so of M: -theta e k; 0 after the last token.
     __device__ float leaf(const Tokens& tokens, int i, int column) const {
         const Staged& staged = shared.staged;
         if (i >= tokens.count()) return 0;
         const int64_t token = tokens.first + i;
         const float step = shared.nodes[group + i].w;
         if constexpr (IS_WINDOWED) {
-            // Every error of the window, of which those before this chunk are of its boundary's memory too.
+            // All errors of the window; those before the chunk use the boundary's memory too.
             float sum = 0;
             for (int64_t source = first_of_window(token); source <= token; ++source) {
                 const int slot = static_cast<int>(source % ring);
@@ -177,8 +177,8 @@ struct Tree {
         }
     }
 
-    // One column over all tokens: its part of y is added. Leaves are kept beside the totals, which the way up
-    // overwrites: the state after a token is the one before it and its leaf.
+    // Scans one column over all tokens and adds its part of y. The leaves are kept beside the totals, which
+    // the up sweep overwrites: the state after a token is the state before it plus its leaf.
     __device__ void scan_column(const Tokens& tokens, int j, float (&y)[group]) {
         const int column = Row::column(lane, j);
         Elements elements;
@@ -186,11 +186,11 @@ struct Tree {
 #pragma unroll
         for (int i = 0; i < group; ++i) leaves[i] = elements.x[i] = elements.z[i] = leaf(tokens, i, column);
         elements.sweep_up(shared.nodes);
-        // The total of all goes: the root takes the state before the tile.
+        // The root drops the total and takes the state before the tile.
         elements.x[group - 1] = shared.m[j][threadIdx.x];
         elements.z[group - 1] = shared.s[j][threadIdx.x];
         elements.sweep_down(shared.nodes);
-        // From the state before each token to the one after it.
+        // From the state before each token to the state after it.
         float m = 0, s = 0;
 #pragma unroll
         for (int i = 0; i < group; ++i) {
@@ -204,8 +204,8 @@ struct Tree {
         if (HAS_MOMENTUM) shared.s[j][threadIdx.x] = s;
     }
 
-    // Column after column, then y of all tokens: a lane has the part of its columns of every token, and sums
-    // go over the lanes of a row once a tile.
+    // Scans column after column, then sums y of all tokens over the lanes of a row, once per tile: each lane
+    // holds the part of its columns.
     __device__ void scan(const Tokens& tokens) {
         float y[group] = {};
         for (int j = 0; j < columns; ++j) scan_column(tokens, j, y);
@@ -218,7 +218,7 @@ struct Tree {
         }
     }
 
-    // The thread's columns of row r of a state [d, d], whose first element is number `at`.
+    // Loads the thread's columns of row r of the state [d, d] that starts at element `at`.
     __device__ void load(const float* state, int64_t at, Columns& to) const {
         Row part;
         part.load_unpadded(row_of_state(state, at, r), d, lane);
@@ -230,7 +230,7 @@ struct Tree {
     }
 };
 
-// The first token of the tile after the one that starts at `first`: chunks are cut into whole groups.
+// The first token of the next tile after `first`: chunks are cut into whole groups.
 __device__ int64_t next_tile(int64_t first, int64_t chunk) {
     const int64_t end = (first / chunk + 1) * chunk;
     return first + group < end ? first + group : end;
@@ -241,12 +241,12 @@ __device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t fi
     return {batch, first, next < given.last ? next : given.last};
 }
 
-// Grid: 1, strips of rows, batch. Block (0, y, z) has rows y rows … + rows - 1 of M and S of sequence z for
-// all tokens, thread t columns of row t / LANES of them, one after another.
+// Grid: 1, strips of rows, batch. Block (0, y, z) owns rows y rows … + rows - 1 of M and S of sequence z for
+// all tokens; thread t owns columns of row t / LANES of them, one after another.
 //   reads    k, v, q [batch, length, d], gates [batch, length], W [d, 2 d]; m.from, s.from [batch, d, d]
 //   writes   y [batch, length, d], the block's columns; m.to, s.to [batch, d, d] and boundaries
 //            [batch, boundary_count, d, d], the block's rows
-// Rows are padded to `row` numbers by zeros, tiles to `group` tokens by ones that change nothing.
+// Rows are zero-padded to `row` numbers, tiles to `group` tokens by tokens that change nothing.
 extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -254,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
     const int64_t batch = blockIdx.z, state_at = batch * d * d;
     Tree tree{given, shared, static_cast<int>(threadIdx.x % LANES), static_cast<int>(threadIdx.x / LANES),
               static_cast<int>(first_row + threadIdx.x / LANES)};
-    // Tokens and the first state are inputs, which no launch before this one writes.
+    // Tokens and the first state are inputs that no earlier launch writes.
     tree.load(given.m.from, state_at, shared.m);
     tree.load(given.s.from, state_at, shared.s);
     fill_absent_gates(given.gates, shared.staged);
@@ -265,15 +265,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
     for (int64_t first = given.first; first < given.last; first = next_tile(first, given.chunk), side ^= 1) {
         const Tokens tokens = tile_at(given, batch, first);
         device::wait_for_copies();
-        // The copies of all threads may be unpacked; the tile before is scanned and its y stored, so that
-        // what is unpacked may take its place.
+        // The copies of all threads have arrived, and the previous tile has been scanned and its y stored: it
+        // may be overwritten by unpacking.
         __syncthreads();
         unpack(tokens, first_row, shared.staged, side);
         if (device::warp_of_thread() == 0) make_nodes(given, side, tokens.count(), shared);
-        __syncthreads();  // tokens and nodes, which other warps made, are read by rows; `raw` is free
+        __syncthreads();  // tokens and nodes are visible; `raw` is free
         if (const int64_t next = next_tile(first, given.chunk); next < given.last)
             start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);
-        // A chunk begins: its boundary is what errors are taken from until the next.
+        // A chunk starts: errors use its boundary until the next one.
         if (first % given.chunk == 0) {
             if (given.boundaries)
                 tree.store(given.boundaries, (batch * given.boundary_count + first / given.chunk) * d * d,
@@ -283,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
         }
         tree.make_errors(tokens);
         tree.scan(tokens);
-        __syncthreads();  // y, written by rows, is stored by tokens
+        __syncthreads();  // y is visible: it was written by rows and is stored by tokens
         store_y(given, tokens, first_row, 0, shared.staged);
     }
     tree.store(given.m.to, state_at, shared.m);

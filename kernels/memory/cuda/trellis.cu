@@ -2,13 +2,13 @@
 //   e = S_K x - k[:c];  S_K = (1 - alpha - theta lambda_k) S_K - theta e x^T;  z = nsilu(S_K x)
 //                                                                            r = nsilu(S_K q)
 //   f = S_V z - v;      S_V = (1 - alpha - theta lambda_v) S_V - theta f z^T;  y = S_V r
-// with S_K [c, d], S_V [d, c] and nsilu(w) = sqrt(c) silu(w) / max(norm(silu(w)), 1e-12). The keys' memory
-// never looks at the values', so that a group of tokens walks past S_K, whose rows never meet, then all z and
-// r are bent and normalised at once, then the group walks past S_V: four barriers a group, none a token.
-// Eight lanes have row r of both memories in registers (lane_row.cuh).
+// with S_K [c, d], S_V [d, c] and nsilu(w) = sqrt(c) silu(w) / max(norm(silu(w)), 1e-12). The key slots never
+// depend on the value slots. So a group of tokens walks over S_K, whose rows are independent, then nsilu is
+// applied to all z and r, then the group walks over S_V: four barriers per group, none per token. Eight lanes
+// keep row r of both memories in registers (lane_row.cuh).
 //
-// A group of GROUP tokens:  load | walk past S_K | bend z and r | walk past S_V | store y
-// where `|` is a barrier: what one side of it writes by rows the other reads by tokens, or the other way.
+// A group of GROUP tokens:  load | walk over S_K | nsilu of z and r | walk over S_V | store y
+// Each `|` is a barrier: one side writes by rows and the other reads by tokens, or the other way round.
 //
 // Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), COMPRESS (c), NORMALISE, GROUP.
 
@@ -27,8 +27,8 @@ constexpr int d = WIDTH, c = COMPRESS, lanes = 8, warps = THREADS / 32;
 // Padded rows of S_K and of S_V.
 constexpr int wide = device::round_up(d, 4 * lanes), narrow = device::round_up(c, 4 * lanes);
 constexpr int group = GROUP;
-static_assert(THREADS == device::round_up(d * lanes, 32), "eight lanes a row, in whole warps");
-static_assert(c <= d, "a row of S_K has the lanes of the same row of S_V");
+static_assert(THREADS == device::round_up(d * lanes, 32), "eight lanes per row, in whole warps");
+static_assert(c <= d, "a row of S_K shares the lanes of the same row of S_V");
 
 struct Shared {
     alignas(16) float x[group][wide], k[group][wide], v[group][wide], q[group][wide];
@@ -42,7 +42,7 @@ static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 using KeyRow = device::LaneRow<wide, lanes>;
 using ValueRow = device::LaneRow<narrow, lanes>;
 
-// The product with a row in shared memory, four columns after four.
+// The product with a row in shared memory, four columns at a time.
 template <class Row>
 __device__ float product(const Row& row, const float* with, int lane) {
     float sum = 0;
@@ -54,7 +54,7 @@ __device__ float product(const Row& row, const float* with, int lane) {
     return device::sum_of_lanes<lanes>(sum);
 }
 
-// decay times the row, plus u times one in shared memory.
+// row = decay * row + u * (a row in shared memory).
 template <class Row>
 __device__ void advance(Row& row, float decay, float u, const float* with, int lane) {
 #pragma unroll
@@ -65,7 +65,7 @@ __device__ void advance(Row& row, float decay, float u, const float* with, int l
     }
 }
 
-// Rows and gates of `count` tokens from `first` on, a warp a row; seen by others after a barrier.
+// Loads rows and gates of `count` tokens from `first` on, one warp per row; a barrier must follow.
 __device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_t first, int count,
                             Shared& shared) {
     for (int at = device::warp_of_thread(); at < 4 * count; at += warps) {
@@ -80,7 +80,7 @@ __device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_
             static_cast<const Word*>(from) + (batch * given.length + first + i) * d, true,
             NORMALISE && (which == 1 || which == 3), to);
     }
-    // Both memories have the same gates but for lambda.
+    // Both memories have the same gates except lambda.
     for (int i = threadIdx.x; i < count; i += THREADS) {
         Gates gates = given.gates;
         shared.keys[i] = gate_at(gates, batch * given.length + first + i);
@@ -89,7 +89,7 @@ __device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_
     }
 }
 
-// z and r of all tokens of the group, a warp a row.
+// Applies nsilu to z and r of all tokens of the group, one warp per row.
 __device__ void bend(int count, Shared& shared) {
     const int lane = device::lane_of_thread();
     constexpr int each = device::ceil_divide(narrow, 32);
@@ -104,17 +104,17 @@ __device__ void bend(int count, Shared& shared) {
     }
 }
 
-// Grid: batch; a block has both memories of its sequence, thread t row t / 8 of both, where they have it.
+// Grid: batch; a block owns both memories of its sequence, thread t owns row t / 8 of both.
 //   reads    x, k, v, q [batch, length, d], gates [batch, length]; S_K = m.from [batch, c, d] and
 //            S_V = s.from [batch, d, c]
 //   writes   y [batch, length, d]; S_K to m.to and S_V to s.to
-// Rows of d numbers are padded to `wide`, those of c to `narrow`, by zeros, which add nothing to a product.
+// Rows of d numbers are zero-padded to `wide`, rows of c to `narrow`.
 extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const int64_t batch = blockIdx.x;
     const int r = threadIdx.x / lanes, lane = threadIdx.x % lanes;
-    // Threads beyond a memory's rows take part in sums of their warp, with rows of zeros.
+    // Threads beyond the rows of a memory take part in warp sums with rows of zeros.
     const bool has_key = r < c, has_value = r < d;
     const int64_t key_at = (batch * c + r) * d, value_at = (batch * d + r) * c;
     KeyRow keys;
@@ -122,32 +122,32 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
     for (int64_t first = given.first; first < given.last; first += group) {
         const int count = static_cast<int>(given.last - first < group ? given.last - first : group);
         load_tokens(given, batch, first, count, shared);
-        // Tokens are inputs, which no launch before this one writes; the state is not.
+        // Tokens are inputs that no earlier launch writes; the state may be written by one.
         if (first == given.first) {
             device::wait_for_launches_before();
             device::let_next_launch_start();
             keys.load_unpadded(given.m.from && has_key ? given.m.from + key_at : nullptr, d, lane);
             values.load_unpadded(given.s.from && has_value ? given.s.from + value_at : nullptr, c, lane);
         }
-        __syncthreads();  // the tokens, which warps loaded by rows and all rows of S_K read
+        __syncthreads();  // the tokens are visible to all rows of S_K
         for (int i = 0; i < count; ++i) {
             const Gate gate = shared.keys[i];
             const float e = product(keys, shared.x[i], lane) - (has_key ? shared.k[i][r] : 0);
             advance(keys, gate.decay, -gate.step * e, shared.x[i], lane);
-            // Of the memory after the token. Lane 0 of a row writes for all eight.
+            // Reads the memory after the token. Lane 0 of a row writes for all eight.
             const float z = product(keys, shared.x[i], lane), of_query = product(keys, shared.q[i], lane);
             if (lane == 0 && has_key) shared.z[i][r] = z, shared.r[i][r] = of_query;
         }
-        __syncthreads();  // z and r, written by rows of S_K, are bent and normalised by tokens
+        __syncthreads();  // z and r are visible: written by rows of S_K, read by tokens
         bend(count, shared);
-        __syncthreads();  // z and r, bent by warps, are read by all rows of S_V
+        __syncthreads();  // nsilu of z and r is visible to all rows of S_V
         for (int i = 0; i < count; ++i) {
             const float f = product(values, shared.z[i], lane) - (has_value ? shared.v[i][r] : 0);
             advance(values, shared.decay_of_values[i], -shared.keys[i].step * f, shared.z[i], lane);
             const float y = product(values, shared.r[i], lane);
             if (lane == 0 && has_value) shared.y[i][r] = y;
         }
-        __syncthreads();  // y, written by rows, is stored by tokens; tokens of the next group may be loaded
+        __syncthreads();  // y is visible; the next tokens may be loaded
         Word* const y = static_cast<Word*>(given.y) + (batch * given.length + first) * d;
         for (int at = threadIdx.x; at < count * d; at += THREADS)
             y[at] = Storage::narrow(shared.y[at / d][at % d]);

@@ -1,4 +1,4 @@
-// Figures over sweeps: what a longer chunk gains and costs, and why.
+// Figures over sweeps: gain and cost of longer chunks, and why.
 
 #include <fmt/format.h>
 
@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "kernels/core/ceilings.h"
+#include "kernels/core/correctness.h"
 #include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
@@ -18,7 +20,7 @@ namespace {
 
 Axis chunk_axis(const SweepAxis& chunks) { return swept_axis(chunks, *memory_family().parameter("chunk")); }
 
-// A click on a point sets the chunk, of tnt the shard, where the strategy has any.
+// A click on a point sets the chunk (the shard of tnt) if the strategy has one.
 std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
     std::vector<Line> lines = timed_curves_of(sweep, number);
     for (Line& line : lines)
@@ -38,7 +40,7 @@ Figure against_chunk(const SweepResult& sweep, const char* what, std::string cap
 double as_chunk(const Value& value) { return static_cast<double>(std::get<int64_t>(value)); }
 double last_chunk(const SweepResult& sweep) { return as_chunk(sweep.sweep.axes.front().values.back()); }
 
-// Least and largest y of the lines that a logarithmic axis shows.
+// Smallest and largest y of the lines that a logarithmic axis shows.
 View::Range range_of(const std::vector<Line>& lines) {
     View::Range range{std::numeric_limits<double>::infinity(), 0};
     for (const Line& line : lines)
@@ -48,7 +50,7 @@ View::Range range_of(const std::vector<Line>& lines) {
     return range.high > 0 ? range : View::Range{0.1, 1};
 }
 
-// Relative L2 error of y; a gap where it is not known or holds values that are not finite.
+// Relative L2 error of y; a gap if it is unknown or has non-finite values.
 double error_of_y(const Result&, const VariantResult& variant) {
     if (variant.errors.empty() || !variant.errors.front().rel_l2) return gap;
     return variant.errors.front().nonfinite > 0 ? gap : *variant.errors.front().rel_l2;
@@ -79,37 +81,68 @@ void add_ranges(Figure& figure, const SweepResult& sweep, const std::vector<Line
     }
 }
 
-// "diverged: 4.1e+07 times y" where that is finite. "" where nothing diverged.
+// "diverged: off by 4.1e+07 times y" if that is finite; "" if nothing diverged.
 std::string words_of_divergence(const VariantResult& variant) {
     constexpr double most = 100;  // times as large as y itself
     if (variant.errors.empty()) return "";
     const OutputError& error = variant.errors.front();
-    if (error.nonfinite > 0) return fmt::format("diverged: {} values of y not finite", error.nonfinite);
+    if (error.nonfinite > 0) return fmt::format("diverged: {} non-finite values of y", error.nonfinite);
     if (!error.rel_l2 || *error.rel_l2 < most) return "";
     return fmt::format("diverged: off by {} times y", short_number(*error.rel_l2));
 }
 
-// The first point of every strategy that diverged, in words; at the top where the axis cannot show it.
+// Labels the first diverged point of every curve; at the top if the axis cannot show it.
 void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
     std::set<std::string> said;
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
         for (const VariantResult& variant : cell.result->variants) {
+            const std::string curve = variant.name + words_of_inner(sweep, cell);
             const std::string words = words_of_divergence(variant);
-            if (words.empty() || !said.insert(variant.name).second) continue;
+            if (words.empty() || !said.insert(curve).second) continue;
             const double error = error_of_y(*cell.result, variant);
-            figure.marks.push_back(Note{as_chunk(cell.values.front()), std::isnan(error) ? y.high : error,
-                                        variant.name + " " + words});
+            figure.marks.push_back(
+                Note{as_chunk(cell.values.front()), std::isnan(error) ? y.high : error, curve + " " + words});
         }
     }
 }
 
+// The index of a line's minimum; its size if no value is finite.
+size_t lowest(const Line& line) {
+    size_t best = line.y.size();
+    for (size_t i = 0; i < line.y.size(); ++i)
+        if (std::isfinite(line.y[i]) && (best == line.y.size() || line.y[i] < line.y[best])) best = i;
+    return best;
+}
+
+// The strategy named in captions: the drawn one, or the first with chunks; null if no line has chunks.
+const Line* told_in_words(const SweepResult& sweep, const std::vector<Line>& lines) {
+    const std::string& drawn = sweep.sweep.base.parameters.text("drawn_strategy");
+    const Line* first = nullptr;
+    for (const Line& line : lines) {
+        if (line.label == drawn) return &line;
+        if (!first && has_chunks(line.label)) first = &line;
+    }
+    return first;
+}
+
+// The outcome of one curve, in words.
+std::string fate(const Line& line) {
+    for (size_t i = 0; i < line.x.size(); ++i) {
+        if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
+        if (line.y[i] >= 1) return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
+    }
+    return "stays below " + error_words(range_of({line}).high);
+}
+
+constexpr const char* axis_of_tnt = "The axis of tnt is C_G; C_L is fixed.";
+
 Figure error_against_chunk(const SweepResult& sweep) {
     const std::vector<Line> lines = chunk_curves(sweep, error_of_y);
-    Figure figure =
-        against_chunk(sweep, "error", "Relative L2 error of y; the axis of tnt is C_G, with C_L kept.",
-                      relative_error_axis(), lines);
+    Figure figure = against_chunk(sweep, "error", axis_of_tnt, relative_error_axis(), lines);
     if (lines.empty()) return figure;
+    if (const Line* const told = told_in_words(sweep, lines))
+        figure.caption = fmt::format("The error of {} {}. {}", told->label, fate(*told), figure.caption);
     add_ranges(figure, sweep, lines);
     add_diverged(figure, sweep, range_of(lines));
     return figure;
@@ -117,18 +150,21 @@ Figure error_against_chunk(const SweepResult& sweep) {
 
 Figure time_against_chunk(const SweepResult& sweep) {
     const std::vector<Line> lines = chunk_curves(sweep, median_us);
-    Figure figure = against_chunk(
-        sweep, "time", "Median of the repeats; the axis of tnt is C_G, with C_L kept.", time_axis(), lines);
+    Figure figure = against_chunk(sweep, "time", axis_of_tnt, time_axis(), lines);
+    if (const Line* const told = told_in_words(sweep, lines)) {
+        const size_t best = lowest(*told);
+        figure.caption = fmt::format("{} is fastest at chunk {:.0f}: {}. {}", told->label, told->x[best],
+                                     short_time(told->y[best]), figure.caption);
+    }
     if (!lines.empty()) add_ranges(figure, sweep, lines);
     return figure;
 }
 
 // A strategy's curve through its chunks.
 Figure time_against_error(const SweepResult& sweep) {
-    Figure figure =
-        new_figure("time-against-error", Place::views, "Time against error: the trade-off",
-                   "Down and to the left is better. Every point is a chunk: a click on it sets it.",
-                   {.label = "relative error of y, L2", .scale = Scale::log10}, time_axis());
+    Figure figure = new_figure("time-against-error", Place::views, "Time against error: the trade-off",
+                               "Down and to the left is better; every point is a chunk.",
+                               relative_error_axis(), time_axis());
     std::vector<Line> lines = chunk_curves(sweep, median_us);
     const std::vector<Line> errors = chunk_curves(sweep, error_of_y);
     for (size_t i = 0; i < lines.size(); ++i) lines[i].x = errors[i].y;
@@ -136,37 +172,17 @@ Figure time_against_error(const SweepResult& sweep) {
     return figure;
 }
 
-// Time predicted from launch cost, work and ceilings alone, beside what was measured.
-
-// Of one launch in a chain of them. Those of a GPU are as the parameter `launch` says.
-double launch_cost_us(const Result& result) {
-    const Ceilings& ceilings = *result.ceilings;
-    if (!ceilings.gpu) return ceilings.launch_us;
-    const Ceilings::Gpu& gpu = *ceilings.gpu;
-    const std::string& way = result.parameters.text("launch");
-    if (way == "stream") return gpu.launch_stream_us;
-    if (way == "graph") return gpu.launch_graph_us;
-    return way == "graph_pdl" ? gpu.launch_programmatic_us.value_or(gpu.launch_graph_us) : ceilings.launch_us;
-}
-
-// Products run on tensor cores where the precision allows it; tf32 at half the rate of bf16, by their design.
-double operations_per_second(const Result& result) {
-    const Ceilings& ceilings = *result.ceilings;
-    if (!ceilings.gpu || result.parameters.is("precision", "f32")) return ceilings.operations_per_second;
-    const double bf16 = ceilings.gpu->bf16_operations_per_second;
-    return result.parameters.is("precision", "bf16") ? bf16 : bf16 / 2;
-}
-
-// Nothing is fitted: every launch costs what an empty one does, and then what its operations or its bytes
-// take, whichever is longer, at the rates that the machine was measured at. A launch whose items do not
-// divide among the workers waits for the last of them.
+// The time predicted only from launch cost, work and ceilings, without fitting: every launch costs an empty
+// launch plus the time of its operations or bytes, whichever is longer, at the measured rates of the machine.
+// A launch whose items do not divide evenly among the workers waits for the last of them.
 double predicted_us(const LaunchInfo& info, const Result& result) {
     const auto items = static_cast<double>(std::max<int64_t>(info.grid.x * info.grid.y * info.grid.z, 1));
     const auto workers = static_cast<double>(std::max(result.processors, 1));
     const double longest_share = std::ceil(items / workers) / items;
-    const double compute = info.work.operations / (operations_per_second(result) / workers) * longest_share;
+    const double rate = peak_operations_per_second(*result.ceilings, result.parameters) / workers;
+    const double compute = info.work.operations / rate * longest_share;
     const double move = info.work.bytes / result.ceilings->copy_bytes_per_second;
-    return launch_cost_us(result) + 1e6 * std::max(compute, move);
+    return empty_launch_us(*result.ceilings, follow_of(result.parameters)) + 1e6 * std::max(compute, move);
 }
 
 double predicted(const Result& result, const VariantResult& variant) {
@@ -174,17 +190,9 @@ double predicted(const Result& result, const VariantResult& variant) {
         return gap;
     double us = 0;
     for (const LaunchRecord& launch : variant.launches) us += predicted_us(*launch.info, result);
-    // Of more launches than are kept the rest is taken to be like them.
+    // Launches that were not recorded are assumed to be like the recorded ones.
     const auto kept = static_cast<double>(variant.launches.size());
     return us * std::max(1.0, static_cast<double>(variant.launch_count) / kept);
-}
-
-// Where a line is lowest; its size where it is nowhere finite.
-size_t lowest(const Line& line) {
-    size_t best = line.y.size();
-    for (size_t i = 0; i < line.y.size(); ++i)
-        if (std::isfinite(line.y[i]) && (best == line.y.size() || line.y[i] < line.y[best])) best = i;
-    return best;
 }
 
 // " chunkwise_gd: it would choose 256, which takes 1.05 x the fastest (128); measured times are 2.1 to 3.4 x
@@ -200,29 +208,18 @@ std::string verdict(const Line& measured, const Line& predicted) {
         most = std::max(most, ratio);
     }
     return fmt::format(
-        " {}: it would choose {:.0f}, which takes {:.2f} x the fastest ({:.0f}); measured times "
-        "are {} to {} x the predicted.",
+        " {}: the prediction chooses {:.0f}, which takes {:.2f}x the fastest ({:.0f}); measured times "
+        "are {} to {}x the predicted.",
         measured.label, predicted.x[chosen], measured.y[chosen] / measured.y[best], measured.x[best],
         short_number(least), short_number(most));
 }
 
-// The strategy whose verdict the caption has room for: the drawn one, or the first that has chunks.
-std::string told_in_words(const SweepResult& sweep, const std::vector<Line>& lines) {
-    const std::string& drawn = sweep.sweep.base.parameters.text("drawn_strategy");
-    std::string first;
-    for (const Line& line : lines) {
-        if (line.label == drawn) return drawn;
-        if (first.empty() && has_chunks(line.label)) first = line.label;
-    }
-    return first;
-}
-
 Figure prediction_figure(const SweepResult& sweep) {
     Figure figure = new_figure("prediction", Place::views, "Time predicted and measured",
-                               "Dashed: launch cost, work and ceilings alone.",
+                               "Dashed: predicted from launch cost, work and ceilings.",
                                chunk_axis(sweep.sweep.axes.front()), time_axis());
     const std::vector<Line> times = chunk_curves(sweep, median_us), guesses = chunk_curves(sweep, predicted);
-    const std::string told = told_in_words(sweep, times);
+    const Line* const told = told_in_words(sweep, times);
     std::vector<Line> lines;
     for (size_t i = 0; i < times.size(); ++i) {
         if (!has_chunks(times[i].label)) continue;  // no chunk to choose
@@ -234,7 +231,8 @@ Figure prediction_figure(const SweepResult& sweep) {
         guess.ink.dashed = true;
         guess.markers = false;
         guess.sets = {};
-        if (times[i].label == told) {
+        guess.wrong.clear();
+        if (&times[i] == told) {
             figure.caption += verdict(times[i], guesses[i]);
             figure.marks.push_back(
                 Note{guess.x[chosen], guess.y[chosen], fmt::format("chooses {:.0f}", guess.x[chosen])});
@@ -245,7 +243,7 @@ Figure prediction_figure(const SweepResult& sweep) {
     return figure;
 }
 
-// How busy the device is, and what comes of it.
+// How busy the device is, and its throughput.
 
 double running_percent(const Result&, const VariantResult& variant) {
     return variant.launches.empty() ? gap : 100 * (1 - idle_share(variant.launches));
@@ -261,14 +259,14 @@ double tokens_a_second(const Result& result, const VariantResult& variant) {
     return tokens / (variant.time->median * 1e-6);
 }
 
-// Steps that must follow each other: tokens of the sequential rule, else chunks.
+// Sequential steps: tokens for the sequential rule, otherwise chunks.
 double steps_left(const Result& result, const VariantResult& variant) {
     const auto length = static_cast<double>(result.parameters.integer("length"));
     if (!has_chunks(variant.name)) return length;
     return std::ceil(length / static_cast<double>(strategy_named(variant.name).chunk_of(result.parameters)));
 }
 
-// A variant in one cell, once it was timed.
+// A timed variant in one cell.
 struct Point {
     std::string name;  // "tnt at chunk 64"
     double rate, running;
@@ -299,17 +297,17 @@ std::string lesson(const SweepResult& sweep) {
                                           [](const Point& a, const Point& b) { return a.rate < b.rate; });
     if (fastest == points.end()) return "";
     const Point* busiest = nullptr;
-    double most = 50;  // percent: below it nobody would call a device busy
+    double most = 50;  // percent: below this a device is not busy
     for (const Point& point : points)
         if (point.rate <= fastest->rate / 3 && point.running > most) most = point.running, busiest = &point;
     if (!busiest) return "";
     return fmt::format(
-        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and makes {} tokens a "
-        "second, {} makes {}.",
+        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and processes {} tokens "
+        "per second; {} processes {}.",
         busiest->name, most, busiest->rate_in_millions(), fastest->name, fastest->rate_in_millions());
 }
 
-// A share of the time, with what the source says of it: it drops to 5 to 15 %.
+// A share of the time, with the claim of the source: it drops to 5 to 15 %.
 Figure share_figure(const SweepResult& sweep, const char* what, const char* title, std::string caption,
                     TimedNumber number) {
     Figure figure = against_chunk(sweep, what, std::move(caption),
@@ -317,35 +315,26 @@ Figure share_figure(const SweepResult& sweep, const char* what, const char* titl
                                   chunk_curves(sweep, number));
     figure.title = title;
     if (figure.missing.empty())
-        add_band(figure, "the source: 5 to 15 % for a launch a token", 1, last_chunk(sweep), {5, 15});
+        add_band(figure, "source: 5 to 15 % with one launch per token", 1, last_chunk(sweep), {5, 15});
     return figure;
 }
 
 std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
-    Figure throughput =
-        against_chunk(sweep, "throughput", "What a user gets of it, whatever the device looks like.",
-                      {.label = "throughput", .unit = "tokens/s", .scale = Scale::log10},
-                      chunk_curves(sweep, tokens_a_second));
-    throughput.title = "Tokens a second";
-    Figure steps = against_chunk(sweep, "steps", "L / C: what no parallelism takes away.",
-                                 {.label = "steps", .scale = Scale::log2}, chunk_curves(sweep, steps_left));
+    Figure throughput = against_chunk(sweep, "throughput", "Tokens per second, for any utilisation.",
+                                      {.label = "throughput", .unit = "tokens/s", .scale = Scale::log10},
+                                      chunk_curves(sweep, tokens_a_second));
+    throughput.title = "Tokens per second";
+    std::vector<Line> left = chunk_curves(sweep, steps_left);
+    for (Line& line : left) line.wrong.clear();  // their number does not depend on the results
+    Figure steps = against_chunk(sweep, "steps", "L / C: the steps that cannot run in parallel.",
+                                 {.label = "steps", .scale = Scale::log2}, left);
     steps.title = "Sequential steps left";
     return {
         share_figure(sweep, "running", "Share of time with a kernel running", lesson(sweep), running_percent),
         share_figure(sweep, "active", "Share of workers active",
-                     "Busy time of all workers (on a GPU one multiprocessor a thread block), of that of "
-                     "workers who never rest.",
+                     "Busy time of all workers (on a GPU one SM per thread block) as a share of the maximum.",
                      active_percent),
         std::move(throughput), std::move(steps)};
-}
-
-// What became of one curve, in words.
-std::string fate(const Line& line) {
-    for (size_t i = 0; i < line.x.size(); ++i) {
-        if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
-        if (line.y[i] >= 1) return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
-    }
-    return "stays below " + short_number(range_of({line}).high);
 }
 
 }  // namespace
@@ -362,31 +351,14 @@ std::vector<Figure> growth_figures(const SweepResult& sweep) {
     Figure figure = new_figure("error-growth", Place::views,
                                fmt::format("How frozen errors grow: {}, {} tokens", parameters.text("rule"),
                                            parameters.integer("length")),
-                               "", chunk_axis(sweep.sweep.axes.back()),
-                               {.label = "relative error of y, L2", .scale = Scale::log10});
-    std::vector<Line> lines;
-    std::set<std::string> said;
-    for (const SweepCell& cell : sweep.cells) {
-        if (!cell.result || cell.result->variants.empty()) continue;
-        const VariantResult& variant = cell.result->variants.front();
-        const std::string label = "d " + to_text(cell.values.front());
-        if (lines.empty() || lines.back().label != label)
-            lines.push_back(
-                {label, {Ink::Role::variant, variant.index, !lines.empty()}, {}, {}, true, {"chunk", {}}});
-        const double chunk = as_chunk(cell.values.back());
-        const double error = error_of_y(*cell.result, variant);
-        lines.back().x.push_back(chunk);
-        lines.back().y.push_back(error);
-        lines.back().sets.values.push_back(chunk);
-        const std::string words = words_of_divergence(variant);
-        if (!words.empty() && said.insert(label).second)
-            figure.marks.push_back(Note{chunk, std::isnan(error) ? 1 : error, label + " " + words});
-    }
+                               "", chunk_axis(sweep.sweep.axes.front()), relative_error_axis());
+    const std::vector<Line> lines = curves_of(sweep, error_of_y);
     add_lines(figure, lines);
     if (lines.empty()) return {std::move(figure)};
+    add_diverged(figure, sweep, range_of(lines));
     figure.marks.push_back(Rule{Rule::Across::y, 1, "as large as y", {Ink::Role::limit}});
     figure.caption = "The source promises a bounded error of chunkwise_gd.";
-    for (const Line& line : lines) figure.caption += fmt::format(" At {} it {}.", line.label, fate(line));
+    for (const Line& line : lines) figure.caption += fmt::format(" {}: it {}.", line.label, fate(line));
     return {std::move(figure)};
 }
 

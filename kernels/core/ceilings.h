@@ -1,0 +1,16 @@
+#pragma once
+
+#include "kernels/core/plan.h"
+#include "kernels/core/result.h"
+
+namespace sawtooth {
+
+// The measured ceilings of a machine that apply to given launches and parameters.
+
+// Microseconds per empty launch in a chain of launches with this way to launch.
+double empty_launch_us(const Ceilings& ceilings, Follow follow);
+// Products run on the tensor cores of a GPU if the parameter `precision` allows it; tf32 at half the rate of
+// bf16, as designed.
+double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters);
+
+}  // namespace sawtooth

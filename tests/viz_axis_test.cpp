@@ -1,0 +1,70 @@
+// Ticks: round numbers, and enough of them at every size.
+
+#include <cmath>
+#include <limits>
+
+#include "tests/catch.h"
+#include "viz/axis.h"
+#include "viz/canvas_svg.h"
+#include "viz/layout.h"
+
+using namespace sawtooth;
+
+TEST_CASE("ticks of log2 axes are powers of two for any range", "[viz]") {
+    for (double high : {64.0, 8192.0, 1e9})
+        for (int most : {3, 6, 12}) {
+            const auto found = ticks(Scale::log2, {1, high}, most);
+            CHECK(found.size() >= 2);
+            CHECK(found.size() <= static_cast<size_t>(most));
+            for (const Tick& tick : found) CHECK(std::log2(tick.value) == std::round(std::log2(tick.value)));
+        }
+    CHECK(ticks(Scale::log2, {1, 65536}, 20).back().text == "64k");
+    CHECK(ticks(Scale::log2, {0.25, 4}, 20).front().text == "1/4");
+}
+
+TEST_CASE("ticks of linear and decimal axes are round and have only the digits they need", "[viz]") {
+    const auto texts = [](Scale scale, Range range, int most) {
+        std::vector<std::string> found;
+        for (const Tick& tick : ticks(scale, range, most)) found.push_back(tick.text);
+        return found;
+    };
+    using Texts = std::vector<std::string>;
+    CHECK(texts(Scale::linear, {0, 1}, 5) == Texts{"0", "0.2", "0.4", "0.6", "0.8", "1.0"});
+    CHECK(texts(Scale::linear, {0, 2e6}, 4) == Texts{"0", "5e5", "1.0e6", "1.5e6", "2.0e6"});
+    CHECK(texts(Scale::log10, {1e-7, 1e-3}, 5) == Texts{"1e-7", "1e-6", "1e-5", "1e-4", "0.001"});
+    CHECK(texts(Scale::log10, {1, 20}, 6) == Texts{"1", "2", "5", "10", "20"});
+    CHECK(ticks(Scale::linear, {std::numeric_limits<double>::quiet_NaN(), 1}, 5).empty());
+}
+
+TEST_CASE("every numeric axis has three separate ticks at any size and range", "[viz]") {
+    const SvgCanvas canvas;
+    struct Axes {
+        Scale x, y;
+        Range at_x, at_y;
+    };
+    const Axes axes = GENERATE(Axes{Scale::log2, Scale::log10, {1, 1024}, {2e-7, 1.4}},
+                               Axes{Scale::log2, Scale::log10, {16, 512}, {120, 3100}},
+                               Axes{Scale::linear, Scale::log10, {0, 1023}, {1e-9, 2e-3}},
+                               Axes{Scale::log10, Scale::log10, {2e-7, 0.9}, {210, 790}},
+                               Axes{Scale::linear, Scale::linear, {0, 1140}, {0, 100}},
+                               Axes{Scale::linear, Scale::log10, {0, 4095}, {9.6e-4, 0.31}},
+                               Axes{Scale::log10, Scale::linear, {31, 17000}, {-1.3, 1.2}});
+    const float width = GENERATE(264.0f, 320.0f, 420.0f, 900.0f);
+    const float height = GENERATE(110.0f, 150.0f, 240.0f);
+    Figure figure;
+    figure.x = {.label = "chunk", .scale = axes.x};
+    figure.y = {.label = "time", .unit = "us", .scale = axes.y};
+    figure.marks = {Line{"a", {}, {axes.at_x.low, axes.at_x.high}, {axes.at_y.low, axes.at_y.high}, true}};
+    const Layout layout = lay_out(canvas, figure, {0, 0, width, height}, {});
+    CAPTURE(width, height, axes.at_x.low, axes.at_x.high, axes.at_y.low, axes.at_y.high);
+    CHECK(layout.x_ticks.size() >= 3);
+    CHECK(layout.y_ticks.size() >= 3);
+    for (size_t i = 1; i < layout.x_ticks.size(); ++i) {
+        const Tick &one = layout.x_ticks[i - 1], &other = layout.x_ticks[i];
+        CHECK(layout.frame.at_x(other.value) - layout.frame.at_x(one.value) >
+              (canvas.text_width(one.text) + canvas.text_width(other.text)) / 2 + 4);
+    }
+    for (size_t i = 1; i < layout.y_ticks.size(); ++i)
+        CHECK(layout.frame.at_y(layout.y_ticks[i - 1].value) - layout.frame.at_y(layout.y_ticks[i].value) >
+              11);
+}

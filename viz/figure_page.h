@@ -1,0 +1,12 @@
+#pragma once
+
+#include "kernels/core/figure.h"
+#include "viz/canvas.h"
+
+namespace sawtooth {
+
+// The whole figure as a separate picture, starting at (0, 0): background, heading with legend, axes and
+// marks. Sizes are in pixels of the canvas.
+void draw_page(Canvas& canvas, const Figure& figure, const Theme& theme, float width, float height);
+
+}  // namespace sawtooth
