@@ -15,9 +15,11 @@ constexpr const char* keys[][2] = {
     {"Tab, arrow keys", "move between controls"},
     {"Enter", "type a value"},
     {"W A S D", "zoom and pan the plot under the mouse"},
+    {"Wheel, Shift+wheel", "zoom and pan likewise"},
+    {"Shift+drag", "measure a range of time over launches"},
     {"Ctrl+plus, minus, 0", "text size"},
     {"F11", "full screen"},
-    {"Esc", "close, or back to all figures"},
+    {"Esc", "close, clear a selection, back to all figures"},
 };
 
 void draw_keys() {

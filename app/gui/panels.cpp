@@ -24,14 +24,19 @@ const std::vector<Panel>& panels() {
          "time of a copy of the same size. A red badge marks a wrong result.",
          Place::times},
         {"Numbers", Dock::right_middle, draw_numbers,
-         "Times, speed-ups and errors as a table. Right click to copy it."},
+         "Times, speed-ups and errors as a table, and the selected launch. Right click to copy the table. A "
+         "red "
+         "badge marks a wrong result."},
         {"Occupancy", Dock::right_middle, draw_occupancy,
-         "Theoretical occupancy of each kernel with its limit, and the achieved occupancy.",
+         "Theoretical occupancy of each kernel, the achieved occupancy as a tick, and why it is low. The "
+         "rows of "
+         "the selected launch are highlighted.",
          Place::occupancy},
         {"About", Dock::right_bottom, draw_about,
          "What the family computes, the idea of each variant, and three experiments to try with a click."},
         {"Timeline", Dock::bottom, draw_timeline,
-         "Every launch of one repeat of each variant on one time axis, with the busy workers below.",
+         "Every launch of one repeat of each variant on one time axis, with the busy workers below. "
+         "Click a launch to select it, Shift+drag to measure a range of time.",
          Place::timeline},
         {"Log", Dock::bottom, draw_log, "Runs with time and device, and all messages."},
     };

@@ -221,6 +221,36 @@ bool is_measuring(ImGuiID plot) {
            ImGui::GetActiveID() == plot;
 }
 
+std::optional<PlotEvents::Measuring> measured_by_drag(const Pen& pen, const Figure& figure) {
+    const ImVec2 from = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left], to = ImGui::GetMousePos();
+    return measured_by(pen, figure, {from.x, from.y}, {to.x, to.y});
+}
+
+void draw_point_to_click(const Pen& pen, const PointUnderMouse& point) {
+    pen.canvas.marker(Marker::circle, point.at, 6 * pen.canvas.unit(), {pen.theme.text});
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+}
+
+void take_click(const Pen& pen, const Figure& figure, const std::optional<PointUnderMouse>& point,
+                PlotEvents& events) {
+    const ImVec2 mouse = ImGui::GetMousePos();
+    if (point)
+        events.chosen = point->sets;
+    else
+        events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
+}
+
+// All that lies within the frame, under cursors.
+void draw_inside(const Pen& pen, const Figure& figure, const DrawOptions& options) {
+    if (options.lit) draw_lit(pen, *options.lit, options.scrolls_to_lit);
+    draw_plot_marks(pen, figure);
+    if (options.outlined) outline_launch(pen, figure, *options.outlined);
+    draw_rules(pen, figure);
+    draw_texts(pen, figure);
+    if (options.measured) draw_measured(pen, figure, *options.measured);
+    if (options.dimmed) pen.canvas.box(pen.frame.box, {pen.theme.ground, 0.55f});
+}
+
 PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions& options, const Box& area) {
     PlotEvents events;
     ImGuiCanvas measure(ImGui::GetWindowDrawList());
@@ -242,14 +272,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     ImGuiCanvas canvas(ImPlot::GetPlotDrawList());
     const Pen pen = pen_for(canvas, theme, frame, figure);
     ImPlot::PushPlotClipRect();
-    if (options.lit) draw_lit(pen, *options.lit, options.scrolls_to_lit);
-    draw_plot_marks(pen, figure);
-    if (options.outlined) outline_launch(pen, figure, *options.outlined);
-    draw_rules(pen, figure);
-    draw_texts(pen, figure);
-    if (options.measured) draw_measured(pen, figure, *options.measured);
-    if (options.dimmed) canvas.box(frame.box, {theme.ground, 0.55f});
-
+    draw_inside(pen, figure, options);
     const bool hovered = ImPlot::IsPlotHovered();
     const ImVec2 mouse = ImGui::GetMousePos();
     if (options.cursor_x) draw_cursor(pen, *options.cursor_x);
@@ -259,17 +282,9 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
         if (zoomable && !options.cursor_x) draw_cursor(pen, *events.cursor_x);
     }
     const auto point = hovered ? point_under(pen, figure, {mouse.x, mouse.y}) : std::nullopt;
-    if (point) {
-        canvas.marker(Marker::circle, point->at, 6 * canvas.unit(), {theme.text});
-        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-        if (was_clicked()) events.chosen = point->sets;
-    } else if (hovered && was_clicked()) {
-        events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
-    }
-    if (is_measuring(plot)) {
-        const ImVec2 from = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
-        events.measuring = measured_by(pen, figure, {from.x, from.y}, {mouse.x, mouse.y});
-    }
+    if (point) draw_point_to_click(pen, *point);
+    if (hovered && was_clicked()) take_click(pen, figure, point, events);
+    if (is_measuring(plot)) events.measuring = measured_by_drag(pen, figure);
     const bool axis_hovered = ImPlot::IsAxisHovered(ImAxis_X1);
     events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     ImPlot::PopPlotClipRect();
