@@ -10,7 +10,7 @@
 
 namespace sawtooth {
 
-// Stands where the engine would: keeps what it was asked, and answers when the test says so.
+// A fake engine: records requests and answers when the test says so.
 class FakeEngine {
   public:
     std::vector<Request> requests;
@@ -55,7 +55,7 @@ class FakeEngine {
         return devices;
     }
 
-    // A result of the newest request, with a figure at every place of the window; on the way it has no times.
+    // A result of the newest request, with a figure at every place of the window; a partial one has no times.
     void answer(bool complete = true) { answer(run_ticket, requests.back(), complete); }
     void answer(uint64_t ticket, const Request& request, bool complete) {
         auto result = std::make_shared<Result>();
@@ -86,13 +86,13 @@ class FakeEngine {
         events_.push_back(
             {.kind = Event::Kind::progress, .ticket = run_ticket, .progress = {fraction, std::move(words)}});
     }
-    // What a look at the newest result brings.
+    // The answer to a look at the newest result.
     void figures_anew() {
         Event event{.kind = Event::Kind::figures};
         event.figures = std::make_shared<const std::vector<Figure>>(figures("looked at"));
         events_.push_back(std::move(event));
     }
-    // A launch is under way, and its worker will be ended in so many seconds.
+    // Reports a running launch whose worker will be stopped in this many seconds.
     void progress_with_deadline(std::string words, double seconds) {
         using Clock = std::chrono::steady_clock;
         Progress progress{0.5, std::move(words), true};
@@ -143,7 +143,7 @@ class FakeEngine {
     std::vector<Event> events_;
 };
 
-// The lab with that engine, its first request on the way, and its devices known.
+// The lab with that engine: its first request is sent and its devices are known.
 inline LabState lab_with(FakeEngine& engine) {
     WindowOptions options;
     options.theme = "dark";
@@ -155,7 +155,7 @@ inline LabState lab_with(FakeEngine& engine) {
     return lab;
 }
 
-// The family that is shown, as if every variant of it had a CUDA form.
+// The shown family, as if every variant had a CUDA implementation.
 class WithCudaForms {
   public:
     explicit WithCudaForms(LabState& lab) : family_(*lab.family) {
@@ -172,7 +172,7 @@ class WithCudaForms {
 
 inline const Parameter& row(const LabState& lab, const char* name) { return *lab.family->parameter(name); }
 
-// The whole path of a result, and the rest after which sweeps begin.
+// Delivers a complete result and waits until sweeps start.
 inline void finish_run(LabState& lab, FakeEngine& engine) {
     engine.answer();
     update(lab, lab.now + 0.01);

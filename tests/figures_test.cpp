@@ -1,4 +1,4 @@
-// The figures that every family has, on results and sweeps made by hand.
+// The figures of every family, from hand-made results and sweeps.
 
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
@@ -22,7 +22,7 @@ Family attention_like() {
     return family;
 }
 
-TEST_CASE("one element is drawn along every dimension but the sequence's", "[figures]") {
+TEST_CASE("one index is drawn along every dimension except the sequence", "[figures]") {
     const Family family = attention_like();
     const LineChooser chooser{
         family, "token", {{"B", "drawn_batch"}, {"H", "drawn_head"}, {"D", "drawn_channel"}}};
@@ -72,7 +72,8 @@ SweepResult swept(std::vector<SweepAxis> axes) {
     return sweep;
 }
 
-TEST_CASE("a curve a variant, in the family's order, whose points set the parameter", "[figures]") {
+TEST_CASE("one curve per variant, in the order of the family, with points that set the parameter",
+          "[figures]") {
     const auto lines =
         timed_curves_of(swept({{"chunk", {int64_t{16}, int64_t{32}, int64_t{64}}}}), median_us);
     REQUIRE(lines.size() == 2);
@@ -84,7 +85,7 @@ TEST_CASE("a curve a variant, in the family's order, whose points set the parame
     CHECK(lines[1].x == std::vector<double>{16, 32, 64});
 }
 
-TEST_CASE("points of wrong results say what is wrong, where any is", "[figures]") {
+TEST_CASE("points of wrong results say what is wrong", "[figures]") {
     SweepResult sweep = swept({{"chunk", {int64_t{16}, int64_t{32}, int64_t{64}}}});
     for (size_t i = 1; i < 3; ++i) {
         Result result = *sweep.cells[i].result;
@@ -96,7 +97,7 @@ TEST_CASE("points of wrong results say what is wrong, where any is", "[figures]"
     CHECK(lines[1].wrong.empty());
 }
 
-TEST_CASE("the errors of every value of a parameter stand in one plot by position", "[figures]") {
+TEST_CASE("one plot shows the errors by position for every value of a parameter", "[figures]") {
     SweepResult sweep = swept({{"compensated", {false, true}}});
     for (SweepCell& cell : sweep.cells) {
         Result result = *cell.result;
@@ -114,7 +115,7 @@ TEST_CASE("the errors of every value of a parameter stand in one plot by positio
     CHECK(plain.y == std::vector<double>{1, 2, 3});
 }
 
-TEST_CASE("the line of the copy says its bytes, time and rate", "[figures]") {
+TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     Result result;
     result.variants = {timed("slow", 1, 100)};
     CHECK(times_figure(result).marks.size() == 1);
@@ -125,7 +126,7 @@ TEST_CASE("the line of the copy says its bytes, time and rate", "[figures]") {
     CHECK(rule.label == "copy of 512 KiB: 25.9 us, 20 GB/s");
 }
 
-TEST_CASE("the second axis makes a curve each; names stand at 0, 1, 2", "[figures]") {
+TEST_CASE("the second axis gives one curve per value; names are at 0, 1, 2", "[figures]") {
     const Parameter op = choice_parameter("op", "", Group::algorithm, "sum", {"sum", "max"}, Renews::inputs);
     const SweepResult sweep = swept({{"op", {"sum", "max"}}, {"length", {int64_t{64}, int64_t{128}}}});
     const auto figures = sweep_figures(sweep, op);
@@ -144,7 +145,7 @@ TEST_CASE("the second axis makes a curve each; names stand at 0, 1, 2", "[figure
     CHECK(band.high == std::vector<double>{line.y[0] + 1});
     CHECK(std::get<Line>(time.marks[7]).label == "slow, length 128");
     CHECK(std::get<Line>(time.marks[7]).ink.dashed);
-    CHECK_FALSE(figures.back().missing.empty());  // no errors are known
+    CHECK_FALSE(figures.back().missing.empty());  // errors are unknown
 }
 
 }  // namespace

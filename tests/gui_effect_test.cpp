@@ -1,4 +1,4 @@
-// Controls of parameters that have no effect now, or end where others say.
+// Controls of parameters without effect, or limited by others.
 
 #include "app/engine/configure.h"
 #include "app/gui/lab.h"
@@ -9,13 +9,13 @@
 namespace sawtooth {
 namespace {
 
-TEST_CASE("a row that does not apply can be moved and sends nothing", "[gui][window]") {
+TEST_CASE("an unused row can be changed and sends nothing", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab, 1600, 1400);
     choose_family(lab, **find_offered_family("memory"));
     finish_run(engine, user);
-    lab.filter = "slot_count";  // opens the fold that it lies in
+    lab.filter = "slot_count";  // opens its fold
     user.frames(3);
     const size_t sent = engine.requests.size();
     user.play([](ImGuiTestContext* ctx) {
@@ -26,7 +26,7 @@ TEST_CASE("a row that does not apply can be moved and sends nothing", "[gui][win
     CHECK(why_outdated(lab).empty());
 }
 
-TEST_CASE("a slider ends where other parameters end its row", "[gui][window]") {
+TEST_CASE("a slider ends at the limit set by other parameters", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab, 1600, 1400);
@@ -37,7 +37,7 @@ TEST_CASE("a slider ends where other parameters end its row", "[gui][window]") {
         ctx->ItemDragWithDelta("//Parameters/chunk/##control", {1000, 0});
     };
     user.play(to_the_end);
-    CHECK(engine.requests.back().parameters.integer("chunk") == 256);  // the power of two that acts as 200
+    CHECK(engine.requests.back().parameters.integer("chunk") == 256);  // the power of two that acts like 200
     set_parameter(lab, row(lab, "length"), int64_t{32});
     finish_run(engine, user);
     user.play(to_the_end);

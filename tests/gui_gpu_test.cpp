@@ -1,4 +1,4 @@
-// The window beside GPUs, invented ones: choosers, occupancy, ended workers, sampled tracks.
+// The window with invented GPUs: choosers, occupancy, stopped workers, sampled tracks.
 
 #include "app/gui/backends.h"
 #include "app/gui/panels.h"
@@ -13,7 +13,7 @@ bool is_greyed(ImGuiTestContext* ctx, const char* item) {
     return (ctx->ItemInfo(item).ItemFlags & ImGuiItemFlags_Disabled) != 0;
 }
 
-TEST_CASE("the top bar offers every GPU by name and sends the one that is chosen", "[gui][window]") {
+TEST_CASE("the top bar offers every GPU by name and sends the chosen one", "[gui][window]") {
     FakeEngine engine;
     engine.devices = FakeEngine::with_gpus();
     LabState lab = lab_with(engine);
@@ -38,7 +38,7 @@ TEST_CASE("the top bar offers every GPU by name and sends the one that is chosen
     CHECK(engine.requests.back().backend == BackendChoice::automatic);
 }
 
-TEST_CASE("without a GPU the chooser greys it, and nothing is sent", "[gui][window]") {
+TEST_CASE("without a GPU its entry is disabled and nothing is sent", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     const WithCudaForms forms(lab);
@@ -57,7 +57,7 @@ TEST_CASE("without a GPU the chooser greys it, and nothing is sent", "[gui][wind
     CHECK(engine.requests.size() == sent);
 }
 
-TEST_CASE("Occupancy offers a chip that is not there, and any other from a list", "[gui][window]") {
+TEST_CASE("Occupancy offers a chip that is not present, and others from a list", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     const WithCudaForms forms(lab);
@@ -84,13 +84,12 @@ TEST_CASE("Occupancy offers a chip that is not there, and any other from a list"
     CHECK(engine.requests.back().arch == last.architecture);
     user.play([](ImGuiTestContext* ctx) {
         ctx->SetRef("//Occupancy");
-        ctx->ComboClick("##chip/chip at hand");
+        ctx->ComboClick("##chip/GPU of the run");
     });
     CHECK(engine.requests.back().arch.empty());
 }
 
-TEST_CASE("after a run on a GPU a button asks for the counters that tell the achieved occupancy",
-          "[gui][window]") {
+TEST_CASE("after a GPU run a button requests the counters of achieved occupancy", "[gui][window]") {
     FakeEngine engine;
     engine.devices = FakeEngine::with_gpus();
     LabState lab = lab_with(engine);
@@ -117,7 +116,7 @@ TEST_CASE("after a run on a GPU a button asks for the counters that tell the ach
     CHECK(device_words(lab).text == "ran on NVIDIA H100 80GB HBM3, sm_90a");
 }
 
-TEST_CASE("an ended worker leaves its error and the command in sight, and F5 runs again", "[gui][window]") {
+TEST_CASE("a stopped worker leaves its error and the command visible, and F5 runs again", "[gui][window]") {
     FakeEngine engine;
     engine.devices = FakeEngine::with_gpus();
     LabState lab = lab_with(engine);

@@ -1,6 +1,7 @@
-// What the hand does on plots: launches are selected, ranges measured, the wheel zooms and scrolls.
+// Mouse actions on plots: selecting launches, measuring ranges, zooming and scrolling with the wheel.
 
 #include "app/gui/selection.h"
+#include "kernels/families.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/gpu_result.h"
@@ -11,7 +12,7 @@ namespace {
 
 ImRect rect_of(ImGuiTestContext* ctx, const char* panel) { return ctx->GetWindowByRef(panel)->Rect(); }
 
-// Someone who looks at launches of a GPU.
+// A user who looks at launches of a GPU.
 struct Watcher {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -22,7 +23,7 @@ struct Watcher {
         user.frames(40);
     }
 
-    // Clicks down the panel, at that share of its width, until something is as it should be.
+    // Clicks down the panel, at that share of its width, until `done` holds.
     bool click_down(const char* panel, float share, const std::function<bool()>& done) {
         user.play([&](ImGuiTestContext* ctx) {
             ctx->WindowFocus(panel);
@@ -40,7 +41,7 @@ struct Watcher {
     }
 };
 
-TEST_CASE("a click on a launch selects it, one beside it or Esc clears it", "[gui][window]") {
+TEST_CASE("a click on a launch selects it; a click beside it or Esc clears the selection", "[gui][window]") {
     Watcher watcher;
     LabState& lab = watcher.lab;
     REQUIRE(watcher.select());
@@ -68,7 +69,7 @@ TEST_CASE("a drag over launches pans and selects nothing", "[gui][window]") {
     CHECK_FALSE(watcher.lab.selected);
 }
 
-TEST_CASE("Numbers shows the selected launch in a leaf that comes to the front", "[gui][window]") {
+TEST_CASE("Numbers brings the tab of the selected launch to the front", "[gui][window]") {
     Watcher watcher;
     watcher.user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Numbers"); });
     REQUIRE(watcher.select());
@@ -83,6 +84,27 @@ TEST_CASE("Numbers shows the selected launch in a leaf that comes to the front",
     CHECK(watcher.lab.selected->in_numbers);
     watcher.user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
     CHECK_FALSE(leaf());
+}
+
+TEST_CASE("variant, time, speed-up and error stand in Numbers without scrolling, and no column is cut",
+          "[gui][window]") {
+    const auto [width, height] = GENERATE(std::pair{1280, 720}, std::pair{1600, 900}, std::pair{2560, 1440});
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    choose_family(lab, *find_family("memory"));  // it has the longest names
+    User user(lab, width, height);
+    finish_run(engine, user);
+    INFO(width);
+    user.play([&](ImGuiTestContext* ctx) {
+        ctx->WindowFocus("//Numbers");
+        ctx->Yield(3);
+        const ImGuiTable* const table = ImGui::TableFindByID(ctx->GetID("//Numbers/numbers"));
+        REQUIRE(table);
+        const float edge = table->InnerClipRect.Max.x + 1;
+        CHECK(table->Columns[3].WorkMaxX <= edge);
+        for (const ImGuiTableColumn& column : table->Columns)
+            CHECK((column.WorkMaxX <= edge || column.WorkMinX >= edge));
+    });
 }
 
 TEST_CASE("Occupancy scrolls to the kernel of the selected launch", "[gui][window]") {
@@ -120,7 +142,7 @@ TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clear
     CHECK(contains(lab.measured->words, "launch"));
     CHECK(contains(lab.measured->words, ", busy "));
 
-    // It stays over a run, whose launches it then counts.
+    // It stays during a run and then counts the new launches.
     submit(lab);
     answer_from_gpu(watcher.engine, [](Result& result) {
         for (VariantResult& variant : result.variants) variant.launches = {gpu_launch("one", 0, 1000, 32)};
@@ -138,7 +160,7 @@ TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clear
     CHECK_FALSE(lab.measured);
 }
 
-TEST_CASE("the wheel zooms at the pointer, and to the side or with Shift it pans", "[gui][window]") {
+TEST_CASE("the wheel zooms at the pointer; horizontally or with Shift it pans", "[gui][window]") {
     Watcher watcher;
     LabState& lab = watcher.lab;
     const auto at_middle = [&](const std::function<void(ImGuiTestContext*)>& action) {
@@ -174,7 +196,7 @@ TEST_CASE("the wheel zooms at the pointer, and to the side or with Shift it pans
     CHECK(lab.view.visible.size() == 1);  // no plot with another axis moved
 }
 
-TEST_CASE("beside its plots a panel scrolls, and over one that cannot be zoomed", "[gui][window]") {
+TEST_CASE("a panel scrolls beside its plots, and over plots that cannot be zoomed", "[gui][window]") {
     Watcher watcher([](Result& result) {
         for (VariantResult& variant : result.variants)
             for (int i = 0; i < 8; ++i)

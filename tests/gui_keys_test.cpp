@@ -32,8 +32,7 @@ TEST_CASE("keys run, stop and scale", "[gui][window]") {
     CHECK(lab.full_screen);
 }
 
-TEST_CASE("F1 explains what is under the mouse: a control, a figure, a panel; Esc closes it",
-          "[gui][window]") {
+TEST_CASE("F1 explains the control, figure or panel under the mouse; Esc closes it", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -64,7 +63,7 @@ TEST_CASE("F1 explains what is under the mouse: a control, a figure, a panel; Es
     CHECK(has(help_at(over("//Log")), "Log\n"));
 }
 
-TEST_CASE("Tab goes from control to control and past the plots", "[gui][window]") {
+TEST_CASE("Tab moves between controls and skips plots", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);

@@ -22,7 +22,7 @@ namespace {
 
 int64_t length_of(const Request& request) { return request.parameters.integer("length"); }
 
-// How many colours the picture has, at most `most`: one where nothing is drawn.
+// The number of colours of the picture, at most `most`; one if nothing is drawn.
 size_t colours(const Picture& picture, size_t most) {
     std::set<uint32_t> seen;
     for (size_t i = 0; i + 2 < picture.rgb.size() && seen.size() < most; i += 3)
@@ -45,7 +45,7 @@ TEST_CASE("moving a slider sends the Request with its value, a power of two", "[
     CHECK((length & (length - 1)) == 0);
 }
 
-TEST_CASE("Ctrl+click types an expression into a slider", "[gui][window]") {
+TEST_CASE("Ctrl+click on a slider accepts a typed expression", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -82,7 +82,7 @@ TEST_CASE("combos and checkboxes set what they show", "[gui][window]") {
     CHECK(engine.requests.back() == engine.requests.front());
 }
 
-TEST_CASE("unticking a variant asks for the others", "[gui][window]") {
+TEST_CASE("unselecting a variant requests the others", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -96,7 +96,7 @@ TEST_CASE("unticking a variant asks for the others", "[gui][window]") {
     CHECK(engine.requests.back().variants.empty());
 }
 
-TEST_CASE("a right click on a parameter sweeps it, and its points come into More", "[gui][window]") {
+TEST_CASE("a right click on a parameter sweeps it, and its points appear in More", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -132,8 +132,7 @@ Picture read_png(const std::string& path) {
     return picture;
 }
 
-TEST_CASE("a figure is saved as PNG, SVG and CSV, and a folder that is not there is told in words",
-          "[gui][window]") {
+TEST_CASE("a figure is saved as PNG, SVG and CSV, and a missing folder is reported", "[gui][window]") {
     const TemporaryFolder folder;
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -219,7 +218,7 @@ TEST_CASE("a double click fits a plot that was zoomed with the wheel", "[gui][wi
     CHECK(lab.view.visible.count("position") == 0);
 }
 
-// Many points side by side, half way up the plot, of which each sets `length`.
+// Many points side by side at half height, each of which sets `length`.
 Figure figure_that_sets_length(Place place) {
     Figure figure;
     figure.id = "points";
@@ -235,7 +234,7 @@ Figure figure_that_sets_length(Place place) {
     return figure;
 }
 
-TEST_CASE("a click on a point sets the parameter that it stands for, a drag does not", "[gui][window]") {
+TEST_CASE("a click on a point sets its parameter, a drag does not", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -269,7 +268,7 @@ TEST_CASE("a click on a point sets the parameter that it stands for, a drag does
     CHECK(length_of(engine.requests.back()) < 1401);
 }
 
-TEST_CASE("the story is in front at first, and stays where a person went", "[gui][window]") {
+TEST_CASE("the story is in front at first, and then the chosen tab stays", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -376,7 +375,7 @@ TEST_CASE("every panel draws something in every state, dark and light, small and
     engine.fail(Error::failure("out of memory"));
     draw_all("failed over an old result");
     submit(lab);
-    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time, then kept)");
+    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time only)");
     update(lab, lab.now + 1);
     draw_all("compiling over an old result");
     engine.progress_with_deadline("lookback, repeat 3 of 9", 8);
@@ -403,7 +402,7 @@ TEST_CASE("every panel draws something in every state, dark and light, small and
     draw_all("compiled, and nothing ran");
 }
 
-TEST_CASE("what a panel without a figure says names what it would show and how to get it", "[gui]") {
+TEST_CASE("a panel without a figure says what it will show and how to get it", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     CHECK(empty_sentence(lab, "the times").find("Running") == 0);
@@ -417,7 +416,7 @@ TEST_CASE("what a panel without a figure says names what it would show and how t
     CHECK(empty_sentence(lab, "the times").find("F5") != std::string::npos);
 }
 
-TEST_CASE("from a moved slider the engine's new result and figures come", "[gui][window]") {
+TEST_CASE("a moved slider leads to a new result and figures from the engine", "[gui][window]") {
     const TemporaryFolder cache;
     WindowOptions options;
     options.theme = "dark";
@@ -443,7 +442,7 @@ TEST_CASE("from a moved slider the engine's new result and figures come", "[gui]
     CHECK(line->x.back() == 1023);
 }
 
-TEST_CASE("a shot is a picture of the asked size, and refuses a panel that is not there", "[gui][window]") {
+TEST_CASE("a shot has the requested size and refuses an unknown panel", "[gui][window]") {
     const TemporaryFolder folder;
     ShotOptions options;
     options.cache_directory = folder.path();

@@ -1,4 +1,4 @@
-// What the lab does with changes that have no effect: it keeps them, and sends nothing.
+// Changes without effect: the lab stores them and sends nothing.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-// A lab of memory, whose sequences are short and whose first result is shown, all its sweeps done.
+// A lab of memory with short sequences, a shown first result, and all sweeps done.
 struct MemoryLab {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -36,7 +36,7 @@ struct MemoryLab {
     }
 };
 
-TEST_CASE("a change without effect is kept and sends nothing", "[gui]") {
+TEST_CASE("a change without effect is stored and sends nothing", "[gui]") {
     MemoryLab at;
     const size_t sent = at.engine.requests.size();
     CHECK(reason_unused(at.lab, row(at.lab, "slot_count")) == "only for rule lattice");
@@ -57,7 +57,7 @@ TEST_CASE("a change without effect is kept and sends nothing", "[gui]") {
     CHECK(at.lab.parameters.integer("chunk") == 1 << 20);
     CHECK(at.lab.result->parameters.integer("chunk") == 1024);
 
-    // What follows carries it, and there it may matter.
+    // Later requests include it, and there it may have an effect.
     const size_t swept = at.engine.sweeps.size();
     at.set("rule", "lattice");
     REQUIRE(at.engine.requests.size() == sent + 2);
@@ -69,7 +69,7 @@ TEST_CASE("a change without effect is kept and sends nothing", "[gui]") {
     CHECK(at.engine.requests.size() == sent + 3);
 }
 
-TEST_CASE("a change without effect leaves a run on its way alone", "[gui]") {
+TEST_CASE("a change without effect does not disturb a run", "[gui]") {
     MemoryLab at;
     at.set("length", int64_t{128});
     const size_t sent = at.engine.requests.size();
@@ -81,7 +81,7 @@ TEST_CASE("a change without effect leaves a run on its way alone", "[gui]") {
     CHECK(why_outdated(at.lab).empty());
 }
 
-TEST_CASE("what is drawn beyond its end is drawn as before", "[gui]") {
+TEST_CASE("an index beyond its limit is drawn as before", "[gui]") {
     MemoryLab at;
     at.set("drawn_channel", int64_t{1000});
     update(at.lab, at.lab.now + 0.01);
@@ -92,7 +92,7 @@ TEST_CASE("what is drawn beyond its end is drawn as before", "[gui]") {
     CHECK(at.engine.looks.size() == 1);
 }
 
-TEST_CASE("sliders end where their rows do", "[gui]") {
+TEST_CASE("sliders end at the limits of their rows", "[gui]") {
     MemoryLab at;
     CHECK(last_value(at.lab, row(at.lab, "chunk")) == 256);
     CHECK(last_value(at.lab, row(at.lab, "drawn_batch")) == 0);
@@ -109,7 +109,7 @@ TEST_CASE("sliders end where their rows do", "[gui]") {
     }
 }
 
-TEST_CASE("a sweep starts anew where a change has an effect in one of its cells", "[gui]") {
+TEST_CASE("a sweep restarts if a change has an effect in one of its cells", "[gui]") {
     MemoryLab at;
     sweep_parameter(at.lab, row(at.lab, "rule"));
     at.finish();
@@ -127,7 +127,7 @@ TEST_CASE("a sweep starts anew where a change has an effect in one of its cells"
     CHECK_FALSE(is_outdated(at.lab, at.by_hand()));
 }
 
-TEST_CASE("what could not run before is sent, whatever is changed", "[gui]") {
+TEST_CASE("settings that could not run before are sent after any change", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     set_parameter(lab, row(lab, "compensated"), true);
@@ -141,14 +141,14 @@ TEST_CASE("what could not run before is sent, whatever is changed", "[gui]") {
     REQUIRE(engine.requests.size() == sent + 1);
     CHECK(engine.requests.back().parameters.is("op", "max"));
 
-    // Without effect, but refused all the same.
+    // Without effect, but still refused.
     finish_run(lab, engine);
     set_parameter(lab, row(lab, "compensated"), true);
     CHECK(engine.requests.size() == sent + 1);
     CHECK(lab.problem);
 }
 
-TEST_CASE("theory for a chip makes matter what CUDA reads", "[gui]") {
+TEST_CASE("a chosen chip makes parameters of CUDA used", "[gui]") {
     MemoryLab at;
     choose_chip(at.lab, "sm_90a");
     at.finish();
@@ -158,7 +158,7 @@ TEST_CASE("theory for a chip makes matter what CUDA reads", "[gui]") {
     CHECK(at.engine.requests.size() == sent + 1);
 }
 
-TEST_CASE("sizes of a file end the sliders too", "[gui]") {
+TEST_CASE("sizes of a file also limit the sliders", "[gui]") {
     const TemporaryFolder folder;
     REQUIRE_FALSE(write_npz(folder.file("in.npz"), {Array::zeros("k", Dtype::f32, {2, 40, 4})}));
     MemoryLab at;

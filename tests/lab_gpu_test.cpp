@@ -1,4 +1,4 @@
-// The lab's state where kernels run on a GPU: backends, countdowns, ended workers, compilers.
+// The state of the lab with kernels on a GPU: backends, countdowns, stopped workers, compilers.
 
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
@@ -11,7 +11,7 @@
 namespace sawtooth {
 namespace {
 
-TEST_CASE("the chosen backend and device leave with the Request, at once and again", "[gui]") {
+TEST_CASE("the chosen backend and device are sent with every Request", "[gui]") {
     FakeEngine engine;
     engine.devices = FakeEngine::with_gpus();
     LabState lab = lab_with(engine);
@@ -32,7 +32,7 @@ TEST_CASE("the chosen backend and device leave with the Request, at once and aga
     CHECK(engine.requests.back().backend == BackendChoice::cpu);
 }
 
-TEST_CASE("what cannot be chosen as a backend says why, in the driver's words", "[gui]") {
+TEST_CASE("an unavailable backend shows the reason given by the driver", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     Family without = *lab.family;
@@ -49,7 +49,7 @@ TEST_CASE("what cannot be chosen as a backend says why, in the driver's words", 
     CHECK(backend_options(lab).back().reason.find("looked for") != std::string::npos);
 }
 
-TEST_CASE("behind a command no GPU of this machine is offered, and auto may find one there", "[gui]") {
+TEST_CASE("with a worker command no local GPU is offered, and auto may find a remote one", "[gui]") {
     FakeEngine engine;
     engine.devices = FakeEngine::with_gpus();
     LabState lab = lab_with(engine);
@@ -68,7 +68,7 @@ TEST_CASE("behind a command no GPU of this machine is offered, and auto may find
     CHECK(device_words(lab).text == "ran on NVIDIA Far, through ssh far sawtooth worker");
 }
 
-TEST_CASE("a result of another device than was asked for says so", "[gui]") {
+TEST_CASE("a result of another device than requested says so", "[gui]") {
     FakeEngine engine;
     engine.devices = FakeEngine::with_gpus();
     LabState lab = lab_with(engine);
@@ -84,7 +84,7 @@ TEST_CASE("a result of another device than was asked for says so", "[gui]") {
     choose_backend(lab, BackendChoice::cuda, 1);
     CHECK_FALSE(answer_from(second + ", sm_90a").surprising);
     CHECK(answer_from("AMD EPYC, 2 threads").surprising);
-    CHECK(answer_from("AMD EPYC, 2 threads").text == "asked for " + second + ", ran on AMD EPYC, 2 threads");
+    CHECK(answer_from("AMD EPYC, 2 threads").text == "requested " + second + ", ran on AMD EPYC, 2 threads");
     choose_backend(lab, BackendChoice::automatic, 0);
     CHECK_FALSE(answer_from(first).surprising);
     CHECK(answer_from("AMD EPYC, 2 threads").surprising);
@@ -92,8 +92,7 @@ TEST_CASE("a result of another device than was asked for says so", "[gui]") {
     CHECK_FALSE(answer_from("AMD EPYC, 2 threads").surprising);
 }
 
-TEST_CASE("the backend of the last time is chosen at the start where it is there, else the CPU runs",
-          "[gui]") {
+TEST_CASE("the last backend is chosen at the start if it is available, otherwise the CPU", "[gui]") {
     const auto started = [](FakeEngine& engine, BackendChoice kept, int device) {
         LabState lab = lab_with(engine);
         const auto forms = std::make_unique<WithCudaForms>(lab);
@@ -117,7 +116,7 @@ TEST_CASE("the backend of the last time is chosen at the start where it is there
     CHECK(told.find(without.devices.gpu_reason) != std::string::npos);
 }
 
-TEST_CASE("a launch that takes long counts down to the end of its worker, one redraw a second", "[gui]") {
+TEST_CASE("a long launch counts down to the stop of its worker, with one redraw per second", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     engine.progress_with_deadline("lookback, repeat 3 of 9", 8);
@@ -130,13 +129,13 @@ TEST_CASE("a launch that takes long counts down to the end of its worker, one re
     CHECK(pacing.next(lab, false) < 2.1);
     update(lab, 2.1);
     CHECK(countdown(lab) == 7);
-    CHECK(countdown_words(7) == "7 s, then the worker is ended");
+    CHECK(countdown_words(7) == "Worker will be stopped in 7 s");
     pacing.drawn(lab, 2.1);
     CHECK(pacing.next(lab, false) > 2.8);
     update(lab, 3.5);
     CHECK(countdown(lab) == 6);
 
-    // Progress begins the count anew; what does not count has none.
+    // Progress restarts the count; untimed progress has none.
     engine.progress_with_deadline("lookback, repeat 4 of 9", 8);
     update(lab, 4);
     CHECK_FALSE(countdown(lab));
@@ -146,7 +145,7 @@ TEST_CASE("a launch that takes long counts down to the end of its worker, one re
     update(lab, 5.6);
     CHECK_FALSE(countdown(lab));
 
-    // A short limit is counted from its half on.
+    // A short limit is counted down from half of it.
     engine.progress_with_deadline("lookback, repeat 5 of 9", 0.4);
     update(lab, 6);
     CHECK(changes_at(lab));
@@ -154,7 +153,7 @@ TEST_CASE("a launch that takes long counts down to the end of its worker, one re
     CHECK(countdown(lab) == 1);
 }
 
-TEST_CASE("after a worker was ended the error stays in sight and the next run goes", "[gui]") {
+TEST_CASE("after a worker was stopped the error stays visible and the next run works", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     set_parameter(lab, row(lab, "length"), int64_t{512});
@@ -180,22 +179,21 @@ TEST_CASE("after a worker was ended the error stays in sight and the next run go
     CHECK(why_outdated(lab).empty());
 }
 
-TEST_CASE("while a kernel is compiled for the first time, what waits says so", "[gui]") {
+TEST_CASE("during the first compilation of a kernel everything that waits says so", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time, then kept)");
+    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time only)");
     update(lab, 1);
-    CHECK(
-        empty_sentence(lab, "the times").find("compiling kernels/scan/lookback.cu (first time, then kept)") !=
-        std::string::npos);
+    CHECK(empty_sentence(lab, "the times").find("compiling kernels/scan/lookback.cu (first time only)") !=
+          std::string::npos);
     finish_run(lab, engine);
     submit(lab);
-    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time, then kept)");
+    engine.progress(0.1, "compiling kernels/scan/lookback.cu (first time only)");
     update(lab, lab.now + 1);
-    CHECK(why_outdated(lab) == "compiling (first time, then kept)");
+    CHECK(why_outdated(lab) == "compiling (first time only)");
 }
 
-TEST_CASE("a chip and a profile leave with the Request", "[gui]") {
+TEST_CASE("a chip and a profile are sent with the Request", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     choose_chip(lab, "sm_89");
@@ -215,7 +213,7 @@ TEST_CASE("a chip and a profile leave with the Request", "[gui]") {
     CHECK_FALSE(engine.requests.back().time_limit_seconds);
 }
 
-TEST_CASE("a span of the timeline tells all that is known of its launch", "[gui]") {
+TEST_CASE("a span of the timeline shows all facts about its launch", "[gui]") {
     Request request;
     request.family = "scan";
     const auto result = gpu_result(request, "NVIDIA H200");
@@ -228,7 +226,7 @@ TEST_CASE("a span of the timeline tells all that is known of its launch", "[gui]
     for (const auto& [name, value] : facts_of(launch)) told += name + ": " + value + "\n";
     for (const char* part :
          {"does: Adds up tiles", "grid: 64 x 4 blocks = ceil(length / 64)", "block: 256 threads",
-          "registers: 72 a thread", "shared: 16", "occupancy: 75 % in theory, limited by registers",
+          "registers: 72 per thread", "shared: 16", "occupancy: 75 % theoretical, limited by registers",
           "achieved: 62 %", "DRAM bytes: 1.25", "bandwidth: "})
         CHECK(told.find(part) != std::string::npos);
     CHECK(told.find("spilled") == std::string::npos);

@@ -1,4 +1,4 @@
-// Sweeps in the background: those that figures ask for, and those that a person starts.
+// Background sweeps, requested by figures or started by the user.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-TEST_CASE("figure sweeps start after a rest, and again only where their base changed", "[gui]") {
+TEST_CASE("figure sweeps start after a pause, and again only if their base changed", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     engine.answer();
@@ -26,7 +26,7 @@ TEST_CASE("figure sweeps start after a rest, and again only where their base cha
     REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters, Backend::cpu).size());
     REQUIRE(sweeps_run(lab));
 
-    // The parameter that one of them sweeps: that one goes on, the others start anew.
+    // The parameter swept by one of them: that one continues, the others restart.
     const std::string swept = first[0].axes[0].parameter;
     const Parameter& changed = row(lab, swept.c_str());
     const auto values = sweep_values(changed, present_value(lab, changed));
@@ -39,7 +39,7 @@ TEST_CASE("figure sweeps start after a rest, and again only where their base cha
     CHECK(engine.cancelled_sweeps.size() == engine.sweeps.size() - first.size());
 }
 
-TEST_CASE("the figures of a sweep that starts anew stay, dimmed, until two new points are there", "[gui]") {
+TEST_CASE("the figures of a restarted sweep stay, dimmed, until it has two points", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -63,7 +63,7 @@ TEST_CASE("the figures of a sweep that starts anew stay, dimmed, until two new p
     CHECK_FALSE(is_outdated(lab, of(0)));
 }
 
-TEST_CASE("a sweep by hand takes the values that its parameter offers and can be cancelled", "[gui]") {
+TEST_CASE("a sweep by the user takes the values of its parameter and can be cancelled", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     sweep_parameter(lab, row(lab, "length"));
@@ -79,7 +79,7 @@ TEST_CASE("a sweep by hand takes the values that its parameter offers and can be
     CHECK_FALSE(sweeps_run(lab));
 }
 
-TEST_CASE("what a sweep found begins the caption of figures that its parameter chooses", "[gui]") {
+TEST_CASE("the finding of a sweep starts the caption of figures chosen by its parameter", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -91,11 +91,11 @@ TEST_CASE("what a sweep found begins the caption of figures that its parameter c
     CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
     figure.chosen_by = {sweep.sweep.axes.front().parameter};
     CHECK(found_by_sweeps(lab, {&figure, "", nullptr}) == "Idle: sync 80 %, graph 3 %. ");
-    set_parameter(lab, run_rows().front(), int64_t{77});  // the sweep is of other settings from here on
+    set_parameter(lab, run_rows().front(), int64_t{77});  // the sweep has other settings from here on
     CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
 }
 
-TEST_CASE("values to sweep are all choices, powers of two, or even steps about the present one", "[gui]") {
+TEST_CASE("values to sweep are all choices, powers of two, or even steps around the current value", "[gui]") {
     const auto integers = [](const std::vector<Value>& values) {
         std::vector<int64_t> numbers;
         for (const Value& value : values) numbers.push_back(std::get<int64_t>(value));

@@ -23,7 +23,7 @@
 namespace sawtooth {
 namespace {
 
-TEST_CASE("the lab starts with its first family already on the way", "[gui]") {
+TEST_CASE("the lab starts with its first family already running", "[gui]") {
     FakeEngine engine;
     const LabState lab = std::move(*open_lab({}, engine.calls()));
     REQUIRE(engine.requests.size() == 1);
@@ -50,7 +50,7 @@ TEST_CASE("a change is sent at once while the lab is live, and waits for F5 othe
     CHECK(engine.requests.size() == 3);
 }
 
-TEST_CASE("the old result stays while something newer runs, and says so once that takes long", "[gui]") {
+TEST_CASE("the old result stays during a run and is marked once the run takes long", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -72,14 +72,14 @@ const Figure& figure_of(const LabState& lab, const std::string& id) {
                          [&](const Figure& figure) { return figure.id == id; });
 }
 
-TEST_CASE("outputs on the way are new, and times stay with what they belong to until they are measured",
+TEST_CASE("partial results have new outputs, and keep labelled old times until new ones are measured",
           "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     set_parameter(lab, row(lab, "block_size"), int64_t{128});
     finish_run(lab, engine);
     set_parameter(lab, row(lab, "block_size"), int64_t{256});
-    for (const int64_t length : {512, 256}) {  // dragged on before the times came
+    for (const int64_t length : {512, 256}) {  // dragged on before the times arrived
         set_parameter(lab, row(lab, "length"), length);
         engine.answer(false);
         update(lab, lab.now + 1);
@@ -100,7 +100,7 @@ TEST_CASE("outputs on the way are new, and times stay with what they belong to u
     CHECK(lab.kept_figures.empty());
 }
 
-TEST_CASE("a run that ends between its outputs and its times leaves only the times old", "[gui]") {
+TEST_CASE("a run that ends between its outputs and its times leaves only the times out of date", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     engine.answer(false);
@@ -120,7 +120,7 @@ TEST_CASE("a run that ends between its outputs and its times leaves only the tim
     CHECK(lab.kept_figures.empty());
 }
 
-TEST_CASE("the window draws outputs at once, and other news while it measures only now and then", "[gui]") {
+TEST_CASE("the window draws outputs at once, and other events during measurements rarely", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -142,7 +142,7 @@ TEST_CASE("the window draws outputs at once, and other news while it measures on
     CHECK(pacing.next(lab, false) > lab.now);
 }
 
-TEST_CASE("what panels tell of a result changes with it", "[gui]") {
+TEST_CASE("the facts that panels show change with the result", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     CHECK(lab.told.measured.rows.empty());
@@ -165,12 +165,20 @@ TEST_CASE("what panels tell of a result changes with it", "[gui]") {
     CHECK(lab.told.compiled.rows.size() == 1);
     CHECK(lab.told.has_achieved);
 
+    auto wrong = std::make_shared<Result>(*lab.result);
+    wrong->variants[0].errors = {{"y", 1, 1.2, 0, {}, {}}};
+    submit(lab);
+    engine.answer(engine.run_ticket, wrong, {});
+    update(lab, lab.now + 0.01);
+    CHECK(lab.told.wrong == std::map<std::string, std::string>{{wrong->variants[0].name, "error 120 %"}});
+
     choose_family(lab, *lab.families[lab.families[0] == lab.family ? 1 : 0]);
     CHECK(lab.told.measured.rows.empty());
+    CHECK(lab.told.wrong.empty());
     CHECK_FALSE(lab.told.has_achieved);
 }
 
-TEST_CASE("results of older requests are shown on the way, never after newer ones", "[gui]") {
+TEST_CASE("results of older requests are shown meanwhile, but never after newer ones", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     set_parameter(lab, row(lab, "length"), int64_t{512});
@@ -187,7 +195,7 @@ TEST_CASE("results of older requests are shown on the way, never after newer one
     CHECK(lab.pending.ticket == 0);
 }
 
-TEST_CASE("figures that come when no result is shown any more are left aside", "[gui]") {
+TEST_CASE("figures that arrive when no result is shown are ignored", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     engine.figures_anew();
@@ -200,7 +208,7 @@ TEST_CASE("figures that come when no result is shown any more are left aside", "
     CHECK(lab.figures != of_result);
 }
 
-TEST_CASE("what is refused is not sent and is shown at its control, the old result stays", "[gui]") {
+TEST_CASE("refused settings are not sent but shown at their control, and the old result stays", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -235,7 +243,7 @@ TEST_CASE("a failure of the engine is a problem and a line in the log, stopping 
     CHECK(lab.log.back().text == "stopped");
 }
 
-TEST_CASE("parameters that renew figures only run nothing", "[gui]") {
+TEST_CASE("parameters that only renew figures run nothing", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -251,7 +259,7 @@ TEST_CASE("parameters that renew figures only run nothing", "[gui]") {
     CHECK(why_outdated(lab).empty());
 }
 
-TEST_CASE("zooming asks for figures anew, once the hand rests", "[gui]") {
+TEST_CASE("zooming requests new figures after a pause", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -270,7 +278,7 @@ TEST_CASE("zooming asks for figures anew, once the hand rests", "[gui]") {
     CHECK(engine.looks.size() == 2);
 }
 
-TEST_CASE("figures that cannot be made anew are told once in the log, and the result stays", "[gui]") {
+TEST_CASE("figures that cannot be recomputed are noted once in the Log, and the result stays", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -290,7 +298,7 @@ TEST_CASE("figures that cannot be made anew are told once in the log, and the re
     CHECK(lab.figures == figures);
 }
 
-TEST_CASE("a variant that is not ticked is not asked for, and one at least must be", "[gui]") {
+TEST_CASE("a variant that is not selected is not requested, and at least one must be selected", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     CHECK(engine.requests.back().variants.empty());
@@ -328,7 +336,7 @@ TEST_CASE("a file fixes the sizes of its arrays until it is closed", "[gui]") {
     CHECK(reason_fixed(lab, row(lab, "length")).empty());
 }
 
-TEST_CASE("a second file is not opened while the first one is being read, and the log says so", "[gui]") {
+TEST_CASE("a second file is not opened while the first is being read, and the Log says so", "[gui]") {
     const TemporaryFolder folder;
     REQUIRE_FALSE(write_npz(folder.file("first.npz"), {Array::zeros("x", Dtype::f32, {3, 40, 5})}));
     FakeEngine engine;
@@ -336,13 +344,13 @@ TEST_CASE("a second file is not opened while the first one is being read, and th
     open_file(lab, folder.file("first.npz"));
     open_file(lab, folder.file("second.npz"));
     CHECK(lab.opening->path == folder.file("first.npz"));
-    CHECK(lab.log.back().text.find("first.npz is still being read") != std::string::npos);
+    CHECK(lab.log.back().text.find("still reading") != std::string::npos);
     lab.opening->arrays.wait();
     update(lab, 0.1);
     CHECK(engine.requests.back().input == folder.file("first.npz"));
 }
 
-TEST_CASE("a file that cannot be read leaves everything as it was and says why", "[gui]") {
+TEST_CASE("a file that cannot be read changes nothing and says why", "[gui]") {
     const TemporaryFolder folder;
     put(folder.file("bad.npz"), "not an archive");
     FakeEngine engine;
@@ -359,7 +367,7 @@ TEST_CASE("a file that cannot be read leaves everything as it was and says why",
     CHECK(engine.requests.size() == 1);
 }
 
-TEST_CASE("where all variants were unticked, resetting everything runs them again", "[gui]") {
+TEST_CASE("resetting everything selects and runs all variants again", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -384,7 +392,7 @@ TEST_CASE("resetting everything leaves nothing changed", "[gui]") {
     CHECK(engine.requests.back() == engine.requests.front());
 }
 
-TEST_CASE("nothing is due, and so nothing drawn, once all is done", "[gui]") {
+TEST_CASE("nothing is due or drawn once everything is done", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
@@ -397,7 +405,7 @@ TEST_CASE("nothing is due, and so nothing drawn, once all is done", "[gui]") {
     CHECK(pacing.next(lab, false) <= now);
 }
 
-TEST_CASE("while something runs, what the engine sends is drawn seldom and the result at once", "[gui]") {
+TEST_CASE("during a run events of the engine are drawn rarely and the result at once", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     Pacing pacing;

@@ -4,6 +4,7 @@
 
 #include "app/engine/engine.h"
 #include "app/engine/runner.h"
+#include "kernels/core/lanes.h"
 #include "kernels/memory/figures/common.h"
 #include "tests/catch.h"
 #include "tests/run_memory.h"
@@ -105,6 +106,7 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     lay_out_in_time("chunkwise_gd", 20, 20);
     Figure figure = figure_named(memory::figures(result, {}), "sawtooth");
     REQUIRE(marks_of<Tracks>(figure).size() == 1);
+    CHECK(figure.x.shared == Lanes::time);  // not Timeline's: it zooms alone
     const Tracks tracks = marks_of<Tracks>(figure).front();
     REQUIRE(tracks.tracks.size() == 5);
     CHECK(tracks.tracks[0].label == "sequential");
@@ -275,7 +277,7 @@ TEST_CASE("the trade-off: a curve a strategy, points that set the chunk, the sou
     const Line& guess = line_named(guesses, "chunkwise_gd, predicted");
     CHECK(guess.ink.dashed);
     for (const double us : guess.y) CHECK(us > 0);
-    CHECK(prediction.caption.find("chunkwise_gd: it would choose") != std::string::npos);
+    CHECK(prediction.caption.find("chunkwise_gd: the prediction chooses") != std::string::npos);
 
     CHECK(marks_of<Band>(figure_named(figures, "running-against-chunk")).front().low.front() == 5);
     CHECK(has_figure(figures, "active-against-chunk"));

@@ -1,4 +1,4 @@
-// The launch that a person selects: what stays selected over runs, and what is told of it.
+// The selected launch: how it stays selected over runs, and its facts.
 
 #include "app/gui/selection.h"
 
@@ -16,7 +16,7 @@ std::string told_of(const LabState& lab) {
     return told;
 }
 
-TEST_CASE("the launch at a time is selected, where none is the nearest one", "[gui]") {
+TEST_CASE("the launch at a time is selected, or the nearest one", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     answer_from_gpu(engine);
@@ -32,14 +32,14 @@ TEST_CASE("the launch at a time is selected, where none is the nearest one", "[g
     CHECK(selected_launch(lab)->launch == &variant.launches[2]);
 }
 
-TEST_CASE("a run that makes the selected launch again keeps it, another one forgets it", "[gui]") {
+TEST_CASE("a run with the selected launch keeps the selection, another one drops it", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     answer_from_gpu(engine);
     update(lab, 1);
     select_launch(lab, ink_of(lab.result->variants[1]), 16);
     submit(lab);
-    engine.answer(false);  // its outputs alone, for now
+    engine.answer(false);  // only its outputs for now
     update(lab, 2);
     CHECK(selected_launch(lab));
     answer_from_gpu(engine, [](Result& result) { result.variants[1].launches[1].start_us = 17; });
@@ -61,7 +61,7 @@ TEST_CASE("a run that makes the selected launch again keeps it, another one forg
     CHECK_FALSE(lab.selected);
 }
 
-TEST_CASE("of the selected launch its place, its time and its workers are told", "[gui]") {
+TEST_CASE("the selected launch shows its index, its time and its workers", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     answer_from_gpu(engine, [](Result& result) {
@@ -80,7 +80,7 @@ TEST_CASE("of the selected launch its place, its time and its workers are told",
         CHECK(contains(told, part));
 }
 
-TEST_CASE("on the CPU the workers are told that a launch kept busy", "[gui]") {
+TEST_CASE("on the CPU the workers used by a launch are shown", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     answer_from_gpu(engine, [](Result& result) {
@@ -93,9 +93,10 @@ TEST_CASE("on the CPU the workers are told that a launch kept busy", "[gui]") {
     update(lab, 1);
     select_launch(lab, ink_of(lab.result->variants[0]), 1);
     CHECK(contains(told_of(lab), "works on: 1 of 2 workers"));
+    CHECK(workers_of_selected(lab) == "1 of 2 workers");
 }
 
-TEST_CASE("a measured range tells its length, its launches and how busy they kept the device", "[gui]") {
+TEST_CASE("a measured range shows its length, its launches and their busy share", "[gui]") {
     Request request;
     request.family = "scan";
     const auto result = gpu_result(request, "a GPU");

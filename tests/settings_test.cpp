@@ -19,7 +19,7 @@ bool log_tells(const LabState& lab, const std::string& words) {
                        [&](const LogLine& line) { return line.text.find(words) != std::string::npos; });
 }
 
-TEST_CASE("settings come back as they were saved", "[gui]") {
+TEST_CASE("settings are restored as saved", "[gui]") {
     const TemporaryFolder folder;
     LabState lab;
     lab.settings = {ThemeChoice::light, 1.25, 1280, 720, BackendChoice::cuda, 3};
@@ -30,7 +30,7 @@ TEST_CASE("settings come back as they were saved", "[gui]") {
     CHECK(other.log.empty());
 }
 
-TEST_CASE("family, parameters, variants and what is shown come back at the next start", "[gui]") {
+TEST_CASE("family, parameters, variants and hidden lines are restored at the next start", "[gui]") {
     const TemporaryFolder folder;
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -59,9 +59,9 @@ TEST_CASE("family, parameters, variants and what is shown come back at the next 
     CHECK(next.disabled_variants == lab.disabled_variants);
 }
 
-TEST_CASE("a command line that names nothing leaves open what was left, any other one does not", "[gui]") {
+TEST_CASE("a command line without settings restores the last session, any other does not", "[gui]") {
     Request request;
-    request.time_limit_seconds = 10;  // the usual one of a window
+    request.time_limit_seconds = 10;  // the default of a window
     CHECK(leaves_open(request));
     Request family = request, seed = request, limit = request;
     family.family = "scan";
@@ -70,7 +70,7 @@ TEST_CASE("a command line that names nothing leaves open what was left, any othe
     for (const Request& one : {family, seed, limit}) CHECK_FALSE(leaves_open(one));
 }
 
-TEST_CASE("a broken record of the lab is set aside, and the lab starts at its defaults", "[gui]") {
+TEST_CASE("an invalid file of the lab is renamed, and the lab starts at its defaults", "[gui]") {
     const TemporaryFolder folder;
     for (const char* broken : {"", "family = none\n", "preset = paper\n", "family = scan\nlength = 0\n",
                                "family = scan\nlength = 8", "family = scan\nvariant = x\n",
@@ -87,7 +87,7 @@ TEST_CASE("a broken record of the lab is set aside, and the lab starts at its de
     }
 }
 
-TEST_CASE("an input file of the last time that is gone is told in the Log, and the lab runs without it",
+TEST_CASE("a missing input file of the last session is noted in the Log, and the lab runs without it",
           "[gui]") {
     const TemporaryFolder folder;
     put(folder.file("lab"), "family = scan\ninput = " + folder.file("gone.npz") + "\nlength = 512\n");
@@ -100,7 +100,7 @@ TEST_CASE("an input file of the last time that is gone is told in the Log, and t
     CHECK(lab.request.input.empty());
 }
 
-TEST_CASE("broken settings are set aside with a notice and the start goes on", "[gui]") {
+TEST_CASE("invalid settings are renamed with a note, and the start continues", "[gui]") {
     const std::string whole = settings_text({ThemeChoice::dark, 1.5, 1600, 900, BackendChoice::automatic, 0});
     for (const std::string& broken :
          {std::string("{"), std::string("theme = pink\n"), std::string("scale = 9\n"),
@@ -119,7 +119,7 @@ TEST_CASE("broken settings are set aside with a notice and the start goes on", "
     }
 }
 
-TEST_CASE("a layout comes back whole, and one that was cut or is something else is set aside", "[gui]") {
+TEST_CASE("a layout is restored completely, and a truncated or foreign file is renamed", "[gui]") {
     const TemporaryFolder folder;
     LabState lab;
     save_layout(lab, folder.path(), "[Window][Log]\nPos=1,2\n");
@@ -139,7 +139,7 @@ TEST_CASE("a layout comes back whole, and one that was cut or is something else 
     }
 }
 
-TEST_CASE("settings that cannot be written are told once", "[gui]") {
+TEST_CASE("settings that cannot be written are noted once", "[gui]") {
     LabState lab;
     save_settings(lab, "/no/such/folder");
     save_settings(lab, "/no/such/folder");

@@ -12,7 +12,7 @@
 namespace sawtooth {
 namespace {
 
-// As many rows as a sawtooth with its busy workers and samples has at the most.
+// The maximum number of rows of a sawtooth with busy workers and samples.
 Figure stand_in(const std::string& id) {
     Figure figure;
     figure.id = id;
@@ -34,7 +34,8 @@ Figure stand_in(const std::string& id) {
 
 }  // namespace
 
-TEST_CASE("every figure of a story is whole and at least 120 pixels high at three sizes", "[gui][window]") {
+TEST_CASE("every figure of a story is completely visible and at least 120 pixels high at three sizes",
+          "[gui][window]") {
     for (const Family* family : offered_families()) {
         if (family->story.empty()) continue;
         for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 900}, {2560, 1440}}) {
@@ -67,7 +68,7 @@ TEST_CASE("every figure of a story is whole and at least 120 pixels high at thre
     }
 }
 
-TEST_CASE("what is to be tried in About is true of the results", "[story]") {
+TEST_CASE("the claims of the examples in About are true", "[story]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     for (const Family* family : offered_families()) {

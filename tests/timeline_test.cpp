@@ -1,4 +1,4 @@
-// What launches say about time, and how they are drawn.
+// The time analysis of launches, and their drawing.
 
 #include "kernels/core/timeline.h"
 #include "kernels/cpu/pool.h"
@@ -19,7 +19,7 @@ LaunchRecord launch(double start, double end, std::vector<BusySpan> busy) {
     return record;
 }
 
-// Teeth of 10 us, of which worker 0 is busy for 4 and worker 1 for 2 of the same.
+// Teeth of 10 us: worker 0 is busy for 4, worker 1 for 2 of these.
 std::vector<LaunchRecord> teeth(int count) {
     std::vector<LaunchRecord> launches;
     for (int i = 0; i < count; ++i) {
@@ -29,20 +29,19 @@ std::vector<LaunchRecord> teeth(int count) {
     return launches;
 }
 
-TEST_CASE("idle is what the union of all work leaves, active what all workers do", "[timeline]") {
+TEST_CASE("idle is the time without any work, active the work of all workers", "[timeline]") {
     const auto launches = teeth(10);  // from 0 to 98
     CHECK(end_us_of(launches) == Approx(98));
     CHECK(busy_us_of(launches) == Approx(40));
     CHECK(idle_share(launches) == Approx(58.0 / 98));
     CHECK(active_share(launches, 2) == Approx(60.0 / 196));
     CHECK(idle_share({}) == 0);
-    // A launch of which no worker is known, as on a GPU, is busy for as long as it lasts.
+    // A launch without worker records, as on a GPU, is busy for its duration.
     CHECK(idle_share({launch(0, 4, {}), launch(6, 10, {})}) == Approx(0.2));
     CHECK(active_share({launch(0, 4, {}), launch(6, 10, {})}, 2) == Approx(0.4));  // one thread block each
 }
 
-TEST_CASE("within a range there are the launches that run in it, and as much work as lies in it",
-          "[timeline]") {
+TEST_CASE("a range contains the launches that overlap it and their work inside it", "[timeline]") {
     const auto launches = teeth(10);  // busy from 1 to 5, 11 to 15, ...
     CHECK(busy_us_of(launches, {0, 20}) == Approx(8));
     CHECK(busy_us_of(launches, {3, 13}) == Approx(4));
@@ -53,7 +52,7 @@ TEST_CASE("within a range there are the launches that run in it, and as much wor
     CHECK(launches_within(launches, {8, 10}) == 0);
 }
 
-TEST_CASE("samples are level over the step that each ends", "[timeline]") {
+TEST_CASE("a sample holds for the step that it ends", "[timeline]") {
     const Tracks::Track track = sampled_track({"active", "%", 5, 2, {10, 30}}, {Ink::Role::variant, 3});
     CHECK(track.label == "active");
     CHECK(track.x == std::vector<double>{5, 7, 7, 9});
@@ -61,7 +60,7 @@ TEST_CASE("samples are level over the step that each ends", "[timeline]") {
     CHECK(track.unit == "%");
 }
 
-TEST_CASE("launches that a column could not tell apart are drawn as one", "[timeline]") {
+TEST_CASE("launches within one column are drawn as one", "[timeline]") {
     const auto launches = teeth(100000);
     View view;
     view.columns = 500;
@@ -70,7 +69,7 @@ TEST_CASE("launches that a column could not tell apart are drawn as one", "[time
     CHECK(spans.size() >= 500);
     CHECK(spans.front().label.ends_with("launches"));
     CHECK(spans.back().end == Approx(end_us_of(launches)));
-    // In sight of 20 teeth each is one of its own.
+    // With 20 visible teeth each has its own span.
     view.visible["time"] = {1000, 1200};
     const auto seen = launch_spans(launches, view);
     CHECK(seen.size() >= 20);
@@ -78,7 +77,7 @@ TEST_CASE("launches that a column could not tell apart are drawn as one", "[time
     CHECK(seen.front().label == "tooth");
 }
 
-TEST_CASE("the curve of busy workers keeps least and most of every column", "[timeline]") {
+TEST_CASE("the curve of busy workers keeps minimum and maximum of every column", "[timeline]") {
     View view;
     view.columns = 100;
     Tracks::Track track;
@@ -88,14 +87,14 @@ TEST_CASE("the curve of busy workers keeps least and most of every column", "[ti
     CHECK(*std::max_element(track.y.begin(), track.y.end()) == 2);
     CHECK(*std::min_element(track.y.begin(), track.y.end()) == 0);
     CHECK(std::is_sorted(track.x.begin(), track.x.end()));
-    // In full where there is room: up, up, down, down a tooth, two points each.
+    // With room, every step is drawn: up, up, down, down per tooth, two points each.
     Tracks::Track whole;
     add_busy_curve(teeth(3), View{}, whole);
     CHECK(whole.y ==
           std::vector<double>{0, 1, 1, 2, 2, 1, 1, 0, 0, 1, 1, 2, 2, 1, 1, 0, 0, 1, 1, 2, 2, 1, 1, 0});
 }
 
-TEST_CASE("of very many dispatches the first are kept and all are timed", "[timeline][pool]") {
+TEST_CASE("with very many dispatches the first are recorded and all are timed", "[timeline][pool]") {
     cpu::Pool pool(1);
     pool.start_recording();
     const size_t count = most_kept_launches + 100;

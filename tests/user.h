@@ -14,7 +14,7 @@
 
 namespace sawtooth {
 
-// Someone at the window, off screen: what it plays, the test engine of Dear ImGui does with mouse and keys.
+// A user of an off-screen window: the test engine of Dear ImGui plays mouse and keys.
 class User {
   public:
     explicit User(LabState& lab, int width = 1600, int height = 900) : lab_(lab) {
@@ -45,7 +45,7 @@ class User {
         }
     }
 
-    // Fails the test where an item is not found or an action did nothing.
+    // Fails the test if an item is not found or an action has no effect.
     void play(std::function<void(ImGuiTestContext*)> actions) {
         ImGuiTest* test = IM_REGISTER_TEST(engine_, "user", "play");
         test->TestFunc = std::move(actions);
@@ -70,7 +70,7 @@ class User {
 
 inline void finish_run(FakeEngine& engine, User& user) {
     engine.answer();
-    user.frames(40);  // with the rest before sweeps
+    user.frames(40);  // includes the pause before sweeps
 }
 
 }  // namespace sawtooth

@@ -10,7 +10,7 @@
 
 using namespace sawtooth;
 
-TEST_CASE("ticks of log2 axes are powers of two, however far the range", "[viz]") {
+TEST_CASE("ticks of log2 axes are powers of two for any range", "[viz]") {
     for (double high : {64.0, 8192.0, 1e9})
         for (int most : {3, 6, 12}) {
             const auto found = ticks(Scale::log2, {1, high}, most);
@@ -22,7 +22,7 @@ TEST_CASE("ticks of log2 axes are powers of two, however far the range", "[viz]"
     CHECK(ticks(Scale::log2, {0.25, 4}, 20).front().text == "1/4");
 }
 
-TEST_CASE("ticks of linear and decimal axes are round and say no more digits than they need", "[viz]") {
+TEST_CASE("ticks of linear and decimal axes are round and have only the digits they need", "[viz]") {
     const auto texts = [](Scale scale, Range range, int most) {
         std::vector<std::string> found;
         for (const Tick& tick : ticks(scale, range, most)) found.push_back(tick.text);
@@ -36,7 +36,7 @@ TEST_CASE("ticks of linear and decimal axes are round and say no more digits tha
     CHECK(ticks(Scale::linear, {std::numeric_limits<double>::quiet_NaN(), 1}, 5).empty());
 }
 
-TEST_CASE("every numeric axis has three ticks that stand apart, whatever its size and range", "[viz]") {
+TEST_CASE("every numeric axis has three separate ticks at any size and range", "[viz]") {
     const SvgCanvas canvas;
     struct Axes {
         Scale x, y;

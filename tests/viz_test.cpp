@@ -47,7 +47,7 @@ Bars two_bars() {
              {{Ink::Role::variant, 1}, {{"walk", 900}}, {}, {}, "900 us, the longest of all by far"}}};
 }
 
-// What a text element's right end may be at most, by the canvas's own estimate.
+// An upper limit of the right end of a text element, from the estimate of the canvas.
 struct PlacedText {
     float left, right, y;
     std::string text;
@@ -92,7 +92,7 @@ TEST_CASE("a line appears in SVG with its names and in CSV with its numbers", "[
     for (const char* part :
          {"<svg", "A title", "A caption.", "position (elements)", "error (ulp)", "lookback", "#56b4e9"})
         CHECK(contains(svg, part));
-    CHECK(count_of(svg, "<circle") == 4);  // three points and the legend's
+    CHECK(count_of(svg, "<circle") == 4);  // three points and one in the legend
     CHECK(to_csv(figure) == "position (elements),lookback (ulp)\r\n0,0.1\r\n1,0.3333333333333333\r\n2,4\r\n");
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("a point of a wrong result is a crossed ring, named in the legend and 
     CHECK(contains(to_csv(noted), "line,lookback,2,3,,,,diverged"));
 }
 
-TEST_CASE("a badge that a bar has no room for is a crossed ring", "[viz]") {
+TEST_CASE("a badge without room is drawn as a crossed ring", "[viz]") {
     Figure figure = figure_with(two_bars());
     const size_t rings = count_of(svg_of(figure), "#f28b82");
     std::get<Bars>(figure.marks.front()).bars[1].badge = "error 100 %";
@@ -154,7 +154,7 @@ TEST_CASE("bars appear with category, stacked segments, whisker and a text that 
     CHECK(contains(csv, "bar,,400.5,blelloch,390.25,420.75,,400.5 us\r\n"));
 }
 
-TEST_CASE("a heat map appears with a colour bar that has label and unit", "[viz]") {
+TEST_CASE("a heat map has a colour bar with label and unit", "[viz]") {
     HeatMap map;
     map.label = "time", map.unit = "us", map.rows = 2, map.columns = 2, map.values = {0, 1, 2.5, gap};
     const Figure figure = figure_with(map);
@@ -189,7 +189,7 @@ TEST_CASE("a tree appears with its nodes, and ticks at whole levels only", "[viz
     CHECK(contains(to_csv(figure), "edge,lit,,,1,2,,\r\n"));
 }
 
-TEST_CASE("tracks appear as spans and curves, and many narrow spans stay a small file", "[viz]") {
+TEST_CASE("tracks appear as spans and curves, and many narrow spans give a small file", "[viz]") {
     Tracks tracks;
     tracks.tracks.push_back(
         {"worker 0", first_variant, {{0, 40, "upsweep"}, {50, 100, "downsweep"}}, {}, {}, ""});
@@ -205,8 +205,7 @@ TEST_CASE("tracks appear as spans and curves, and many narrow spans stay a small
     CHECK(svg_of(figure_with(tracks)).size() < 20000);
 }
 
-TEST_CASE("every variant's track is named where all names have no room, and all are where they have it",
-          "[viz]") {
+TEST_CASE("all tracks are named if there is room, otherwise one per variant", "[viz]") {
     Tracks tracks;
     for (const char* name : {"one", "two", "three", "four", "five"}) {
         tracks.tracks.push_back({name, first_variant, {{0, 40, "step"}}, {}, {}, ""});
@@ -223,12 +222,12 @@ TEST_CASE("every variant's track is named where all names have no room, and all 
     };
     CHECK(names(110) == "one two thre four five ");
     CHECK(names(260) == "one idle two idle thre idle four idle five idle ");
-    CHECK(names(40) != names(110));  // less than any name needs: every so many
-    // At its least height a figure has what it needs under its title.
+    CHECK(names(40) != names(110));  // less than a name needs: thinned
+    // At its minimum height a figure has enough room under its title.
     const float least = least_height(canvas, figure);
     CHECK(names(least - canvas.line_height() - 2) == "one two thre four five ");
 
-    // Of several curves under one row of spans every one is named.
+    // With several curves under one row of spans, every curve is named.
     std::get<Tracks>(figure.marks[0])
         .tracks.insert(std::get<Tracks>(figure.marks[0]).tracks.begin() + 1,
                        {"SM active", first_variant, {}, {0, 50}, {0, 95}, "%"});
@@ -237,8 +236,7 @@ TEST_CASE("every variant's track is named where all names have no room, and all 
     CHECK(row_names(figure)[1] == "SM active (max 95 %)");
 }
 
-TEST_CASE("the scale of a curve is told by its samples that are numbers, wherever the others stand",
-          "[viz]") {
+TEST_CASE("the scale of a curve ignores samples that are not numbers", "[viz]") {
     const auto name_of = [](std::vector<double> samples) {
         std::vector<double> times(samples.size());
         Figure figure = figure_with(
@@ -252,7 +250,7 @@ TEST_CASE("the scale of a curve is told by its samples that are numbers, whereve
     CHECK(name_of({}) == "SM active");
 }
 
-TEST_CASE("the time axis of tracks stands above them", "[viz]") {
+TEST_CASE("the time axis of tracks is above them", "[viz]") {
     Figure figure = figure_with(Tracks{{{"one", first_variant, {{0, 40, "step"}}, {}, {}, ""}}});
     figure.y = {};
     figure.x = {"time", "us"};
@@ -265,7 +263,7 @@ TEST_CASE("the time axis of tracks stands above them", "[viz]") {
     check_texts_apart(figure, 640, 360);
 }
 
-TEST_CASE("lines that agree show every colour, and a line alone is drawn once", "[viz]") {
+TEST_CASE("overlapping lines show every colour, and a single line is drawn once", "[viz]") {
     const auto pieces = [](size_t lines) {
         Figure figure = figure_with(Note{});
         figure.marks.clear();
@@ -276,19 +274,19 @@ TEST_CASE("lines that agree show every colour, and a line alone is drawn once", 
         }
         return svg_of(figure);
     };
-    // One path is the line, one the sample of the legend; the others are its stripes.
+    // One path is the line, one the legend sample; the others are its stripes.
     CHECK(count_of(pieces(1), "stroke=\"#56b4e9\"") == 2);
     const std::string three = pieces(3);
     size_t last_line = 0;
     for (const char* colour : {"#56b4e9", "#e69f00", "#009e73"})
         CHECK(count_of(three, std::string("stroke=\"") + colour) >= 4);
-    // Stripes of the first line come after the whole of the last one, and so lie over it.
+    // Stripes of the first line are drawn after the whole last line, so they are on top.
     last_line = three.find("stroke=\"#009e73\"", three.find("stroke=\"#009e73\"") + 1);
     CHECK(three.find("stroke=\"#56b4e9\"", last_line) != std::string::npos);
     CHECK(three.size() < 3 * pieces(1).size() * 2.5);
 }
 
-TEST_CASE("a whisker never lies across the label of a segment", "[viz]") {
+TEST_CASE("a whisker never crosses the label of a segment", "[viz]") {
     const auto svg_with = [](double low, double high) {
         Bars bars{{{first_variant, {{"others", 900}}, low, high, "900 us"}}};
         Figure figure = figure_with(bars);
@@ -300,7 +298,7 @@ TEST_CASE("a whisker never lies across the label of a segment", "[viz]") {
     CHECK_FALSE(contains(svg_with(5, 30), ">others<"));
 }
 
-TEST_CASE("ticks end at the maximum that an axis names, though texts stand beyond it", "[viz]") {
+TEST_CASE("ticks end at the maximum of an axis, even if texts extend beyond it", "[viz]") {
     Figure figure = figure_with(two_bars());
     figure.x = {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 1000};
     figure.y.categories = {"blelloch", "sequential"};
@@ -356,8 +354,7 @@ TEST_CASE("numbers in files read back as the same doubles", "[viz]") {
         CHECK(std::strtod(exact_number(value).c_str(), nullptr) == value);
 }
 
-TEST_CASE("no two variants share colour, dash and marker, the first eight no colour, the first six none",
-          "[viz]") {
+TEST_CASE("no two variants share a stroke, and the first eight have different colours", "[viz]") {
     for (const Theme* theme : {&dark_theme(), &light_theme()})
         for (int i = 0; i < 24; ++i)
             for (int j = 0; j < i; ++j) {
@@ -371,7 +368,7 @@ TEST_CASE("no two variants share colour, dash and marker, the first eight no col
             }
 }
 
-TEST_CASE("every stroke stands out from the ground by 3:1 and text by 4.5:1 in both themes", "[viz]") {
+TEST_CASE("every stroke has a contrast of 3:1 and text of 4.5:1 in both themes", "[viz]") {
     for (const Theme* theme : {&dark_theme(), &light_theme()}) {
         std::vector<Ink> inks{
             {Ink::Role::reference}, {Ink::Role::limit}, {Ink::Role::quiet}, {Ink::Role::accent}};
@@ -382,7 +379,7 @@ TEST_CASE("every stroke stands out from the ground by 3:1 and text by 4.5:1 in b
     }
 }
 
-TEST_CASE("the present value of a parameter that points set is marked", "[viz]") {
+TEST_CASE("the current value of a parameter set by points is marked", "[viz]") {
     Parameters present;
     present.set("chunk", int64_t{4});
     present.set("C_G", int64_t{4});
@@ -408,7 +405,7 @@ TEST_CASE("the present value of a parameter that points set is marked", "[viz]")
     CHECK_FALSE(sets_parameters(figure));
 }
 
-TEST_CASE("what is in sight at first is a part of the axis", "[viz]") {
+TEST_CASE("the initially visible part of an axis can be limited", "[viz]") {
     Figure figure;
     figure.x = {.label = "time", .minimum = 0, .in_sight = 10};
     figure.marks = {Line{"a", {}, {0, 5, 10, 100}, {0, 1, 2, 50}}};
@@ -419,7 +416,7 @@ TEST_CASE("what is in sight at first is a part of the axis", "[viz]") {
     CHECK(lay_out(canvas, figure, area, Range{0, 100}).frame.x == Range{0, 100});
 }
 
-TEST_CASE("the names of a matrix's columns stand in as many lines as they need", "[viz]") {
+TEST_CASE("the column names of a matrix take as many lines as they need", "[viz]") {
     Figure figure;
     Matrix matrix;
     matrix.row_labels = {"row"};
@@ -434,7 +431,7 @@ TEST_CASE("the names of a matrix's columns stand in as many lines as they need",
     CHECK(place(60).lines_of_names == 1);  // only some are named
 }
 
-TEST_CASE("a reduced heat map keeps its peaks, negative ones too", "[viz]") {
+TEST_CASE("a reduced heat map keeps positive and negative peaks", "[viz]") {
     HeatMap map;
     map.rows = 1000, map.columns = 777;
     map.values.assign(777000, 0.5);

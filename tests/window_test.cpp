@@ -11,7 +11,7 @@
 namespace sawtooth {
 namespace {
 
-// A variable of the environment for the time of a test.
+// Sets an environment variable during a test.
 class Variable {
   public:
     Variable(const char* name, const char* value) : name_(name) {
@@ -34,7 +34,7 @@ WindowOptions options_in(const TemporaryFolder& folder) {
     return options;
 }
 
-// An X server whose last client has left begins anew, and refuses clients for that moment.
+// An X server restarts when its last client disconnects, and refuses clients for a moment.
 std::optional<Error> open_again(const WindowOptions& options,
                                 const std::function<bool(const LabState&)>& done) {
     std::optional<Error> error = Error::failure("not tried yet");
@@ -45,7 +45,7 @@ std::optional<Error> open_again(const WindowOptions& options,
     return error;
 }
 
-TEST_CASE("the window opens on a display, runs, and keeps settings and layout", "[window]") {
+TEST_CASE("the window opens on a display, runs, and saves settings and layout", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
     const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
@@ -59,7 +59,7 @@ TEST_CASE("the window opens on a display, runs, and keeps settings and layout", 
         for (const LogLine& line : lab.log)
             told = told || line.text.find("settings.bad") != std::string::npos;
         complete = lab.result && lab.result->complete;
-        return complete && ++frames > 2;  // idle, it draws no more
+        return complete && ++frames > 2;  // idle: nothing is drawn any more
     };
     CHECK_FALSE(run_window_until(options, done));
     CHECK(told);
@@ -67,7 +67,7 @@ TEST_CASE("the window opens on a display, runs, and keeps settings and layout", 
     CHECK(content_of(folder.file("sawtooth/settings")).find("theme = light\n") == 0);
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
 
-    // The second start finds the layout whole.
+    // The second start finds a complete layout.
     frames = 0;
     told = false;
     CHECK_FALSE(open_again(options_in(folder), done));
@@ -75,7 +75,7 @@ TEST_CASE("the window opens on a display, runs, and keeps settings and layout", 
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
 }
 
-TEST_CASE("the window goes back to the backend of the last time, or says why it cannot", "[window]") {
+TEST_CASE("the window restores the last backend, or says why it cannot", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
     const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
@@ -85,7 +85,7 @@ TEST_CASE("the window goes back to the backend of the last time, or says why it 
     const auto done = [&](const LabState& lab) {
         chosen = lab.request.backend == BackendChoice::cuda;
         for (const LogLine& line : lab.log)
-            told = told || line.text.find("chosen the last time") != std::string::npos;
+            told = told || line.text.find("the backend of the last session") != std::string::npos;
         return lab.devices && (chosen || told);
     };
     CHECK_FALSE(open_again(options_in(folder), done));
@@ -93,7 +93,7 @@ TEST_CASE("the window goes back to the backend of the last time, or says why it 
     CHECK(content_of(folder.file("sawtooth/settings")).find("backend = cuda\n") != std::string::npos);
 }
 
-TEST_CASE("without a display the window ends in words that name what works without", "[window]") {
+TEST_CASE("without a display the window fails and names alternatives", "[window]") {
     const TemporaryFolder folder;
     const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);
     const auto error = run_window(options_in(folder));

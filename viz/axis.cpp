@@ -64,7 +64,7 @@ std::string power_of_two(int exponent) {
     return std::to_string(1 << exponent % 10) + " kMG"[thousands];
 }
 
-// Powers of the base within the range, every so many that at most `most` remain.
+// Powers of the base within the range, thinned to at most `most`.
 std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
     const int first = static_cast<int>(std::ceil(place_of(scale, range.low) - 1e-9));
     const int last = static_cast<int>(std::floor(place_of(scale, range.high) + 1e-9));
@@ -81,7 +81,7 @@ std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
     return found;
 }
 
-// Such multiples of every power of ten.
+// These multiples of every power of ten.
 std::vector<Tick> decade_ticks(Range range, const std::vector<int>& factors) {
     std::vector<Tick> found;
     const int first = static_cast<int>(std::floor(std::log10(range.low)));

@@ -12,8 +12,8 @@ using Range = View::Range;
 std::string name_of(const Axis& axis);  // "time (us)"
 std::string name_of(const std::string& label, const std::string& unit);
 
-// Where a value lies along an axis of that scale, in arbitrary units; and back. On a logarithmic axis what is
-// not positive lies far below everything.
+// The position of a value along an axis of that scale, in arbitrary units, and back. On a logarithmic axis
+// values that are not positive are far below all others.
 double place_of(Scale scale, double value);
 double value_at(Scale scale, double place);
 
@@ -23,13 +23,13 @@ struct Tick {
 };
 
 // At most `most` ticks in the range: at 1, 2 or 5 times a power of ten; on logarithmic axes at powers of two
-// or ten, and at round numbers between them where the range holds few of those.
+// or ten, and at round numbers between them if the range has few powers.
 std::vector<Tick> ticks(Scale scale, Range range, int most);
 
 std::string exact_number(double value);    // reads back as the same double
-std::string readout_number(double value);  // seven digits: all that an f32 holds
+std::string readout_number(double value);  // seven digits: the precision of f32
 
-// The range with room around it, so that no data lies on the frame; a single value gets a range about it.
+// The range with a margin, so that no data lies on the frame; a single value gets a range around it.
 Range padded(Scale scale, Range range, double share);
 
 }  // namespace sawtooth

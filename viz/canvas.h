@@ -27,8 +27,8 @@ struct Box {
 
 enum class Align { left, centre, right };
 
-// What marks are drawn on: an SVG, or a draw list of Dear ImGui. Lengths that belong to the eye (line widths,
-// markers, spacing) are given in units and multiplied by unit().
+// The target of drawing: an SVG, or a draw list of Dear ImGui. Visual lengths (line widths, markers, spacing)
+// are given in units and multiplied by unit().
 class Canvas {
   public:
     virtual ~Canvas() = default;
@@ -45,18 +45,17 @@ class Canvas {
     virtual void marker(Marker shape, Point centre, float radius, Colour colour) = 0;
     virtual void cells(const Box& box, const CellGrid& grid, const ColourScale& colours) = 0;
     virtual void text(Point place, Align align, Colour colour,
-                      std::string_view text) = 0;  // y: the line's middle
+                      std::string_view text) = 0;  // y: the middle of the line
     virtual void upright_text(Point centre, Colour colour, std::string_view text) = 0;  // read from below
 
-    // What is drawn in between is cut at the edges of the box.
+    // Clips everything drawn in between to the box.
     virtual void clip(const Box& box) = 0;
     virtual void unclip() = 0;
 };
 
-// As much of the text as fits, ending in an ellipsis where something is left out; "" where not even that
-// fits.
+// As much of the text as fits, with an ellipsis if it is cut; "" if not even that fits.
 std::string elided(const Canvas& canvas, std::string_view text, float width);
-// Lines no wider than `width`, broken at spaces; what `most` lines do not hold is elided.
+// Lines of at most `width`, broken at spaces; text beyond `most` lines is elided.
 std::vector<std::string> wrapped(const Canvas& canvas, std::string_view text, float width, size_t most);
 
 }  // namespace sawtooth

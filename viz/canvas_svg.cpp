@@ -64,7 +64,7 @@ std::string escaped(std::string_view text) {
                 safe += "&quot;";
                 break;
             default:
-                // XML 1.0 has no way to write other control characters.
+                // XML 1.0 cannot represent other control characters.
                 safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
         }
     return safe;
@@ -78,8 +78,7 @@ float SvgCanvas::text_width(std::string_view text) const {
 }
 
 void SvgCanvas::clip(const Box& box) {
-    // An inner <svg> clips what leaves its rectangle and needs no identifiers, which would clash within one
-    // report.
+    // An inner <svg> clips to its rectangle and needs no identifiers, which would clash within a report.
     elements_ += fmt::format(R"(<svg x="{0}" y="{1}" width="{2}" height="{3}" viewBox="{0} {1} {2} {3}">)",
                              px(box.left), px(box.top), px(box.width()), px(box.height())) +
                  "\n";
@@ -147,7 +146,7 @@ void SvgCanvas::marker(Marker shape, Point at, float r, Colour colour) {
 void SvgCanvas::cells(const Box& box, const CellGrid& grid, const ColourScale& colours) {
     const double width = box.width() / static_cast<double>(grid.columns),
                  height = box.height() / static_cast<double>(grid.rows);
-    // One path a colour, of runs of equal cells; 64 colours are as many as one tells apart.
+    // One path per colour, made of runs of equal cells; the eye distinguishes about 64 colours.
     constexpr double shades = 63;
     std::map<uint32_t, std::string> paths;
     for (int64_t row = 0; row < grid.rows; ++row) {
@@ -184,7 +183,7 @@ void SvgCanvas::text(Point place, Align align, Colour colour, std::string_view t
     const char* anchor = align == Align::left     ? ""
                          : align == Align::centre ? R"( text-anchor="middle")"
                                                   : R"( text-anchor="end")";
-    // The baseline lies a third of the font size below the line's middle.
+    // The baseline is a third of the font size below the middle of the line.
     elements_ += fmt::format(R"(<text x="{}" y="{}"{}{}>{}</text>)", px(place.x),
                              px(place.y + font_size * 0.35f), anchor, paint("fill", colour), escaped(text)) +
                  "\n";

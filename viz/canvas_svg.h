@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// Writes SVG elements. Text widths are estimates on the safe side, since the reader's fonts are not known.
+// Writes SVG elements. Text widths are upper estimates, because the fonts of the reader are unknown.
 class SvgCanvas : public Canvas {
   public:
     float text_width(std::string_view text) const override;

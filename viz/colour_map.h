@@ -7,16 +7,16 @@
 
 namespace sawtooth {
 
-// Perceptually even colour maps: 0xRRGGBB at `share`, 0 to 1. Of the diverging one the middle is neutral.
+// Perceptually uniform colour maps: 0xRRGGBB at `share`, 0 to 1. The diverging one is neutral in the middle.
 uint32_t sample(HeatMap::Colours map, double share);
 
-// From the values of a heat map to colours, and back for the colour bar.
+// Maps values of a heat map to colours, and back for the colour bar.
 struct ColourScale {
     HeatMap::Colours map = HeatMap::Colours::viridis;
     bool logarithmic = false;
     double low = 0,
            high = 1;   // the values at the ends; diverging: high = -low. Logarithmic and diverging: see floor
-    double floor = 0;  // logarithmic: the smallest magnitude that is told from zero
+    double floor = 0;  // logarithmic: the smallest magnitude distinguished from zero
 
     double share_of(double value) const;
     uint32_t colour_of(double value) const { return sample(map, share_of(value)); }
@@ -24,13 +24,13 @@ struct ColourScale {
 
 ColourScale colour_scale(const HeatMap& map);
 
-// A heat map in fewer cells: each holds, of the cells that it stands for, the value of greatest magnitude
-// (NaN where all of them are), so that no peak is lost.
+// A heat map with fewer cells: each has the value of largest magnitude of the cells it covers (NaN if all are
+// NaN), so that no peak is lost.
 struct CellGrid {
     int64_t rows = 0, columns = 0;
     std::vector<double> values;  // row-major, row 0 on top
 };
-// Of columns `first` to `last` (exclusive) of the map.
+// Reduces columns `first` to `last` (exclusive) of the map.
 CellGrid reduced(const HeatMap& map, int64_t first, int64_t last, int64_t most_rows, int64_t most_columns);
 
 }  // namespace sawtooth

@@ -104,7 +104,7 @@ struct Rows {
     }
 };
 
-// The lines of a figure that has nothing else and one x for all; empty otherwise.
+// The lines of a figure with only lines over the same x; otherwise empty.
 std::vector<const Line*> lines_over_one_x(const Figure& figure) {
     std::vector<const Line*> lines;
     for (const Mark& mark : figure.marks) {

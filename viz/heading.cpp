@@ -8,7 +8,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr float sample_width = 28, small_sample = 12;  // units, of a piece of line; of anything else
+constexpr float sample_width = 28, small_sample = 12;  // units: for lines; for anything else
 constexpr float entry_gap = 16;                        // units between entries
 
 struct Collected {
@@ -46,7 +46,7 @@ struct Collected {
     void operator()(const Other&) {}
 };
 
-// Draws in rows, and returns the height; "+ 3 more" where `most` rows do not suffice.
+// Draws in rows and returns the height; ends with "+ 3 more" if `most` rows do not suffice.
 float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEntry>& entries,
                   const Box& area, size_t most) {
     const float unit = canvas.unit(), line = canvas.line_height() + 2 * unit;
@@ -109,7 +109,7 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
                      const HeadingOptions& options) {
     const float unit = canvas.unit(), line = canvas.line_height();
     const size_t rows =
-        static_cast<size_t>(std::max(1.0f, area.height() / (5 * line)));  // a part of the height
+        static_cast<size_t>(std::max(1.0f, area.height() / (5 * line)));  // limited by the height
     Heading heading{area};
     Box& left = heading.rest;
     if (!figure.title.empty()) {
@@ -117,7 +117,7 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
                     elided(canvas, figure.title, left.width() - options.reserved));
         left.top += line + 2 * unit;
     }
-    // A low figure keeps its room for the data.
+    // A low figure keeps its height for the data.
     const size_t caption_lines =
         area.height() < 14 * line ? (options.legend ? 0 : 1) : std::min<size_t>(rows, 2);
     const float caption_height = line * static_cast<float>(caption_lines) + 2 * unit;

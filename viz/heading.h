@@ -15,27 +15,26 @@ struct LegendEntry {
     Ink ink = {};
 };
 
-// What the legend names, each once: lines, bands, kinds of cells, rules that share a label, and last the mark
-// of points whose results are wrong.
+// The entries of the legend, each once: lines, bands, kinds of cells, rules that share a label, and last the
+// mark of wrong results.
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme);
 
 struct HeadingOptions {
-    bool legend = true;  // false where the panel has one for all of its figures
-    float reserved = 0;  // pixels at the right end of the title's line, for controls
+    bool legend = true;  // false if the panel has one legend for all its figures
+    float reserved = 0;  // pixels at the right end of the title line, for controls
 };
 struct Heading {
-    Box rest;  // what is left of the area
+    Box rest;  // the rest of the area
     bool caption_cut = false;
 };
-// A piece of what the entry names, from that point to the right.
+// Draws a sample of the entry, from that point to the right.
 void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, Point left, float width);
 
-// Draws title, caption and legend at the top of the area, outside the data, as far as a small area has room
-// for them.
+// Draws title, caption and legend at the top of the area, outside the data; a small area may omit some.
 Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area,
                      const HeadingOptions& options = {});
 
-// The sentence of a figure that has no marks yet.
+// Draws the sentence of a figure without marks.
 void draw_missing(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area);
 
 }  // namespace sawtooth

@@ -10,13 +10,13 @@
 namespace sawtooth {
 namespace {
 
-constexpr float pad = 4;                // units between things
+constexpr float pad = 4;                // units between elements
 constexpr float colour_bar_width = 12;  // units
-constexpr double share_of_names = 0.4;  // of the width, that names of rows may take
-constexpr double share_beside = 0.22;   // of the width, that labels of horizontal rules may take
+constexpr double share_of_names = 0.4;  // share of the width for names of rows
+constexpr double share_beside = 0.22;   // share of the width for labels of horizontal rules
 constexpr size_t rows_above = 3;
 
-// Rules that are labelled one by one; those that share a label stand in the legend.
+// Rules with their own label; rules that share a label are in the legend.
 std::vector<const Rule*> labelled_rules(const Figure& figure, Rule::Across across) {
     std::vector<const Rule*> found;
     for (const Mark& mark : figure.marks)
@@ -49,7 +49,7 @@ float room_beside(const Canvas& canvas, const Figure& figure, float width) {
     return room;
 }
 
-// Whether that much room lies between the texts of neighbours.
+// Whether the texts of neighbours are that far apart.
 bool stand_apart(const Canvas& canvas, Scale scale, Range range, float pixels, bool horizontal,
                  const std::vector<Tick>& ticks, float room) {
     const double low = place_of(scale, range.low), high = place_of(scale, range.high);
@@ -64,7 +64,7 @@ bool stand_apart(const Canvas& canvas, Scale scale, Range range, float pixels, b
     return true;
 }
 
-// As many ticks as stand well apart, closer where that makes three of them; `whole`: at integers only.
+// As many ticks as are well apart, closer if needed for three ticks; `whole`: only at integers.
 std::vector<Tick> fitting_ticks(const Canvas& canvas, Scale scale, Range range, float pixels, bool horizontal,
                                 bool whole) {
     int densest = std::max(3, static_cast<int>(pixels / (16 * canvas.unit())));
@@ -81,7 +81,7 @@ std::vector<Tick> fitting_ticks(const Canvas& canvas, Scale scale, Range range, 
     return found;
 }
 
-// Every so many names along an axis that they stand apart.
+// Names along an axis, thinned so that they are apart.
 std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string>& names, float pixels) {
     float need = canvas.line_height();
     for (const std::string& name : names) need = std::max(need, canvas.text_width(name));
@@ -94,7 +94,7 @@ std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string
     return found;
 }
 
-// Rows whose name must be read: all but a single curve under its spans, which those above it tell of.
+// Rows that need a name: all except a single curve below its spans, which name it.
 std::vector<size_t> rows_to_name(const Figure& figure) {
     std::vector<size_t> rows;
     if (!figure.y.categories.empty()) {
@@ -114,14 +114,14 @@ std::vector<size_t> rows_to_name(const Figure& figure) {
     return rows;
 }
 
-// How high a row is at least, so that names at these rows stand apart.
+// The minimum height of a row, so that names at these rows are apart.
 float least_pitch(const Canvas& canvas, const std::vector<size_t>& rows) {
     size_t nearest = 1000;
     for (size_t i = 1; i < rows.size(); ++i) nearest = std::min(nearest, rows[i] - rows[i - 1]);
     return canvas.line_height() * 0.86f / static_cast<float>(nearest);
 }
 
-// The names of all rows where they stand apart, else of those that need one, else of every so many.
+// The names of all rows if they are apart, otherwise of the rows that need one, otherwise thinned.
 std::vector<Tick> row_ticks(const Canvas& canvas, const Figure& figure, const std::vector<std::string>& names,
                             float pixels, float widest_allowed) {
     const float pitch = pixels / static_cast<float>(std::max<size_t>(names.size(), 1));
@@ -142,13 +142,13 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
         layout.x_ticks = name_ticks(canvas, figure.x.categories, frame.box.width());
         return;
     }
-    // What lies beyond the maximum is room for texts behind bars.
+    // Beyond the maximum is room for the texts of bars.
     const Range range{frame.x.low, std::min(frame.x.high, figure.x.maximum.value_or(frame.x.high))};
     const float width = frame.at_x(range.high) - frame.box.left;
     layout.x_ticks = fitting_ticks(canvas, frame.scale_x, range, width, true, has_tree(figure));
 }
 
-// Absent where no sample of the curve is a number.
+// Absent if no sample of the curve is a number.
 std::optional<double> largest_sample(const Tracks::Track& track) {
     std::optional<double> largest;
     for (const double value : track.y)
@@ -156,8 +156,8 @@ std::optional<double> largest_sample(const Tracks::Track& track) {
     return largest;
 }
 
-// "busy (max 2 workers)": a curve fills its row, so its scale stands with its name; one of percent fills it
-// at 100. A curve without a unit is on or off.
+// "busy (max 2 workers)": a curve fills its row, so its name includes the scale; a curve in percent fills the
+// row at 100. A curve without a unit is on or off.
 std::string name_of_track(const Tracks::Track& track) {
     const auto most = largest_sample(track);
     if (!most || track.unit.empty()) return track.label;
@@ -165,14 +165,14 @@ std::string name_of_track(const Tracks::Track& track) {
     return fmt::format("{} (max {:.3g}{})", track.label, *most, has_unit ? "" : " " + track.unit);
 }
 
-// What an axis of x adds to the edge at which it stands: negative at the bottom.
+// The room of the x axis at its edge: negative at the bottom.
 float room_of_axis(const Canvas& canvas, const Figure& figure) {
     const float line = canvas.line_height(), gap = pad * canvas.unit();
-    if (has_axis_on_top(figure)) return line;  // its name stands in the column of names
+    if (has_axis_on_top(figure)) return line;  // its name is in the column of names
     return -(line + 2 * gap + (name_of(figure.x).empty() ? 0 : line + gap));
 }
 
-// Raises the upper end of x until the text behind every bar fits within the plot.
+// Raises the upper end of x until the text after every bar fits in the plot.
 void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& frame) {
     const double width = std::max(1.0f, frame.box.width()), low = place_of(frame.scale_x, frame.x.low);
     double high = place_of(frame.scale_x, frame.x.high);
@@ -302,7 +302,7 @@ std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, c
         end = top + height + gap / 2;
         placed.push_back({rule, lines, {left, top, left + layout.beside, top + height}});
     }
-    // Those that were pushed below the plot push the others up.
+    // Labels pushed below the plot push the others up.
     float limit = frame.box.bottom + line / 4;
     for (size_t i = placed.size(); i-- > first;) {
         Box& box = placed[i].box;
@@ -352,7 +352,7 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     frame.box.top += layout.above;
 
     set_x_ticks(canvas, figure, layout);
-    if (!layout.x_ticks.empty()) {  // the last tick's text may stand out
+    if (!layout.x_ticks.empty()) {  // the text of the last tick may extend beyond
         const Tick& last = layout.x_ticks.back();
         const float over = frame.at_x(last.value) + canvas.text_width(last.text) / 2 - area.right;
         if (over > 0) frame.box.right -= over + gap, set_x_ticks(canvas, figure, layout);
@@ -363,7 +363,7 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
 float least_height(const Canvas& canvas, const Figure& figure) {
     const float unit = canvas.unit(), gap = pad * unit, line = canvas.line_height();
     if (const Matrix* const matrix = matrix_of(figure)) {
-        constexpr size_t around = 6;  // lines of title, legend and names of columns
+        constexpr size_t around = 6;  // lines for title, legend and names of columns
         return line * static_cast<float>(matrix->row_labels.size() + around);
     }
     const auto names = row_names(figure);

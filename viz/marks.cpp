@@ -11,10 +11,10 @@ namespace sawtooth {
 namespace {
 
 constexpr size_t most_dashed_points = 256;  // dashes along a noisy line would be noise
-constexpr float between_markers = 96;       // units, where not every point has one
+constexpr float between_markers = 96;       // units, if not every point has one
 constexpr float marker_radius = 3.5f, wrong_radius = 5.25f;
 
-// Where text of that width may start at or behind `left` without a line of the figure through it.
+// The first x at or after `left` where text of that width is not crossed by a line of the figure.
 float clear_of_rules(const Pen& pen, float left, float width) {
     const float gap = 4 * pen.canvas.unit();
     for (float line : pen.rules)
@@ -22,7 +22,7 @@ float clear_of_rules(const Pen& pen, float left, float width) {
     return left;
 }
 
-// Left out where it would not fit, or lie across `whisker`.
+// Omitted if it does not fit or would overlap `whisker`.
 void text_inside(const Pen& pen, const Box& box, const Box& whisker, uint32_t ground,
                  const std::string& text) {
     if (text.empty() || box.height() < pen.canvas.line_height() * 0.9f) return;
@@ -38,13 +38,13 @@ double length_of(const Bar& bar) {
     return end;
 }
 
-// Where bar and whisker end in sight: a whisker that is much longer would leave the bars no room.
+// The visible end of bar and whisker: a much longer whisker would leave no room for the bars.
 double seen_end(const Bar& bar) {
     const double end = length_of(bar);
     return std::max(end, std::min(bar.high.value_or(end), 1.25 * end));
 }
 
-// Of quartiles, over the end of a bar; nothing where the bar has none.
+// The box of quartiles over the end of a bar; empty if the bar has none.
 Box whisker_of(const Pen& pen, const Bar& bar, float middle, float half) {
     if (!bar.low || !bar.high) return {-1e9f, middle, -1e9f, middle};
     return {pen.frame.at_x(*bar.low), middle - half * 0.4f, pen.frame.at_x(seen_end(bar)),
@@ -60,7 +60,7 @@ void draw_tick(const Pen& pen, Point at, float half) {
 
 void draw_whisker(const Pen& pen, const Box& box, bool goes_on) {
     const Stroke stroke{{pen.theme.text}, 1.5f};
-    const float back = goes_on ? box.height() / 2 : 0;  // of an arrow's head
+    const float back = goes_on ? box.height() / 2 : 0;  // of an arrow head
     for (const auto& [from, to] :
          {std::pair<Point, Point>{{box.left, box.middle()}, {box.right, box.middle()}},
           {{box.left, box.top}, {box.left, box.bottom}},
@@ -83,7 +83,7 @@ void for_each_run(const Pen& pen, const std::vector<double>& x, const std::vecto
     }
 }
 
-// The part of a line, whose x do not decrease, between two places.
+// The part of a line with non-decreasing x between two positions.
 std::vector<Point> between(std::span<const Point> run, float low, float high) {
     const auto before = [](Point point, float x) { return point.x < x; };
     const auto first = std::lower_bound(run.begin(), run.end(), low, before);
@@ -124,7 +124,7 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
         const float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
         const std::string text = elided(pen.canvas, bar.text, pen.frame.box.right - 4 * unit - left);
         const float right = left + pen.canvas.text_width(text);
-        // A limit that would run through the text is interrupted.
+        // A limit is interrupted where it would cross the text.
         for (float rule : pen.rules)
             if (rule > left - 2 * unit && rule < right + 2 * unit)
                 pen.canvas.box({rule - 2 * unit, tip.y - half, rule + 2 * unit, tip.y + half},
@@ -182,7 +182,7 @@ void draw_markers(const Pen& pen, const Line& line) {
     const Stroke stroke = stroke_of_line(pen.theme, line);
     const float unit = pen.canvas.unit(), apart = between_markers * unit;
     const bool every = line.markers && static_cast<float>(line.x.size()) * 8 * unit < pen.frame.box.width();
-    // Lines that lie on each other show their markers in turn, each in the middle of its stripes.
+    // Overlapping lines show their markers alternately, each in the middle of its stripes.
     const auto turn = std::find(pen.taking_turns.begin(), pen.taking_turns.end(), &line);
     const float share = turn == pen.taking_turns.end()
                             ? static_cast<float>(line.ink.index % 6 + 1) / 7
@@ -224,7 +224,7 @@ void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at) {
 void draw(const Pen& pen, const Line& line) {
     const Stroke stroke = stroke_of_line(pen.theme, line);
     for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
-        // A value between two gaps is a point, not nothing.
+        // A value between two gaps is drawn as a point.
         if (run.size() == 1)
             pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
         else
@@ -285,7 +285,7 @@ void draw(const Pen& pen, const HeatMap& map) {
     const Box box{pen.frame.at_x(left), pen.frame.at_y(map.y_low), pen.frame.at_x(right),
                   pen.frame.at_y(map.y_high)};
 
-    // Cells of two units: finer ones cost time and file size, and the eye does not tell them apart.
+    // Cells of two units: finer ones cost time and file size, and cannot be distinguished.
     const auto most = [&](float pixels) {
         return std::clamp<int64_t>(static_cast<int64_t>(pixels / (2 * pen.canvas.unit())), 1, 256);
     };
@@ -295,7 +295,7 @@ void draw(const Pen& pen, const HeatMap& map) {
 
 void draw_rules(const Pen& pen, const Figure& figure) {
     const Box& box = pen.frame.box;
-    float drawn[2] = {-1e9f, -1e9f};  // where the last quiet one of each direction stands
+    float drawn[2] = {-1e9f, -1e9f};  // position of the last quiet one in each direction
     for (const Mark& mark : figure.marks) {
         const Rule* rule = std::get_if<Rule>(&mark);
         if (!rule) continue;

@@ -4,14 +4,14 @@
 
 namespace sawtooth {
 
-// What every mark looks like, on any canvas.
+// Draws every mark, on any canvas.
 struct Pen {
     Canvas& canvas;
     const Theme& theme;
     const Frame& frame;
-    std::vector<float> rules;  // x of vertical lines, from left to right: texts keep clear of them
-    // Solid lines of variants, where there are several. Each lies on top in its own stripes of the plot, so
-    // that where they agree all their colours are seen.
+    std::vector<float> rules;  // x of vertical lines, from left to right: texts avoid them
+    // Solid lines of variants, if there are several. Each is on top in its own stripes of the plot, so that
+    // all colours are visible where lines agree.
     std::vector<const Line*> taking_turns;
 };
 
@@ -23,24 +23,24 @@ void draw(const Pen& pen, const Bars& bars);
 void draw(const Pen& pen, const HeatMap& map);
 void draw(const Pen& pen, const Tree& tree);
 void draw(const Pen& pen, const Tracks& tracks);
-// Where the spans or the curve of a track lie.
+// The row of the spans or the curve of a track.
 Box track_row(const Pen& pen, const Tracks& tracks, size_t index);
 
-// Bands lie under everything, as they would hide it.
+// Bands are drawn first, because they would hide other marks.
 void draw_marks(const Pen& pen, const Figure& figure);
 
-// How a line is drawn: one of many points is solid, and only its markers tell it apart.
+// The stroke of a line: with many points it is solid and distinguished only by its markers.
 Stroke stroke_of_line(const Theme& theme, const Line& line);
 bool takes_turns(const Pen& pen, const Line& line);
-// Over all lines: the stripes of those that take turns, with their markers.
+// Draws, over all lines, the stripes of overlapping lines with their markers.
 void draw_turns(const Pen& pen);
 void draw_markers(const Pen& pen, const Line& line);
 // Crossed rings over the points whose results are wrong.
 void draw_wrong_points(const Pen& pen, const Figure& figure);
 void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at);
 
-// Lines across the plot, thinned where they would fill it; then, over them, the texts behind bars and the
-// notes, moved apart; and outside of the plot the labels of the lines.
+// Draws lines across the plot, thinned if they are dense; over them the texts of bars and the notes, moved
+// apart; and outside of the plot the labels of the lines.
 void draw_rules(const Pen& pen, const Figure& figure);
 void draw_texts(const Pen& pen, const Figure& figure);
 void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout);
@@ -48,7 +48,7 @@ void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout
 // The scale of a heat map, to the right of the plot.
 void draw_colour_bar(const Pen& pen, const Figure& figure);
 
-// A matrix fills an area of its own, with the names of its rows and columns.
+// A matrix fills its own area, with the names of its rows and columns.
 struct MatrixPlace {
     Box cells;
     float cell_width = 0, cell_height = 0;

@@ -4,13 +4,12 @@
 
 #include "viz/marks.h"
 
-// Trees, tracks and matrices: marks that Dear ImGui's plots and most plotting libraries do not have.
+// Trees, tracks and matrices: marks that ImPlot and most plotting libraries do not have.
 
 namespace sawtooth {
 namespace {
 
-// Of the labels that occur on a track, the place of this one: the shade of its spans. Labels that turn up
-// late share one.
+// The index of a label among the labels of a track: the shade of its spans. Late labels share one.
 size_t place_in(const std::vector<std::string_view>& known, std::string_view label) {
     return static_cast<size_t>(std::find(known.begin(), known.end(), label) - known.begin());
 }
@@ -28,12 +27,12 @@ void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bot
     const auto known = labels_of(track);
     const Box& plot = pen.frame.box;
     const float pixel = pen.canvas.unit(), gap = 4 * pixel;
-    // Spans too narrow to be told apart are drawn together, the fainter the less of the time they fill.
+    // Spans too narrow to be distinguished are drawn together, fainter if they fill less of the time.
     Box merged{0, top, -1e9f, bottom};
     float busy = 0;
     const auto flush = [&](float next) {
         const float end = next - merged.right < 2 * pixel ? next : merged.right;
-        // Whole pixels: neighbours that share one would show as seams.
+        // Whole pixels: shared pixels of neighbours would show seams.
         const float left = std::round(merged.left), right = std::max(std::round(end), left + 1);
         const Box box{left, top, right, bottom};
         if (merged.right >= merged.left)
@@ -147,8 +146,8 @@ void draw(const Pen& pen, const Tracks& tracks) {
 
 namespace {
 
-// In how many lines the names of columns stand, by turns, so that they do not touch: up to three; beyond that
-// only every so many are named.
+// The number of lines for the names of columns, used alternately, so that they do not touch: up to three;
+// beyond that names are thinned.
 size_t lines_of_names(const Canvas& canvas, const Matrix& matrix, float cell_width) {
     float widest = 0;
     for (const std::string& label : matrix.column_labels) widest = std::max(widest, canvas.text_width(label));

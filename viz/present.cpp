@@ -14,7 +14,7 @@ std::optional<double> number_of(const Parameters& parameters, const std::string&
     return {};
 }
 
-// A line across the plot at `x`; one that stands there already is given these words too.
+// Adds a line across the plot at `x`, or adds the words to a line that is already there.
 void add_rule(Figure& figure, double x, const std::string& words) {
     for (Mark& mark : figure.marks) {
         Rule* const rule = std::get_if<Rule>(&mark);

@@ -10,8 +10,8 @@ namespace sawtooth {
 // Whether clicks on its points set parameters.
 bool sets_parameters(const Figure& figure);
 
-// The figure with the present values of parameters marked that clicks on its points set: a line across the
-// plot where x is the parameter, else a note at the point.
+// The figure with marks at the current values of the parameters that clicks set: a line across the plot if x
+// is the parameter, otherwise a note at the point.
 Figure with_present(const Figure& figure, const Parameters& present);
 
 // The figure without the lines and bands of these variants.

@@ -26,7 +26,7 @@ Theme make_dark() {
     return theme;
 }
 
-// The same hues; those too pale for white are darkened until their contrast is 3:1.
+// The same hues, darkened to a contrast of 3:1 if they are too pale on white.
 Theme make_light() {
     Theme theme;
     theme.dark = false;
@@ -42,7 +42,7 @@ Theme make_light() {
 
 double contrast(uint32_t one, uint32_t other) {
     const auto [low, high] =
-        std::minmax({luminance(one), luminance(other)});  // of a list: values, not references
+        std::minmax({luminance(one), luminance(other)});  // of a list, which copies the values
     return (high + 0.05) / (low + 0.05);
 }
 
@@ -103,7 +103,7 @@ std::span<const float> pattern_of(Dash dash) {
 }
 
 Stroke stroke_of(const Ink& ink, const Theme& theme) {
-    // `dotted` is kept for Ink::dashed, which tells two lines of one variant apart.
+    // `dotted` is reserved for Ink::dashed, which distinguishes two lines of one variant.
     static constexpr std::array dashes = {Dash::solid,  Dash::long_dashed,   Dash::dash_dot,
                                           Dash::dashed, Dash::long_dash_dot, Dash::dash_dot_dot};
     static constexpr std::array markers = {Marker::circle,  Marker::square,        Marker::triangle_up,

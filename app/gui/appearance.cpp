@@ -26,7 +26,7 @@ void load_fonts(LabState& lab) {
         const auto path = find_asset(name);
         if (path && atlas.AddFontFromFileTTF(path->c_str(), text_size)) continue;
         atlas.AddFontDefault();
-        note(lab, LogLine::Kind::problem, std::string(name) + ": not found; a plain font stands in for it");
+        note(lab, LogLine::Kind::problem, std::string(name) + ": font not found; using a plain font");
     }
 }
 
@@ -40,7 +40,7 @@ void apply_appearance(LabState& lab) {
     ImGuiStyle& style = ImGui::GetStyle();
     const auto scale = static_cast<float>(scale_of(lab));
     apply_theme(theme_of(lab), scale);
-    if (!lab.dark) style.FrameBorderSize = scale;  // fields are hardly darker than paper
+    if (!lab.dark) style.FrameBorderSize = scale;  // fields are hardly darker than the background
     style.FontSizeBase = text_size;
     style.FontScaleMain = scale;
 }

@@ -24,12 +24,12 @@ bool gpu_is_usable(const LabState& lab) {
 std::string reason_no_gpu(const LabState& lab) {
     if (!has_cuda_form(*lab.family)) return no_cuda_form;
     if (elsewhere(lab)) return "";
-    if (!lab.devices) return "GPUs are being looked for.";
+    if (!lab.devices) return "Looking for GPUs.";
     if (!lab.devices->gpu_reason.empty()) return lab.devices->gpu_reason;
-    return lab.devices->gpus.empty() ? "The driver shows no GPU." : "";
+    return lab.devices->gpus.empty() ? "The driver finds no GPU." : "";
 }
 
-// "H200", as the bar is short of room; with its number where there are several.
+// "H200", because the bar is narrow; with its number if there are several.
 std::string gpu_name(const LabState& lab, size_t index) {
     const auto& gpus = lab.devices->gpus;
     std::string_view name = gpus[index].name;
@@ -40,12 +40,13 @@ std::string gpu_name(const LabState& lab, size_t index) {
 
 BackendOption automatic_option(const LabState& lab) {
     return {BackendChoice::automatic, 0, "auto",
-            "The first GPU, where it, its driver and the compiler NVRTC all work; else the CPU.",
+            "The first GPU if it, its driver and the compiler NVRTC work; otherwise the CPU.",
             has_cuda_form(*lab.family) ? "" : no_cuda_form};
 }
 
 BackendOption cpu_option(const LabState& lab) {
-    if (elsewhere(lab)) return {BackendChoice::cpu, 0, "CPU there", "The processor of that machine.", ""};
+    if (elsewhere(lab))
+        return {BackendChoice::cpu, 0, "Remote CPU", "The processor of the remote machine.", ""};
     const int threads = lab.request.threads > 0 ? lab.request.threads : cores();
     return {BackendChoice::cpu, 0, fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s"),
             lab.devices ? lab.devices->cpu.name : "The processor.", ""};
@@ -57,7 +58,7 @@ BackendOption gpu_option(const LabState& lab, size_t index) {
             fmt::format("{}, {}", gpu.name, gpu.architecture), reason_no_gpu(lab)};
 }
 
-// Where there is none, or it is not known which there are.
+// For an unknown GPU, or if there is none.
 BackendOption any_gpu_option(const LabState& lab, int device) {
     const std::string name = device == 0 && !elsewhere(lab) ? "GPU" : fmt::format("GPU {}", device);
     return {BackendChoice::cuda, device, elsewhere(lab) ? name + " there" : name,
@@ -115,9 +116,9 @@ void take_devices(LabState& lab) {
     if (found != options.end() && found->reason.empty()) return choose_backend(lab, kept, device);
     const std::string reason = found == options.end() ? reason_no_gpu(lab) : found->reason;
     note(lab, LogLine::Kind::note,
-         fmt::format("{}, chosen the last time, cannot be had now, and the CPU runs: {}",
+         fmt::format("{}, the backend of the last session, is not available; using the CPU: {}",
                      kept == BackendChoice::cuda ? fmt::format("GPU {}", device) : "auto",
-                     reason.empty() ? "the driver shows fewer GPUs" : reason));
+                     reason.empty() ? "the driver finds fewer GPUs" : reason));
 }
 
 Backend backend_in_force(const LabState& lab) {
@@ -146,7 +147,7 @@ DeviceWords device_words(const LabState& lab) {
     const std::string wanted = known ? lab.devices->gpus[device].name : "";
     const bool other = result.backend == Backend::cpu || result.device.find(wanted) == std::string::npos;
     if (asked.backend == BackendChoice::cuda && other)
-        return {fmt::format("asked for {}, ran on {}", known ? wanted : "a GPU", result.device), true};
+        return {fmt::format("requested {}, ran on {}", known ? wanted : "a GPU", result.device), true};
     return {"ran on " + result.device, false};
 }
 

@@ -38,7 +38,7 @@ struct HopSpread {
 struct SliderBench {
     std::string family, moved, how;
     Spread outputs;               // from the slider to new outputs and errors on the screen
-    std::vector<HopSpread> hops;  // of that way; in each move they add up to it
+    std::vector<HopSpread> hops;  // their sum is `outputs` in each move
     std::optional<Spread> times;  // from the slider to new times
 };
 
@@ -108,7 +108,7 @@ Move move_slider(Session& session, OffscreenWindow& window, const Arrival& arriv
     return move;
 }
 
-// The first row of that kind that a person could move, and two values to move it between.
+// The first row of that kind that a user could move, and two values to move it between.
 struct Slider {
     const Parameter* row = nullptr;
     std::vector<Value> values;
@@ -151,7 +151,7 @@ SliderBench measure_slider(Session& session, OffscreenWindow& window, const Arri
     for (int i = 0; i <= moves; ++i) {
         const Value& value = slider.values[static_cast<size_t>((i + 1) % 2)];  // the default last
         Move move = move_slider(session, window, arrival, *slider.row, value, until);
-        if (i > 0) runs.push_back(std::move(move));  // the first warms up
+        if (i > 0) runs.push_back(std::move(move));  // the first move warms up
     }
     reset_parameter(session.lab(), *slider.row);
     session.wait_until_done();
@@ -186,7 +186,7 @@ double processor_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The loop of the window with nobody at it, once what happened before is drawn.
+// The loop of the idle window, after everything is drawn.
 double measure_idle(Session& session, OffscreenWindow& window) {
     Pacing pacing;
     const auto loop_until = [&](double end) {

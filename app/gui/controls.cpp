@@ -17,16 +17,16 @@
 namespace sawtooth {
 namespace {
 
-constexpr double many_steps = 4096;  // beyond which a slider's pixels are too coarse for even steps
+constexpr double many_steps = 4096;  // with more steps the pixels of a slider are too coarse
 
 const char* renewal_sentence(const Parameter& row) {
     switch (row.renews) {
         case Renews::inputs:
-            return "A change makes new inputs and a new reference, and runs the kernels.";
+            return "A change generates new inputs and a new reference, and runs the kernels.";
         case Renews::kernels:
-            return "A change runs the kernels anew; inputs and reference are kept.";
+            return "A change runs the kernels again; inputs and reference are reused.";
         case Renews::figures:
-            return "A change only draws the figures anew: nothing runs.";
+            return "A change only redraws the figures; nothing runs.";
     }
     return "";
 }
@@ -40,13 +40,13 @@ std::string explanation(const LabState& lab, const Parameter& row) {
                                    with_unit(row.accepted(), row), with_unit(to_text(row.initial), row));
     if (!row.source.empty()) text += fmt::format("Source: {}\n", row.source);
     if (row.end)
-        text +=
-            fmt::format("\nA value above {} ({} now) acts as that.", row.end->words, last_value(lab, row));
+        text += fmt::format("\nValues above {} (currently {}) act like it.", row.end->words,
+                            last_value(lab, row));
     if (const std::string why = reason_unused(lab, row); !why.empty())
         text += fmt::format("\nNo effect now: {}.", why);
     text += fmt::format("\n{}", renewal_sentence(row));
     if (row.type == Type::integer || row.type == Type::real)
-        text += "\nCtrl+click, or Enter, types a value: 4*1024, 2k (k, M and G are powers of 1024).";
+        text += "\nCtrl+click or Enter to type a value: 4*1024, 2k (k, M and G are powers of 1024).";
     if (const std::string reason = reason_fixed(lab, row); !reason.empty()) text += "\n\n" + reason;
     return text;
 }
@@ -61,7 +61,7 @@ bool is_word(const Parameter& row, const Value& value) {
     return !row.word.empty() && value == Value(row.word);
 }
 
-// "4096", "auto", "auto (1024)"; "4096 (1024)" where the parameter ends at 1024 now.
+// "4096", "auto", "auto (1024)"; "4096 (1024)" if the parameter is currently limited to 1024.
 std::string value_text(const LabState& lab, const Parameter& row) {
     const Value value = shown_value(lab, row);
     if (const auto settled = settled_value(lab, row))
@@ -75,7 +75,7 @@ bool is_typed_into(const LabState& lab, const Parameter& row) {
     return lab.typing && lab.typing->parameter == row.name;
 }
 
-// Takes what was typed; what is not understood stays, with the reason in the tooltip.
+// Takes typed text; invalid text stays, with the reason in the tooltip.
 void draw_typing(LabState& lab, const Parameter& row) {
     LabState::Typing& typing = *lab.typing;
     if (!typing.begun) ImGui::SetKeyboardFocusHere();
@@ -103,7 +103,7 @@ void draw_typing(LabState& lab, const Parameter& row) {
         typing.begun = typing.begun || ImGui::IsItemActive();
 }
 
-// Ctrl+click must be seen before the slider takes it as the begin of a drag.
+// Ctrl+click must be handled before the slider takes it as the start of a drag.
 bool wants_typing() {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 end{corner.x + ImGui::CalcItemWidth(), corner.y + ImGui::GetFrameHeight()};
@@ -111,7 +111,7 @@ bool wants_typing() {
            ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end);
 }
 
-// The numbers that a slider goes over now.
+// The current range of a slider.
 struct Span {
     double low, high;
 };
@@ -120,7 +120,7 @@ bool steps_in_powers(const Parameter& row) {
     return row.type == Type::integer && row.step == Step::powers_of_two;
 }
 
-// Of the exponents where steps are powers of two: the largest reaches an end that is between two powers.
+// Exponents if steps are powers of two: the largest reaches an end between two powers.
 Span span_of(const LabState& lab, const Parameter& row) {
     const double last = last_value(lab, row);
     if (!steps_in_powers(row)) return {row.minimum, last};
@@ -129,13 +129,13 @@ Span span_of(const LabState& lab, const Parameter& row) {
             std::min(std::ceil(exponent(last)), std::floor(exponent(row.maximum)))};
 }
 
-// Where even steps would be finer than pixels, a slider is logarithmic.
+// A slider is logarithmic if even steps would be finer than pixels.
 bool is_logarithmic(const Parameter& row, const Span& span) {
     if (row.type == Type::integer) return span.low >= 0 && span.high - span.low > many_steps;
     return span.low >= 0 && span.high > many_steps * std::max(span.low, 1e-6);
 }
 
-// Where on its slider a number lies, 0 to 1: as Dear ImGui places it, which takes 0 for a small number.
+// The position of a number on its slider, 0 to 1, as placed by Dear ImGui, which treats 0 as a small number.
 float share_of(const Parameter& row, const Span& span, double number) {
     const auto share = [](double value, double low, double high) {
         return high > low ? static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0)) : 0.0f;
@@ -168,13 +168,13 @@ void draw_integer_slider(LabState& lab, const Parameter& row, const Span& span) 
 
 void draw_real_slider(LabState& lab, const Parameter& row, const Span& span) {
     double value = number_of(present_value(lab, row));
-    // Three digits: as many as a hand can mean.
+    // Three digits: the precision of a drag.
     if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &span.low, &span.high, "",
                             slider_flags(row, span)))
         set_parameter(lab, row, std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr));
 }
 
-// A track along the lower edge of the item before, so that value and knob do not lie on each other.
+// A track along the lower edge of the previous item, so that value and knob do not overlap.
 void draw_track(float share) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const float inset = units(4), thick = units(2), knob = units(4);
@@ -189,7 +189,7 @@ void draw_track(float share) {
                        ImGui::GetColorU32(held ? ImGuiCol_SliderGrabActive : ImGuiCol_SliderGrab), units(1));
 }
 
-// Value and unit at the right end of the item before.
+// Value and unit at the right end of the previous item.
 void draw_value(const std::string& value, const std::string& unit) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const float top = low.y + ImGui::GetStyle().FramePadding.y;
@@ -262,7 +262,7 @@ void draw_list(LabState& lab, const Parameter& row) {
         begin_typing(lab, row);
 }
 
-// Beside a slider whose parameter also takes a word.
+// The button beside a slider whose parameter also accepts a word.
 void draw_word_button(LabState& lab, const Parameter& row) {
     const Value present = shown_value(lab, row);
     const bool on = is_word(row, present);
@@ -273,7 +273,7 @@ void draw_word_button(LabState& lab, const Parameter& row) {
         set_parameter(lab, row, on ? is_number ? settled : number_value(row, row.minimum) : Value(row.word));
     }
     if (on) ImGui::PopStyleColor();
-    tooltip(on ? "Automatic. Click or drag to set it yourself." : "Click to choose it automatically.");
+    tooltip(on ? "Automatic. Click or drag to set it yourself." : "Click to set it automatically.");
 }
 
 void draw_menu(LabState& lab, const Parameter& row) {
@@ -283,10 +283,10 @@ void draw_menu(LabState& lab, const Parameter& row) {
     const auto values = of_family ? sweep_values(row, present) : std::vector<Value>{};
     std::string names, reason = reason_fixed(lab, row);
     for (const Value& value : values) names += (names.empty() ? "" : ", ") + to_text(value);
-    if (!of_family) reason = "It is no parameter of the family.";
+    if (!of_family) reason = "It is not a parameter of the family.";
     if (of_family && values.empty())
         reason =
-            row.type == Type::list ? "Lists cannot be swept." : "It changes figures only: nothing would run.";
+            row.type == Type::list ? "Lists cannot be swept." : "It only affects figures; nothing would run.";
     if (const std::string why = reason_unused(lab, row); reason.empty() && !why.empty())
         reason = fmt::format("It has no effect now: {}.", why);
     if (ImGui::MenuItem("Sweep in the background", nullptr, false, reason.empty())) sweep_parameter(lab, row);
@@ -300,7 +300,7 @@ void draw_menu(LabState& lab, const Parameter& row) {
     ImGui::EndPopup();
 }
 
-// A dot before the name of what was changed; a click resets it.
+// A dot before the name of a changed parameter; a click resets it.
 void draw_changed_dot(LabState& lab, const Parameter& row) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 size{units(12), ImGui::GetFrameHeight()};

@@ -38,7 +38,7 @@ struct Entry {
     bool folder = false;
 };
 
-// Folders and .npz files beside what was typed, by name.
+// Folders and .npz files next to the typed path, by name.
 std::vector<Entry> entries_of(const fs::path& folder) {
     std::vector<Entry> entries;
     std::error_code problem;
@@ -63,7 +63,7 @@ fs::path folder_of(const std::string& typed) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// True where a file was chosen.
+// True if a file was chosen.
 bool draw_file_list(LabState& lab) {
     bool chosen = false;
     const fs::path folder = folder_of(lab.open_path);
@@ -90,7 +90,7 @@ void draw_open_dialog(LabState& lab) {
     constexpr const char* name = "Open inputs";
     if (lab.show_open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
-    ImGui::TextWrapped("An .npz file gives any of the inputs by name; the others are generated.");
+    ImGui::TextWrapped("An .npz file provides inputs by name; the others are generated.");
     if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-1);
     bool chosen = input_text("##path", lab.open_path, ImGuiInputTextFlags_EnterReturnsTrue);

@@ -11,7 +11,7 @@
 namespace sawtooth {
 namespace {
 
-// In units. Where there is less, what does not fit becomes tabs of the middle, or of the panel above.
+// In units. Below these sizes, panels that do not fit become tabs of the middle, or of the panel above.
 constexpr float three_columns = 1060, timeline_below = 800, about_below = 800;
 
 float share_of(float wanted, float whole, float least, float most) {

@@ -4,8 +4,8 @@
 
 namespace sawtooth {
 
-// Puts every panel into its place of a fresh layout, in fractions of the size: beside each other where there
-// is room, else as tabs.
+// Puts every panel into its place in a new layout, in fractions of the size: side by side if there is room,
+// otherwise as tabs.
 void build_layout(ImGuiID dock_space, ImVec2 size);
 
 }  // namespace sawtooth

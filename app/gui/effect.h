@@ -6,18 +6,18 @@
 
 namespace sawtooth {
 
-// Which parameters have an effect in what is set: a change without one makes nothing anew.
+// Which parameters have an effect with the current settings: other changes recompute nothing.
 
-// Why the row's parameter does nothing in what is set, in a few words; "" where it matters.
+// Why the parameter has no effect with the current settings, in a few words; "" if it has one.
 std::string reason_unused(const LabState& lab, const Parameter& row);
-// Where its slider ends now.
+// The current end of its slider.
 double last_value(const LabState& lab, const Parameter& row);
 
-// The Request with all parameters as they act: two that are equal are the same run and the same figures.
+// The Request with effective parameters: equal ones have the same run and the same figures.
 Request acting(const LabState& lab, Request request);
-// What of it decides the numbers.
+// The part of it that decides the numbers.
 Request deciding(const LabState& lab, Request request);
-// Whether the result that is shown is one of what is set.
+// Whether the shown result belongs to the current settings.
 bool shows_what_is_set(const LabState& lab);
 
 }  // namespace sawtooth

@@ -24,7 +24,7 @@ class Reader {
     std::string_view rest() const { return text_.substr(at_); }
 
   private:
-    static constexpr int deepest = 64;  // hostile input must not end the stack
+    static constexpr int deepest = 64;  // hostile input must not overflow the stack
 
     void skip_spaces() {
         while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -99,8 +99,8 @@ Outcome<double> evaluate(std::string_view text) {
     const auto value = reader.whole();
     if (!value)
         return Error::usage(reader.rest().empty()
-                                ? fmt::format("'{}' ends too early", text)
-                                : fmt::format("'{}' is not understood at '{}'", text, reader.rest()));
+                                ? fmt::format("'{}' is incomplete", text)
+                                : fmt::format("'{}' is invalid at '{}'", text, reader.rest()));
     if (!std::isfinite(*value)) return Error::usage(fmt::format("'{}' is not a finite number", text));
     return *value;
 }
@@ -116,7 +116,7 @@ Outcome<Value> parse_typed(const Parameter& row, std::string_view text) {
     const auto number = evaluate(text);
     if (!number) return Error::usage(fmt::format("{}: {}", row.name, number.error().text));
     if (row.type == Type::integer && !fits_integer(*number))
-        return Error::usage(fmt::format("{} = {}: a whole number is wanted", row.name, *number));
+        return Error::usage(fmt::format("{} = {}: must be an integer", row.name, *number));
     const Value value = number_value(row, *number);
     if (const auto refusal = row.check(value)) return Error::usage(*refusal);
     return value;

@@ -6,14 +6,14 @@
 
 namespace sawtooth {
 
-// What may be typed where a number is wanted: + - * / and parentheses, numbers as 4096 or 1e-4, and k, M, G
-// behind a number for 1024, 1024^2, 1024^3 ("2k"). The error says in words what was not understood.
+// Evaluates typed numbers: + - * / and parentheses, numbers like 4096 or 1e-4, and the suffixes k, M, G for
+// 1024, 1024^2, 1024^3 ("2k"). The error says what is invalid.
 Outcome<double> evaluate(std::string_view text);
 
-// The number as a value of the row's type: a whole one where that is integer.
+// The number as a value of the row's type; rounded for integers.
 Value number_value(const Parameter& row, double number);
 
-// A value of the parameter from what was typed: its own spelling, else an expression.
+// A value of the parameter from typed text: its own spelling, or an expression.
 Outcome<Value> parse_typed(const Parameter& row, std::string_view text);
 
 }  // namespace sawtooth

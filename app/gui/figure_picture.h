@@ -8,8 +8,8 @@ struct ImDrawList;
 
 namespace sawtooth {
 
-// The figure that a person saves as PNG. It is laid out within a frame of Dear ImGui and drawn after it, when
-// the textures of the fonts are complete.
+// The figure to save as PNG. It is laid out within a frame of Dear ImGui and drawn after it, when the font
+// textures are complete.
 class FigurePicture {
   public:
     explicit FigurePicture(const LabState& lab);
@@ -17,11 +17,11 @@ class FigurePicture {
     FigurePicture(const FigurePicture&) = delete;
     FigurePicture& operator=(const FigurePicture&) = delete;
 
-    // Draws and writes it, where one is asked for: LabState::saving says how that ended.
+    // Draws and writes it if requested; LabState::saving has the outcome.
     void save(LabState& lab);
 
   private:
-    std::unique_ptr<ImDrawList> list_;  // none where nothing is to be saved
+    std::unique_ptr<ImDrawList> list_;  // null if there is nothing to save
 };
 
 }  // namespace sawtooth

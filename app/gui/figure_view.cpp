@@ -32,18 +32,18 @@ namespace {
 
 constexpr float smallest_width = 280, smallest_height = 200;  // of a figure in a grid
 
-// The same in every panel that shows it.
+// The same key in every panel that shows the figure.
 std::string figure_key(const ShownFigure& shown) {
     return fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id);
 }
 
-// Ranges and cursors are kept by axis where plots share it, else by figure.
+// Ranges and cursors are stored by axis if plots share it, otherwise by figure.
 std::string axis_key(const ShownFigure& shown) {
     const std::string& shared = shown.figure->x.shared;
     return shared.empty() ? figure_key(shown) : shared;
 }
 
-// What the result knows of a span of the timeline.
+// Details of a span of the timeline from the result.
 DescribeSpan describer_of(const LabState& lab) {
     return [result = lab.result](const Tracks::Track& track, const Tracks::Span& span) {
         const LaunchRecord* launch = result ? launch_of(*result, track, span) : nullptr;
@@ -84,7 +84,7 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     options.lit = rows_of_selected(lab, *shown.figure);
     options.scrolls_to_lit = options.lit && !lab.selected->in_occupancy;
     if (lab.measured && lab.measured->figure == figure_key(shown))
-        options.measured = {lab.measured->row, lab.measured->us, lab.measured->words};
+        options.measured = {lab.measured->row, lab.measured->ink, lab.measured->us, lab.measured->words};
     const std::string key = axis_key(shown);
     if (const auto range = lab.view.visible.find(key); range != lab.view.visible.end())
         options.visible = range->second;
@@ -109,7 +109,7 @@ void draw_menu(LabState& lab, const ShownFigure& shown) {
     ImGui::EndPopup();
 }
 
-// Says over the figure that it is old.
+// Marks the figure as out of date.
 void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
     const ImVec2 padding{units(8), units(2)};  // no higher than the title beside it
@@ -120,7 +120,7 @@ void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     list.AddText({begin.x + padding.x, begin.y + padding.y}, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
 }
 
-// "" where there is none that is up to date.
+// "" if none is up to date.
 std::string caption_of_sweep(const LabState& lab, const std::string& parameter) {
     for (const BackgroundSweep& sweep : lab.sweeps)
         if (sweep.figures && !sweep.by_person && sweep.sweep.axes.front().parameter == parameter &&
@@ -129,7 +129,7 @@ std::string caption_of_sweep(const LabState& lab, const std::string& parameter) 
     return "";
 }
 
-// What of the figure is drawn: the present values are marked in it, and hidden variants are left out.
+// The figure as drawn: with marks at the current values, without hidden variants.
 Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
     Figure figure = with_present(*shown.figure, lab.parameters);
     figure.caption = found + figure.caption;
@@ -140,8 +140,8 @@ std::string name_in(const std::string& panel, const ShownFigure& shown) {
     return fmt::format("{} {} {}", panel, shown.sweep ? shown.sweep->key : "", shown.figure->id);
 }
 
-// At the right end of the title's line: what only chooses what is drawn, as far as there is a choice. Returns
-// their width.
+// Draws, at the right end of the title line, controls that only choose what is drawn, if there is a choice.
+// Returns their width.
 float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
     float width = 0;
     for (const std::string& name : shown.figure->chosen_by) {
@@ -156,7 +156,7 @@ float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, floa
     return width;
 }
 
-// Time runs along a row of its own: what happens within it wants width.
+// Figures over time need the full width.
 bool is_wide(const Figure& figure) { return has_axis_on_top(figure); }
 
 using Rows = std::vector<std::vector<const ShownFigure*>>;
@@ -172,7 +172,7 @@ Rows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
     return rows;
 }
 
-// In as many columns as make the figures' shape suit the panel, none narrower than the least.
+// Chooses the number of columns that suits the panel, without making figures too narrow.
 Rows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
     const size_t most =
         std::clamp<size_t>(static_cast<size_t>(room.x / units(smallest_width)), 1, shown.size());
@@ -192,8 +192,8 @@ Rows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
     return best;
 }
 
-// Of every row: shares of the room, or where that is too little for one of them as much as each needs, and
-// scrolling. What is wide then fills most of what is in sight at once.
+// The height of every row: a share of the room, or if that is too little for one, the height each needs, with
+// scrolling. Wide figures then fill most of the visible part.
 std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_scroll) {
     constexpr float share_of_wide = 1.5f;
     float least = rows.size() > 1 ? units(smallest_height) : 0, shares = 0;
@@ -215,10 +215,10 @@ std::string help_of(const Figure& figure) {
     std::string text = figure.caption;
     if (!text.empty()) text += "\n\n";
     if (is_zoomable(figure))
-        text += "The wheel zooms at the pointer, dragging pans, a double click shows all. ";
+        text += "Wheel to zoom at the pointer, drag to pan, double click to show everything. ";
     return text +
-           "Hover to read values. A double click on the title fills the panel. A right click saves the "
-           "figure or copies its numbers.";
+           "Hover to read values. Double click the title to fill the panel. Right click to save the "
+           "figure or copy its numbers.";
 }
 
 void take_track_click(LabState& lab, const ShownFigure& shown, const PlotEvents::TrackClick& click) {
@@ -255,7 +255,8 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());
-    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);  // ImPlot would draw one around the whole figure
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize,
+                        0);  // ImPlot would draw a frame around the whole figure
     DrawOptions options = options_for(lab, shown, size);
     if (options.lit) lab.selected->in_occupancy = true;
     options.heading.reserved = draw_choosers(lab, shown, corner, size.x);
@@ -303,7 +304,7 @@ bool draw_filling_figure(LabState& lab, const std::string& panel, const std::vec
 
 std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
     std::vector<ShownFigure> shown;
-    // Found out once for all figures that kept their times, and once for the others.
+    // Computed once for all figures with earlier times, and once for the others.
     std::optional<std::string> why_kept, why_others;
     for (size_t i = 0; lab.figures && i < lab.figures->size(); ++i) {
         const Figure& figure = (*lab.figures)[i];
@@ -333,12 +334,12 @@ void draw_figure_grid(LabState& lab, const std::string& panel, const std::vector
     room.y = std::max(room.y - below, 1.0f);
     const float gap = units(8);
     const Rows rows = rows_for(shown, room);
-    // A panel that fills a picture cannot scroll, and shows what there is room for.
+    // A panel that fills a picture cannot scroll and shows only what fits.
     const bool may_scroll = !(ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_NoScrollbar);
     const std::vector<float> heights = heights_of(rows, room.y, gap, may_scroll);
     const float all =
         std::accumulate(heights.begin(), heights.end(), gap * static_cast<float>(rows.size() - 1));
-    const bool bar_is_there = ImGui::GetScrollMaxY() > 0;  // then the room is without it already
+    const bool bar_is_there = ImGui::GetScrollMaxY() > 0;  // then the room already excludes it
     const float width = room.x - (all > room.y && !bar_is_there ? ImGui::GetStyle().ScrollbarSize : 0);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
     for (size_t r = 0; r < rows.size(); ++r) {

@@ -20,7 +20,7 @@ namespace {
 
 bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal); }
 
-// What Esc leaves, one at a time.
+// Leaves one mode per press of Esc.
 void leave_last(LabState& lab) {
     if (lab.measured)
         lab.measured.reset();
@@ -42,7 +42,7 @@ void take_shortcuts(LabState& lab) {
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_F)) lab.focuses_filter = true;
-    // Where plus needs Shift, and where it does not.
+    // For keyboards where plus needs Shift, and others.
     const bool larger = pressed(ImGuiMod_Ctrl | ImGuiKey_Equal) ||
                         pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
                         pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadAdd);
@@ -75,7 +75,7 @@ void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 g
     ImGui::PopStyleVar(3);
 }
 
-// Enough red to be noticed, little enough to read on.
+// Red enough to be noticed, pale enough to read on.
 ImVec4 failure_ground(const LabState& lab) {
     constexpr float share = 0.16f;
     return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), problem_colour(lab), share);
@@ -102,14 +102,14 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::End();
 }
 
-// In the space between the rows. DockIsActive does not tell: it is not set before Begin where a panel is
+// Whether the panel is docked. DockIsActive is not reliable: it is not set before Begin for a panel that is
 // alone in its node.
 bool is_docked(const ImGuiWindow& window) {
     return window.DockNode && ImGui::DockNodeGetRootNode(window.DockNode)->IsDockSpace();
 }
 
-// A docked panel lies on the cleared frame, which has the colour of its ground: filling it once more is what
-// a software renderer would spend most of a frame on.
+// A docked panel is drawn on the cleared frame, which has its background colour: filling it again would take
+// most of a frame in a software renderer.
 void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
     if (window && is_docked(*window)) flags |= ImGuiWindowFlags_NoBackground;
@@ -118,7 +118,7 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     ImGui::End();
 }
 
-// A fresh layout takes some frames to stand.
+// A new layout takes a few frames to settle.
 void show_story(LabState& lab) {
     if (!lab.shows_story) return;
     const ImGuiWindow* const window = ImGui::FindWindowByName("Story");
@@ -141,7 +141,7 @@ Context::Context(LabState& lab) {
     ImGuiIO& io = ImGui::GetIO();
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
     io.ConfigWindowsMoveFromTitleBarOnly = true;
-    io.IniFilename = nullptr;  // settings.cpp keeps the layout
+    io.IniFilename = nullptr;  // settings.cpp saves the layout
     load_fonts(lab);
 }
 

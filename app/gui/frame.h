@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// Dear ImGui and ImPlot with the lab's fonts: one for every surface.
+// The contexts of Dear ImGui and ImPlot with the fonts of the lab, one per surface.
 class Context {
   public:
     explicit Context(LabState& lab);
@@ -15,7 +15,7 @@ class Context {
     Context& operator=(const Context&) = delete;
 };
 
-// Between NewFrame and Render: the whole window; or one panel alone, which then fills it.
+// Call between NewFrame and Render: draws the whole window, or only one panel, which fills it.
 void draw_frame(LabState& lab, const std::string& only_panel = "");
 
 }  // namespace sawtooth

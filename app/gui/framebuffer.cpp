@@ -12,8 +12,8 @@ Outcome<Framebuffer> Framebuffer::make(int width, int height) {
     GLint largest = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
     if (std::max(width, height) > largest)
-        return Error::usage(
-            fmt::format("size = {}x{}: this machine draws at most {}x{}", width, height, largest, largest));
+        return Error::usage(fmt::format("size = {}x{}: must be up to {}x{} on this machine", width, height,
+                                        largest, largest));
     Framebuffer made(width, height);
     glGenTextures(1, &made.texture_);
     glBindTexture(GL_TEXTURE_2D, made.texture_);
@@ -26,7 +26,7 @@ Outcome<Framebuffer> Framebuffer::make(int width, int height) {
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, made.texture_, 0);
     const bool complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(bound));
-    if (!complete) return Error::failure("OpenGL cannot make a framebuffer of this size");
+    if (!complete) return Error::failure("OpenGL cannot create a framebuffer of this size");
     return made;
 }
 
@@ -50,15 +50,15 @@ Outcome<Picture> Framebuffer::read() const {
     glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, upwards.data());
     Picture picture{width_, height_, {}};
     picture.rgb.reserve(3 * pixels);
-    for (int y = height_ - 1; y >= 0; --y) {  // OpenGL's first row is the lowest
+    for (int y = height_ - 1; y >= 0; --y) {  // the first row of OpenGL is the lowest
         const uint8_t* const row =
             upwards.data() + size_t{4} * static_cast<size_t>(width_) * static_cast<size_t>(y);
         for (int x = 0; x < width_; ++x) picture.rgb.insert(picture.rgb.end(), row + 4 * x, row + 4 * x + 3);
     }
-    // The ground is opaque; a context that a driver has reset reads as nothing at all.
+    // The background is opaque; a context that the driver has reset reads as transparent.
     if (upwards[3] == 0)
         return Error::failure(
-            "the OpenGL driver lost what it drew; Mesa's software renderer is reliable: install "
+            "the OpenGL driver lost the picture; use Mesa's software renderer: install "
             "libgl1-mesa-dri");
     return picture;
 }

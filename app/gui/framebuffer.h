@@ -4,8 +4,7 @@
 
 namespace sawtooth {
 
-// A surface of RGBA pixels to draw on that nobody sees. Needs a current OpenGL context, and lives no longer
-// than it.
+// An invisible surface of RGBA pixels. Needs a current OpenGL context, which must outlive it.
 class Framebuffer {
   public:
     // Failure: the driver does not offer this size.
@@ -15,7 +14,7 @@ class Framebuffer {
     Framebuffer& operator=(Framebuffer&&) = delete;
 
     void bind() const;
-    // What was drawn, from the top row down. Failure: the driver lost it.
+    // The picture, top row first. Failure: the driver lost it.
     Outcome<Picture> read() const;
     int width() const { return width_; }
     int height() const { return height_; }

@@ -10,7 +10,7 @@ namespace sawtooth {
 std::optional<Error> Graphics::load(Loader loader) {
     const int version = gladLoadGL(loader);
     if (GLAD_VERSION_MAJOR(version) * 10 + GLAD_VERSION_MINOR(version) < 33)
-        return Error::failure("the display offers no OpenGL 3.3");
+        return Error::failure("the display does not support OpenGL 3.3");
     return {};
 }
 

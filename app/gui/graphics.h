@@ -7,13 +7,13 @@
 
 namespace sawtooth {
 
-// What a window and a picture share: Dear ImGui drawn by OpenGL 3.3 into the framebuffer that is bound. Needs
-// a current context, and lives no longer than it.
+// Shared by windows and pictures: draws Dear ImGui with OpenGL 3.3 into the bound framebuffer. Needs a
+// current context, which must outlive it.
 class Graphics {
   public:
     using Loader = void (*(*)(const char*))();
 
-    // `loader` finds a function of OpenGL by its name.
+    // `loader` returns an OpenGL function by name.
     static std::optional<Error> load(Loader loader);
 
     Graphics();

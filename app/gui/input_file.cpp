@@ -12,7 +12,7 @@
 namespace sawtooth {
 namespace {
 
-// The parameters that arrays of the file fix, each with the array's name.
+// The parameters fixed by arrays of the file, each with the name of the array.
 std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& arrays) {
     std::map<std::string, std::string> fixed;
     for (const Array& array : arrays)
@@ -22,11 +22,11 @@ std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& 
     return fixed;
 }
 
-// The arrays become inputs where the Request goes with them.
+// Uses the arrays as inputs if they fit the Request.
 std::optional<Error> use_arrays(LabState& lab, Request request, Arrays arrays) {
     if (const auto configuration = configure(request, arrays, backend_in_force(lab)); !configuration)
         return configuration.error();
-    note(lab, LogLine::Kind::note, fmt::format("inputs come from {}", request.input));
+    note(lab, LogLine::Kind::note, fmt::format("using inputs from {}", request.input));
     lab.request = std::move(request);
     lab.fixed = fixed_by(*lab.family, arrays);
     lab.given = std::move(arrays);
@@ -43,10 +43,10 @@ std::optional<Error> use_input_file(LabState& lab) {
 }
 
 void open_file(LabState& lab, const std::string& path) {
-    // To let go of a file that is being read would wait for its end.
+    // Dropping a file that is being read would block until it is read.
     if (lab.opening) {
         note(lab, LogLine::Kind::problem,
-             fmt::format("{} is not opened, as {} is still being read", path, lab.opening->path));
+             fmt::format("did not open {}: still reading {}", path, lab.opening->path));
         return;
     }
     lab.open_problem.clear();

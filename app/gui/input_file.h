@@ -7,13 +7,13 @@
 
 namespace sawtooth {
 
-// Reads the file that the lab's Request names, at the start. Errors: as read_npz; sizes that disagree.
+// Reads the file named in the lab's Request, at the start. Errors: as in read_npz; contradictory sizes.
 std::optional<Error> use_input_file(LabState& lab);
-// Reads the file beside the window; its arrays become inputs when it is there. One at a time: another one
-// meanwhile is a line in the log.
+// Reads the file in the background; its arrays become inputs when it is read. One at a time: a second one is
+// only noted in the Log.
 void open_file(LabState& lab, const std::string& path);
 void close_file(LabState& lab);
-// Takes what was read since, or says why it cannot be.
+// Takes the file once it is read, or notes why it cannot be used.
 void take_opened(LabState& lab);
 
 }  // namespace sawtooth

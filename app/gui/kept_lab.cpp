@@ -26,7 +26,7 @@ std::optional<int> variant_index(const Family& family, std::string_view name) {
     return {};
 }
 
-// One line; `family` is named by the first.
+// Parses one line; the first line sets `family`.
 bool take(KeptLab& kept, const Family*& family, std::string_view name, std::string_view value) {
     Request& request = kept.request;
     if (name == "family") {

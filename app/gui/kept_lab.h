@@ -9,7 +9,7 @@
 
 namespace sawtooth {
 
-// What a person left in the window, for the next start.
+// The state of the window, saved for the next start.
 struct KeptLab {
     Request request;            // family, preset, parameters, variants, input file and run options
     std::set<int> hidden = {};  // variants that figures do not show
@@ -20,13 +20,13 @@ struct KeptLab {
 KeptLab kept_of(const LabState& lab);
 // Lines of "name = value".
 std::string kept_lab_text(const KeptLab& kept);
-// Nothing where a line is not understood, or where a value is not accepted any more.
+// Absent if a line cannot be parsed or a value is no longer accepted.
 std::optional<KeptLab> parse_kept_lab(std::string_view text);
 
-// Sets the lab to what was left, and runs it.
+// Restores the saved state and runs it.
 void restore(LabState& lab, const KeptLab& kept);
 
-// Whether the command line leaves open what KeptLab says.
+// Whether the command line does not set anything that KeptLab restores.
 bool leaves_open(const Request& request);
 
 }  // namespace sawtooth

@@ -27,8 +27,8 @@ std::shared_ptr<const Result> with_times_of(const Result& before, const Result& 
     return merged;
 }
 
-// What differed when the times in sight were measured: "chunk = 64, d = 32", or the device; "" if nothing
-// did.
+// The settings that differed when the shown times were measured: "chunk = 64, d = 32", or the device; "" if
+// none did.
 std::string setting_of_times(const LabState& lab) {
     std::string words = lab.times_of->device == lab.result->device ? "" : lab.times_of->device;
     const Parameters &then = lab.times_of->parameters, &now = lab.result->parameters;

@@ -8,11 +8,11 @@
 namespace sawtooth {
 
 // A run shows its outputs and errors before it measures times. Until then the times of the last complete run
-// stay in sight.
+// stay visible.
 
-// Shows a result. One without times yet gets the times, launches and clocks of the last complete one.
+// Shows a result. A result without times gets the times, launches and clocks of the last complete one.
 void show_result(LabState& lab, const std::shared_ptr<const Result>& result);
-// Shows the figures of that result. Where one has nothing to draw yet, the one before it with its id stays.
+// Shows the figures of that result. A figure without data keeps the previous figure with its id.
 void show_figures(LabState& lab, const Figures& figures);
 
 // Like `why_outdated` of the lab, for one figure: those that show times are updated last ("measuring (shown:

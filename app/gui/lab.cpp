@@ -25,8 +25,8 @@ namespace {
 constexpr double rest_before_sweeps = 0.5;  // seconds without a change
 constexpr double rest_before_look = 0.05;
 constexpr size_t log_lines_kept = 500;
-// How long a launch is under way before the end of its worker is counted down, in seconds or as a share of
-// the whole: where launches follow each other, it would only flicker.
+// A countdown starts only after a launch has run this long, in seconds or as a share of the limit: for short
+// launches it would only flicker.
 constexpr double rest_before_countdown = 1, share_before_countdown = 0.5;
 
 bool is_run_row(const Parameter& row) {
@@ -34,7 +34,7 @@ bool is_run_row(const Parameter& row) {
     return std::any_of(rows.begin(), rows.end(), [&](const Parameter& own) { return &own == &row; });
 }
 
-// Values of the parameters whose change renews figures only.
+// Values of the parameters that only renew figures.
 Parameters figure_parameters(const LabState& lab) {
     Parameters chosen;
     for (const Parameter& row : lab.family->parameters)
@@ -42,7 +42,7 @@ Parameters figure_parameters(const LabState& lab) {
     return chosen;
 }
 
-// "length = 5: accepted is …" belongs to the control of length.
+// "length = 5: must be …" belongs to the control of length.
 Problem problem_of(const LabState& lab, const Error& error) {
     for (const Parameter& row : lab.family->parameters)
         if (error.text.starts_with(row.name + " = ") || error.text.starts_with(row.name + ":"))
@@ -89,7 +89,7 @@ void take_progress(LabState& lab, const Progress& progress) {
         lab.pending.deadline.reset();
         return;
     }
-    constexpr double same = 0.1;  // seconds: the two clocks are not read at once
+    constexpr double same = 0.1;  // seconds: the two clocks are not read at the same time
     const double at = lab.now + std::chrono::duration<double>(*progress.deadline - Clock::now()).count();
     if (!lab.pending.deadline || std::abs(lab.pending.deadline->at - at) > same)
         lab.pending.deadline = Pending::Deadline{at, lab.now};
@@ -112,7 +112,7 @@ void take_failure(LabState& lab, const Error& error) {
     note(lab, LogLine::Kind::problem, error.text);
 }
 
-// The old figures stay in sight. A hand that goes on zooming is told once.
+// The old figures stay. Repeated failures while zooming are noted once.
 void take_failed_look(LabState& lab, const Error& error) {
     const bool told = !lab.log.empty() && lab.log.back().text == error.text;
     if (told || error.kind == Error::Kind::cancelled) return;
@@ -122,7 +122,7 @@ void take_failed_look(LabState& lab, const Error& error) {
 void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
-    // Results of older tickets are shown too: they are what follows the slider on the way.
+    // Results of older tickets are shown too, so that figures follow the slider.
     if (event.kind == Event::Kind::result && event.ticket >= lab.shown_ticket &&
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
@@ -145,7 +145,7 @@ void take_run_event(LabState& lab, const Event& event) {
 
 void take_event(LabState& lab, const Event& event) {
     if (event.kind == Event::Kind::figures) {
-        if (lab.result) show_figures(lab, event.figures);  // of the family before, where there is none yet
+        if (lab.result) show_figures(lab, event.figures);  // of the previous family, if there is none yet
         return;
     }
     const bool of_sweep = std::any_of(
@@ -154,7 +154,7 @@ void take_event(LabState& lab, const Event& event) {
     of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
 }
 
-// The configuration that is set, as far as it is good; else the problem that is shown.
+// Settles the current settings, or sets the problem to show.
 bool settle(LabState& lab) {
     const auto configuration = configure(request_of(lab), lab.given, backend_in_force(lab));
     if (!configuration) {
@@ -166,21 +166,21 @@ bool settle(LabState& lab) {
         return !lab.disabled_variants.contains(variant.name) && reason_refused(lab, variant).empty();
     };
     if (std::none_of(lab.family->variants.begin(), lab.family->variants.end(), runs)) {
-        lab.problem = Problem{"", Error::usage("variants: tick at least one that can run")};
+        lab.problem = Problem{"", Error::usage("variants: select at least one that can run")};
         return false;
     }
     lab.problem.reset();
     return true;
 }
 
-// Sweeps go over other values than those that are set, and there it may matter.
+// Sweeps use other values than the current ones, where the change may have an effect.
 void take_change_without_effect(LabState& lab) {
     const auto outdated = [&](const BackgroundSweep& sweep) { return is_outdated(lab, sweep); };
     if (settle(lab) && std::any_of(lab.sweeps.begin(), lab.sweeps.end(), outdated))
         lab.sweeps_due = lab.now + rest_before_sweeps;
 }
 
-// What is set may never have been sent where a problem stood in its way.
+// Settings with a problem may never have been sent.
 void changed(LabState& lab, const Parameter& row, const Request& before) {
     lab.tried.clear();
     if (!lab.problem && acting(lab, before) == acting(lab, lab.request))
@@ -268,7 +268,7 @@ std::optional<double> changes_at(const LabState& lab) {
     const auto& deadline = lab.pending.deadline;
     if (!deadline || lab.now > deadline->at) return {};
     if (lab.now < countdown_begin(*deadline)) return countdown_begin(*deadline) + just_after;
-    // When the next whole second is reached.
+    // The time of the next whole second.
     return deadline->at - (std::ceil(deadline->at - lab.now) - 1) + just_after;
 }
 
@@ -401,7 +401,7 @@ void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> 
 }
 
 void fit_columns(LabState& lab, int pixels) {
-    // In steps, so that dragging a border does not make figures anew at every pixel.
+    // In steps, so that dragging a border does not recompute figures at every pixel.
     constexpr int step = 128;
     const int columns = std::clamp((pixels + step - 1) / step * step, step, View{}.columns);
     if (columns == lab.view.columns) return;
@@ -425,7 +425,7 @@ bool is_changed(const LabState& lab, const Parameter& row) {
 std::optional<Value> settled_value(const LabState& lab, const Parameter& row) {
     const Value shown = shown_value(lab, row);
     if (is_run_row(row) || !std::holds_alternative<std::string>(shown)) return {};
-    // What a run found is asked where the configuration cannot know before.
+    // Uses the findings of a run if the configuration cannot know them beforehand.
     for (const Parameters* known : {&lab.parameters, lab.result ? &lab.result->parameters : nullptr})
         if (known && known->has(row.name) && known->at(row.name) != shown) return known->at(row.name);
     return {};
@@ -439,14 +439,14 @@ Value present_value(const LabState& lab, const Parameter& row) {
 std::string reason_fixed(const LabState& lab, const Parameter& row) {
     const auto found = lab.fixed.find(row.name);
     if (found == lab.fixed.end()) return "";
-    return fmt::format("The array {} of {} fixes it: close the file to set it.", found->second,
+    return fmt::format("Fixed by the array {} of {}. Close the file to set it.", found->second,
                        lab.request.input);
 }
 
 std::string reason_refused(const LabState& lab, const Variant& variant) {
     const Backend backend = backend_in_force(lab);
     if (!variant.runs_on(backend))
-        return fmt::format("It has no form for {}.", backend == Backend::cpu ? "the CPU" : "CUDA");
+        return fmt::format("It has no implementation for {}.", backend == Backend::cpu ? "the CPU" : "CUDA");
     const auto chip = chip_in_force(lab);
     return chip ? variant.refusal(lab.parameters, *chip).value_or("") : "";
 }
@@ -457,10 +457,10 @@ std::string why_outdated(const LabState& lab) {
     if (lab.pending.ticket) {
         const bool on_the_way = same && lab.shown_ticket == lab.pending.ticket;
         if (on_the_way || lab.now - lab.pending.since <= patience) return "";
-        return is_compiling(lab) ? "compiling (first time, then kept)" : "running";
+        return is_compiling(lab) ? "compiling (first time only)" : "running";
     }
     if (lab.problem) return lab.problem->error.kind == Error::Kind::failure ? "failed" : "cannot run";
-    if (!same) return "changed, F5 runs";
+    if (!same) return "changed, press F5";
     return lab.result->complete ? "" : "stopped";
 }
 
@@ -480,7 +480,7 @@ std::optional<int> countdown(const LabState& lab) {
 }
 
 std::string countdown_words(int seconds) {
-    return seconds > 0 ? fmt::format("{} s, then the worker is ended", seconds) : "the worker is being ended";
+    return seconds > 0 ? fmt::format("Worker will be stopped in {} s", seconds) : "Stopping the worker";
 }
 
 Request request_of(const LabState& lab) {

@@ -9,21 +9,21 @@ namespace sawtooth {
 
 EngineCalls calls_of(Engine& engine, std::function<void()> wake);
 
-// The lab at its start, with the family of the options already running. An error of usage where the options
-// name what is not there.
+// The initial lab, with the family of the options already running. A usage error if the options name unknown
+// things.
 Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine);
 
-// Once a frame: takes events and does what has become due.
+// Once per frame: takes events and runs due actions.
 void update(LabState& lab, double now);
-// When the next thing becomes due; nullopt: nothing will unless something happens.
+// The time of the next due action; nullopt: none without an event.
 std::optional<double> due(const LabState& lab);
-// When what is drawn at `now` will look different although nothing happens; nullopt: never.
+// When the picture drawn at `now` changes without an event; nullopt: never.
 std::optional<double> changes_at(const LabState& lab);
 
-// Changes by a person. Each submits where the lab is live.
+// Changes by the user. Each submits if the lab is live.
 void choose_family(LabState& lab, const Family& family);
 void set_parameter(LabState& lab, const Parameter& row, Value value);
-// The same by the name and a number, as plots know them; nothing where the control cannot be moved.
+// The same by name and number, as in plots; no effect if the control cannot be moved.
 void choose_value(LabState& lab, const std::string& parameter, double value);
 void reset_parameter(LabState& lab, const Parameter& row);
 void reset_parameters(LabState& lab);
@@ -31,49 +31,49 @@ void try_out(LabState& lab, const Try& example);
 void choose_preset(LabState& lab, const std::string& name);  // "": the defaults
 void enable_variant(LabState& lab, const std::string& variant, bool enabled);
 
-void choose_chip(LabState& lab, const std::string& architecture);  // theory for it; "": the chip at hand
+void choose_chip(LabState& lab,
+                 const std::string& architecture);  // also compiles for it; "": the present chip
 void set_profile(LabState& lab, Profile profile);
 
-void submit(LabState& lab);  // what is set, now
+void submit(LabState& lab);  // runs the current settings
 void stop(LabState& lab);    // the run and the sweeps
 
-// A plot shows another part of its axis; nullopt: all of it. Figures that share the axis are made anew for
-// it.
+// Sets the visible part of an axis; nullopt: all of it. Recomputes figures that share the axis.
 void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible);
 
-// The widest plot is that many pixels wide: figures need no more columns.
+// Sets the width of the widest plot: figures need no more columns.
 void fit_columns(LabState& lab, int pixels);
 
-// The rows of a Request that are no parameters of a family: seed, repeats, cache, profile,
-// threads, time limit.
+// The rows of a Request that are not parameters of a family: seed, repeats, cache, profile, threads, time
+// limit.
 const std::vector<Parameter>& run_rows();
 
-// What the control of a row shows: what was set, else what is in force.
+// The value shown by the control of a row: the one set, otherwise the one in effect.
 Value shown_value(const LabState& lab, const Parameter& row);
 bool is_changed(const LabState& lab, const Parameter& row);
-// The number in force behind a word ("auto"); nullopt where it is not known.
+// The number in effect for a word ("auto"); nullopt if it is unknown.
 std::optional<Value> settled_value(const LabState& lab, const Parameter& row);
-// That number, else what is shown.
+// That number, otherwise the shown value.
 Value present_value(const LabState& lab, const Parameter& row);
-// Why a control cannot be moved; "" where it can.
+// Why a control cannot be moved; "" if it can.
 std::string reason_fixed(const LabState& lab, const Parameter& row);
-// Why a variant cannot run what is set; "" where it can.
+// Why a variant cannot run the current settings; "" if it can.
 std::string reason_refused(const LabState& lab, const Variant& variant);
 
-// How long a run may take, in seconds, before the window says that it runs and dims what is old: less would
-// flicker as a slider is dragged.
+// Seconds until the window shows that a run is in progress and dims outdated figures: less would flicker
+// while a slider is dragged.
 constexpr double patience = 0.12;
 
-// Why what is drawn is not what is set, in few words ("running"); "" where it is.
+// Why plots are out of date, in a few words ("running"); "" if they are not.
 std::string why_outdated(const LabState& lab);
 
-// Whether what runs waits for a compiler.
+// Whether the run is waiting for a compiler.
 bool is_compiling(const LabState& lab);
-// Seconds, rounded up, until the worker is ended, once a launch has taken so long that it may come to that.
+// Seconds, rounded up, until the worker is stopped, once a launch has run long enough.
 std::optional<int> countdown(const LabState& lab);
 std::string countdown_words(int seconds);
 
-// "Cannot run: …", or "Failed: …" where it was tried.
+// "Cannot run: …", or "Failed: …" if it was tried.
 std::string problem_words(const Problem& problem);
 
 // The Request that `submit` sends.

@@ -17,7 +17,7 @@
 
 namespace sawtooth {
 
-// What the lab asks of an engine. Tests put their own functions in its place.
+// The engine as seen by the lab. Tests use their own functions.
 struct EngineCalls {
     std::function<uint64_t(Request, View)> run;
     std::function<uint64_t(Sweep)> sweep;
@@ -26,47 +26,47 @@ struct EngineCalls {
     std::function<void(uint64_t)> cancel_sweep;
     std::function<std::vector<Event>()> take_events;
     std::function<void()> wake;        // draws the next frame soon; may be called on any thread
-    std::function<Devices()> devices;  // may take a while: called on a thread of its own
+    std::function<Devices()> devices;  // may take a while: called on its own thread
 };
 
 using Figures = std::shared_ptr<const std::vector<Figure>>;
 
-// The newest Request that left and is not answered yet.
+// The newest Request that was sent and is not answered yet.
 struct Pending {
     uint64_t ticket = 0;  // 0: nothing runs
     double since = 0;
     Request request = {};
     Progress progress = {};
-    // When its worker will be ended, and when that was first heard, on the clock of LabState::now.
+    // When its worker will be stopped, and when that was first reported, on the clock of LabState::now.
     struct Deadline {
         double at = 0, heard = 0;
     };
     std::optional<Deadline> deadline = {};
 };
 
-// A run that failed, or cost its worker: kept until the next one leaves or a person puts it away.
+// A failed run: kept until the next one is sent or the user dismisses it.
 struct Failure {
     Error error;
     Request request;
 };
 
-// A sweep whose figures stand in Story and More: asked for by figures of the family, or by a person.
+// A sweep with figures in Story and More, requested by figures of the family or by the user.
 struct BackgroundSweep {
-    std::string key;  // the sweep's id, or what is swept by hand
+    std::string key;  // the id of the sweep, or what the user sweeps
     Sweep sweep;
     std::string title;
     bool by_person = false;
-    uint64_t ticket = 0;  // 0: does not run
+    uint64_t ticket = 0;  // 0: not running
     size_t done = 0;      // cells
-    Figures figures;      // those of an earlier base stay, dimmed, until the new ones have two points
+    Figures figures;      // figures of an earlier base stay, dimmed, until the new ones have two points
     bool of_earlier_base = false;  // the figures
-    Request asked;                 // of the lab when it was started, or found to be good still
+    Request asked;                 // the Request for which it was started or found valid
     std::string problem;
 };
 
-// Why what is set cannot run.
+// Why the current settings cannot run.
 struct Problem {
-    std::string parameter;  // at whose control it is shown; "" where it is of no single one
+    std::string parameter;  // the control that shows it; "" if it concerns no single one
     Error error;
 };
 
@@ -82,7 +82,7 @@ struct Opening {
     std::future<Outcome<Arrays>> arrays;
 };
 
-// What a person is about to save.
+// A figure being saved.
 struct Saving {
     enum class Format { png, svg, csv };
     enum class Step { asking, drawing, saved };  // drawing: a PNG, after this frame
@@ -95,10 +95,10 @@ struct Saving {
 
 enum class ThemeChoice { system, dark, light };
 
-// What is kept from one start to the next, beside the layout of the panels.
+// Settings saved between starts, beside the panel layout.
 struct Settings {
     ThemeChoice theme = ThemeChoice::system;
-    double scale = 0;  // 1 to 2; 0: that of the monitor
+    double scale = 0;  // 1 to 2; 0: as the monitor
     int width = 1600, height = 900;
     BackendChoice backend = BackendChoice::cpu;
     int device = 0;
@@ -106,47 +106,47 @@ struct Settings {
     bool operator==(const Settings&) const = default;
 };
 
-// What F1 shows of what is under the mouse.
+// The help of F1 for the item under the mouse.
 struct Help {
     std::string title, text;
 };
 
-// What panels tell of a result beside its figures: made once, as a run on a GPU has thousands of launches,
-// and too many to go through in every frame.
+// Facts about a result for panels, computed once: a GPU run has thousands of launches, too many to go through
+// in every frame.
 struct Told {
     Table measured, compiled;
     std::map<std::string, std::string> wrong;  // variants whose outputs are, with the words for it
     bool has_achieved = false;                 // occupancy: counters were read
 };
 
-// Every piece of state of the window. lab.h changes it; panels draw it.
+// The complete state of the window. lab.h changes it; panels draw it.
 struct LabState {
     EngineCalls engine;
     double now = 0;  // seconds on the clock of the window
 
-    // What is being edited. `request.parameters` holds only what a person set.
+    // The settings. `request.parameters` has only values set by the user.
     std::vector<const Family*> families;
     const Family* family = nullptr;
     Request request;
     bool live = true;
-    Parameters parameters;  // all of the family: those in force in the last good configuration
+    Parameters parameters;  // all of the family, as in effect in the last valid configuration
     std::optional<Problem> problem;
     std::set<std::string> disabled_variants;
-    std::string tried;  // the words of the example in About that was set last; "" after another change
+    std::string tried;  // the example of About that was set last; "" after another change
 
-    // Where it could run: absent until `finding` is ready. Then the backend of the last time is chosen, where
-    // nothing else was meanwhile.
+    // Available devices: absent until `finding` is ready. Then the saved backend is chosen, unless another
+    // one was chosen before.
     std::optional<Devices> devices;
     std::future<Devices> finding;
     bool wants_kept_backend = false;
 
-    // The file that gives inputs, and which parameters its arrays fix.
+    // The arrays of the input file, and the parameters fixed by them.
     Arrays given;
     std::map<std::string, std::string> fixed;  // parameter: name of the array
     std::optional<Opening> opening;
     std::string open_problem;
 
-    // What came back.
+    // Answers of the engine.
     Pending pending;
     uint64_t shown_ticket = 0;  // of `result`
     std::shared_ptr<const Result> result;
@@ -161,47 +161,47 @@ struct LabState {
     std::vector<std::string> seen_notes;
     std::deque<LogLine> log;
 
-    // What becomes due, on the clock of `now`.
+    // Due actions, on the clock of `now`.
     std::optional<double> sweeps_due, look_due;
 
-    // What of the plots is in sight, and where the mouse is, by the axis that plots share, or by figure.
+    // The visible ranges and the mouse position, by shared axis or by figure.
     View view;
     int widest_plot = 0;                                // in pixels, in this frame
     std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
 
-    // The launch that a person clicked on; selection.h finds it.
+    // The launch selected by a click; selection.h finds it.
     struct SelectedLaunch {
         std::string variant;
         size_t index = 0;  // among the variant's launches
         std::string kernel;
-        bool in_numbers = false, in_occupancy = false;  // was brought into sight there
+        bool in_numbers = false, in_occupancy = false;  // was shown there
     };
     std::optional<SelectedLaunch> selected;
-    // The range of time that a person measured on a figure.
+    // The measured range of time on a figure.
     struct MeasuredTime {
-        std::string figure;  // what figure_view.cpp calls it, whatever the panel
+        std::string figure;  // its key in figure_view.cpp, in any panel
         size_t row = 0;
         Ink ink;  // of its track
         View::Range us;
-        bool of_result = true;  // else of a sweep
+        bool of_result = true;  // otherwise of a sweep
         std::string words;
     };
     std::optional<MeasuredTime> measured;
 
     // The window itself.
     Settings settings;
-    bool dark = true;  // what settings.theme comes to
+    bool dark = true;  // the resolved settings.theme
     bool rebuild_layout = true;
-    bool shows_story = true;        // a fresh layout comes with the story in front
-    std::set<int> hidden_variants;  // in the figures; they run all the same
+    bool shows_story = true;        // a new layout has the story in front
+    std::set<int> hidden_variants;  // in the figures; they still run
     std::string filling;            // the figure that fills its panel, "" for none
-    std::string removed_sweep;      // at the end of this frame: its figures are being drawn
+    std::string removed_sweep;      // removed at the end of the frame, as its figures are being drawn
     bool full_screen = false;
     bool show_open = false;
     std::optional<Saving> saving;
     bool wants_help = false;  // F1 was pressed in this frame
     std::optional<Help> help;
-    struct Typing {  // into a control, instead of dragging it
+    struct Typing {  // typing into a control instead of dragging it
         std::string parameter, text, problem;
         bool begun = false;
     };

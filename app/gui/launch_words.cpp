@@ -32,16 +32,17 @@ void add_shape(const LaunchInfo& info, bool on_gpu, Facts& facts) {
 }
 
 void add_resources(const Resources& resources, Facts& facts) {
-    facts.emplace_back("registers", fmt::format("{} a thread", resources.registers));
-    facts.emplace_back("shared", short_bytes(static_cast<double>(resources.shared_bytes)) + " a block");
+    facts.emplace_back("registers", fmt::format("{} per thread", resources.registers));
+    facts.emplace_back("shared", short_bytes(static_cast<double>(resources.shared_bytes)) + " per block");
     if (resources.spill_bytes > 0)
-        facts.emplace_back("spilled", short_bytes(static_cast<double>(resources.spill_bytes)) + " a thread");
+        facts.emplace_back("spilled",
+                           short_bytes(static_cast<double>(resources.spill_bytes)) + " per thread");
 }
 
 void add_occupancy(const Occupancy& occupancy, Facts& facts) {
     if (occupancy.theoretical)
         facts.emplace_back("occupancy",
-                           percent(*occupancy.theoretical) + " in theory" +
+                           percent(*occupancy.theoretical) + " theoretical" +
                                (occupancy.limiter.empty() ? "" : ", limited by " + occupancy.limiter));
     if (occupancy.achieved) facts.emplace_back("achieved", percent(*occupancy.achieved));
 }

@@ -9,10 +9,10 @@
 
 namespace sawtooth {
 
-// The launch that a span of the timeline stands for; null where it is none of this result.
+// The launch of a span of the timeline; null if it is not in this result.
 const LaunchRecord* launch_of(const Result& result, const Tracks::Track& track, const Tracks::Span& span);
 
-// All that is known of it, as names and values: meaning, grid with its formula, block, registers, shared
+// The facts about a launch, as names and values: meaning, grid with its formula, block, registers, shared
 // memory, occupancy, counters.
 std::vector<std::pair<std::string, std::string>> facts_of(const LaunchRecord& launch);
 

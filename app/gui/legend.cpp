@@ -14,11 +14,11 @@ namespace sawtooth {
 namespace {
 
 struct Entry {
-    int variant = -1;  // -1: not one
+    int variant = -1;  // -1: not a variant
     LegendEntry sample = {};
 };
 
-// "chunkwise_gd, predicted" stands for the variant's colour and for what dashes mean.
+// "chunkwise_gd, predicted" gives two entries: the colour of the variant and the meaning of dashes.
 std::vector<Entry> entries_of(const LabState& lab, const std::vector<ShownFigure>& shown) {
     std::vector<Entry> variants(lab.family->variants.size()), others;
     const auto add_other = [&](LegendEntry entry) {
@@ -51,7 +51,7 @@ float width_of(const Entry& entry) {
     return sample_width() + units(4) + ImGui::CalcTextSize(entry.sample.label.c_str()).x;
 }
 
-// Calls draw(entry, left, row) for each, in rows no wider than that; returns how many rows there are.
+// Calls draw(entry, left, row) for each entry, in rows of at most that width; returns the number of rows.
 template <class Draw>
 int flow(const std::vector<Entry>& entries, float width, Draw&& draw) {
     float left = 0;
@@ -84,7 +84,7 @@ void toggle(LabState& lab, int variant) {
     if (!lab.hidden_variants.erase(variant)) lab.hidden_variants.insert(variant);
 }
 
-// All but this one are hidden; a second time all come back.
+// Hides all other variants; a second call shows all again.
 void show_alone(LabState& lab, int variant) {
     std::set<int> others;
     for (int i = 0; i < static_cast<int>(lab.family->variants.size()); ++i)
@@ -99,7 +99,7 @@ void draw_entry(LabState& lab, const Entry& entry, ImVec2 corner) {
     if (ImGui::InvisibleButton("legend", {width_of(entry), row_height()}) && entry.variant >= 0)
         ImGui::GetIO().KeyAlt ? show_alone(lab, entry.variant) : toggle(lab, entry.variant);
     if (entry.variant >= 0)
-        tooltip(fmt::format("{}: {}\n\nClick to {} its lines; Alt+click to show them alone.",
+        tooltip(fmt::format("{}: {}\n\nClick to {} its lines; Alt+click to show only this variant.",
                             entry.sample.label, lab.family->variants[static_cast<size_t>(entry.variant)].idea,
                             hidden ? "show" : "hide"));
     ImGui::PopID();

@@ -6,10 +6,10 @@
 
 namespace sawtooth {
 
-// One legend for all figures of a panel: its variants, which a click hides and Alt+click shows alone, then
-// what else lines and areas mean.
+// One legend for all figures of a panel: its variants (click to hide, Alt+click to show only one), then the
+// meaning of other lines and areas.
 void draw_legend(LabState& lab, const std::vector<ShownFigure>& shown);
-// In pixels, at that width; 0 where there is nothing to name.
+// In pixels, at that width; 0 if there are no entries.
 float legend_height(const LabState& lab, const std::vector<ShownFigure>& shown, float width);
 
 }  // namespace sawtooth

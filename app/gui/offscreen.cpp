@@ -19,7 +19,7 @@
 namespace sawtooth {
 namespace {
 
-// libEGL, opened when first needed and never closed: drivers do not bear it.
+// libEGL, opened on first use and never closed: drivers do not support closing.
 void* egl_library() {
     static void* const library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
     return library;
@@ -48,7 +48,7 @@ bool draws_on_processor(EGLDeviceEXT device) {
     return extensions && std::strstr(extensions, "EGL_MESA_device_software");
 }
 
-// Displays that need no display server: the devices of the machine, then Mesa's surfaceless one.
+// Displays without a display server: the devices of the machine, then the surfaceless one of Mesa.
 std::vector<EGLDisplay> displays(Renderer renderer) {
     std::vector<EGLDisplay> found;
     const auto get_display = egl_extension<PFNEGLGETPLATFORMDISPLAYEXTPROC>("eglGetPlatformDisplayEXT");
@@ -71,7 +71,7 @@ std::vector<EGLDisplay> displays(Renderer renderer) {
 
 }  // namespace
 
-// A display with a context of OpenGL 3.3 that is current without a surface.
+// A display with a current OpenGL 3.3 context without a surface.
 struct Offscreen::Display {
     EGLDisplay display = EGL_NO_DISPLAY;
     EGLContext context = EGL_NO_CONTEXT;
@@ -116,7 +116,7 @@ struct Offscreen::Display {
 Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height, Renderer renderer) {
     if (!egl_library() || !get_proc_address())
         return Error::failure(
-            "a picture needs EGL, and libEGL.so.1 is not there: install libegl1 and libgl1-mesa-dri");
+            "a picture needs EGL, but libEGL.so.1 was not found: install libegl1 and libgl1-mesa-dri");
     for (EGLDisplay display : displays(renderer)) {
         auto current = Display::on(display);
         if (!current || Graphics::load(get_proc_address())) continue;
@@ -125,7 +125,7 @@ Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height, Rende
         return std::unique_ptr<Offscreen>(new Offscreen(std::move(current), std::move(*framebuffer)));
     }
     return Error::failure(
-        "a picture needs OpenGL 3.3, and no driver offers it through EGL: install libgl1-mesa-dri");
+        "a picture needs OpenGL 3.3, but no driver supports it through EGL: install libgl1-mesa-dri");
 }
 
 Offscreen::Offscreen(std::unique_ptr<Display> display, Framebuffer framebuffer)

@@ -9,11 +9,11 @@
 
 namespace sawtooth {
 
-// What draws. A GPU is as fast as what a user sees; the processor gives the same pixels everywhere and leaves
-// alone a GPU that is being measured.
+// The renderer. A GPU is as fast as the user's window; the processor gives the same pixels everywhere and
+// does not disturb a GPU that is being measured.
 enum class Renderer { processor_first, gpu_first };
 
-// An OpenGL context and a framebuffer without any display, through EGL.
+// An OpenGL context and a framebuffer without a display, through EGL.
 class Offscreen {
   public:
     static Outcome<std::unique_ptr<Offscreen>> open(int width, int height, Renderer renderer);
@@ -32,13 +32,13 @@ class Offscreen {
     Framebuffer framebuffer_;
 };
 
-// The whole window on such a framebuffer: everything but the surface is what run_window has.
+// The whole window on such a framebuffer; except for the surface it equals run_window.
 class OffscreenWindow {
   public:
     static Outcome<std::unique_ptr<OffscreenWindow>> open(LabState& lab, int width, int height,
                                                           Renderer renderer = Renderer::processor_first);
 
-    // One frame, `seconds` after the one before.
+    // Draws one frame, `seconds` after the previous one.
     void draw(LabState& lab, double seconds, const std::string& only_panel = "");
     void finish() const { offscreen_->finish(); }
     Outcome<Picture> read() const { return offscreen_->framebuffer().read(); }

@@ -6,10 +6,10 @@
 
 namespace sawtooth {
 
-// When the window draws: at once what a person does, and the outputs and the times that were waited for; Dear
-// ImGui's few frames to settle, and what else the engine sends, only so often that drawing leaves the
-// processor to what is measured; slowly for the moment in which tooltips wait to come; once a second while
-// the end of a worker is counted down; then not until something happens or becomes due.
+// Decides when the window draws: at once for user actions and for awaited outputs and times; less often for
+// the settling frames of Dear ImGui and other events of the engine, so that drawing does not disturb
+// measurements; slowly while a tooltip is about to appear; once a second during the countdown of a worker;
+// otherwise not until something happens or becomes due.
 class Pacing {
   public:
     void happened(double now) {
@@ -35,7 +35,7 @@ class Pacing {
     int settling_ = frames_to_settle;
     bool unseen_input_ = true, woken_ = false;
     Figures drawn_figures_;
-    std::optional<double> changes_at_;  // what was drawn last
+    std::optional<double> changes_at_;  // of the last frame
 };
 
 }  // namespace sawtooth

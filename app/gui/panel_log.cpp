@@ -32,7 +32,7 @@ std::string as_text(const LabState& lab) {
 void draw_log(LabState& lab) {
     if (lab.log.empty()) {
         centred_sentence(
-            "What ran, when, on what and how long, and errors in words, will stand here: F5 runs.");
+            "Runs with time, device and duration, and all messages, appear here. Press F5 to run.");
         return;
     }
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {units(8), units(4)});

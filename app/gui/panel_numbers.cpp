@@ -26,8 +26,8 @@ void draw_copy_menu(LabState& lab, const Table& table) {
     ImGui::EndPopup();
 }
 
-void right_align(const std::string& text) {
-    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
+void right_align(const std::string& text, float margin = 0) {
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x - margin;
     if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
 }
 
@@ -38,12 +38,14 @@ std::string head_of(const Table::Column& column) {
 constexpr const char* error_column = "rel L2";
 constexpr size_t wanted_columns = 4;  // variant, time, speed-up, rel L2
 
-// Of the widest text in the column.
+float badge_margin() { return units(5); }
+
+// The width of the widest text in the column.
 float width_of(const LabState& lab, const Table& table, size_t column) {
     float width = ImGui::CalcTextSize(head_of(table.columns[column]).c_str()).x;
     if (table.columns[column].name == error_column)
         for (const auto& [variant, words] : lab.told.wrong)
-            width = std::max(width, ImGui::CalcTextSize(words.c_str()).x + units(8));
+            width = std::max(width, ImGui::CalcTextSize(words.c_str()).x + 2 * badge_margin());
     ImGui::PushFont(table.columns[column].number ? number_font() : nullptr, 0);
     for (const auto& row : table.rows) width = std::max(width, ImGui::CalcTextSize(row[column].c_str()).x);
     ImGui::PopFont();
@@ -68,10 +70,10 @@ void draw_head(const LabState& lab, const Table& table) {
 
 // In a frame, in the colour of what is wrong; the number is in the tooltip.
 void draw_wrong(const LabState& lab, const std::string& words, const std::string& error) {
-    right_align(words + " ");
+    right_align(words, badge_margin());
+    const float margin = badge_margin() - 1;  // the cell would cut the frame
     const ImVec2 extent = ImGui::CalcTextSize(words.c_str()), corner = ImGui::GetCursorScreenPos();
-    const ImVec2 begin{corner.x - units(4), corner.y},
-        end{corner.x + extent.x + units(4), corner.y + extent.y};
+    const ImVec2 begin{corner.x - margin, corner.y}, end{corner.x + extent.x + margin, corner.y + extent.y};
     ImVec4 ground = problem_colour(lab);
     ImGui::GetWindowDrawList()->AddRect(begin, end, ImGui::GetColorU32(ground));
     ground.w *= 0.25f;
@@ -114,6 +116,17 @@ void draw_variant_name(const LabState& lab, const std::string& name) {
     elided_text(name, ImGui::GetContentRegionAvail().x);
 }
 
+// One that did not run is greyed, with the reason in its tooltip.
+void draw_variant_cell(const LabState& lab, const std::string& name) {
+    ImGui::TableNextColumn();
+    const VariantResult* const variant = find(*lab.result, name);
+    const bool refused = variant && !variant->ran();
+    ImGui::BeginDisabled(refused);
+    draw_variant_name(lab, name);
+    ImGui::EndDisabled();
+    if (refused) tooltip(variant->refused);
+}
+
 void draw_table(LabState& lab, const char* name, const Table& table, float below) {
     constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
                                       ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH |
@@ -122,8 +135,7 @@ void draw_table(LabState& lab, const char* name, const Table& table, float below
     draw_head(lab, table);
     for (const auto& row : table.rows) {
         ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        draw_variant_name(lab, row.front());
+        draw_variant_cell(lab, row.front());
         for (size_t column = 1; column < row.size(); ++column) draw_cell(lab, table, column, row);
     }
     draw_copy_menu(lab, table);
@@ -148,7 +160,7 @@ void draw_launch(const LabState& lab, float below) {
     ImGui::EndTable();
 }
 
-// The leaf of the selected launch comes to the front once.
+// The tab of the selected launch comes to the front once.
 void draw_launch_leaf(LabState& lab, float below) {
     const bool is_new = !std::exchange(lab.selected->in_numbers, true);
     if (!ImGui::BeginTabItem((title_of_selected(lab) + "###launch").c_str(), nullptr,
@@ -158,7 +170,7 @@ void draw_launch_leaf(LabState& lab, float below) {
     ImGui::EndTabItem();
 }
 
-// What was measured, what the compiler says of the kernels, and the selected launch, as leaves of the panel.
+// The tabs of the panel: measurements, compiled kernels and the selected launch.
 void draw_tables(LabState& lab, const Table& measured, const Table& compiled, float below) {
     const bool has_launch = selected_launch(lab).has_value();
     if (compiled.rows.empty() && !has_launch) return draw_table(lab, "numbers", measured, below);
@@ -183,7 +195,7 @@ void draw_numbers(LabState& lab) {
         return;
     }
     const std::string outdated = why_times_outdated(lab);
-    // One line under the table, as the panel is low.
+    // One line below the table, because the panel is low.
     const float below = outdated.empty() ? clocks_line_height(lab) : ImGui::GetTextLineHeightWithSpacing();
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
     draw_tables(lab, lab.told.measured, lab.told.compiled, below);

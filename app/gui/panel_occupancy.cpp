@@ -8,17 +8,18 @@
 #include "app/gui/figure_view.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
+#include "app/gui/selection.h"
 #include "app/gui/widgets.h"
 
 namespace sawtooth {
 namespace {
 
-// The architecture that buttons offer where none is chosen.
+// The architecture offered by buttons if none is chosen.
 constexpr const char* offered_architecture = "sm_90a";
 
 std::string name_of_chip(const Chip& chip) { return fmt::format("{}, {}", chip.architecture, chip.name); }
 
-// By the name that was given, with or without the letter.
+// Finds a chip by name, with or without the letter.
 const Chip* find_chip(const std::vector<Chip>& known, const std::string& architecture) {
     const auto found = std::find_if(known.begin(), known.end(), [&](const Chip& chip) {
         return chip.architecture == architecture || chip.architecture == architecture + "a";
@@ -31,18 +32,18 @@ void draw_chip_chooser(LabState& lab, const std::vector<Chip>& known, float widt
     const Chip* chosen = find_chip(known, lab.request.arch);
     ImGui::BeginDisabled(!reason.empty());
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "chip at hand",
+    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "GPU of the run",
                           ImGuiComboFlags_HeightLarge)) {
-        if (ImGui::Selectable("chip at hand", !chosen) && chosen) choose_chip(lab, "");
-        tooltip("The GPU that runs; none where the CPU does.");
+        if (ImGui::Selectable("GPU of the run", !chosen) && chosen) choose_chip(lab, "");
+        tooltip("The GPU that runs. None when the CPU runs.");
         for (const Chip& chip : known)
             if (ImGui::Selectable(name_of_chip(chip).c_str(), &chip == chosen) && &chip != chosen)
                 choose_chip(lab, chip.architecture);
         ImGui::EndCombo();
     }
     ImGui::EndDisabled();
-    tooltip(reason.empty() ? "Chip: kernels are also compiled for it, beside the run, and what limits them "
-                             "there is drawn. It need not be in this machine."
+    tooltip(reason.empty() ? "Also compile the kernels for this chip and show what limits them there. The "
+                             "chip does not have to be in this machine."
                            : reason);
 }
 
@@ -52,7 +53,7 @@ bool has_marks(const LabState& lab) {
                        [](const ShownFigure& each) { return !each.figure->marks.empty(); });
 }
 
-// Of a run on a GPU whose counters were not read.
+// For a GPU run whose counters were not read.
 void draw_counters_button(LabState& lab) {
     if (!lab.result || lab.result->backend == Backend::cpu || lab.told.has_achieved) return;
     ImGui::SameLine();
@@ -60,22 +61,29 @@ void draw_counters_button(LabState& lab) {
     ImGui::BeginDisabled(asked);
     if (ImGui::Button("Measure achieved")) set_profile(lab, Profile::counters);
     ImGui::EndDisabled();
-    std::string why = "They were asked for, and did not come:";
+    std::string why = "Counters could not be read:";
     for (const std::string& words : lab.result->notes) why += "\n" + words;
-    tooltip(asked ? why : "Runs again with profile = counters, which tell how many warps were resident.");
+    tooltip(asked ? why : "Run again with profile = counters to measure how many warps were resident.");
 }
 
-// Why there is nothing to draw yet.
+// "Launch 2: fold kept 1 of 2 workers busy. "
+std::string sentence_of_selected(const LabState& lab) {
+    const std::string workers = workers_of_selected(lab);
+    return workers.empty() ? "" : fmt::format("{} kept {} busy. ", title_of_selected(lab), workers);
+}
+
+// Why there is no figure yet.
 std::string sentence(const LabState& lab, const Chip* chosen) {
-    const std::string shows = "theoretical occupancy beside the achieved one, and what limits it";
+    const std::string shows = "theoretical and achieved occupancy, and what limits it";
     if (const std::string reason = reason_not_compiled(lab); !reason.empty())
-        return fmt::format("Here would be {}. {}", shows, reason);
+        return fmt::format("{}No {}. {}", sentence_of_selected(lab), shows, reason);
     if (lab.pending.ticket || lab.problem || !lab.result) return empty_sentence(lab, shows);
     std::string notes;
     for (const std::string& words : lab.result->notes) notes += " " + words + ".";
     if (chosen) return fmt::format("Nothing could be compiled for {}.{}", name_of_chip(*chosen), notes);
-    return "Occupancy and what limits it. Kernels of the CPU have none: compile for a chip, there or not, "
-           "or run on a GPU.";
+    return sentence_of_selected(lab) +
+           "CPU kernels have no occupancy. Compile for a chip, which does not have to be in this machine, or "
+           "run on a GPU.";
 }
 
 void draw_offers(LabState& lab, const std::vector<Chip>& known) {

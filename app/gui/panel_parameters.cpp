@@ -35,7 +35,7 @@ int count_changed(const LabState& lab) {
     return count;
 }
 
-// What hinders the run, or how far from the defaults it is, always in one line, so that nothing jumps.
+// The problem of the run, or the number of changes, always in one line, so that nothing jumps.
 void draw_state_line(LabState& lab) {
     const int changed = count_changed(lab);
     const char* reset = "Reset all";
@@ -58,7 +58,7 @@ void draw_state_line(LabState& lab) {
     ImGui::BeginDisabled(changed == 0);
     if (ImGui::Button(reset)) reset_parameters(lab);
     ImGui::EndDisabled();
-    tooltip("Sets every parameter to its default and ticks every variant.");
+    tooltip("Sets every parameter to its default and selects every variant.");
 }
 
 void draw_file_line(LabState& lab) {
@@ -75,7 +75,7 @@ void draw_file_line(LabState& lab) {
     tooltip("Closes the file; inputs are generated again.");
 }
 
-// Rows are found by any part of their name, unit or meaning.
+// Rows match by any part of their name, unit or meaning.
 bool is_filtered_out(const LabState& lab, const Parameter& row) {
     const auto lower = [](std::string text) {
         std::transform(text.begin(), text.end(), text.begin(),
@@ -91,7 +91,7 @@ void draw_filter(LabState& lab, float width) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(8), units(3)});
     input_text("##filter", lab.filter, ImGuiInputTextFlags_EscapeClearsAll, "Filter  Ctrl+F");
     ImGui::PopStyleVar();
-    tooltip("Shows the parameters whose name or meaning contains these words (Ctrl+F). Esc clears it.");
+    tooltip("Shows only parameters whose name or meaning contains this text (Ctrl+F). Esc clears it.");
 }
 
 void draw_presets(LabState& lab, float width) {
@@ -108,7 +108,7 @@ void draw_presets(LabState& lab, float width) {
     tooltip("Sets all parameters to those of a published experiment, or back to the defaults.");
 }
 
-// "Not used by rule delta" for all that other rules use; "Only on CUDA".
+// "Not used by rule delta" for rows of other rules; "Only on CUDA".
 std::string why_folded(const LabState& lab, const Parameter& row) {
     const auto unmet = std::find_if(row.applies.begin(), row.applies.end(), [&](const Condition& condition) {
         return !condition.holds(lab.parameters, backend_in_force(lab));
@@ -146,7 +146,7 @@ Folds folds_of(const LabState& lab, const Rows& rows) {
     return folds;
 }
 
-// Folded, with their number; open while a filter searches them.
+// Folded, with their number; open while a filter is active.
 void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& columns) {
     for (const auto& [why, own] : folds) {
         if (!lab.filter.empty()) ImGui::SetNextItemOpen(true);
@@ -154,13 +154,13 @@ void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& column
         const bool open = ImGui::TreeNodeEx(fmt::format("{} ({})###{}", why, own.size(), why).c_str(),
                                             ImGuiTreeNodeFlags_NoTreePushOnOpen);
         ImGui::PopStyleColor();
-        tooltip("Changing one of these has no effect now and runs nothing.");
+        tooltip("Changing these has no effect now and runs nothing.");
         for (const Parameter* row : own)
             if (open) draw_control(lab, *row, columns);
     }
 }
 
-// What only chooses what is drawn stands in the header of its figures.
+// Rows that only choose what is drawn are in the header of their figures.
 Rows rows_of_family(const LabState& lab) {
     Rows rows;
     for (const Parameter& row : lab.family->parameters)

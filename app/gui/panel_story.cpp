@@ -1,5 +1,5 @@
-// The first screen of a family: its figures that matter most, all of them whole and in sight, and the panel
-// with all the others.
+// The first screen of a family: its most important figures, completely visible, and the panel with all
+// others.
 
 #include <imgui.h>
 
@@ -37,7 +37,7 @@ float least_height_of(const ShownFigure& shown) {
     return std::max(units(lowest), std::ceil(least_height(ImGuiCanvas(nullptr), *shown.figure) + 2 * line));
 }
 
-// As many figures of each row as are wide enough side by side, and as many rows as are high enough.
+// As many figures per row and as many rows as are large enough.
 std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     const auto all = all_figures(lab);
     const float gap = units(8);
@@ -61,8 +61,8 @@ std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     return rows;
 }
 
-// What a legend over all of the figures would take is taken off before rows are chosen, so that the choice
-// does not depend on itself.
+// The height of a legend for all figures is subtracted before rows are chosen, so that the choice does not
+// depend on itself.
 std::vector<Row> story_rows(const LabState& lab, ImVec2 room) {
     const float legend = legend_height(lab, all_figures(lab), room.x);
     return rows_that_fit(lab, {room.x, room.y - legend});
@@ -98,7 +98,7 @@ std::vector<PlacedFigure> story_layout(const LabState& lab, ImVec2 room) {
 }
 
 void draw_story(LabState& lab) {
-    const std::string shows = "the figures that matter most";
+    const std::string shows = "the most important figures";
     if (lab.family->story.empty()) return draw_figure_grid(lab, "Story", all_figures(lab), shows);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const auto placed = story_layout(lab, ImGui::GetContentRegionAvail());
@@ -120,7 +120,7 @@ void draw_more(LabState& lab) {
         return std::any_of(in_story.begin(), in_story.end(),
                            [&](const ShownFigure& other) { return other.figure == each.figure; });
     });
-    draw_figure_grid(lab, "More", others, "the family's other figures and sweeps of parameters");
+    draw_figure_grid(lab, "More", others, "other figures of the family and sweeps of parameters");
 }
 
 }  // namespace sawtooth

@@ -9,32 +9,31 @@ namespace sawtooth {
 const std::vector<Panel>& panels() {
     static const std::vector<Panel> all{
         {"Parameters", Dock::left, draw_parameters,
-         "Sets what is computed and how. Every change runs the variants again. Ctrl+click types a value, a "
-         "right click resets or sweeps a parameter, and the dot before a name resets it."},
+         "Sets what is computed and how. Every change runs the variants again. Ctrl+click to type a value, "
+         "right click to reset or sweep a parameter, click the dot before a name to reset it."},
         {"Story", Dock::centre, draw_story,
-         "The figures that tell what this family is about, in order. All others are in More."},
+         "The most important figures of the family, in order. All others are in More."},
         {"More", Dock::centre, draw_more,
-         "Every other figure of the family, and the figures of sweeps that you start from Parameters.",
-         Place::views},
+         "All other figures of the family, and figures of sweeps started from Parameters.", Place::views},
         {"Outputs", Dock::centre, draw_outputs,
          "The outputs of every variant over the double-precision reference.", Place::outputs},
         {"Error", Dock::centre, draw_error,
          "The distance of every variant to the double-precision reference.", Place::error},
         {"Times", Dock::right_top, draw_times,
          "The median time of every variant, stacked by launch, with quartiles as whiskers. The line is the "
-         "time of a copy of as many bytes. A red badge marks a wrong result.",
+         "time of a copy of the same size. A red badge marks a wrong result.",
          Place::times},
         {"Numbers", Dock::right_middle, draw_numbers,
-         "Times, speed-ups and errors as a table. A right click copies it."},
+         "Times, speed-ups and errors as a table. Right click to copy it."},
         {"Occupancy", Dock::right_middle, draw_occupancy,
-         "How many warps each kernel can keep on a multiprocessor, what limits it, and how many were there.",
+         "Theoretical occupancy of each kernel with its limit, and the achieved occupancy.",
          Place::occupancy},
         {"About", Dock::right_bottom, draw_about,
          "What the family computes, the idea of each variant, and three experiments to try with a click."},
         {"Timeline", Dock::bottom, draw_timeline,
          "Every launch of one repeat of each variant on one time axis, with the busy workers below.",
          Place::timeline},
-        {"Log", Dock::bottom, draw_log, "What ran, when and on what, and errors in words."},
+        {"Log", Dock::bottom, draw_log, "Runs with time and device, and all messages."},
     };
     return all;
 }
@@ -60,12 +59,12 @@ const Panel* find_panel(Place place) {
 std::string empty_sentence(const LabState& lab, const std::string& shows) {
     if (lab.result) return fmt::format("This result has no figure of {}.", shows);
     if (lab.pending.ticket)
-        return fmt::format("Running{}{}. When it is done, {} will be drawn here.",
+        return fmt::format("Running{}{}. When done, {} will appear here.",
                            lab.pending.progress.words.empty() ? "" : ": ", lab.pending.progress.words, shows);
     if (lab.problem)
-        return fmt::format("Nothing could run yet: {}. Here {} would be drawn.", lab.problem->error.text,
+        return fmt::format("Cannot run: {}. When fixed, {} will appear here.", lab.problem->error.text,
                            shows);
-    return fmt::format("Nothing was run yet: F5 runs what is set. Here {} will be drawn.", shows);
+    return fmt::format("Nothing was run yet. Press F5: {} will appear here.", shows);
 }
 
 }  // namespace sawtooth

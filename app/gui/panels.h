@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// Where a panel stands in a fresh layout. Panels of one place are tabs, the first in front.
+// The place of a panel in a new layout. Panels of one place are tabs, the first in front.
 enum class Dock { left, centre, right_top, right_middle, right_bottom, bottom };
 
 struct Panel {
@@ -15,10 +15,10 @@ struct Panel {
     Dock dock;
     void (*draw)(LabState&);
     const char* help;
-    std::optional<Place> place = {};  // whose figures it draws
+    std::optional<Place> place = {};  // the place whose figures it draws
 };
 
-// The list of panels: adding one is a row here and a function.
+// The list of panels: to add one, add a row and a function.
 const std::vector<Panel>& panels();
 const Panel* find_panel(std::string_view name);
 const Panel* find_panel(Place place);
@@ -35,20 +35,20 @@ void draw_about(LabState& lab);
 void draw_timeline(LabState& lab);
 void draw_log(LabState& lab);
 
-// Not panels: the rows above and below them, and what opens over them.
+// Not panels: the rows above and below them, and popups.
 void draw_top_bar(LabState& lab);
 void draw_status_bar(LabState& lab);
 void draw_failure_row(LabState& lab);
-float failure_row_height(const LabState& lab);  // in pixels; 0 where nothing failed
+float failure_row_height(const LabState& lab);  // in pixels; 0 if nothing failed
 void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
-void draw_help(LabState& lab);  // at the end of a frame in which F1 was pressed, and until it is closed
+void draw_help(LabState& lab);  // call at the end of a frame; shown after F1 until closed
 
-// The clocks under which the newest result was measured, in a quiet line; nothing where they are not known.
+// The clocks of the newest result, in a quiet line; nothing if they are unknown.
 void draw_clocks_line(const LabState& lab);
-float clocks_line_height(const LabState& lab);  // in pixels; 0 where nothing is known
+float clocks_line_height(const LabState& lab);  // in pixels; 0 if they are unknown
 
-// What a panel says that has nothing to draw: `shows` is what it would draw, "the outputs of every variant".
+// The sentence of a panel without data; `shows` is what it will show, "the outputs of every variant".
 std::string empty_sentence(const LabState& lab, const std::string& shows);
 
 }  // namespace sawtooth

@@ -11,10 +11,10 @@ namespace sawtooth {
 
 struct Picture {
     int width = 0, height = 0;
-    std::vector<uint8_t> rgb;  // row-major, the top row first
+    std::vector<uint8_t> rgb;  // row-major, top row first
 };
 
-// Whole or not at all.
+// Writes the complete file or nothing.
 std::optional<Error> write_png(const std::string& path, const Picture& picture);
 
 }  // namespace sawtooth

@@ -17,7 +17,7 @@ constexpr ProfileName profile_names[] = {{Profile::none, "none"},
                                          {Profile::counters, "counters"},
                                          {Profile::sampling, "sampling"}};
 
-// Whole seconds as an integer, as the slider sets them.
+// Whole seconds as an integer, as set by the slider.
 Value limit_value(std::optional<double> seconds) {
     if (!seconds) return std::string("none");
     const auto whole = static_cast<int64_t>(*seconds);
@@ -36,24 +36,23 @@ const std::vector<Parameter>& run_rows() {
         const Group run = Group::run;
         const auto word = [](const char* text) { return Value(std::string(text)); };
         std::vector<Parameter> made{
-            integer_parameter("seed", "What the generated inputs are drawn from.", run, "", 1, 0, 1000000,
-                              Step::linear, Renews::inputs),
-            integer_parameter("repeats", "How often each variant runs; its time is the median.", run, "", 9,
+            integer_parameter("seed", "Seed of the generated inputs.", run, "", 1, 0, 1000000, Step::linear,
+                              Renews::inputs),
+            integer_parameter("repeats", "Timed repeats of each variant; its time is the median.", run, "", 9,
                               1, 999, Step::linear, Renews::kernels),
-            choice_parameter("cache", "Whether a repeat finds the arrays in the caches or must fetch them.",
+            choice_parameter("cache", "cold: arrays are not in the caches before a repeat. hot: they may be.",
                              run, word("cold"), {word("cold"), word("hot")}, Renews::kernels),
             choice_parameter("profile",
-                             "What is measured beside times: launches on a time axis; on a GPU also hardware "
-                             "counters, which tell the achieved occupancy, or samples in time, each in runs "
-                             "of their own.",
+                             "Measurements beside times: launches on a time axis; on a GPU also hardware "
+                             "counters, for achieved occupancy, or samples over time, each in separate runs.",
                              run, word("timeline"),
                              {word("none"), word("timeline"), word("counters"), word("sampling")},
                              Renews::kernels),
-            integer_parameter("threads", "Workers of the pool of the CPU.", run, "", 1, 1, cores(),
-                              Step::linear, Renews::kernels),
+            integer_parameter("threads", "CPU worker threads.", run, "", 1, 1, cores(), Step::linear,
+                              Renews::kernels),
             integer_parameter("time_limit",
-                              "How long a launch may take on a GPU before its worker is ended, and all "
-                              "launches of a run on the CPU before it is given up.",
+                              "Longest time of a GPU launch before its worker is stopped, or of all launches "
+                              "of a CPU run before it is cancelled.",
                               run, "s", 10, 1, 3600, Step::linear, Renews::kernels),
         };
         made[4].word = "auto";

@@ -6,10 +6,10 @@
 
 namespace sawtooth {
 
-// Value of a row of run_rows() in the Request, and back.
+// The value of a row of run_rows() in the Request, and back.
 Value run_value(const Request& request, std::string_view row);
 void set_run_value(Request& request, std::string_view row, const Value& value);
 
-int cores();  // what `auto` threads come to
+int cores();  // the number of `auto` threads
 
 }  // namespace sawtooth

@@ -4,13 +4,13 @@
 
 namespace sawtooth {
 
-constexpr int saved_width = 960, saved_height = 600;  // of a figure, in units; an SVG has as many pixels
+constexpr int saved_width = 960, saved_height = 600;  // of a figure, in units; also the pixels of an SVG
 
-// Opens the dialog that saves the figure, with a name to begin with.
+// Opens the dialog that saves the figure, with a suggested name.
 void begin_saving(LabState& lab, const Figure& figure, Saving::Format format);
-// Writes the file, or orders the picture that becomes it; what is wrong is shown in the dialog.
+// Writes the file, or requests its picture; problems are shown in the dialog.
 void save(LabState& lab);
-// What came of writing it.
+// Reports the outcome of writing.
 void finish_saving(LabState& lab, const std::optional<Error>& problem);
 
 }  // namespace sawtooth

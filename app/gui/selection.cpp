@@ -17,12 +17,12 @@ std::string percent(double share) {
     return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
 }
 
-// From `us` to the launch; 0 within it.
+// The distance from `us` to the launch; 0 within it.
 double distance(const LaunchRecord& launch, double us) {
     return std::max({0.0, launch.start_us - us, us - launch.start_us - launch.duration_us});
 }
 
-// "1 of 2 workers", "64 of 132 SMs at the most": a thread block has one SM, which may have several of them.
+// A thread block runs on one SM, which may run several of them.
 std::string workers_words(const Result& result, const LaunchRecord& launch) {
     const int64_t workers = workers_of(launch, result.processors);
     if (result.backend == Backend::cuda)
@@ -79,6 +79,11 @@ std::string title_of_selected(const LabState& lab) {
                        found->launch->info->name);
 }
 
+std::string workers_of_selected(const LabState& lab) {
+    const auto found = selected_launch(lab);
+    return found && lab.result->processors > 0 ? workers_words(*lab.result, *found->launch) : "";
+}
+
 std::vector<std::pair<std::string, std::string>> facts_of_selected(const LabState& lab) {
     const auto found = selected_launch(lab);
     if (!found) return {};
@@ -90,7 +95,8 @@ std::vector<std::pair<std::string, std::string>> facts_of_selected(const LabStat
                      with_thousands(variant->launch_count), short_time(launch->start_us))},
         {"duration", fmt::format("{}, {} of the variant's time", short_time(launch->duration_us),
                                  percent(launch->duration_us / end_us_of(variant->launches)))}};
-    if (lab.result->processors > 0) facts.emplace_back("works on", workers_words(*lab.result, *launch));
+    if (const std::string workers = workers_of_selected(lab); !workers.empty())
+        facts.emplace_back("works on", workers);
     for (auto& fact : facts_of(*launch)) facts.push_back(std::move(fact));
     return facts;
 }

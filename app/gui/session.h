@@ -9,8 +9,7 @@
 
 namespace sawtooth {
 
-// An engine and the lab that asks it, for programs without a loop of events: who waits here is woken by the
-// engine.
+// An engine and its lab, for programs without an event loop: wait() is woken by the engine.
 class Session {
   public:
     static Outcome<std::unique_ptr<Session>> open(const WindowOptions& options);
@@ -18,10 +17,10 @@ class Session {
     LabState& lab() { return lab_; }
     double seconds() const;  // since the session was opened
 
-    // Waits until an event can be taken or `seconds` have passed, and takes what there is. False: nothing
-    // happened.
+    // Waits until an event is available or `seconds` have passed, and takes all events. False: there was
+    // none.
     bool wait(double seconds);
-    // Until the request and all sweeps are done, or what is set cannot run.
+    // Waits until the request and all sweeps are done, or the settings cannot run.
     void wait_until_done();
 
   private:
@@ -35,7 +34,7 @@ class Session {
     LabState lab_;
 };
 
-// Theme and scale as the options say, where they do.
+// Applies theme and scale of the options, if given.
 void apply_options(LabState& lab, const WindowOptions& options);
 
 }  // namespace sawtooth

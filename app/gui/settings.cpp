@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int64_t longest_file = 1 << 20;
-// First and last line, so that a file of something else and one that was cut are told from a whole one.
+// First and last line, to detect truncated and foreign files.
 constexpr std::string_view layout_head = "; sawtooth layout 1\n", layout_end = "; end\n";
 
 std::string settings_path(const std::string& directory) {
@@ -31,11 +31,11 @@ void set_aside(LabState& lab, const std::string& path, const std::string& why) {
     std::error_code problem;
     fs::rename(path, path + ".bad", problem);
     note(lab, LogLine::Kind::problem,
-         problem ? fmt::format("{}: {}, and cannot be set aside: {}", path, why, problem.message())
-                 : fmt::format("{}: {}; it was set aside as {}.bad", path, why, path));
+         problem ? fmt::format("{} {} and could not be renamed: {}", path, why, problem.message())
+                 : fmt::format("{} {}; it was renamed to {}.bad", path, why, path));
 }
 
-// Absent: nothing is kept, or it was set aside.
+// Absent: nothing is saved, or the file was invalid and renamed.
 std::optional<std::string> kept(LabState& lab, const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return {};
@@ -140,7 +140,7 @@ void load_settings(LabState& lab, const std::string& directory) {
     if (settings)
         lab.settings = *settings;
     else
-        set_aside(lab, path, "is not understood");
+        set_aside(lab, path, "is invalid");
 }
 
 void load_lab(LabState& lab, const std::string& directory) {
@@ -150,7 +150,7 @@ void load_lab(LabState& lab, const std::string& directory) {
     if (const auto left = parse_kept_lab(*text))
         restore(lab, *left);
     else
-        set_aside(lab, path, "is not understood");
+        set_aside(lab, path, "is invalid");
 }
 
 std::string load_layout(LabState& lab, const std::string& directory) {
@@ -158,7 +158,7 @@ std::string load_layout(LabState& lab, const std::string& directory) {
     const auto text = kept(lab, path);
     if (!text) return "";
     if (is_layout(*text)) return *text;
-    set_aside(lab, path, "is not understood");
+    set_aside(lab, path, "is invalid");
     return "";
 }
 

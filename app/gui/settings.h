@@ -9,20 +9,20 @@
 
 namespace sawtooth {
 
-// Kept in config_directory(): `settings` and `lab` (lines of "name = value") and `layout.ini` (Dear ImGui's
-// own). A file that is not understood is set aside as FILE.bad with a line in the log.
+// Files in config_directory(): `settings` and `lab` (lines of "name = value") and `layout.ini` (of Dear
+// ImGui). An invalid file is renamed to FILE.bad and noted in the Log.
 void load_settings(LabState& lab, const std::string& directory);
-// Restores what was left in the window, where something is kept.
+// Restores the saved state of the window, if there is one.
 void load_lab(LabState& lab, const std::string& directory);
-// The text for Dear ImGui; "" where none is kept.
+// The text for Dear ImGui; "" if none is saved.
 std::string load_layout(LabState& lab, const std::string& directory);
 
-// What cannot be written is noted once and hinders nothing.
+// A failure to write is noted once and has no other effect.
 void save_settings(LabState& lab, const std::string& directory);
 void save_lab(LabState& lab, const std::string& directory);
 void save_layout(LabState& lab, const std::string& directory, std::string_view layout);
 
-// Gives `take` every line "name = value"; false where a line is none, or `take` does not accept it.
+// Calls `take` for every line "name = value"; false if a line is invalid or `take` refuses it.
 bool for_each_setting(std::string_view text,
                       const std::function<bool(std::string_view name, std::string_view value)>& take);
 

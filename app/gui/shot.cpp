@@ -8,18 +8,16 @@
 namespace sawtooth {
 namespace {
 
-constexpr int frames_to_settle = 6;  // of Dear ImGui's layout, and of fits
+constexpr int frames_to_settle = 6;  // for the layout of Dear ImGui, and for fits
 
 std::optional<Error> check_options(const ShotOptions& options) {
-    if (!options.panel.empty() && !find_panel(options.panel)) {
-        std::string names;
-        for (const Panel& panel : panels()) names += (names.empty() ? "" : ", ") + std::string(panel.name);
-        return Error::usage(Refusal{"--panel", options.panel, "accepted is " + names});
-    }
+    if (!options.panel.empty() && !find_panel(options.panel))
+        return Error::usage(
+            Refusal{"--panel", options.panel, not_one_of(options.panel, names_of_rows(panels()))});
     return check_writable(options.path);
 }
 
-// A picture is the same on every machine: what a desktop keeps or asks for does not count.
+// A picture is the same on every machine: saved and desktop settings are ignored.
 void settle_look(LabState& lab) {
     if (lab.settings.theme == ThemeChoice::system) lab.settings.theme = ThemeChoice::dark;
 }

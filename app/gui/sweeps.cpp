@@ -12,7 +12,7 @@
 namespace sawtooth {
 namespace {
 
-// The sweep without the values of its base that its own axes replace, and those that only renew figures.
+// The sweep without base values that its axes replace or that only renew figures.
 Sweep decisive(Sweep sweep, const Family& family) {
     auto& values = sweep.base.parameters.values;
     for (const SweepAxis& axis : sweep.axes) {
@@ -24,8 +24,8 @@ Sweep decisive(Sweep sweep, const Family& family) {
     return sweep;
 }
 
-// Whether two sweeps are the same numbers. What has no effect in the base may have one in a cell, so where
-// their bases differ every cell is looked at.
+// Whether two sweeps give the same numbers. A parameter without effect in the base may have one in a cell, so
+// with different bases every cell is compared.
 bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
     if (decisive(one, *lab.family) == decisive(other, *lab.family)) return true;
     if (one.axes != other.axes) return false;
@@ -40,7 +40,7 @@ std::string title_of(const Sweep& sweep) {
     return "sweep over " + names;
 }
 
-// That of the key, made where there is none.
+// The sweep of the key; created if there is none.
 BackgroundSweep& sweep_of(LabState& lab, const std::string& key, bool by_person) {
     for (BackgroundSweep& sweep : lab.sweeps)
         if (sweep.key == key) return sweep;
@@ -60,7 +60,7 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     background.ticket = lab.engine.sweep(background.sweep);
 }
 
-// Nine values in even steps, as near about the present value as the range allows, which is one of them.
+// Nine values in even steps around the current value, which is one of them, within the range.
 std::vector<double> even_steps(const Parameter& row, double present) {
     const bool whole = row.type == Type::integer;
     const double range = row.maximum - row.minimum;
@@ -136,7 +136,7 @@ void restart_sweeps(LabState& lab) {
 void take_sweep_event(LabState& lab, const Event& event) {
     const auto found = std::find_if(lab.sweeps.begin(), lab.sweeps.end(),
                                     [&](const BackgroundSweep& s) { return s.ticket == event.ticket; });
-    if (found == lab.sweeps.end()) return;  // of one that was cancelled
+    if (found == lab.sweeps.end()) return;  // of a cancelled sweep
     BackgroundSweep& sweep = *found;
     if (event.kind == Event::Kind::cell) {
         sweep.done = event.sweep_result->cells.size();

@@ -7,20 +7,19 @@
 
 namespace sawtooth {
 
-// A person asks to see the newest result's configuration over the values that the row takes.
+// A request of the user: sweeps the configuration of the newest result over the values of the row.
 void sweep_parameter(LabState& lab, const Parameter& row);
-// All choices, powers of two or even steps about the present value; empty where it cannot be swept.
+// All choices, powers of two or even steps around the current value; empty if it cannot be swept.
 std::vector<Value> sweep_values(const Parameter& row, const Value& present);
 
-// The sweeps that figures of the family need, and those of persons, around the newest result: started where
-// the base is another than before.
+// Starts the sweeps of the family's figures and of the user, around the newest result, if their base changed.
 void restart_sweeps(LabState& lab);
 void take_sweep_event(LabState& lab, const Event& event);
 void cancel_sweep(LabState& lab, BackgroundSweep& sweep);
 void cancel_sweeps(LabState& lab);
 void remove_sweep(LabState& lab, const std::string& key);
 
-// Whether its figures are of another configuration than what is set.
+// Whether its figures belong to another configuration than the current one.
 bool is_outdated(const LabState& lab, const BackgroundSweep& sweep);
 bool sweeps_run(const LabState& lab);
 

@@ -35,7 +35,7 @@ bool names_dark(const std::string& theme) { return theme.find("dark") != std::st
 }  // namespace
 
 bool system_prefers_dark() {
-    // GTK's own override, then GTK's settings, then KDE's.
+    // The override of GTK, then the settings of GTK, then those of KDE.
     if (const char* theme = std::getenv("GTK_THEME")) return names_dark(lower(theme));
     const std::filesystem::path folder = std::filesystem::path(config_directory()).parent_path();
     for (const char* settings : {"gtk-4.0/settings.ini", "gtk-3.0/settings.ini"}) {

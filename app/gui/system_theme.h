@@ -2,8 +2,7 @@
 
 namespace sawtooth {
 
-// Whether the desktop asks for dark windows, as far as its files and environment tell; dark where they do
-// not.
+// Whether the desktop prefers dark windows, according to its files and environment; dark if unknown.
 bool system_prefers_dark();
 
 }  // namespace sawtooth

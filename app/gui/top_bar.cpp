@@ -13,9 +13,9 @@
 namespace sawtooth {
 namespace {
 
-// Units; below them words, and then the keys' names, are left out of the bar.
+// Units; in narrower bars words, then key names, are omitted.
 constexpr float roomy = 1000, very_roomy = 1240;
-constexpr const char* layout_sentence = "Puts every panel where it was at the first start.";
+constexpr const char* layout_sentence = "Restores the default layout of the panels.";
 
 void draw_family_chooser(LabState& lab, float width) {
     ImGui::SetNextItemWidth(width);
@@ -26,7 +26,7 @@ void draw_family_chooser(LabState& lab, float width) {
         }
         ImGui::EndCombo();
     }
-    tooltip(fmt::format("Family: what is computed.\n\n{}", lab.family->summary));
+    tooltip(fmt::format("Family: the kernels to run.\n\n{}", lab.family->summary));
 }
 
 void draw_backend_chooser(LabState& lab, float width) {
@@ -46,7 +46,7 @@ void draw_backend_chooser(LabState& lab, float width) {
     std::string text =
         fmt::format("Backend: where the variants run.\n\n{}: {}", present.name, present.meaning);
     if (!present.reason.empty()) text += fmt::format("\n\nCannot run now: {}", present.reason);
-    if (!lab.request.on.empty()) text += fmt::format("\n\nThe worker is started by: {}", lab.request.on);
+    if (!lab.request.on.empty()) text += fmt::format("\n\nWorker command: {}", lab.request.on);
     tooltip(text);
 }
 
@@ -82,7 +82,7 @@ SweepProgress sweep_progress(const LabState& lab) {
 }
 
 void draw_bar(float fraction, const std::string& words, float width) {
-    // The words stand beside the bar, where no colour lies under them. They come first where room is scarce.
+    // The words are beside the bar, not over its colour. They have priority if room is scarce.
     const float wanted = ImGui::CalcTextSize(words.c_str()).x + units(8);
     const float bar = std::clamp(width - wanted, std::min(units(40), width), units(120));
     const float top = ImGui::GetCursorPosY();
@@ -96,14 +96,14 @@ void draw_bar(float fraction, const std::string& words, float width) {
     elided_text(words, width - bar - units(8));
 }
 
-// What runs, or for how long it still may.
+// The progress of the run, or the countdown of its worker.
 void draw_run_progress(LabState& lab, float width) {
     const Progress& progress = lab.pending.progress;
     const auto seconds = countdown(lab);
     const auto fraction = static_cast<float>(progress.fraction);
     if (!seconds) return draw_bar(fraction, progress.words.empty() ? "waiting" : progress.words, width);
     std::string words = countdown_words(*seconds);
-    // In a narrow bar what matters; the status bar has the whole.
+    // A short text in a narrow bar; the status bar has all of it.
     if (*seconds > 0 && ImGui::CalcTextSize(words.c_str()).x + units(56) > width)
         words = fmt::format("{} s left", *seconds);
     ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
@@ -151,7 +151,7 @@ void draw_view_menu(LabState& lab) {
     const auto theme = [&](const char* name, ThemeChoice choice) {
         if (ImGui::MenuItem(name, nullptr, lab.settings.theme == choice)) lab.settings.theme = choice;
     };
-    theme("As the system", ThemeChoice::system);
+    theme("System", ThemeChoice::system);
     theme("Dark", ThemeChoice::dark);
     theme("Light", ThemeChoice::light);
     ImGui::SeparatorText("Scale (Ctrl+plus, Ctrl+minus, Ctrl+0)");
@@ -207,7 +207,7 @@ void draw_top_bar(LabState& lab) {
 
 namespace {
 
-// What there is to say about what is drawn, at the right of the status bar.
+// The state of the plots, at the right of the status bar.
 std::string words_about_drawn(const LabState& lab) {
     if (const auto seconds = countdown(lab)) {
         const std::string& words = lab.pending.progress.words;
@@ -221,7 +221,7 @@ std::string words_about_drawn(const LabState& lab) {
 
 }  // namespace
 
-// What hinders, else what happened last. A failure has a row of its own.
+// The current problem, otherwise the last event. A failure has its own row.
 void draw_status_bar(LabState& lab) {
     const std::string about = words_about_drawn(lab);
     const float right = about.empty() ? 0 : ImGui::CalcTextSize(about.c_str()).x + units(16);
@@ -236,7 +236,7 @@ void draw_status_bar(LabState& lab) {
         elided_text(lab.problem ? problem_words(*lab.problem) : last.text, room - units(24));
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-        elided_text(last.time + "  " + (lab.failure ? "failed; F5 runs again" : last.text), room);
+        elided_text(last.time + "  " + (lab.failure ? "failed; press F5 to run again" : last.text), room);
     }
     ImGui::PopStyleColor();
     if (about.empty()) return;

@@ -65,7 +65,7 @@ void elided_text(std::string_view text, float width) {
 void problem_mark(const LabState& lab) {
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    // Beside text that is aligned to frames, lower by as much.
+    // Moved down like text that is aligned to frames.
     const float down = ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;
     const ImVec2 centre{corner.x + height / 2, corner.y + down + height / 2};
     ImDrawList& list = *ImGui::GetWindowDrawList();

@@ -9,26 +9,25 @@
 
 namespace sawtooth {
 
-// A text field over a std::string; `hint` stands in it while it is empty.
+// A text field for a std::string; shows `hint` while it is empty.
 bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "");
 
-// To the clipboard, with a word of it in the Log and the status bar: "Copied the table as TSV."
+// Copies to the clipboard and confirms in the Log and the status bar: "Copied the table as TSV."
 void copy_text(LabState& lab, const std::string& text, const std::string& what);
 
-// Wrapped text in a tooltip of the item before, also where that item is greyed.
+// A wrapped tooltip for the previous item, also if that item is disabled.
 void tooltip(std::string_view text);
 
-// The same for F1, where the mouse or the keyboard is `here`; what is asked first in a frame is the
-// innermost.
+// The same for F1, if the mouse or the keyboard focus is `here`; the first call in a frame is the innermost.
 void offer_help(std::string_view title, std::string_view text, bool here);
 
-// One line that ends in an ellipsis where it does not fit; the whole of it is then in the tooltip.
+// One line with an ellipsis if it does not fit; the tooltip then has the whole text.
 void elided_text(std::string_view text, float width);
 
-// "!" in a disc, for what went wrong: never colour alone.
+// "!" in a disc for errors, so that colour is not the only sign.
 void problem_mark(const LabState& lab);
 
-// A sentence in the middle of what is left of the panel, with so many pixels under it.
+// A sentence centred in the rest of the panel, with `below` pixels under it.
 void centred_sentence(std::string_view text, float below = 0);
 
 // The line and marker of a variant.

@@ -28,7 +28,7 @@ namespace sawtooth {
 namespace {
 
 constexpr int least_width = 640, least_height = 400;
-constexpr double save_rest = 1;  // seconds between a change of the layout and its writing
+constexpr double save_rest = 1;  // seconds from a change of the layout to saving it
 
 struct Glfw {
     bool works = glfwInit() == GLFW_TRUE;
@@ -57,7 +57,7 @@ WindowHandle open_window(const Settings& settings) {
     return window;
 }
 
-// Dear ImGui's side of the window's events. Lives within the Context.
+// Passes events of the window to Dear ImGui. Must not outlive the Context.
 struct Input {
     explicit Input(GLFWwindow* window) { ImGui_ImplGlfw_InitForOpenGL(window, true); }
     ~Input() { ImGui_ImplGlfw_Shutdown(); }
@@ -65,7 +65,7 @@ struct Input {
     Input& operator=(const Input&) = delete;
 };
 
-// What callbacks of GLFW leave for the loop.
+// Events from GLFW callbacks for the loop.
 struct Happened {
     LabState* lab = nullptr;
     bool redraw = true;
@@ -84,7 +84,7 @@ void set_up_callbacks(GLFWwindow* window, Happened& happened) {
     });
 }
 
-// F11: the whole of the monitor that the window's middle lies on.
+// F11: fills the monitor that contains the middle of the window.
 class FullScreen {
   public:
     void follow(GLFWwindow* window, bool wanted) {
@@ -120,7 +120,7 @@ class FullScreen {
     int x_ = 0, y_ = 0, width_ = 0, height_ = 0;
 };
 
-// Writes settings and layout when they changed, not at every pixel of a drag.
+// Saves settings and layout after changes, but not at every pixel of a drag.
 class Keeper {
   public:
     Keeper(std::string directory, const LabState& lab)
@@ -134,7 +134,7 @@ class Keeper {
         if (now - last_ >= save_rest) save(lab, now);
     }
 
-    // At the end, when Dear ImGui may not yet have asked for it.
+    // At the end, because Dear ImGui may not have requested it yet.
     void save_all(LabState& lab) {
         layout_changed_ = true;
         save(lab, last_);
@@ -211,8 +211,8 @@ bool is_set(const char* variable) {
     return value && *value;
 }
 
-// False where the environment names no display. Asked before GLFW, whose libraries would complain in their
-// own words.
+// False if the environment names no display. Called before GLFW, whose libraries would print their own
+// errors.
 bool choose_platform() {
     const bool wayland = is_set("WAYLAND_DISPLAY") || is_set("WAYLAND_SOCKET");
     if (!wayland) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
@@ -228,12 +228,12 @@ std::optional<Error> run_window(const WindowOptions& options) {
 std::optional<Error> run_window_until(const WindowOptions& options,
                                       const std::function<bool(const LabState&)>& done) {
     const std::string instead =
-        "`sawtooth shot FILE.png` draws the window into a picture, `sawtooth report DIR` "
+        "`sawtooth shot FILE.png` saves a picture of the window, `sawtooth report DIR` "
         "writes a page";
     if (!choose_platform()) return Error::failure("no display: " + instead);
-    glfwSetErrorCallback([](int, const char*) {});  // the lines here say what a person can do
+    glfwSetErrorCallback([](int, const char*) {});  // the errors below say what to do
     const Glfw glfw;
-    if (!glfw.works) return Error::failure("the display cannot be reached: " + instead);
+    if (!glfw.works) return Error::failure("cannot open the display: " + instead);
     std::atomic<bool> woken = false;
     const auto wake = [&woken] {
         woken = true;
@@ -241,7 +241,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     };
     Engine engine(options.cache_directory, wake);
     WindowOptions started = options;
-    // Whoever starts a worker elsewhere wants the GPU that is there.
+    // A remote worker should use its GPU.
     if (!options.request.on.empty()) started.request.backend = BackendChoice::automatic;
     auto lab = open_lab(started, calls_of(engine, wake));
     if (!lab) return lab.error();
@@ -257,7 +257,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     lab->wants_kept_backend = options.request.on.empty();
 
     const WindowHandle window = open_window(lab->settings);
-    if (!window) return Error::failure("the display offers no OpenGL 3.3: " + instead);
+    if (!window) return Error::failure("the display does not support OpenGL 3.3: " + instead);
     if (const auto problem = Graphics::load(glfwGetProcAddress)) return problem;
     if (lab->settings.scale <= 0) {
         float monitor = 1;

@@ -8,9 +8,9 @@
 
 namespace sawtooth {
 
-// Opens the window and returns when it is closed. Without a display a failure that names what to do instead.
+// Opens the window and returns when it is closed. Failure without a display: says what to do instead.
 std::optional<Error> run_window(const WindowOptions& options);
-// The same, closed when `done` says so; asked after every frame.
+// The same, but closes when `done` returns true; called after every frame.
 std::optional<Error> run_window_until(const WindowOptions& options,
                                       const std::function<bool(const LabState&)>& done);
 

@@ -50,7 +50,7 @@ std::string to_text(const Shape& shape) {
 }
 
 std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
-    // Large arrays lie on huge pages where the system grants them: strided tiles touch a page a row.
+    // Large arrays use huge pages if the system grants them: strided tiles touch one page per row.
     constexpr int64_t huge_page = 2 << 20;
     const auto alignment = static_cast<std::align_val_t>(bytes >= 2 * huge_page ? huge_page : 64);
     auto* memory = static_cast<std::byte*>(operator new(static_cast<size_t>(bytes) + 64, alignment));

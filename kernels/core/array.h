@@ -11,8 +11,8 @@
 
 namespace sawtooth {
 
-// What arrays outside a Plan hold. Narrow floats live inside Plans alone: an input is rounded to the
-// parameter `dtype` and kept as f32, an output comes back as f32.
+// Element types outside a Plan. Narrow floats exist only inside Plans: an input is rounded to the parameter
+// `dtype` and kept as f32, an output is returned as f32.
 enum class Dtype { f32, f64, complex64, complex128, int32 };
 
 int64_t bytes_of(Dtype dtype);
@@ -22,8 +22,8 @@ using Shape = std::vector<int64_t>;
 int64_t count_of(const Shape& shape);
 std::string to_text(const Shape& shape);  // "[2, 4096, 16]"
 
-// A C-contiguous array, the last index fastest. Copies share the data; a null `data` stands for an array that
-// stayed where it was computed.
+// A C-contiguous array, the last index fastest. Copies share the data; `data` is null if the array stayed
+// where it was computed.
 struct Array {
     std::string name;
     Dtype dtype = Dtype::f32;
@@ -45,7 +45,7 @@ struct Array {
         return {reinterpret_cast<const T*>(data.get()), static_cast<size_t>(bytes()) / sizeof(T)};
     }
 
-    // Element `index` as a complex number, whatever the dtype.
+    // Element `index` as a complex number, for any dtype.
     std::complex<double> value(int64_t index) const;
 };
 
@@ -53,7 +53,7 @@ using Arrays = std::vector<Array>;
 const Array* find(const Arrays& arrays, std::string_view name);
 Array* find(Arrays& arrays, std::string_view name);
 
-// 64-byte aligned memory that is not initialised, so that the thread which first writes a page gets it near.
+// 64-byte aligned uninitialised memory: a page is placed near the thread that first writes it.
 std::shared_ptr<std::byte[]> allocate(int64_t bytes);
 
 }  // namespace sawtooth

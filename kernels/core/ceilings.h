@@ -5,12 +5,12 @@
 
 namespace sawtooth {
 
-// What a machine can do at most, of the measured ceilings, for launches and parameters like these.
+// The measured ceilings of a machine that apply to given launches and parameters.
 
-// Microseconds of an empty launch in a chain of launches that follow one another so.
+// Microseconds per empty launch in a chain of launches with this way to launch.
 double empty_launch_us(const Ceilings& ceilings, Follow follow);
-// Products run on a GPU's tensor cores where the parameter `precision` allows it; tf32 at half the rate of
-// bf16, by their design.
+// Products run on the tensor cores of a GPU if the parameter `precision` allows it; tf32 at half the rate of
+// bf16, as designed.
 double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters);
 
 }  // namespace sawtooth

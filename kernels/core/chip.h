@@ -8,16 +8,16 @@ namespace sawtooth {
 enum class Backend { cpu, cuda };
 inline const char* name_of(Backend backend) { return backend == Backend::cpu ? "cpu" : "cuda"; }
 
-// What a variant must fit. The CPU is a chip too; its shared memory is 0 because its tiles need none.
+// The limits for a variant. The CPU is a chip too; its shared memory is 0 because its tiles need none.
 struct Chip {
     Backend backend = Backend::cpu;
-    std::string name;                    // as its maker calls it
+    std::string name;                    // product name
     std::string architecture;            // "sm_90a"; "x86-64"
     int multiprocessors = 0;             // streaming multiprocessors; cores of a CPU
-    int64_t shared_bytes_per_block = 0;  // the most that a thread block can opt in to
+    int64_t shared_bytes_per_block = 0;  // the most a thread block can opt in to
     int64_t memory_bytes = 0;            // of the device; of the machine for the CPU
 
-    // What limits how many thread blocks a multiprocessor holds; 0 for the CPU.
+    // The limits of thread blocks per SM; 0 for the CPU.
     int compute_capability = 0;  // 90
     int threads_per_multiprocessor = 0;
     int blocks_per_multiprocessor = 0;

@@ -70,9 +70,9 @@ Parameter size_parameter(std::string name, std::string meaning, std::string unit
 }
 
 Parameter backward_parameter() {
-    return choice_parameter(
-        "backward", "Whether the gradients are computed too; auto: where the output's gradient is given.",
-        Group::algorithm, "auto", {"auto", true, false}, Renews::inputs);
+    return choice_parameter("backward",
+                            "Computes the gradients too; auto: if the gradient of the output is given.",
+                            Group::algorithm, "auto", {"auto", true, false}, Renews::inputs);
 }
 
 void settle_backward(Parameters& parameters, const Arrays& given, std::string_view gradient) {
@@ -93,7 +93,7 @@ ArraySpec array_row(Role role, std::string name, std::string meaning, std::vecto
 
 ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
     return {.name = "d" + input.name,
-            .meaning = "The gradient of " + input.name + ".",
+            .meaning = "Gradient of " + input.name + ".",
             .role = Role::output,
             .dimensions = input.dimensions,
             .shape = input.shape,
@@ -103,13 +103,13 @@ ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
 Parameter drawn_parameter(std::string name, const std::string& unit, std::string of, int64_t most) {
     return ends_at(std::move(of), 1,
                    integer_parameter(std::move(name),
-                                     "Which " + unit + " the plots show; the last one if there are fewer.",
+                                     "The " + unit + " shown in plots; the last one if there are fewer.",
                                      Group::run, unit, 0, 0, most, Step::linear, Renews::figures));
 }
 
 Parameter dtype_parameter(std::string initial, std::vector<Value> choices) {
-    return choice_parameter("dtype", "What inputs are rounded to and outputs are stored in.", Group::numerics,
-                            std::move(initial), std::move(choices), Renews::inputs);
+    return choice_parameter("dtype", "Number format of inputs and outputs inside the kernels.",
+                            Group::numerics, std::move(initial), std::move(choices), Renews::inputs);
 }
 
 Parameter cited(std::string source, Parameter row) {

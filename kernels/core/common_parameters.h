@@ -8,15 +8,15 @@
 
 namespace sawtooth {
 
-// Rows that several families have.
+// Rows shared by several families.
 
-// A size of the inputs, from 1 on.
+// A size of the inputs, at least 1.
 Parameter size_parameter(std::string name, std::string meaning, std::string unit, int64_t initial,
                          int64_t most);
 
 // "sum", "sum or linear", "titans, delta or hebbian"
 std::string alternatives(const std::vector<Value>& values);
-// The names of a family's table, as choices.
+// The names in a table of the family, as choices.
 template <class Row>
 std::vector<Value> names_of(const std::vector<Row>& table) {
     std::vector<Value> names;
@@ -24,7 +24,7 @@ std::vector<Value> names_of(const std::vector<Row>& table) {
     return names;
 }
 
-// A variant for every row of a table that has names and ideas, like `all` in everything else.
+// One variant for every row of a table with names and ideas; the rest is copied from `all`.
 template <class Row>
 std::vector<Variant> variants_of(const std::vector<Row>& table, const Variant& all) {
     std::vector<Variant> variants(table.size(), all);
@@ -36,41 +36,41 @@ std::vector<Variant> variants_of(const std::vector<Row>& table, const Variant& a
     return variants;
 }
 
-// auto, true or false; settled it is a boolean.
+// auto, true or false; a boolean once settled.
 Parameter backward_parameter();
-// Settles `backward`: an automatic one is true where the output's gradient is given.
+// Settles `backward`: auto becomes true if the gradient of the output is given.
 void settle_backward(Parameters& parameters, const Arrays& given, std::string_view gradient);
-// Does the backward pass run? For `used` of a gradient; false while `backward` is not settled.
+// Whether the backward pass runs, for `used` of a gradient; false while `backward` is not settled.
 bool runs_backward(const Parameters& parameters);
 
-// A row of Family::arrays, f32 where nothing else is said.
+// A row of Family::arrays, f32 unless specified otherwise.
 ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
                     bool (*used)(const Parameters&) = nullptr,
                     Shape (*shape)(const Parameters&, const Arrays&) = nullptr);
-// The output that holds the gradient of an input: "d" and its name, in f32.
+// The output for the gradient of an input: "d" and its name, in f32.
 ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&));
 
-// What inputs are rounded to and outputs stored in.
+// The parameter `dtype`: inputs are rounded to it, outputs stored in it.
 Parameter dtype_parameter(std::string initial, std::vector<Value> choices);
 
-// Which index of the dimension `of` the plots show, up to `most`; `unit` says what an index is.
+// The index of the dimension `of` shown in plots, up to `most`; `unit` names what it counts.
 Parameter drawn_parameter(std::string name, const std::string& unit, std::string of, int64_t most);
 
-// The row, which matters only where parameter `name` has one of the values; where it has none of them; with
-// the backend cuda; where the backward pass runs.
+// The row with a condition: used only if the parameter `name` has one of the values; only if it has none of
+// them; only on the backend cuda; only if the backward pass runs.
 Parameter only_for(std::string name, std::vector<Value> values, Parameter row);
 Parameter not_for(std::string name, std::vector<Value> values, Parameter row);
 Parameter only_on_cuda(Parameter row);
 Parameter only_backward(Parameter row);
-// The row, whose values above the parameter `name` less `less` act as that.
+// The row with a limit: values above that of the parameter `name` act like that value.
 Parameter ends_at(std::string name, Parameter row);
 Parameter ends_at(std::string name, int64_t less, Parameter row);
 Parameter ends_at(End end, Parameter row);
 
-// The row with its source; the row that also takes "auto", which is its default.
+// The row with its source; the row that also accepts "auto", its default.
 Parameter cited(std::string source, Parameter row);
 Parameter automatic(Parameter row);
-// The value an automatic parameter takes; one that was set stays.
+// Sets an automatic parameter; keeps one that was set.
 void settle_automatic(Parameters& parameters, std::string_view name, Value value);
 
 }  // namespace sawtooth

@@ -7,7 +7,7 @@
 namespace sawtooth {
 namespace {
 
-// Where inputs, outputs or products are rounded to fewer bits, errors of some thousandths are rounding.
+// If inputs, outputs or products are rounded to fewer bits, errors of a few thousandths are rounding.
 double tolerance_of(const Parameters& parameters) {
     for (const char* name : {"dtype", "precision"})
         if (parameters.has(name) && !parameters.is(name, "f32")) return 2e-2;

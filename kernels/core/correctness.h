@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// Whether a result is right, in words that stand beside its times.
+// Whether a result is correct, in words shown beside its times.
 
 // The largest relative L2 error over the outputs of the variant; absent if unknown.
 std::optional<double> largest_error(const VariantResult& variant);
@@ -16,9 +16,9 @@ std::string error_words(double relative_error);
 
 // What is wrong with the outputs of a variant: "diverged" (not finite, or an error of ten times the output),
 // "error 120 %" (as large as the output), "error 0.4 %" (more than rounding explains, for an exact
-// variant); "" if they are right.
+// variant); "" if they are correct.
 std::string wrong_words(const Result& result, const VariantResult& variant);
-// The fastest variant that is exact and right; null if there is none.
+// The fastest variant that is exact and correct; null if there is none.
 const VariantResult* fastest_right(const Result& result);
 
 }  // namespace sawtooth

@@ -10,29 +10,29 @@
 
 namespace sawtooth {
 
-// A figure is data, not drawing: window, report and CSV show the same numbers.
+// A figure is data, not a drawing: window, report and CSV show the same numbers.
 
 enum class Scale { linear, log2, log10 };
 
 struct Axis {
     std::string label;      // "time"
-    std::string unit = {};  // "us", "" where it is a bare number
+    std::string unit = {};  // "us"; "" for a bare number
     Scale scale = Scale::linear;
-    std::optional<double> minimum = {}, maximum = {};  // fitted to the data where absent
-    std::optional<double> in_sight = {};  // where the part ends that is in sight at first; absent: all of it
-    std::vector<std::string> categories = {};  // names of 0, 1, 2, … instead of numbers
+    std::optional<double> minimum = {}, maximum = {};  // fitted to the data if absent
+    std::optional<double> in_sight = {};               // end of the part visible at first; absent: all of it
+    std::vector<std::string> categories = {};          // names of 0, 1, 2, … instead of numbers
     std::string shared = {};  // axes with the same name, "" for none, share range and cursor ("position")
 };
 
-// What a mark is about; the theme turns it into a colour, a dash and a marker.
+// The meaning of a mark; the theme maps it to a colour, a dash and a marker.
 struct Ink {
     enum class Role {
         variant,    // the variant `index` of the family: one colour in every panel
         reference,  // the double-precision truth: thin, neutral
         limit,      // copy bandwidth, peak arithmetic, a theoretical best
         quiet,      // grids of boundaries, ghosts
-        accent,     // what the text of the figure points at
-        highlight,  // what several variants have in common
+        accent,     // what the caption refers to
+        highlight,  // common to several variants
     };
     Role role = Role::variant;
     int index = 0;
@@ -41,8 +41,8 @@ struct Ink {
     bool operator==(const Ink&) const = default;
 };
 
-// What a click on a point of a line sets: a parameter, and its value at every point. The point of the present
-// value is marked.
+// The parameter that a click on a point of a line sets, with its value at every point. The point of the
+// current value is marked.
 struct Setting {
     std::string parameter;
     std::vector<double> values;
@@ -53,12 +53,12 @@ struct Line {
     Ink ink;
     std::vector<double> x, y;  // NaN in y: a gap
     bool markers = false;
-    Setting sets = {};  // nothing where it has no values
-    // What is wrong with the result of each point ("diverged"), "" where nothing is; empty: right everywhere.
+    Setting sets = {};  // empty: clicks set nothing
+    // What is wrong with the result of each point ("diverged", or ""); empty: all results are correct.
     std::vector<std::string> wrong = {};
 };
 
-// Between low and high: quartiles, or minimum and maximum of the values that a column stands for.
+// An area between low and high: quartiles, or minimum and maximum of the values in a column.
 struct Band {
     std::string label;
     Ink ink;
@@ -74,12 +74,12 @@ struct Bar {
     std::vector<Segment> segments;           // stacked from 0
     std::optional<double> low, high;         // a whisker
     std::string text;                        // written at the end
-    std::string badge = {};                  // behind it, in the colour of what is wrong
+    std::string badge = {};                  // after it, in the colour of wrong results
     std::optional<Segment> tick = {};        // across it, at its length from 0
     std::vector<std::string> launches = {};  // of the variant, that it tells of
 };
 
-// Horizontal bars; bar i lies at y = i of an axis with categories, the first on top.
+// Horizontal bars; bar i is at y = i of an axis with categories, the first on top.
 struct Bars {
     std::vector<Bar> bars;
 };
@@ -88,14 +88,14 @@ struct HeatMap {
     enum class Colours { viridis, diverging };
     std::string label, unit;  // of the values
     int64_t rows = 0, columns = 0;
-    std::vector<double> values;  // row-major, row 0 on top; NaN: nothing there
+    std::vector<double> values;  // row-major, row 0 on top; NaN: no value
     double x_low = 0, x_high = 1;
     double y_low = 0, y_high = 1;  // y of the top edge of row 0, and of the bottom edge of the last row
     Colours colours = Colours::viridis;
     bool logarithmic = false;
 };
 
-// A small table as a picture: every cell has a text and one of a few kinds, which the legend names.
+// A small table as a picture: every cell has a text and a kind, which the legend names.
 struct Matrix {
     struct Kind {
         std::string label;
@@ -107,12 +107,12 @@ struct Matrix {
     std::vector<std::string> texts;  // row-major
 };
 
-// Nodes at places with edges between them: the levels of a scan.
+// Nodes and edges: the levels of a scan.
 struct Tree {
     struct Node {
         double x = 0, y = 0;  // y: the level
         std::string text;
-        bool lit = false;  // takes part in the present step
+        bool lit = false;  // takes part in the current step
     };
     struct Edge {
         int from = 0, to = 0;
@@ -134,7 +134,7 @@ struct Tracks {
         std::vector<Span> spans;
         std::vector<double> x, y;  // a curve; empty for a row of spans
         std::string unit;          // of y
-        // A zoom: times from `from` on are drawn `stretch` times as wide as the axis says.
+        // A zoom: times from `from` on are drawn `stretch` times as wide as on the axis.
         double from = 0, stretch = 1;
 
         double place(double time) const { return (time - from) * stretch; }
@@ -143,7 +143,7 @@ struct Tracks {
     std::vector<Track> tracks;
 };
 
-// A straight line across the plot: a limit, a boundary, the present value.
+// A straight line across the plot: a limit, a boundary, the current value.
 struct Rule {
     enum class Across { x, y };
     Across across = Across::x;  // x: vertical, at this x
@@ -165,14 +165,14 @@ struct Figure {
     std::string id;  // stable: file names, tests
     Place place = Place::outputs;
     std::string title;
-    std::string caption;  // one sentence that says what to see
-    std::string missing;  // instead of marks: what it would show and how to get it
+    std::string caption;  // one sentence: what to look at
+    std::string missing;  // without marks: what it would show and how to get it
     Axis x, y;
     std::vector<Mark> marks;
     std::vector<std::string> chosen_by = {};  // parameters that only choose what it draws
 };
 
-// What of a figure is in sight: figures are reduced to it.
+// The visible part of a figure: figures are reduced to it.
 struct View {
     struct Range {
         double low = 0, high = 0;
@@ -181,7 +181,7 @@ struct View {
     std::map<std::string, Range> visible;  // by Axis::shared; absent: all of it
     int columns = 2048;
 
-    // The visible range of the axes that share a name, `whole` where nothing limits it.
+    // The visible range of the axes that share a name; `whole` if it is not limited.
     Range range_of(const std::string& shared, Range whole) const {
         const auto range = visible.find(shared);
         return range == visible.end() ? whole : range->second;

@@ -72,7 +72,7 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
 
 namespace {
 
-// Along the line, by no more than 1e-6 of the largest value: no eye could tell them apart.
+// Whether both agree along the line within 1e-6 of the largest value, which no eye can see.
 bool agree(const Array& output, const Array& reference, const DrawnLine& line) {
     double largest = 0, furthest = 0;
     for (int64_t at = 0; at < line.length; ++at) {
@@ -142,7 +142,7 @@ void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const
 }
 
 void lay_floor(Figure& figure) {
-    constexpr size_t few = 32;  // one place in so many
+    constexpr size_t few = 32;  // one place in this many
     double floor = std::numeric_limits<double>::infinity();
     for (const Mark& mark : figure.marks) {
         const Line* const line = std::get_if<Line>(&mark);
@@ -164,7 +164,7 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
     const std::string what = "Error of " + reference.name + " by " + line.place;
     Figure figure =
         new_figure("error-" + reference.name, Place::error, drawn ? line.title(what) : what,
-                   "Distance to the double-precision reference; exact positions lie on the floor.",
+                   "Distance to the double-precision reference; exact positions are at the bottom.",
                    place_axis(line.place, line.length), absolute_error_axis());
     if (drawn) figure.chosen_by = line.chosen_by;
     for (const VariantResult& variant : result.variants) {
@@ -183,7 +183,7 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
 
 namespace {
 
-// Launches of one kind together, in the order of their first start; what is left of the whole are the gaps.
+// One segment per kind of launch, in the order of their first start; the rest of the total are gaps.
 std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     constexpr size_t most = 6;
     std::vector<Bar::Segment> segments;
@@ -205,14 +205,14 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     const double& last = variant.launches.back().start_us;
     const double gaps = last + variant.launches.back().duration_us - total;
     if (gaps > 0) segments.push_back({"between launches", gaps});
-    // The repeat drawn is the one nearest to the median; the bar is as long as the median itself.
+    // The repeat drawn is the one closest to the median; the bar has exactly the length of the median.
     double sum = 0;
     for (const Bar::Segment& segment : segments) sum += segment.length;
     for (Bar::Segment& segment : segments) segment.length *= variant.time->median / sum;
     return segments;
 }
 
-// "Times vary 12x: other programs are using the CPU.", where one varies more than twofold between quartiles.
+// "Times vary 12x: other programs are using the CPU.", if quartiles of one differ more than twofold.
 std::string scatter_words(const Result& result) {
     double most = 0;
     for (const VariantResult& variant : result.variants)
@@ -227,7 +227,7 @@ std::string rate_words(const Copy& copy) {
     return short_number(rate < 10 ? std::round(10 * rate) / 10 : std::round(rate)) + " GB/s";
 }
 
-// On a logarithmic axis parts of a bar are not as long as what they stand for.
+// On a logarithmic axis the length of a segment does not show its value, so a bar has only one.
 Bar::Segment whole_of(const Bar& bar) {
     Bar::Segment whole;
     for (const Bar::Segment& segment : bar.segments) whole.length += segment.length;
@@ -251,10 +251,10 @@ Figure times_figure(const Result& result) {
         longest = std::max(longest, time.median);
     }
     if (bars.bars.empty()) {
-        figure.missing = "Bars of every variant's time, once a run has repeats (F5 runs).";
+        figure.missing = "The time of every variant. Available after a run with repeats (press F5).";
         return figure;
     }
-    // Bars of lengths that differ more would be seen as one bar.
+    // Beyond this ratio only the longest bar would be visible.
     constexpr double most_in_sight = 20;
     if (longest > most_in_sight * shortest) {
         figure.x.scale = Scale::log10;
@@ -269,7 +269,7 @@ Figure times_figure(const Result& result) {
         const std::string words =
             "copy of " + short_bytes(copy->bytes) + ": " + short_time(copy->us) + ", " + rate_words(*copy);
         figure.marks.push_back(Rule{Rule::Across::x, copy->us, words, {Ink::Role::limit}});
-        figure.caption += " The line is a copy of as many bytes, measured like the variants.";
+        figure.caption += " The line is a copy of the same size, measured like the variants.";
     }
     return figure;
 }

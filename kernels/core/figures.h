@@ -14,18 +14,17 @@
 
 namespace sawtooth {
 
-// The figures that every family has, and the parts that its own are made of. Those of sweeps:
-// sweep_figures.h.
+// The figures of every family, and parts of figures for families. Figures of sweeps: sweep_figures.h.
 
-constexpr double gap = std::numeric_limits<double>::quiet_NaN();  // in a line or a heat map: nothing there
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();  // in a line or a heat map: no value
 
 Ink ink_of(const VariantResult& variant);
 Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y);
 Line line_of(std::string label, Ink ink, Series points);
-// No values yet. Cells are centred on whole numbers, which count from `first_row` and `first_column`.
+// Without values. Cells are centred on whole numbers, which count from `first_row` and `first_column`.
 HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row = 0,
                  int64_t first_column = 0);
-// 0 to length - 1 along a sequence. `place` names one of them ("token"); plots with the same one zoom
+// 0 to length - 1 along a sequence. `place` names a position ("token"); plots with the same name zoom
 // together.
 Axis place_axis(const std::string& place, int64_t length);
 // Logarithmic.
@@ -36,7 +35,7 @@ Axis relative_error_axis();
 // The elements of an array along the family's sequence axis, at one index of every other dimension.
 struct DrawnLine {
     int64_t first = 0, step = 1, length = 0;
-    std::string place = {};                   // what one of them is called: "token"
+    std::string place = {};                   // the name of a position: "token"
     std::string words = {};                   // "sequence 0, channel 3"
     std::vector<std::string> chosen_by = {};  // the parameters that choose it
 
@@ -44,37 +43,37 @@ struct DrawnLine {
     std::string title(const std::string& what) const { return words.empty() ? what : what + ", " + words; }
 };
 
-// Which line of a family's arrays the plots show. A dimension that no parameter chooses is drawn at 0.
+// The line of a family's arrays shown in plots. A dimension that no parameter chooses is drawn at 0.
 struct LineChooser {
     const Family& family;
     std::string place;
     std::map<std::string, std::string> chosen_by;  // the parameter of a dimension: {"batch", "drawn_batch"}
 
-    // The last index of a dimension where it has fewer; absent where the array has no sequence axis.
+    // Clamped to the last index of each dimension; absent if the array has no sequence axis.
     std::optional<DrawnLine> line(const Array& array, const Parameters& parameters) const;
 };
 
 enum class Part { real, imaginary };
-// What every variant gives along that line, over the reference.
+// The output of every variant along that line, over the reference.
 Figure output_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                      Part part = Part::real);
 
 enum class ErrorOf { drawn_line, all_lines };
-// The distance of every variant to the reference at each place: along that line, or the largest of all lines.
+// The distance of every variant to the reference by position: along that line, or the largest of all.
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                     ErrorOf lines);
-// Adds the errors error_at(0 … count - 1): a line through the largest of neighbours, over a band from the
-// smallest where there are more than the eye tells apart.
+// Adds the errors error_at(0 … count - 1): a line, or with too many values a line through the largest of
+// neighbours over a band from the smallest.
 void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
                 const std::function<double(int64_t)>& error_at);
-// Ends the axis of errors where most of each line lies: the few places before it that are nearly exact are
-// drawn on the floor.
+// Ends the axis of errors where most of each line is: the few positions that are nearly exact are drawn at
+// the bottom.
 void lay_floor(Figure& figure);
-// The largest error of all lines at each place.
+// The largest error of all lines at each position.
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view);
 
-// Bars a variant, stacked by launch, with quartiles; the copy limit as a line.
+// One bar per variant, stacked by launch, with quartiles; a line for the copy.
 Figure times_figure(const Result& result);
 
 }  // namespace sawtooth

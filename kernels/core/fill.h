@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// values[i] = next(), in order. Ends early, with the rest as it was, once a stop is requested.
+// values[i] = next(), in order. Returns early after a stop and leaves the rest unchanged.
 template <class Next>
 void fill(std::span<float> values, const std::stop_token& stop, Next&& next) {
     constexpr size_t between_looks = size_t{1} << 20;

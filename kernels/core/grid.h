@@ -7,14 +7,14 @@
 
 namespace sawtooth {
 
-// One side of a grid: how many items it has, and the formula that says so. Both are made by the same calls,
-// so that what a tooltip says is what was launched.
+// One side of a grid: its number of items and the formula for it. The same calls build both, so tooltips
+// show what was launched.
 struct Side {
     int64_t count = 1;
     std::string formula = "1";
 };
 
-// "B", and how many that is.
+// "B" and its value.
 Side side(std::string name, int64_t count);
 // "ceil(L / block_size)", or "ceil(L / 256)".
 Side pieces(std::string name, int64_t count, std::string piece_name, int64_t piece);
@@ -25,7 +25,7 @@ struct Grid {
     Side x = {}, y = {}, z = {};
 
     Extent extent() const { return {x.count, y.count, z.count}; }
-    std::string formula() const;  // "ceil(L / 64), B": sides of 1 at the end are left out
+    std::string formula() const;  // "ceil(L / 64), B"; trailing sides of 1 are omitted
 };
 
 }  // namespace sawtooth

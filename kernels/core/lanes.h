@@ -5,22 +5,21 @@
 
 namespace sawtooth {
 
-// Where the first `count` launches end, with the time after the last of them.
+// The end of the first `count` launches, including the gap after the last.
 double end_of_launches(const std::vector<LaunchRecord>& launches, size_t count);
-// `count` neighbours to show large: the first ones, or where something held them up those that took as long
-// as most.
+// `count` consecutive launches to zoom into: the first ones, or if they were delayed, ones of typical length.
 View::Range usual_launches(const std::vector<LaunchRecord>& launches, size_t count);
 
-// The tracks of a figure that has whole runs on one scale, and under them a part of each, stretched to the
-// same width.
+// The tracks of a figure with whole runs on one scale and, below, a part of each, stretched to the same
+// width.
 class Lanes {
   public:
-    static constexpr const char* time = "time of lanes";  // Axis::shared: the timeline has one of its own
+    static constexpr const char* time = "time of lanes";  // Axis::shared: different from that of the timeline
 
-    // Of runs that take `whole`, parts that take `part`.
+    // Runs of length `whole` with parts of length `part`.
     Lanes(const View& view, double whole, double part);
 
-    // What to make tracks for: of whole runs, or from `start` on.
+    // The view of whole runs, or from `start` on.
     View whole() const;
     View from(double start) const;
     void add(Tracks::Track track) { tracks_.tracks.push_back(std::move(track)); }

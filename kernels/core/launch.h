@@ -18,8 +18,7 @@ namespace cpu {
 class Pool;
 }
 
-// What must move and what must be done, at the least: what GB/s, TFLOP/s, rooflines and predictions come
-// from.
+// The minimum of bytes and operations: the base of GB/s, TFLOP/s, rooflines and predictions.
 struct Work {
     double bytes = 0;
     double operations = 0;
@@ -28,7 +27,7 @@ struct Work {
 struct ArrayUse {
     std::string name;
     Shape shape;
-    int64_t element_bytes = 4;  // as it is stored, all planes of a state together
+    int64_t element_bytes = 4;  // as stored, all planes of a state together
 
     double bytes() const { return static_cast<double>(count_of(shape) * element_bytes); }
 };
@@ -37,7 +36,7 @@ struct Extent {
     int64_t x = 1, y = 1, z = 1;
 };
 
-// Known from the compiler for a GPU kernel, for no CPU launch.
+// Reported by the compiler for GPU kernels; unknown for CPU launches.
 struct Resources {
     int registers = 0;
     int64_t shared_bytes = 0;
@@ -52,25 +51,25 @@ struct LaunchInfo {
     Extent block = {};  // threads; 1 on the CPU
     std::vector<ArrayUse> reads = {}, writes = {};
     std::optional<Resources> resources = {};
-    Work work = {};  // where no bytes are given, those of the arrays: each read or written once
+    Work work = {};  // without bytes, those of the arrays: each read or written once
 };
 
-// Where a launch goes: the pool, or a stream of the CUDA driver.
+// The target of a launch: the pool, or a stream of the CUDA driver.
 struct Queue {
     cpu::Pool* pool = nullptr;
     CUstream_st* stream = nullptr;
-    bool programmatic = false;  // on a stream: may start while the launch before it ends
-    std::string error = {};     // the first thing that failed, with the call's name; "" while all is well
+    bool programmatic = false;  // on a stream: may start before the previous launch ends
+    std::string error = {};     // the first failure, with the name of the call; "" without a failure
 };
 
-// One dispatch to the pool, or one kernel on a stream. Launches of one kind share their info: a launch a
-// token makes thousands of them.
+// One dispatch to the pool, or one kernel on a stream. Launches of one kind share their info, because there
+// may be thousands (one per token).
 struct Launch {
     std::shared_ptr<const LaunchInfo> info;
     std::function<void(Queue&)> start;
 };
 
-// What a kernel counts while it runs, so that a variant can be held to the algorithm whose name it bears.
+// Counts of a running kernel, so that tests can verify the algorithm of a variant.
 struct Tally {
     int64_t combines = 0;  // applications of the family's operator
     int64_t read = 0;      // elements of the launch's arrays

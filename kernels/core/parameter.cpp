@@ -10,7 +10,7 @@
 namespace sawtooth {
 namespace {
 
-// The fewest digits that are read back as the same number.
+// The fewest digits that read back as the same number.
 std::string number_text(double number) {
     char text[32];
     return {text, std::to_chars(text, text + sizeof text, number).ptr};

@@ -10,20 +10,20 @@
 
 namespace sawtooth {
 
-// How the launches of a plan follow one another on a GPU; on the CPU each is waited for.
+// How the launches of a plan follow one another on a GPU; the CPU waits for each.
 enum class Follow {
     stream,              // the host runs ahead
     wait,                // the host waits for each before it starts the next
     graph,               // recorded once, started as one
-    graph_programmatic,  // the same, and each may begin while the one before it ends
+    graph_programmatic,  // the same, and each may start before the previous one ends
 };
 
-// What a variant makes of a Request: memory taken, launches in order. Variants never time themselves.
+// The plan of a variant for a Request: memory and launches in order. Variants never time themselves.
 struct Plan {
     bool dry = false;  // only counts bytes: nothing is allocated, launches are never started
-    std::vector<std::shared_ptr<const void>> memory;  // keeps alive what the launches use
+    std::vector<std::shared_ptr<const void>> memory;  // keeps the memory of the launches alive
     std::vector<std::span<std::byte>> buffers;        // the same in host memory, to flush from the caches
-    int64_t memory_bytes = 0;                         // on the backend where the launches run
+    int64_t memory_bytes = 0;                         // on the backend of the launches
     // Untimed, before every repeat: restores what a run destroys; may be empty.
     std::function<void(Queue&)> reset;
     std::vector<Launch> launches;

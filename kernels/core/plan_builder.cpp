@@ -5,7 +5,7 @@
 namespace sawtooth {
 namespace {
 
-// Aligned for everything, and no address of any memory.
+// Aligned for any type, and not the address of any memory.
 void* dry_address() { return reinterpret_cast<void*>(uintptr_t{4096}); }
 
 }  // namespace

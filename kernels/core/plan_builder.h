@@ -13,12 +13,12 @@
 
 namespace sawtooth {
 
-// Makes the Plan of a variant: memory, inputs and outputs, alike on both backends. kernels/cpu/plan_builder.h
-// and kernels/cuda/plan_builder.h add the launches, so that a variant reads as a list of what it takes and
-// starts. The first failure is kept, later calls do nothing, and `finish` returns it.
+// Builds the Plan of a variant: memory, inputs and outputs, the same way on both backends. The plan builders
+// in kernels/cpu and kernels/cuda add the launches, so that a variant reads as a list of memory and launches.
+// After a failure later calls do nothing, and `finish` returns the first error.
 //
-// A dry plan only counts memory. Its addresses are not null, so that null always means "absent", but nothing
-// may be read or written there.
+// A dry plan only counts memory. Its addresses are not null, because null means "absent", but must not be
+// read or written.
 class PlanBuilder {
   public:
     virtual ~PlanBuilder() = default;
@@ -34,25 +34,25 @@ class PlanBuilder {
     T* take(int64_t count) {
         return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T)), false));
     }
-    // The same, zero when the plan is made and never cleared after: for flags that carry the number of a run.
+    // The same, zeroed once when the plan is built: for flags that carry the number of a run.
     template <class T>
     T* take_zeroed(int64_t count) {
         return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T)), true));
     }
 
-    // An input where the launches run, in that storage; null where it is absent.
+    // An input in the memory of the backend and in that storage; null if it is absent.
     const void* input(std::string_view name, Storage storage);
     const float* input(std::string_view name) { return static_cast<const float*>(input(name, Storage::f32)); }
 
-    // An output with the dtype and the shape of its row. Null where the variant does not give it, where these
-    // parameters do not use it, and where it is an extra that nobody asked for.
+    // An output with the dtype and shape of its row. Null if the variant does not have it, if these
+    // parameters do not use it, or if it is an extra that was not requested.
     void* output(std::string_view name, Storage storage);
     template <class T = float>
     T* output(std::string_view name) {
         return static_cast<T*>(output(name, Storage::f32));
     }
 
-    // A value that lives as long as the plan, for launches to hold its address.
+    // A value that lives as long as the plan, so that launches can store its address.
     template <class T>
     const T& keep(T value) {
         const auto kept = std::make_shared<const T>(std::move(value));
@@ -82,7 +82,7 @@ class PlanBuilder {
     virtual Fetch fetch() = 0;
 
     void* take_bytes(int64_t bytes, bool zeroed);
-    // The description as a launch keeps it: on this grid, with the bytes that its arrays take.
+    // The description with the grid and the bytes of its arrays filled in.
     static LaunchInfo on_grid(LaunchInfo info, Extent grid, std::string formula);
 
     const PlanRequest& request_;

@@ -6,8 +6,8 @@
 
 namespace sawtooth {
 
-// A small generator whose numbers depend on the seed and the array's name alone, so that giving one input by
-// file leaves the others as they were. splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
+// A small generator whose numbers depend only on the seed and the name of the array, so that one input from a
+// file does not change the others. splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
 // generators".
 class Random {
   public:
@@ -27,7 +27,7 @@ class Random {
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // [0, 1)
     double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
-    // Standard normal, by the polar method, which uses no trigonometry.
+    // Standard normal, by the polar method, which needs no trigonometry.
     double normal() {
         if (has_spare_) {
             has_spare_ = false;

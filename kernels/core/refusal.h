@@ -7,17 +7,16 @@
 
 namespace sawtooth {
 
-// A configuration that cannot be done, in the words that the slider's tooltip and standard error share.
+// A refused configuration, in the words shared by tooltips and standard error.
 struct Refusal {
-    std::string argument;  // what was given: a parameter, an option, an array of a file
-    std::string value;     // as it was given
+    std::string argument;  // a parameter, an option, an array of a file
+    std::string value;     // as given
     std::string accepted;  // what is accepted, or what to do instead
 
     std::string sentence() const { return argument + (value.empty() ? "" : " = " + value) + ": " + accepted; }
 };
 
-// Why something did not come to pass. The kind decides the exit code (0 done, 1 failure, 2 usage, 130
-// cancelled).
+// An error. Its kind decides the exit code (0 done, 1 failure, 2 usage, 130 cancelled).
 struct Error {
     enum class Kind { failure, usage, cancelled };
     Kind kind = Kind::failure;
@@ -30,7 +29,7 @@ struct Error {
     int exit_code() const { return kind == Kind::failure ? 1 : kind == Kind::usage ? 2 : 130; }
 };
 
-// A value, or the Error that stands in its place.
+// A value, or the Error that prevented it.
 template <class T>
 class Outcome {
   public:

@@ -15,25 +15,25 @@ namespace sawtooth {
 
 struct Metric {
     std::string id, label, unit;
-    std::optional<double> value;  // absent: not known
+    std::optional<double> value;  // absent: unknown
 };
 
-// How far one output is from the reference. Values that are not finite are counted apart.
+// The errors of one output against the reference. Non-finite values are counted separately.
 struct OutputError {
     std::string output;
     std::optional<double> max_abs;
-    std::optional<double> rel_l2;  // absent where the reference is all zeros
+    std::optional<double> rel_l2;  // absent if the reference is all zeros
     int64_t nonfinite = 0;
     std::optional<int64_t> first_nonfinite;
-    std::vector<float> by_position;  // max over the other axes along the sequence; empty where there is none
+    std::vector<float> by_position;  // maximum over the other axes; empty without a sequence axis
 };
 
 struct TimeStatistics {
-    double median = 0, q1 = 0, q3 = 0;  // microseconds, first launch's start to last launch's end
+    double median = 0, q1 = 0, q3 = 0;  // microseconds, start of the first launch to end of the last
     std::vector<double> samples;
 };
 
-// One worker (a thread of the pool) at work, in microseconds from the repeat's first launch.
+// One worker (a thread of the pool) at work, in microseconds from the first launch of the repeat.
 struct BusySpan {
     int worker = 0;
     double start_us = 0, end_us = 0;
@@ -45,7 +45,7 @@ struct Occupancy {
     int blocks = 0;  // thread blocks that fit on a multiprocessor; 0: not known
 };
 
-// Of a run of more launches the first so many are kept: one a token would fill the memory.
+// Only this many launches are recorded per run: one per token would fill the memory.
 constexpr size_t most_kept_launches = size_t{1} << 14;
 
 struct LaunchRecord {
@@ -57,8 +57,7 @@ struct LaunchRecord {
     std::map<std::string, double> counters;
 };
 
-// What the compiler and the occupancy rules say of a launch of the CUDA form, for a chip that need not be
-// there.
+// Compiler resources and occupancy of a CUDA launch, for a chip that need not be present.
 struct CompiledLaunch {
     std::string launch, architecture;
     Resources resources;
@@ -73,15 +72,15 @@ struct Track {
 
 struct VariantResult {
     std::string name;
-    int index = 0;        // its place among the family's variants: what gives it its colour
-    std::string refused;  // why it could not run; "" where it did
-    bool exact = true;    // equals the reference at these parameters, but for rounding
+    int index = 0;        // its index among the variants of the family, which decides its colour
+    std::string refused;  // why it could not run; "" if it did
+    bool exact = true;    // equals the reference for these parameters up to rounding
     Arrays outputs;
-    std::vector<OutputError> errors;  // one an output, in the order of the outputs
+    std::vector<OutputError> errors;  // one per output, in order
     int64_t memory_bytes = 0;
     std::optional<TimeStatistics> time;
-    std::vector<LaunchRecord> launches;  // of the median repeat, at most most_kept_launches: the first ones
-    int64_t launch_count = 0;            // all of a repeat
+    std::vector<LaunchRecord> launches;  // of the median repeat, the first most_kept_launches
+    int64_t launch_count = 0;            // total per repeat
     std::vector<CompiledLaunch> compiled;
     std::vector<Track> tracks;
     std::vector<Metric> metrics;
@@ -89,39 +88,39 @@ struct VariantResult {
     bool ran() const { return refused.empty(); }
 };
 
-// Measured once a machine and number of threads, and kept.
+// Measured once per machine and number of threads, and cached.
 struct Ceilings {
     std::string processor, date;        // of the CPU or the GPU; date: YYYY-MM-DD
     int threads = 0;                    // of the CPU
     double copy_bytes_per_second = 0;   // read + write
     double triad_bytes_per_second = 0;  // two read, one written
-    double operations_per_second = 0;   // f32 multiply and add, each counted
+    double operations_per_second = 0;   // f32 multiplies and adds, counted separately
     double launch_us = 0;               // an empty launch, waited for
 
-    // Of a GPU alone: products on the tensor cores, and an empty launch in a chain of many.
+    // GPUs only: products on the tensor cores, and an empty launch in a long chain.
     struct Gpu {
         double bf16_operations_per_second = 0;
         double launch_stream_us = 0, launch_graph_us = 0;
-        std::optional<double> launch_programmatic_us;  // where a launch may begin before the last one ends
+        std::optional<double> launch_programmatic_us;  // if a launch may start before the previous one ends
     };
     std::optional<Gpu> gpu = {};
 };
 
-// A copy on the same device, timed as variants are.
+// A copy on the same device, timed like the variants.
 struct Copy {
-    double bytes = 0;  // read and written together: as many as the request must move
+    double bytes = 0;  // read and written in total: the minimum of the request
     double us = 0;
 
     double gigabytes_per_second() const { return bytes / us / 1e3; }
 };
 
-// Of a GPU's multiprocessors, around the timed repeats.
+// SM clocks of a GPU before and after the timed repeats.
 struct Clocks {
     double before_mhz = 0, after_mhz = 0, highest_mhz = 0;
-    std::string throttled;  // why it ran slower than it can, "" where it did not
+    std::string throttled;  // why the clock was reduced; "" if it was not
 };
 
-// One part of the way from a Request to its outputs.
+// One step from a Request to its outputs.
 struct Hop {
     std::string name;
     double ms = 0;
@@ -129,19 +128,19 @@ struct Hop {
 
 struct Result {
     Request request;
-    Parameters parameters;           // all of them, as they were in force
+    Parameters parameters;           // all parameters in effect
     Backend backend = Backend::cpu;  // where the launches ran
     std::string device;
-    int processors = 0;  // threads of the pool, multiprocessors of a GPU
+    int processors = 0;  // threads of the pool, SMs of a GPU
     Arrays inputs, reference;
     Work work;
-    std::vector<VariantResult> variants;  // in the family's order
+    std::vector<VariantResult> variants;  // in the order of the family
     std::optional<Ceilings> ceilings;
     std::optional<Copy> copy;
     std::optional<Clocks> clocks;
     std::vector<std::string> notes;
     std::vector<Hop> hops;  // from the Request to the outputs and errors of all variants, in order
-    bool complete = false;  // false: a partial result on the way
+    bool complete = false;  // false: a partial result
 };
 
 const VariantResult* find(const Result& result, std::string_view variant);

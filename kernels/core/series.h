@@ -11,17 +11,16 @@
 
 namespace sawtooth {
 
-// The points of a line, at most two a column of the view.
+// The points of a line, at most two per column of the view.
 struct Series {
     std::vector<double> x, y;
 };
 
-// value_at(0 … count - 1) at x = 0, 1, … in the range in sight. Where there are more values than columns,
-// each column gives its minimum and its maximum, so that no peak is lost; NaN only where a whole column is
-// NaN.
+// value_at(0 … count - 1) at x = 0, 1, … in the visible range. With more values than columns, each column
+// has its minimum and maximum, so that no peak is lost; NaN only if a whole column is NaN.
 template <class ValueAt>
 Series reduce(int64_t count, const View& view, const std::string& shared, ValueAt&& value_at) {
-    // One value more on each side, so that lines run out of the plot and do not end at its edge.
+    // One more value on each side, so that lines leave the plot instead of ending at its edge.
     const View::Range range = view.range_of(shared, {0, static_cast<double>(count)});
     const auto first = std::clamp<int64_t>(static_cast<int64_t>(std::floor(range.low)) - 1, 0, count);
     const auto last = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(range.high)) + 2, first, count);
@@ -56,12 +55,12 @@ Series reduce(int64_t count, const View& view, const std::string& shared, ValueA
     return series;
 }
 
-// Minimum and maximum of the values that a bucket of neighbours holds.
+// Minimum and maximum of the values in a bucket of neighbours.
 struct Envelope {
     std::vector<double> x, low, high;
 };
 
-// Of the range in sight in at most that many buckets; NaN where a bucket holds no number.
+// Of the visible range in at most that many buckets; NaN if a bucket has no number.
 template <class ValueAt>
 Envelope envelope(int64_t count, const View& view, const std::string& shared, int64_t buckets,
                   ValueAt&& value_at) {

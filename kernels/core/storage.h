@@ -7,13 +7,13 @@
 
 namespace sawtooth {
 
-// How the floats of an array are stored inside a plan. complex64 and int32 arrays are always stored as they
-// are, which is f32 here.
+// How the floats of an array are stored inside a plan. complex64 and int32 arrays are never converted, which
+// counts as f32 here.
 enum class Storage { f32, f16, bf16 };
 
-Storage storage_named(std::string_view dtype);  // "f32", "f16", "bf16"
-const char* name_of(Storage storage);           // the same names; also those of kernels/cuda/device/words.cuh
-int64_t bytes_of(Storage storage);              // of one float
+Storage storage_named(std::string_view dtype);   // "f32", "f16", "bf16"
+const char* name_of(Storage storage);            // the same names, as in kernels/cuda/device/words.cuh
+int64_t bytes_of(Storage storage);               // of one float
 int64_t bytes_of(Storage storage, Dtype dtype);  // of one element
 
 }  // namespace sawtooth

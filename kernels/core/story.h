@@ -9,10 +9,10 @@
 
 namespace sawtooth {
 
-// What a newcomer sees first of a family, and reads of it.
+// The first screen of a family and its explanation.
 
-// Figures side by side, by their ids, the family's own or those of its sweeps. Rows stand in order of weight;
-// each gets its share of the height, and the last ones give way where there is too little.
+// Figures side by side, by id, of the family or of its sweeps. Rows are in order of importance; each gets its
+// share of the height, and the last ones are dropped if there is too little.
 struct StoryRow {
     std::vector<std::string> figures;
     double weight = 1;
@@ -23,12 +23,12 @@ struct Try {
     std::string words;  // "d = 4: frozen errors diverge"
     std::string look;   // one sentence: what to look at, and what it means
     std::vector<std::pair<std::string, Value>> values;
-    bool (*holds)(const Result&) = nullptr;  // is what the words claim true of this result?
+    bool (*holds)(const Result&) = nullptr;  // whether the claim is true for this result
 };
 
 struct About {
-    std::string text;     // the family in three plain sentences
-    std::string formula;  // a line or a few
+    std::string text;     // the family in three sentences
+    std::string formula;  // one or a few lines
     std::vector<Try> tries;
 };
 

@@ -18,7 +18,7 @@ struct SweepAxis {
 
 // A base Request and one or two axes. Cells run row by row, the last axis fastest.
 struct Sweep {
-    std::string id;  // which figure asked, or "" where a person did
+    std::string id;  // the figure that requested it, or "" for the user
     Request base;
     std::vector<SweepAxis> axes;
 
@@ -35,7 +35,7 @@ struct Sweep {
         }
         return values;
     }
-    Request request(size_t index) const {  // what one cell runs
+    Request request(size_t index) const {  // the request of one cell
         Request request = base;
         const std::vector<Value> values = cell(index);
         for (size_t a = 0; a < axes.size(); ++a) {
@@ -56,7 +56,7 @@ struct SweepCell {
 
 struct SweepResult {
     Sweep sweep;
-    std::vector<SweepCell> cells;  // those done so far, in order
+    std::vector<SweepCell> cells;  // finished cells, in order
     bool complete = false;
 };
 

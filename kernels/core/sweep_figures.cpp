@@ -106,7 +106,7 @@ std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number) 
 double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
 
 void add_lines(Figure& figure, std::vector<Line> lines) {
-    if (lines.empty()) figure.missing = "Points appear as the sweep makes them.";
+    if (lines.empty()) figure.missing = "Points appear as the sweep runs.";
     for (Line& line : lines) figure.marks.push_back(std::move(line));
 }
 
@@ -157,8 +157,9 @@ std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& par
             return error > 0.0 ? error : std::nullopt;
         });
     Figure error = figure_against(
-        "error", "Against the double-precision reference; exact points are left out of the logarithm.", axis,
-        relative_error_axis(), errors);
+        "error",
+        "Relative to the double-precision reference; exact points are not drawn on the logarithmic axis.",
+        axis, relative_error_axis(), errors);
     time.id = "sweep-" + parameter.name + "-time";
     error.id = "sweep-" + parameter.name + "-error";
     return {std::move(time), std::move(error)};

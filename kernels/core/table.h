@@ -21,13 +21,13 @@ struct Table {
     std::string tsv() const;
 };
 
-// A number with as many digits as it earns: 4 significant ones, powers of ten outside 1e-3 to 1e6.
+// A number with 4 significant digits, with an exponent outside 1e-3 to 1e6.
 std::string short_number(double value);
 // "1,024"
 std::string with_thousands(int64_t count);
-// Microseconds in the unit that suits them: "12.3 us", "4.56 ms", "1.23 s".
+// Microseconds in a suitable unit: "12.3 us", "4.56 ms", "1.23 s".
 std::string short_time(double microseconds);
-// Bytes likewise, in powers of 1024: "1.5 MiB".
+// Bytes in a suitable power of 1024: "1.5 MiB".
 std::string short_bytes(double bytes);
 
 }  // namespace sawtooth

@@ -10,7 +10,7 @@
 namespace sawtooth {
 namespace {
 
-// What of the time axis is in sight, and in how many columns.
+// The visible part of the time axis and its number of columns.
 struct Columns {
     double low, width;
     int count;
@@ -27,7 +27,7 @@ struct Columns {
 
 struct Change {
     double at;
-    int busy;  // from then on
+    int busy;  // from that time on
 };
 
 std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches) {
@@ -38,7 +38,7 @@ std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches) {
     };
     for (const LaunchRecord& launch : launches) {
         for (const BusySpan& span : launch.busy) add(span.start_us, span.end_us);
-        // Of a launch on a GPU no worker is known: it is busy as long as it lasts.
+        // GPU launches have no worker records: they count as busy for their duration.
         if (launch.busy.empty()) add(launch.start_us, launch.start_us + launch.duration_us);
     }
     std::sort(edges.begin(), edges.end());
@@ -92,7 +92,7 @@ std::string idle_words(const Result& result, const VariantResult& variant) {
                         std::to_string(std::lrint(100 * idle_share(variant.launches))) +
                         " % of the time: " + (once ? "it" : "each") + " takes " + short_time(each) +
                         ", of which " + short_time(busy_us_of(variant.launches) / kept) + " is work";
-    // CUPTI's record takes time of every launch, and the timed repeats may be without it.
+    // CUPTI slows every launch, and the timed repeats may run without it.
     if (result.backend == Backend::cpu || !variant.time) return words;
     const double timed = variant.time->median / static_cast<double>(variant.launch_count);
     if (timed < 0.95 * each) words += " (" + short_time(timed) + " when not recorded)";

@@ -1,4 +1,4 @@
-// The figures of the associative scan: what is its own beside those that every family has.
+// The figures specific to the associative scan.
 
 #include <fmt/format.h>
 
@@ -14,11 +14,11 @@
 namespace sawtooth::scan {
 namespace {
 
-// What Kahan's loop makes of one column in f32: its compensation is dropped whenever a larger term arrives.
+// Kahan's loop on one column in f32: its compensation is lost whenever a larger term arrives.
 std::vector<float> kahan_scan(const Array& x, const DrawnLine& line, bool flipped) {
     std::vector<float> sums(static_cast<size_t>(line.length));
     volatile float sum = 0,
-                   compensation = 0;  // volatile: the compiler must not cancel what the loop is about
+                   compensation = 0;  // volatile: the compiler must not cancel the compensation
     for (int64_t step = 0; step < line.length; ++step) {
         const int64_t position = flipped ? line.length - 1 - step : step;
         const float term = x.as<float>()[static_cast<size_t>(line.index(position))] - compensation;
@@ -56,11 +56,11 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
 Figure work_figure(const Result& result) {
     Figure figure = new_figure(
         "work-and-depth", Place::views, "Work and depth",
-        "Combines and memory traffic as the kernels counted them, an element; depth is the longest chain.",
-        {}, {});
+        "Combines and memory traffic per element, counted by the kernels; depth is the longest chain.", {},
+        {});
     Matrix matrix;
     matrix.column_labels = {"launches", "combines", "reads", "writes", "depth"};
-    matrix.kinds = {{"counted", {Ink::Role::quiet}}, {"least of the column", {Ink::Role::accent}}};
+    matrix.kinds = {{"counted", {Ink::Role::quiet}}, {"lowest in column", {Ink::Role::accent}}};
     std::vector<std::vector<double>> numbers;
     const double elements = static_cast<double>(count_of(find(result.inputs, "x")->shape)) *
                             (result.parameters.is("op", "complex_sum") ? 2 : 1);
@@ -77,7 +77,7 @@ Figure work_figure(const Result& result) {
                                           block_size_of(result.parameters)))});
     }
     if (numbers.empty()) {
-        figure.missing = "Counted work of every variant, once a run has been measured with profile timeline.";
+        figure.missing = "Counted work of every variant. Available after a run with profile timeline.";
         return figure;
     }
     for (const auto& row : numbers)
@@ -105,7 +105,7 @@ Figure example_figure(std::string id, std::string title, std::string caption, Tr
     return figure;
 }
 
-// Rows from the top: the input, then one a step; node (k, i) holds the combination of inputs from - to.
+// Rows from the top: the input, then one per step; node (k, i) holds the combination of inputs from - to.
 Figure ladder_figure(const Parameters& parameters) {
     const int64_t length = parameters.integer("example_length"), steps = levels_of(length);
     const int64_t lit = std::min(parameters.integer("example_step"), steps);
@@ -128,7 +128,7 @@ Figure ladder_figure(const Parameters& parameters) {
     }
     return example_figure("ladder-hillis-steele", "Ladder of Hillis and Steele",
                           "Every step doubles the reach; a:b is the combination of inputs a to b. Step " +
-                              std::to_string(lit) + " of " + std::to_string(steps) + " is lit.",
+                              std::to_string(lit) + " of " + std::to_string(steps) + " is highlighted.",
                           std::move(tree), std::move(rows));
 }
 
@@ -137,7 +137,7 @@ Figure tree_figure(const Parameters& parameters) {
     const int64_t steps = 2 * levels - 1, lit = std::min(parameters.integer("example_step"), steps);
     Tree tree;
     std::vector<std::string> rows;
-    std::vector<int> above;  // nodes of the row before
+    std::vector<int> above;  // nodes of the previous row
     const auto span_of = [&](int64_t height, int64_t node) {
         const int64_t first = node << height;
         return std::pair{first, std::min(first + (int64_t{1} << height), length) - 1};
@@ -165,7 +165,7 @@ Figure tree_figure(const Parameters& parameters) {
         rows.push_back(height == 0 ? "x" : "up " + std::to_string(height));
         above = std::move(row);
     }
-    // The down-sweep: what stands before every node; its first step starts from the empty prefix of the root.
+    // The down-sweep: the prefix of every node; its first step starts from the empty prefix of the root.
     above.clear();
     for (int64_t height = levels - 1; height >= 0; --height) {
         const int64_t step = 2 * levels - 1 - height;
@@ -183,15 +183,14 @@ Figure tree_figure(const Parameters& parameters) {
         rows.push_back("down " + std::to_string(levels - height));
         above = std::move(row);
     }
-    return example_figure(
-        "tree-blelloch", "Tree of Blelloch",
-        "Totals go up, then prefixes come down: what stands before a node, the leaves' own value "
-        "joined last. Step " +
-            std::to_string(lit) + " of " + std::to_string(steps) + " is lit.",
-        std::move(tree), std::move(rows));
+    return example_figure("tree-blelloch", "Tree of Blelloch",
+                          "Totals go up, then prefixes come down; leaves join their own value last. "
+                          "Step " +
+                              std::to_string(lit) + " of " + std::to_string(steps) + " is highlighted.",
+                          std::move(tree), std::move(rows));
 }
 
-// Of copies of as many bytes.
+// The rates of copies of the same size.
 Line copy_rates(const SweepResult& sweep) {
     Line line = line_of("a copy", {Ink::Role::limit}, {});
     for (const SweepCell& cell : sweep.cells) {
@@ -215,12 +214,12 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
     const Axis length = swept_axis(sweep.sweep.axes.front(), *scan_family().parameter("length"));
     Figure time = figure_against("time", "Median of the repeats.", length, time_axis(),
                                  timed_curves_of(sweep, median_us));
-    Figure faster = figure_against("speed-up", "The line at 3 is what source 002 hopes for.", length,
+    Figure faster = figure_against("speed-up", "The line at 3 is the goal of source 002.", length,
                                    {.label = "speed-up", .unit = "x", .scale = Scale::log10},
                                    timed_curves_of(sweep, speed_up));
     faster.title = "Speed-up over sequential";
     faster.marks.push_back(Rule{Rule::Across::y, 3, "source 002: 3 x", {Ink::Role::limit}});
-    Figure rate = figure_against("rate", "Bytes that must move, over the time that was taken.", length,
+    Figure rate = figure_against("rate", "Minimum bytes to move, divided by the measured time.", length,
                                  {.label = "rate", .unit = "GB/s", .minimum = 0},
                                  timed_curves_of(sweep, gigabytes_per_second));
     if (rate.missing.empty()) rate.marks.push_back(copy_rates(sweep));

@@ -12,7 +12,7 @@ namespace {
 
 ImVec2 vec(Point point) { return {point.x, point.y}; }
 
-// More than two points a pixel, all on their way to the right.
+// More than two points per pixel, with increasing x.
 bool is_dense(std::span<const Point> points) {
     if (static_cast<float>(points.size()) <= 2 * std::abs(points.back().x - points.front().x)) return false;
     return std::is_sorted(points.begin(), points.end(),
@@ -53,13 +53,13 @@ void ImGuiCanvas::path(std::span<const Point> points, const Stroke& stroke) {
                        stroke.width * unit());
 }
 
-// Dear ImGui has no dashes. Only what lies within the clip rectangle is walked.
+// Dear ImGui has no dashes. Only the part inside the clip rectangle is processed.
 void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
     const auto pattern = pattern_of(stroke.dash);
     const ImU32 colour = packed(stroke.colour);
     const float low = list_->GetClipRectMin().x, high = list_->GetClipRectMax().x;
     size_t piece = 0;
-    float left = pattern[0] * unit();  // of the present piece
+    float left = pattern[0] * unit();  // of the current piece
     for (size_t i = 0; i + 1 < points.size(); ++i) {
         Point from = points[i];
         const Point to = points[i + 1];
@@ -75,8 +75,8 @@ void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
     }
 }
 
-// A box from the lowest to the highest point of every pixel column: what a dense line covers, for a tenth of
-// the triangles. Dashes are counted along x, as along the line they would be noise.
+// A box from the lowest to the highest point of every pixel column: the area of a dense line, with a tenth of
+// the triangles. Dashes follow x, because along the line they would be noise.
 void ImGuiCanvas::columns(std::span<const Point> points, const Stroke& stroke) {
     const auto pattern = pattern_of(stroke.dash);
     float period = 0;
@@ -90,7 +90,7 @@ void ImGuiCanvas::columns(std::span<const Point> points, const Stroke& stroke) {
     const float half = std::max(stroke.width * unit(), 1.0f) / 2;
     const float left = list_->GetClipRectMin().x - 1, right = list_->GetClipRectMax().x + 1;
     const ImU32 colour = packed(stroke.colour);
-    float before = points.front().y;  // a column begins where the one before ended
+    float before = points.front().y;  // a column starts where the previous one ended
     for (size_t i = 0; i < points.size();) {
         const float column = std::floor(points[i].x);
         float low = before, high = before;
@@ -107,7 +107,7 @@ void ImGuiCanvas::columns(std::span<const Point> points, const Stroke& stroke) {
 }
 
 void ImGuiCanvas::strip(std::span<const Point> one, std::span<const Point> other, Colour colour) {
-    // Without anti-aliasing, which would show as seams between the pieces.
+    // Without anti-aliasing, which would show seams between the pieces.
     const ImDrawListFlags flags = list_->Flags;
     list_->Flags &= ~ImDrawListFlags_AntiAliasedFill;
     for (size_t i = 0; i + 1 < std::min(one.size(), other.size()); ++i)
@@ -157,7 +157,7 @@ void ImGuiCanvas::marker(Marker shape, Point at, float r, Colour colour) {
 }
 
 void ImGuiCanvas::cells(const Box& box, const CellGrid& grid, const ColourScale& colours) {
-    // Edges at whole pixels, so that neighbours neither overlap nor part.
+    // Edges at whole pixels, so that neighbours neither overlap nor leave gaps.
     const auto x_at = [&](int64_t i) {
         return std::round(box.left + box.width() * static_cast<float>(i) / static_cast<float>(grid.columns));
     };

@@ -11,7 +11,7 @@ namespace sawtooth {
 ImU32 packed(Colour colour);
 ImVec4 as_vector(Colour colour);
 
-// Draws to a draw list in the current font.
+// Draws to a draw list with the current font.
 class ImGuiCanvas : public Canvas {
   public:
     explicit ImGuiCanvas(ImDrawList* list) : list_(list) {}
@@ -38,7 +38,7 @@ class ImGuiCanvas : public Canvas {
     void columns(std::span<const Point> points, const Stroke& stroke);
 
     ImDrawList* list_;
-    std::vector<ImVec2> points_;  // kept for its memory
+    std::vector<ImVec2> points_;  // kept to reuse its memory
 };
 
 }  // namespace sawtooth

@@ -18,8 +18,8 @@ namespace sawtooth {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double key_step = 0.15;   // of the visible range, that a press of W, A, S or D zooms or pans
-constexpr float wheel_step = 0.1f;  // likewise, for a step of the wheel
+constexpr double key_step = 0.15;   // share of the visible range per press of W, A, S or D
+constexpr float wheel_step = 0.1f;  // likewise, per step of the wheel
 
 double to_log2(double value, void*) { return place_of(Scale::log2, value); }
 double from_log2(double place, void*) { return value_at(Scale::log2, place); }
@@ -36,7 +36,7 @@ void set_up_ticks(ImAxis axis, const std::vector<Tick>& ticks) {
     ImPlot::SetupAxisTicks(axis, values.data(), static_cast<int>(values.size()), texts.data());
 }
 
-// x is linked to `range`, which ImPlot changes as one zooms and pans; y always fits what is seen.
+// x is linked to `range`, which ImPlot changes on zoom and pan; y always fits the visible data.
 void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layout, Range& range) {
     const Frame& frame = layout.frame;
     const std::string x = elided(canvas, name_of(figure.x), frame.box.width());
@@ -67,7 +67,7 @@ void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layou
     ImPlot::SetupFinish();
 }
 
-// The frame as ImPlot placed it.
+// The frame as placed by ImPlot.
 Frame placed_frame(Frame frame) {
     const ImVec2 at = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
     frame.box = {at.x, at.y, at.x + size.x, at.y + size.y};
@@ -76,12 +76,12 @@ Frame placed_frame(Frame frame) {
     return frame;
 }
 
-// Solid lines go to ImPlot, which reads the figure's own numbers; the rest is drawn as in saved figures, and
-// so are lines with several points a pixel, which the canvas merges.
+// ImPlot draws solid lines, directly from the figure's numbers. Everything else is drawn as in saved figures,
+// also lines with several points per pixel, which the canvas merges.
 void draw_plot_marks(const Pen& pen, const Figure& figure) {
     for (const Mark& mark : figure.marks)
         if (const Band* band = std::get_if<Band>(&mark)) draw(pen, *band);
-    int index = 0;  // names the lines to ImPlot, from one frame to the next
+    int index = 0;  // identifies the lines for ImPlot across frames
     const auto draw_one = [&](const auto& mark) {
         using Type = std::decay_t<decltype(mark)>;
         if constexpr (std::is_same_v<Type, Line>) {
@@ -111,7 +111,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
     draw_wrong_points(pen, figure);
 }
 
-// Of an axis on top, beside its ticks.
+// The name of an axis on top, beside its ticks.
 void draw_name_of_time(const Pen& pen, const Figure& figure) {
     const float gap = 4 * pen.canvas.unit();
     const Box& box = pen.frame.box;
@@ -126,7 +126,7 @@ void draw_cursor(const Pen& pen, double x) {
     pen.canvas.path(std::array<Point, 2>{{{at, box.top}, {at, box.bottom}}}, {{pen.theme.text, 0.6f}, 1});
 }
 
-// Grown at both ends by that share of it, as far as the axis goes.
+// The range grown at both ends by a share of it, within the axis.
 Range grown(const Axis& axis, Range range, double share) {
     const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
     const double step = (high - low) * share;
@@ -134,7 +134,7 @@ Range grown(const Axis& axis, Range range, double share) {
             std::min(value_at(axis.scale, high + step), axis.maximum.value_or(infinity))};
 }
 
-// Moved by that share of it, or until the axis ends: it stays as wide.
+// The range moved by a share of it, at most to the end of the axis; keeps its width.
 Range panned(const Axis& axis, Range range, double share) {
     const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
     double step = (high - low) * share;
@@ -145,7 +145,7 @@ Range panned(const Axis& axis, Range range, double share) {
     return {value_at(axis.scale, low + step), value_at(axis.scale, high + step)};
 }
 
-// W and S zoom about the middle, A and D pan, as on timelines of other profilers.
+// W and S zoom at the middle, A and D pan, as in the timelines of other profilers.
 Range moved_by_keys(const Axis& axis, Range range) {
     if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl) return range;
     if (ImGui::IsKeyPressed(ImGuiKey_W)) range = grown(axis, range, -key_step);
@@ -155,8 +155,7 @@ Range moved_by_keys(const Axis& axis, Range range) {
     return range;
 }
 
-// ImPlot zooms with the wheel. To the side, or with Shift, it pans, unless the wheel is scrolling the panel
-// under the plot.
+// ImPlot zooms with the wheel. Horizontal wheel, or Shift, pans, unless the wheel scrolls the panel.
 Range moved_by_wheel(const Axis& axis, ImGuiID plot, Range range) {
     if (!ImGui::TestKeyOwner(ImGuiKey_MouseWheelY, plot)) return range;
     ImGui::SetKeyOwner(ImGuiKey_MouseWheelX, plot);
@@ -193,7 +192,7 @@ std::optional<PointUnderMouse> point_under(const Pen& pen, const Figure& figure,
     return found;
 }
 
-// A press that was let go again where it was: no drag.
+// A press and release at the same place, not a drag.
 bool was_clicked() {
     const float threshold = ImGui::GetIO().MouseDragThreshold;
     return ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
@@ -209,7 +208,7 @@ void draw_lit(const Pen& pen, const DrawOptions::Rows& rows, bool scrolls) {
     if (scrolls) ImGui::SetScrollFromPosY((top + bottom) / 2 - ImGui::GetWindowPos().y);
 }
 
-// With Shift a drag measures and the wheel pans, which ImPlot does not know.
+// With Shift a drag measures and the wheel pans; ImPlot must not handle either.
 void set_up_input() {
     const bool shift = ImGui::GetIO().KeyShift;
     ImPlotInputMap& map = ImPlot::GetInputMap();
@@ -328,7 +327,7 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
         return events;
     }
     ImGui::PushID(figure.id.c_str());
-    // Tab goes from control to control: a plot takes no keys but those of the mouse's place.
+    // Tab moves between controls: a plot only takes keys when the mouse is over it.
     ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop | ImGuiItemFlags_NoNav, true);
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
     ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);

@@ -13,28 +13,29 @@
 
 namespace sawtooth {
 
-// What more there is to say about a span of a track than its figure knows: names and values.
+// Further details of a span of a track that the figure does not have: names and values.
 using DescribeSpan = std::function<std::vector<std::pair<std::string, std::string>>(const Tracks::Track&,
                                                                                     const Tracks::Span&)>;
 
-// A launch around which an outline is drawn.
+// A launch drawn with an outline.
 struct OutlinedLaunch {
     Ink ink;  // of its tracks
     double start = 0, end = 0;
 };
 
-// A range of time that was measured, as a band over the rows that are as wide as this one.
+// A measured range of time, drawn as a band over the rows with the same zoom.
 struct MeasuredRange {
     size_t row = 0;
+    Ink ink;  // of its track; a row with another one is not it any more, and nothing is drawn
     View::Range time;
-    std::string words;  // written on it
+    std::string words;  // its label
 };
 
-// How a figure is drawn in this frame. The caller keeps range and cursor by Axis::shared (or by figure where
-// that is empty) and gives them to every figure with that axis.
+// How to draw a figure in this frame. The caller stores range and cursor by Axis::shared (or by figure if
+// that is empty) and passes them to every figure with that axis.
 struct DrawOptions {
-    ImVec2 size;                         // of all, with title and legend
-    bool dimmed = false;                 // the figure is old, something newer runs
+    ImVec2 size;                         // total, with title and legend
+    bool dimmed = false;                 // the figure is out of date
     std::optional<View::Range> visible;  // of x; absent: all of it
     std::optional<double> cursor_x;      // a line across the plot
     DescribeSpan describe_span;          // for the readout; may be empty
@@ -48,12 +49,12 @@ struct DrawOptions {
     HeadingOptions heading = {};
 };
 
-// What a person did to the plot in this frame.
+// User actions on the plot in this frame.
 struct PlotEvents {
-    std::optional<View::Range> visible;  // zoomed or panned: the range from now on
-    bool fit = false;                    // double click: all of x is to be seen again
-    std::optional<double> cursor_x;      // where the mouse is over the plot
-    bool context_menu = false;           // right click; the menu is the caller's
+    std::optional<View::Range> visible;  // zoomed or panned: the new range
+    bool fit = false;                    // double click: shows all of x
+    std::optional<double> cursor_x;      // the position of the mouse over the plot
+    bool context_menu = false;           // right click; the caller opens the menu
     struct Chosen {
         std::string parameter;
         double value = 0;
@@ -61,7 +62,7 @@ struct PlotEvents {
     std::optional<Chosen> chosen;  // a click on a point of a line that sets a parameter
     struct TrackClick {
         Ink ink = {};                // of the track
-        std::optional<double> time;  // within the span that was clicked; absent beside all of them
+        std::optional<double> time;  // within the clicked span; absent if no span was clicked
     };
     std::optional<TrackClick> track_click;
     struct Measuring {
@@ -70,7 +71,7 @@ struct PlotEvents {
         View::Range time;
     };
     std::optional<Measuring> measuring;  // a drag over tracks with Shift
-    bool fill = false;                   // double click on the title: the panel is to show this figure alone
+    bool fill = false;                   // double click on the title: fills the panel with this figure
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

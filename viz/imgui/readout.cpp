@@ -13,7 +13,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr float widest_value = 24;  // heights of the font; sentences are broken
+constexpr float widest_value = 24;  // font heights; longer text is wrapped
 
 std::string with_unit(double value, const std::string& unit) {
     return readout_number(value) + (unit.empty() ? "" : " " + unit);
@@ -36,7 +36,7 @@ void row(const std::string& name, const std::string& value) {
     ImGui::PopTextWrapPos();
 }
 
-// A row that opens with the stroke of a line, as the legend does.
+// A row that starts with the stroke of a line, as in the legend.
 void row(const Stroke& stroke, const std::string& name, const std::string& value) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -102,7 +102,7 @@ struct Readout {
         say_x(figure.x.categories.empty() ? std::floor(x) : x);
         row(figure.y.label, text_on(figure.y, figure.y.categories.empty() ? std::floor(y) : y));
         const double value = map.values[r * static_cast<size_t>(map.columns) + c];
-        row(map.label, std::isnan(value) ? "nothing here" : with_unit(value, map.unit));
+        row(map.label, std::isnan(value) ? "no value" : with_unit(value, map.unit));
     }
     void operator()(const Tracks& tracks) {
         const auto index = std::llround(y);

@@ -4,8 +4,8 @@
 
 namespace sawtooth {
 
-// Sets the styles of Dear ImGui and ImPlot: the theme's colours, spacing on a grid of 4 units, everything
-// times `scale`.
+// Sets the styles of Dear ImGui and ImPlot: colours of the theme, spacing on a grid of 4 units, all times
+// `scale`.
 void apply_theme(const Theme& theme, float scale);
 
 }  // namespace sawtooth

@@ -13,15 +13,14 @@ const Tracks* tracks_of(const Figure& figure) {
     return nullptr;
 }
 
-// The row at that height; null beside all of them.
+// The row at that height; absent outside the rows.
 std::optional<size_t> row_under(const Pen& pen, const Tracks& tracks, float y) {
     const auto row = std::llround(pen.frame.y_at(y));
     if (row < 0 || static_cast<size_t>(row) >= tracks.tracks.size()) return {};
     return static_cast<size_t>(row);
 }
 
-// A line of text on a ground of its own, at the height of the box: in the middle of it, or where it is wider
-// beside it.
+// A line of text on a plate, at the height of the box: centred in it, or beside it if the text is wider.
 void draw_plate(const Pen& pen, const Box& box, const std::string& words) {
     const Box& plot = pen.frame.box;
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2 + unit;
@@ -81,6 +80,7 @@ void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& me
     const Tracks* const tracks = tracks_of(figure);
     if (!tracks || measured.row >= tracks->tracks.size()) return;
     const Tracks::Track& own = tracks->tracks[measured.row];
+    if (own.ink != measured.ink) return;
     const Box& plot = pen.frame.box;
     const float left = std::round(pen.frame.at_x(own.place(measured.time.low))),
                 right = std::round(pen.frame.at_x(own.place(measured.time.high)));

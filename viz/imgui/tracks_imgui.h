@@ -7,9 +7,9 @@
 
 namespace sawtooth {
 
-// What a mouse does on tracks.
+// Mouse actions on tracks.
 
-// The span at `mouse`, or the nearest one within a few pixels: spans may be narrower than one.
+// The span at `mouse`, or the nearest one within a few pixels, as spans may be narrower than a pixel.
 struct SpanUnderMouse {
     const Tracks::Track* track = nullptr;
     const Tracks::Span* span = nullptr;
@@ -17,14 +17,14 @@ struct SpanUnderMouse {
 };
 std::optional<SpanUnderMouse> span_under(const Pen& pen, const Figure& figure, Point mouse);
 
-// What a click at `mouse` points at; absent where there are no tracks.
+// The target of a click at `mouse`; absent if there are no tracks.
 std::optional<PlotEvents::TrackClick> click_on_tracks(const Pen& pen, const Figure& figure, Point mouse);
 
-// The range of time that a drag from `from` to `to` goes over; absent where it did not begin on a track.
+// The range of time of a drag from `from` to `to`; absent if it did not start on a track.
 std::optional<PlotEvents::Measuring> measured_by(const Pen& pen, const Figure& figure, Point from, Point to);
 void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& measured);
 
-// An outline around the launch, in every row that has it.
+// Draws an outline around the launch, in every row that has it.
 void outline_launch(const Pen& pen, const Figure& figure, const OutlinedLaunch& launch);
 
 }  // namespace sawtooth

@@ -1,4 +1,4 @@
-// The table of rules and strategies, the lists of all figures and sweeps, and what comes first.
+// The table of rules and strategies, the lists of all figures and sweeps, and the story.
 
 #include "kernels/memory/figures/common.h"
 
@@ -15,11 +15,11 @@
 namespace sawtooth::memory {
 namespace {
 
-// Rules and strategies, the exact ones marked.
+// Rules and strategies, with exact ones marked.
 Figure table_figure(const Parameters& parameters) {
     Figure figure = new_figure("rules-and-strategies", Place::error, "Rules and strategies",
-                               "Where each strategy gives what the sequential rule gives, when tokens read "
-                               "the evolving memory; an empty cell: it does not go with the rule.",
+                               "Where each strategy equals the sequential rule if tokens read the evolving "
+                               "memory. Empty cell: the strategy does not support the rule.",
                                {}, {});
     static const char* const texts[] = {"exact", "at chunk 1", "in locals"};
     Matrix matrix;
@@ -41,7 +41,7 @@ Figure table_figure(const Parameters& parameters) {
     return figure;
 }
 
-// The worst error of a variant that ran; absent where it did not.
+// The largest error of a variant; absent if it did not run.
 std::optional<double> error_of(const Result& result, const char* name) {
     const VariantResult* const variant = find(result, name);
     return variant && variant->ran() ? largest_error(*variant) : std::nullopt;
@@ -84,10 +84,10 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     FigureSweep chunks{
         "chunk",      "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
         chunk_figures};
-    // Long enough for many long chunks, unless one token of the rule costs too much for that.
+    // Long enough for many long chunks, unless a token of the rule is too expensive.
     const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).window * d * d;
     const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
-    // A narrow memory forgets less between two tokens that want the same place: frozen steps add up.
+    // In a narrow memory tokens share the same places sooner, so frozen steps add up.
     const int64_t narrow = rule_of(parameters).is(State::trellis) ? parameters.integer("compress") : 4;
     std::vector<Value> widths = {d};
     if (narrow < d) widths.emplace_back(narrow);
@@ -131,22 +131,22 @@ std::vector<StoryRow> story() {
 
 About about() {
     return {
-        "A memory M maps keys to values, and every token corrects it by the error it finds. Token by token, "
-        "each launch waits for the last one, and workers idle in between: the sawtooth. A chunk computes "
-        "its tokens together against the memory at its start, which takes fewer launches and makes an error "
-        "that grows with the chunk; exact_chunk solves for that error instead.",
+        "A memory M maps keys to values, and every token corrects it by its error. Token by token, each "
+        "launch waits for the previous one and workers idle in between: the sawtooth. A chunk computes its "
+        "tokens together against the memory at its start. That takes fewer launches but adds an error that "
+        "grows with the chunk; exact_chunk solves for that error instead.",
         "e = M k - v\nS = eta S - theta e k^T\nM = (1 - alpha) M + S\ny = M q",
         {{"d = 4, chunk 256: frozen errors diverge",
-          "Error against chunk: the error of chunkwise_gd passes 100 %, exact_chunk stays exact. A narrow "
-          "memory has no room for 256 corrections that do not know of each other.",
+          "Error against chunk: the error of chunkwise_gd exceeds 100 %, exact_chunk stays exact. A narrow "
+          "memory has no room for 256 independent corrections.",
           {{"d", int64_t{4}}, {"chunk", int64_t{256}}},
           frozen_diverges},
          {"chunk 1: nothing is frozen",
-          "Error: chunkwise_gd agrees with sequential to rounding. Times: it has lost its advantage.",
+          "Error: chunkwise_gd agrees with sequential up to rounding. Times: it loses its advantage.",
           {{"chunk", int64_t{1}}},
           frozen_is_exact},
          {"rule hebbian: exact at every chunk",
-          "What a token adds does not depend on the memory, so that a chunk of any size is exact.",
+          "Updates do not depend on the memory, so chunks of any size are exact.",
           {{"rule", "hebbian"}},
           frozen_is_exact}},
     };

@@ -9,21 +9,21 @@
 
 namespace sawtooth::memory {
 
-// What the figures share, and their subjects, one file each.
+// Shared by the figures, and the figures by subject, one file each.
 
-// Not the two that walk token by token.
+// All strategies except the two that walk token by token.
 bool has_chunks(const std::string& strategy);
 
-// The line of an output that the plots show, token by token; the output has that axis.
+// The line of an output shown in plots, token by token; the output must have that axis.
 DrawnLine drawn_line(const Array& output, const Parameters& parameters);
 
-// The sequence, strategy and boundary that the plots show; the last one where there are fewer.
+// The sequence, strategy and boundary shown in plots; the last one if there are fewer.
 struct Drawn {
     int64_t batch = 0, length = 0;
     std::string strategy;
     int64_t chunk = 1;     // of the strategy
-    int64_t boundary = 0;  // which one
-    int64_t token = 0;     // that the boundary stands before
+    int64_t boundary = 0;  // its index
+    int64_t token = 0;     // the first token after the boundary
 
     explicit Drawn(const Parameters& parameters);
     std::string boundary_words() const;  // "chunkwise_gd, boundary 1, before token 64"
@@ -31,7 +31,7 @@ struct Drawn {
 
 // sawtooth.cpp: launches of sequential and of the drawn strategy on one axis of time.
 Figure sawtooth_figure(const Result& result, const View& view);
-// The same of sequential alone, for every way to launch on a GPU.
+// The same for sequential only, for every way to launch on a GPU.
 std::vector<Figure> launch_figures(const SweepResult& sweep);
 // tokens.cpp: y, its error and the boundaries' by token; the error of both readouts; levels.
 std::vector<Figure> token_figures(const Result& result, const View& view);
@@ -39,8 +39,8 @@ std::vector<Figure> readout_figures(const SweepResult& sweep);
 std::vector<Figure> level_figures(const Result& result, const View& view);
 // states.cpp: the drawn boundary as heat maps, the gates of the chunk that follows it.
 std::vector<Figure> state_figures(const Result& result);
-// [t][s] = product of 1 - alpha_u for u from s + 1 to t, 1 on the diagonal, 0 above it; row-major, as many
-// rows and columns as there are alphas. Made by multiplying on, never by dividing: alpha may be 1.
+// [t][s] = product of 1 - alpha_u for u from s + 1 to t, 1 on the diagonal, 0 above it; row-major, one row
+// and column per alpha. Computed without division, because alpha may be 1.
 std::vector<float> decay_products(std::span<const float> alpha);
 // sweeps.cpp: error, time, utilisation and predicted time against chunk; how the error grows until it
 // diverges.

@@ -1,4 +1,4 @@
-// When the device is busy: launches on an axis of time.
+// The busy times of the device: launches on a time axis.
 
 #include <fmt/format.h>
 
@@ -27,8 +27,8 @@ Figure sawtooth_figure(const Result& result, const View& view) {
     const VariantResult* other = find(result, drawn.strategy);
     if (!sequential || sequential->launches.empty()) {
         figure.missing =
-            "Launches of sequential, one a token, and the idle time between them. Tick sequential and run "
-            "with profile timeline.";
+            "Launches of sequential, one per token, and the idle time between them. Select sequential and "
+            "run with profile timeline.";
         return figure;
     }
     if (!other || other->launches.empty()) other = sequential;
@@ -63,15 +63,15 @@ Figure sawtooth_figure(const Result& result, const View& view) {
 }
 
 std::vector<Figure> launch_figures(const SweepResult& sweep) {
-    Figure figure = new_figure("ways-to-launch", Place::views,
-                               "The sawtooth by the way of launching: sequential, the first tokens", "",
-                               {.label = "time", .unit = "us", .minimum = 0}, {});
+    Figure figure =
+        new_figure("ways-to-launch", Place::views, "The sawtooth by way to launch: sequential, first tokens",
+                   "", {.label = "time", .unit = "us", .minimum = 0}, {});
     Tracks tracks;
     for (const SweepCell& cell : sweep.cells) {
         const VariantResult* const sequential = cell.result ? find(*cell.result, "sequential") : nullptr;
         if (!sequential || sequential->launches.empty()) continue;
         const std::string way = std::get<std::string>(cell.values.front());
-        View seen;  // a sweep's figures are not made anew: some room to zoom out
+        View seen;  // figures of sweeps are not recomputed: leaves room to zoom out
         seen.visible["time"] = {0, end_of_launches(sequential->launches, 4 * most_teeth)};
         if (tracks.tracks.empty()) figure.x.in_sight = end_of_launches(sequential->launches, most_teeth);
         add_tracks(tracks, *sequential, way, cell.result->backend, seen);
@@ -79,7 +79,7 @@ std::vector<Figure> launch_figures(const SweepResult& sweep) {
                                       100 * idle_share(sequential->launches));
     }
     if (tracks.tracks.empty())
-        figure.missing = "Launches of sequential for every way to launch; a GPU has them.";
+        figure.missing = "Launches of sequential for every way to launch, on a GPU.";
     else
         figure.caption += ".", figure.marks.push_back(std::move(tracks));
     return {std::move(figure)};

@@ -1,4 +1,4 @@
-// The memory at one boundary, and the gates of the chunk that follows it.
+// The memory at one boundary, and the gates of the next chunk.
 
 #include <fmt/format.h>
 
@@ -15,11 +15,11 @@
 namespace sawtooth::memory {
 namespace {
 
-// Above this a figure would make the window wait for its state.
+// Above this the window would wait for the state.
 constexpr double most_operations = 1e9;
 constexpr int64_t most_tokens_drawn = 256;
 
-// One sequence's first tokens of an input.
+// The first tokens of an input for one sequence.
 Array slice(const Array& array, const ArraySpec& spec, const Drawn& drawn) {
     if (spec.dimensions.front() != "batch") return array;
     const bool has_tokens = spec.dimensions.size() > 1 && spec.dimensions[1] == "length";
@@ -39,8 +39,8 @@ Arrays sliced_inputs(const Result& result, const Drawn& drawn) {
     return inputs;
 }
 
-// M and S of the drawn sequence at the drawn boundary as the drawn strategy has them: it is run over the
-// tokens before. Failure: why not, in words.
+// M and S of the drawn sequence at the drawn boundary, computed by running the drawn strategy over the tokens
+// before. Failure: the reason.
 Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     Parameters parameters = result.parameters;
     parameters.set("batch", int64_t{1});
@@ -49,27 +49,27 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     const Variant& variant = *memory_family().variant(drawn.strategy);
     if (const auto refused = variant.refusal(result.parameters, Chip{})) return Error::failure(*refused);
     if (drawn.token == 0)
-        return Error::failure("boundary 0 lies before the first token, where the memory is what was given");
+        return Error::failure("boundary 0 is before the first token, where the memory is the initial one");
     const Arrays inputs = sliced_inputs(result, drawn);
     const auto plan = make_plan({memory_family(), variant, parameters, inputs});
     if (!plan) return plan.error();
     double operations = 0;
     for (const Launch& launch : plan->launches) operations += launch.info->work.operations;
     if (operations > most_operations)
-        return Error::failure("it takes too long to draw while dragging; an earlier boundary is drawn");
+        return Error::failure("it takes too long while dragging; choose an earlier boundary");
     cpu::Pool pool(1);
     Queue queue{&pool};
     for (const Launch& launch : plan->launches) launch.start(queue);
     return plan->outputs();
 }
 
-// Slots are one a row; of a matrix every output but y is one.
+// One slot per row; for a matrix, one output except y.
 Figure state_figure(const Array& state, const Drawn& drawn, bool is_slots) {
     Figure figure =
         new_figure("state-" + state.name, Place::outputs,
                    fmt::format("{} of sequence {}: {}", is_slots ? "Slots" : state.name, drawn.batch,
                                drawn.boundary_words()),
-                   is_slots ? "One slot a row." : "One row of the matrix a row, red and blue around zero.",
+                   is_slots ? "One slot per row." : "One matrix row per row, red and blue around zero.",
                    {.label = "column"}, {.label = "row"});
     HeatMap map = heat_map(state.name, state.shape[1], state.shape[2]);
     map.colours = HeatMap::Colours::diverging;
@@ -83,7 +83,7 @@ Figure missing_state(const Drawn& drawn, const std::string& reason) {
     Figure figure =
         new_figure("state-m", Place::outputs,
                    fmt::format("Memory of sequence {}: {}", drawn.batch, drawn.boundary_words()), "", {}, {});
-    figure.missing = fmt::format("The memory at a boundary as a heat map. Not now: {}.", reason);
+    figure.missing = fmt::format("The memory at a boundary as a heat map. Not available: {}.", reason);
     return figure;
 }
 
@@ -105,10 +105,10 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
         new_figure("decay-products", Place::outputs,
                    fmt::format("Decay products of tokens {} to {}, sequence {}", tokens.first,
                                tokens.last - 1, drawn.batch),
-                   "What forgetting alone leaves at token t of what was there at token s: the product of "
+                   "The share of token s that remains at token t after forgetting: the product of "
                    "1 - alpha from s + 1 to t.",
-                   {.label = "s, that wrote"}, {.label = "t, that reads"});
-    HeatMap map = heat_map("left of it", tokens.count(), tokens.count(), tokens.first, tokens.first);
+                   {.label = "s, writing"}, {.label = "t, reading"});
+    HeatMap map = heat_map("remaining", tokens.count(), tokens.count(), tokens.first, tokens.first);
     for (int64_t t = 0; t < tokens.count(); ++t)
         for (int64_t s = 0; s < tokens.count(); ++s)
             map.values.push_back(s <= t ? double{products[static_cast<size_t>(t * tokens.count() + s)]}
@@ -117,14 +117,14 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
     return figure;
 }
 
-// sigmoid(s_i . k_t) of the boundary's slots with the keys of the chunk that follows.
+// sigmoid(s_i . k_t) of the slots at the boundary with the keys of the next chunk.
 Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots) {
     const Range tokens = drawn_tokens(drawn);
     const Array& k = *find(result.inputs, "k");
     Figure figure = new_figure("gates", Place::outputs,
                                fmt::format("Gates of slots for tokens {} to {}, sequence {}", tokens.first,
                                            tokens.last - 1, drawn.batch),
-                               "How open each slot of the boundary is for each token of the chunk: "
+                               "The gate of each slot at the boundary for each token of the chunk: "
                                "sigmoid(s . k).",
                                {.label = "token"}, {.label = "slot"});
     const int64_t count = slots.shape[1], width = slots.shape[2];

@@ -1,4 +1,4 @@
-// Figures over sweeps: what a longer chunk gains and costs, and why.
+// Figures over sweeps: gain and cost of longer chunks, and why.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 Axis chunk_axis(const SweepAxis& chunks) { return swept_axis(chunks, *memory_family().parameter("chunk")); }
 
-// A click on a point sets the chunk, of tnt the shard, where the strategy has any.
+// A click on a point sets the chunk (the shard of tnt) if the strategy has one.
 std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
     std::vector<Line> lines = timed_curves_of(sweep, number);
     for (Line& line : lines)
@@ -40,7 +40,7 @@ Figure against_chunk(const SweepResult& sweep, const char* what, std::string cap
 double as_chunk(const Value& value) { return static_cast<double>(std::get<int64_t>(value)); }
 double last_chunk(const SweepResult& sweep) { return as_chunk(sweep.sweep.axes.front().values.back()); }
 
-// Least and largest y of the lines that a logarithmic axis shows.
+// Smallest and largest y of the lines that a logarithmic axis shows.
 View::Range range_of(const std::vector<Line>& lines) {
     View::Range range{std::numeric_limits<double>::infinity(), 0};
     for (const Line& line : lines)
@@ -50,7 +50,7 @@ View::Range range_of(const std::vector<Line>& lines) {
     return range.high > 0 ? range : View::Range{0.1, 1};
 }
 
-// Relative L2 error of y; a gap where it is not known or holds values that are not finite.
+// Relative L2 error of y; a gap if it is unknown or has non-finite values.
 double error_of_y(const Result&, const VariantResult& variant) {
     if (variant.errors.empty() || !variant.errors.front().rel_l2) return gap;
     return variant.errors.front().nonfinite > 0 ? gap : *variant.errors.front().rel_l2;
@@ -81,17 +81,17 @@ void add_ranges(Figure& figure, const SweepResult& sweep, const std::vector<Line
     }
 }
 
-// "diverged: 4.1e+07 times y" where that is finite. "" where nothing diverged.
+// "diverged: off by 4.1e+07 times y" if that is finite; "" if nothing diverged.
 std::string words_of_divergence(const VariantResult& variant) {
     constexpr double most = 100;  // times as large as y itself
     if (variant.errors.empty()) return "";
     const OutputError& error = variant.errors.front();
-    if (error.nonfinite > 0) return fmt::format("diverged: {} values of y not finite", error.nonfinite);
+    if (error.nonfinite > 0) return fmt::format("diverged: {} non-finite values of y", error.nonfinite);
     if (!error.rel_l2 || *error.rel_l2 < most) return "";
     return fmt::format("diverged: off by {} times y", short_number(*error.rel_l2));
 }
 
-// The first point of every curve that diverged, in words; at the top where the axis cannot show it.
+// Labels the first diverged point of every curve; at the top if the axis cannot show it.
 void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
     std::set<std::string> said;
     for (const SweepCell& cell : sweep.cells) {
@@ -107,7 +107,7 @@ void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
     }
 }
 
-// Where a line is lowest; its size where it is nowhere finite.
+// The index of a line's minimum; its size if no value is finite.
 size_t lowest(const Line& line) {
     size_t best = line.y.size();
     for (size_t i = 0; i < line.y.size(); ++i)
@@ -115,8 +115,7 @@ size_t lowest(const Line& line) {
     return best;
 }
 
-// The strategy that the captions have room for: the drawn one, or the first that has chunks; none where no
-// line has.
+// The strategy named in captions: the drawn one, or the first with chunks; null if no line has chunks.
 const Line* told_in_words(const SweepResult& sweep, const std::vector<Line>& lines) {
     const std::string& drawn = sweep.sweep.base.parameters.text("drawn_strategy");
     const Line* first = nullptr;
@@ -127,7 +126,7 @@ const Line* told_in_words(const SweepResult& sweep, const std::vector<Line>& lin
     return first;
 }
 
-// What became of one curve, in words.
+// The outcome of one curve, in words.
 std::string fate(const Line& line) {
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
@@ -136,7 +135,7 @@ std::string fate(const Line& line) {
     return "stays below " + error_words(range_of({line}).high);
 }
 
-constexpr const char* axis_of_tnt = "The axis of tnt is C_G, with C_L kept.";
+constexpr const char* axis_of_tnt = "The axis of tnt is C_G; C_L is fixed.";
 
 Figure error_against_chunk(const SweepResult& sweep) {
     const std::vector<Line> lines = chunk_curves(sweep, error_of_y);
@@ -173,9 +172,9 @@ Figure time_against_error(const SweepResult& sweep) {
     return figure;
 }
 
-// The time predicted from launch cost, work and ceilings alone. Nothing is fitted: every launch costs what an
-// empty one does, and then what its operations or its bytes take, whichever is longer, at the rates that the
-// machine was measured at. A launch whose items do not divide among the workers waits for the last of them.
+// The time predicted only from launch cost, work and ceilings, without fitting: every launch costs an empty
+// launch plus the time of its operations or bytes, whichever is longer, at the measured rates of the machine.
+// A launch whose items do not divide evenly among the workers waits for the last of them.
 double predicted_us(const LaunchInfo& info, const Result& result) {
     const auto items = static_cast<double>(std::max<int64_t>(info.grid.x * info.grid.y * info.grid.z, 1));
     const auto workers = static_cast<double>(std::max(result.processors, 1));
@@ -191,7 +190,7 @@ double predicted(const Result& result, const VariantResult& variant) {
         return gap;
     double us = 0;
     for (const LaunchRecord& launch : variant.launches) us += predicted_us(*launch.info, result);
-    // Of more launches than are kept the rest is taken to be like them.
+    // Launches that were not recorded are assumed to be like the recorded ones.
     const auto kept = static_cast<double>(variant.launches.size());
     return us * std::max(1.0, static_cast<double>(variant.launch_count) / kept);
 }
@@ -209,15 +208,15 @@ std::string verdict(const Line& measured, const Line& predicted) {
         most = std::max(most, ratio);
     }
     return fmt::format(
-        " {}: it would choose {:.0f}, which takes {:.2f} x the fastest ({:.0f}); measured times "
-        "are {} to {} x the predicted.",
+        " {}: the prediction chooses {:.0f}, which takes {:.2f}x the fastest ({:.0f}); measured times "
+        "are {} to {}x the predicted.",
         measured.label, predicted.x[chosen], measured.y[chosen] / measured.y[best], measured.x[best],
         short_number(least), short_number(most));
 }
 
 Figure prediction_figure(const SweepResult& sweep) {
     Figure figure = new_figure("prediction", Place::views, "Time predicted and measured",
-                               "Dashed: launch cost, work and ceilings alone.",
+                               "Dashed: predicted from launch cost, work and ceilings.",
                                chunk_axis(sweep.sweep.axes.front()), time_axis());
     const std::vector<Line> times = chunk_curves(sweep, median_us), guesses = chunk_curves(sweep, predicted);
     const Line* const told = told_in_words(sweep, times);
@@ -244,7 +243,7 @@ Figure prediction_figure(const SweepResult& sweep) {
     return figure;
 }
 
-// How busy the device is, and what comes of it.
+// How busy the device is, and its throughput.
 
 double running_percent(const Result&, const VariantResult& variant) {
     return variant.launches.empty() ? gap : 100 * (1 - idle_share(variant.launches));
@@ -260,14 +259,14 @@ double tokens_a_second(const Result& result, const VariantResult& variant) {
     return tokens / (variant.time->median * 1e-6);
 }
 
-// Steps that must follow each other: tokens of the sequential rule, else chunks.
+// Sequential steps: tokens for the sequential rule, otherwise chunks.
 double steps_left(const Result& result, const VariantResult& variant) {
     const auto length = static_cast<double>(result.parameters.integer("length"));
     if (!has_chunks(variant.name)) return length;
     return std::ceil(length / static_cast<double>(strategy_named(variant.name).chunk_of(result.parameters)));
 }
 
-// A variant in one cell, once it was timed.
+// A timed variant in one cell.
 struct Point {
     std::string name;  // "tnt at chunk 64"
     double rate, running;
@@ -298,17 +297,17 @@ std::string lesson(const SweepResult& sweep) {
                                           [](const Point& a, const Point& b) { return a.rate < b.rate; });
     if (fastest == points.end()) return "";
     const Point* busiest = nullptr;
-    double most = 50;  // percent: below it nobody would call a device busy
+    double most = 50;  // percent: below this a device is not busy
     for (const Point& point : points)
         if (point.rate <= fastest->rate / 3 && point.running > most) most = point.running, busiest = &point;
     if (!busiest) return "";
     return fmt::format(
-        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and makes {} tokens a "
-        "second, {} makes {}.",
+        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and processes {} tokens "
+        "per second; {} processes {}.",
         busiest->name, most, busiest->rate_in_millions(), fastest->name, fastest->rate_in_millions());
 }
 
-// A share of the time, with what the source says of it: it drops to 5 to 15 %.
+// A share of the time, with the claim of the source: it drops to 5 to 15 %.
 Figure share_figure(const SweepResult& sweep, const char* what, const char* title, std::string caption,
                     TimedNumber number) {
     Figure figure = against_chunk(sweep, what, std::move(caption),
@@ -316,26 +315,24 @@ Figure share_figure(const SweepResult& sweep, const char* what, const char* titl
                                   chunk_curves(sweep, number));
     figure.title = title;
     if (figure.missing.empty())
-        add_band(figure, "the source: 5 to 15 % for a launch a token", 1, last_chunk(sweep), {5, 15});
+        add_band(figure, "source: 5 to 15 % with one launch per token", 1, last_chunk(sweep), {5, 15});
     return figure;
 }
 
 std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
-    Figure throughput =
-        against_chunk(sweep, "throughput", "What a user gets of it, whatever the device looks like.",
-                      {.label = "throughput", .unit = "tokens/s", .scale = Scale::log10},
-                      chunk_curves(sweep, tokens_a_second));
-    throughput.title = "Tokens a second";
+    Figure throughput = against_chunk(sweep, "throughput", "Tokens per second, for any utilisation.",
+                                      {.label = "throughput", .unit = "tokens/s", .scale = Scale::log10},
+                                      chunk_curves(sweep, tokens_a_second));
+    throughput.title = "Tokens per second";
     std::vector<Line> left = chunk_curves(sweep, steps_left);
-    for (Line& line : left) line.wrong.clear();  // there are as many, whatever they give
-    Figure steps = against_chunk(sweep, "steps", "L / C: what no parallelism takes away.",
+    for (Line& line : left) line.wrong.clear();  // their number does not depend on the results
+    Figure steps = against_chunk(sweep, "steps", "L / C: the steps that cannot run in parallel.",
                                  {.label = "steps", .scale = Scale::log2}, left);
     steps.title = "Sequential steps left";
     return {
         share_figure(sweep, "running", "Share of time with a kernel running", lesson(sweep), running_percent),
         share_figure(sweep, "active", "Share of workers active",
-                     "Busy time of all workers (on a GPU one multiprocessor a thread block), of that of "
-                     "workers who never rest.",
+                     "Busy time of all workers (on a GPU one SM per thread block) as a share of the maximum.",
                      active_percent),
         std::move(throughput), std::move(steps)};
 }

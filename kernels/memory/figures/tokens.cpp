@@ -14,9 +14,9 @@
 namespace sawtooth::memory {
 namespace {
 
-constexpr int64_t most_rules = 128;  // boundaries that are marked, no more in sight
+constexpr int64_t most_rules = 128;  // most boundaries marked in the visible range
 
-// Where chunks start, as far as there is room for them.
+// Marks the starts of chunks if there is room.
 void add_boundaries(Figure& figure, int64_t length, int64_t chunk, const View& view) {
     const View::Range range = view.range_of("token", {0, static_cast<double>(length - 1)});
     const auto tokens = static_cast<double>(chunk), end = static_cast<double>(length - 1);
@@ -33,11 +33,11 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
     const DrawnLine line = drawn_line(y, result.parameters);
     Figure output = output_figure(result, view, y, line);
     output.caption =
-        "Every strategy over the double-precision reference; where they part, errors were frozen too long.";
+        "Every strategy over the double-precision reference; where they differ, errors were frozen too long.";
     Figure error = error_figure(result, view, y, line, ErrorOf::all_lines);
     error.caption =
         "The largest over all sequences and channels. Frozen errors age inside a chunk; at its boundary they "
-        "are taken anew, from the memory that they have changed.";
+        "are recomputed from the updated memory.";
     const Drawn drawn(result.parameters);
     add_boundaries(error, drawn.length, drawn.chunk, view);
     return {std::move(output), std::move(error)};
@@ -45,25 +45,24 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
 
 std::string words_of_growth(const std::string& strategy, double ratio) {
     const std::string sizes =
-        fmt::format("{}: at the end of a chunk {:.3g} times as large as at its start", strategy, ratio);
-    return sizes + (ratio > 1.1
-                        ? ", as its errors age; the boundary takes them anew."
-                        : ": the memory that is handed on is wrong throughout. With readout = boundary "
-                          "it grows up to the boundary.");
+        fmt::format("{}: {:.3g}x as large at the end of a chunk as at its start", strategy, ratio);
+    return sizes + (ratio > 1.1 ? ", as its errors age; the boundary recomputes them."
+                                : ": the memory passed on is wrong throughout. With readout = boundary "
+                                  "the error grows up to the boundary.");
 }
 
-// The mean over all whole chunks of the error at each place of a chunk: how errors age.
+// The mean error over all whole chunks at each position in a chunk: how errors age.
 Figure age_figure(const Result& result) {
     const Drawn drawn(result.parameters);
     Figure figure = new_figure("error-in-chunk", Place::error,
-                               fmt::format("Error of y by place in a chunk of {}", drawn.chunk), "",
-                               {.label = "place in the chunk", .unit = "tokens"},
+                               fmt::format("Error of y by position in a chunk of {}", drawn.chunk), "",
+                               {.label = "position in the chunk", .unit = "tokens"},
                                {.label = "mean absolute error", .scale = Scale::log10});
     const int64_t whole = drawn.length / drawn.chunk;
     for (const VariantResult& variant : result.variants) {
         if (variant.errors.empty() || whole == 0 || drawn.chunk < 2) continue;
         if (strategy_named(variant.name).chunk_of(result.parameters) != drawn.chunk) continue;
-        if (memory_family().variant(variant.name)->is_exact(result.parameters)) continue;  // rounding alone
+        if (memory_family().variant(variant.name)->is_exact(result.parameters)) continue;  // only rounding
         const std::vector<float>& errors = variant.errors.front().by_position;
         Series means = reduce(drawn.chunk, {}, "", [&](int64_t place) {
             double sum = 0;
@@ -77,8 +76,8 @@ Figure age_figure(const Result& result) {
     }
     if (figure.marks.empty())
         figure.missing =
-            "How errors grow inside a chunk: of strategies that freeze them, over whole chunks of two tokens "
-            "and more.";
+            "How errors grow inside a chunk. Needs a strategy that freezes errors, and whole chunks of at "
+            "least two tokens.";
     return figure;
 }
 
@@ -99,7 +98,7 @@ Figure boundary_figure(const Result& result) {
     const Drawn drawn(result.parameters);
     Figure figure = new_figure("error-boundaries", Place::error,
                                fmt::format("Error of the memory at boundaries, sequence {}", drawn.batch),
-                               "What a chunk hands to the next one, against the sequential memory there.",
+                               "The memory passed to the next chunk, against the sequential memory there.",
                                place_axis("token", drawn.length), relative_error_axis());
     for (const VariantResult& variant : result.variants) {
         const Array* const states = find(variant.outputs, "boundaries");
@@ -108,7 +107,7 @@ Figure boundary_figure(const Result& result) {
         if (!states || !wanted || states->shape != wanted->shape) continue;
         const int64_t chunk = strategy_named(variant.name).chunk_of(result.parameters);
         Line line{variant.name, ink_of(variant), {}, {}, states->shape[1] <= 64};
-        // Where there are more boundaries than columns every so many are drawn.
+        // With more boundaries than columns, boundaries are thinned.
         const int64_t step = std::max<int64_t>(states->shape[1] / 2048, 1);
         for (int64_t boundary = step; boundary < states->shape[1]; boundary += step) {
             line.x.push_back(static_cast<double>(std::min(boundary * chunk, drawn.length)));
@@ -118,17 +117,17 @@ Figure boundary_figure(const Result& result) {
     }
     if (figure.marks.empty())
         figure.missing =
-            "The error of the memory at every boundary; rules with one memory matrix or slots have it, "
-            "where all boundaries together are small enough to be kept.";
+            "The error of the memory at every boundary. Needs a rule with one memory matrix or slots, and "
+            "boundaries that are small enough to store.";
     return figure;
 }
 
-// A row a level: 1 where it fires; below them how many levels fire together.
+// One row per level: 1 where it fires; below, the number of levels that fire together.
 Figure pulse_figure(const Result& result, const View& view, const std::vector<int64_t>& chunks) {
     const int64_t length = result.parameters.integer("length");
     Figure figure = new_figure("pulse", Place::views, "Pulse of the levels",
-                               "Where each level fires and takes its memory anew; the last row counts the "
-                               "levels whose boundaries coincide.",
+                               "Where each level fires and updates its memory; the last row counts levels "
+                               "with coinciding boundaries.",
                                place_axis("token", length), {.label = "level"});
     const View::Range range = view.range_of("token", {0, static_cast<double>(length)});
     const auto first = std::clamp(static_cast<int64_t>(std::floor(range.low)), int64_t{0}, length - 1);
@@ -160,15 +159,16 @@ Figure pulse_figure(const Result& result, const View& view, const std::vector<in
 
 Figure level_figure(const Result& result, const View& view, const std::vector<int64_t>& chunks) {
     const DrawnLine y = drawn_line(*find(result.reference, "y"), result.parameters);
-    Figure figure = new_figure("levels", Place::outputs, y.title("What levels read"),
-                               "Each level reads its memory at its last boundary; dashed what the sequential "
-                               "memory there would give.",
+    Figure figure = new_figure("levels", Place::outputs, y.title("Outputs of levels"),
+                               "Each level reads its memory at its last boundary; dashed: the sequential "
+                               "memory there.",
                                place_axis("token", y.length), {.label = "level_y"});
     const auto add = [&](const Array* array, bool dashed) {
         if (!array) return;
         const DrawnLine first = drawn_line(*array, result.parameters);
         for (size_t level = 0; level < chunks.size(); ++level) {
-            const auto before = static_cast<int64_t>(level) * first.length;  // levels follow one another
+            const auto before =
+                static_cast<int64_t>(level) * first.length;  // levels are stored one after another
             figure.marks.push_back(line_of(
                 fmt::format("every {}{}", chunks[level], dashed ? ", reference" : ""),
                 {Ink::Role::variant, static_cast<int>(level), dashed},
@@ -202,8 +202,8 @@ std::vector<Figure> readout_figures(const SweepResult& sweep) {
             errors.push_back(*cell.result->variants.front().errors.front().rel_l2);
     if (errors.size() == 2)
         figure.caption = fmt::format(
-            "Read at the evolving memory, y is off by {}; read at the chunk's boundary, dashed, by {}: it "
-            "grows as the boundary ages, and falls back at the next one.",
+            "With readout evolving, the error of y is {}; with readout boundary (dashed) {}: it grows as the "
+            "boundary ages and drops at the next one.",
             error_words(errors[0]), error_words(errors[1]));
     return {std::move(figure)};
 }
