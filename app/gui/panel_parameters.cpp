@@ -146,7 +146,7 @@ Folds folds_of(const LabState& lab, const Rows& rows) {
     return folds;
 }
 
-// Folded, with their number; open while a filter searches them.
+// Folded, with their number; open while a filter is active.
 void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& columns) {
     for (const auto& [why, own] : folds) {
         if (!lab.filter.empty()) ImGui::SetNextItemOpen(true);
