@@ -93,7 +93,8 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiproce
     if (const auto& share = kind.occupancy.theoretical) {
         bar.segments = {{"theoretical", 100 * *share}};
         bar.text = percent(*share);
-        if (!kind.occupancy.limiter.empty()) reasons.push_back("limited by " + kind.occupancy.limiter);
+        if (!kind.occupancy.limiter.empty())
+            reasons.push_back((*share > 0 ? "limited by " : "") + kind.occupancy.limiter);
     }
     if (kind.counted > 0) {
         const double share = kind.achieved_sum / kind.counted;

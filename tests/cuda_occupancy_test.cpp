@@ -33,6 +33,7 @@ TEST_CASE("theoretical occupancy equals values computed by hand", "[cuda]") {
     // 65536 / (32 registers * 128 threads) = 16 blocks of 4 warps: all 64 warps.
     CHECK(*on("sm_90a", 128, 32).theoretical == 1.0);
     CHECK(on("sm_90a", 128, 32).limiter == "warps");
+    CHECK(on("sm_90a", 128, 32).blocks == 16);
     // 64 registers: 8 blocks of 8 a warp's 2048 registers, 32 of 64 warps.
     CHECK(*on("sm_90a", 128, 64).theoretical == 0.5);
     CHECK(on("sm_90a", 128, 64).limiter == "registers");
@@ -58,6 +59,7 @@ TEST_CASE("theoretical occupancy equals values computed by hand", "[cuda]") {
 TEST_CASE("a block that does not fit on an SM has an occupancy of 0", "[cuda]") {
     CHECK(*on("sm_89", 256, 32, 100 * 1024).theoretical == 0);
     CHECK(on("sm_89", 256, 32, 100 * 1024).limiter == "does not fit");
+    CHECK(on("sm_89", 256, 32, 100 * 1024).blocks == 0);
     CHECK(*on("sm_90a", 256, 32, 227 * 1024).theoretical == 8.0 / 64);
     CHECK(*on("sm_90a", 1024, 128).theoretical == 0);
     CHECK(*on("sm_90a", 2048, 16).theoretical == 0);

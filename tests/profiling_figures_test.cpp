@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/gpu_result.h"
 #include "tests/workshop.h"
+#include "viz/figure_csv.h"
 
 namespace {
 
@@ -43,6 +44,11 @@ TEST_CASE("the achieved occupancy is a tick on the theoretical bar, with what li
     CHECK(bars_of(figure).bars[1].segments.empty());
     CHECK(bars_of(figure).bars[1].text == "limited by registers");
     CHECK(bars_of(figure).bars[1].launches == theory.launches);
+    CHECK(contains(to_csv(figure), "bar tick,achieved,62,"));
+
+    LaunchRecord& launch = result->variants[0].launches[0];
+    launch.occupancy = {0, {}, "does not fit"};
+    CHECK(bars_of(occupancy_figure(*result)).bars[1].text == "does not fit");
 }
 
 TEST_CASE("a grid that is too small for the GPU is told as the reason of low occupancy", "[profiling]") {

@@ -43,7 +43,9 @@ void add_occupancy(const Occupancy& occupancy, Facts& facts) {
     if (occupancy.theoretical)
         facts.emplace_back("occupancy",
                            percent(*occupancy.theoretical) + " theoretical" +
-                               (occupancy.limiter.empty() ? "" : ", limited by " + occupancy.limiter));
+                               (occupancy.limiter.empty()    ? ""
+                                : *occupancy.theoretical > 0 ? ", limited by " + occupancy.limiter
+                                                             : ", " + occupancy.limiter));
     if (occupancy.achieved) facts.emplace_back("achieved", percent(*occupancy.achieved));
 }
 
