@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fetches the pinned wheels of CUDA and unpacks what we build against and open at run time:
+# Fetches the pinned wheels of CUDA and unpacks the parts used at build and run time:
 #
-#   fetch_cuda.sh FOLDER        makes FOLDER/cuda with include and lib; does nothing where that is complete
+#   fetch_cuda.sh FOLDER        creates FOLDER/cuda with include and lib; does nothing if it is complete
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$1
 if [ "$(uname -sm)" != "Linux x86_64" ]; then
-    echo "the wheels of CUDA are for x86-64 Linux, and this is $(uname -sm): please install the CUDA Toolkit 12 or 13" >&2
+    echo "the wheels of CUDA need x86-64 Linux, but this is $(uname -sm): install the CUDA Toolkit 12 or 13" >&2
     exit 1
 fi
 unwanted=('*.a' '*.alt.so*' libcudart.so* libcheckpoint.so libpcsamplingutil.so)
@@ -16,7 +16,7 @@ stamp="$(sha256sum <"$here/cuda_wheels.txt") ${unwanted[*]}"
 mkdir -p "$folder"
 scratch=$(mktemp -d "$folder/fetch-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-# In an environment of its own, as Debian's Python refuses pip; pip verifies the hashes.
+# In a virtual environment, because Debian's Python refuses pip; pip verifies the hashes.
 python3 -m venv "$scratch/venv"
 "$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps \
     --only-binary :all: --no-compile --no-cache-dir --target "$scratch/wheels" -r "$here/cuda_wheels.txt"

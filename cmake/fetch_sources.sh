@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fetches the pinned source package of Dear ImGui and its kin and unpacks what we build of it:
+# Fetches the pinned source package of Dear ImGui and its companions and unpacks the parts we build:
 #
-#   fetch_sources.sh FOLDER     makes FOLDER/imgui_bundle; does nothing where that is complete
+#   fetch_sources.sh FOLDER     creates FOLDER/imgui_bundle; does nothing if it is complete
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$1
@@ -24,7 +24,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 is_right() { sha256sum --check --status <<<"$sha256  $archive" 2>/dev/null; }
 if ! is_right; then
-    # In an environment of its own, as Debian's Python refuses pip; pip verifies the hashes.
+    # In a virtual environment, because Debian's Python refuses pip; pip verifies the hashes.
     python3 -m venv "$scratch/venv"
     pip=("$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check)
     "${pip[@]}" install --require-hashes --only-binary :all: -r "$here/pip_backend.txt"

@@ -46,7 +46,7 @@ TEST_CASE("an unavailable backend shows the reason given by the driver", "[gui]"
     CHECK(backend_options(lab).back().reason == engine.devices.gpu_reason);
     CHECK(reason_not_compiled(lab).empty());
     lab.devices.reset();
-    CHECK(backend_options(lab).back().reason.find("looked for") != std::string::npos);
+    CHECK(backend_options(lab).back().reason.find("Looking for") != std::string::npos);
 }
 
 TEST_CASE("with a worker command no local GPU is offered, and auto may find a remote one", "[gui]") {

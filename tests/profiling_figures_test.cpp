@@ -126,7 +126,7 @@ TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on 
     CHECK(tracks[0].label == "sequential");
     CHECK(tracks[0].spans.size() == variant.launches.size());
     // 9 us, a gap of 2, 3 us, a gap of 2 and 9 us: 4 of 25 idle.
-    CHECK(tracks[1].label == "a launch runs, 84 %");
+    CHECK(tracks[1].label == "launch running, 84 %");
     CHECK(tracks[1].unit.empty());
     CHECK(tracks[2].label == variant.tracks[0].name);
     CHECK(tracks[2].unit == "%");

@@ -317,7 +317,7 @@ class WorkerLink::Job {
 
     Error died() {
         const std::string how = worker().process.end(seconds_to_die);
-        return lost("the worker ended" + (how.empty() ? "" : ", " + how) + last_words(),
+        return lost("the worker exited" + (how.empty() ? "" : ", " + how) + last_words(),
                     "the next run starts a new one");
     }
 
@@ -335,7 +335,7 @@ class WorkerLink::Job {
 
     Error not_started() {
         const std::string how = worker().process.end(seconds_to_die);
-        return no_worker((how.empty() ? "it closed its output" : "it ended, " + how) + last_words());
+        return no_worker((how.empty() ? "it closed its output" : "it exited, " + how) + last_words());
     }
 
     std::string last_words() {

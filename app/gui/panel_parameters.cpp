@@ -129,9 +129,11 @@ void draw_rows(LabState& lab, std::string_view heading, const Rows& rows, const 
     for (const Parameter* row : rows) draw_control(lab, *row, columns);
 }
 
-// Folded, with their number; open while a filter is active.
-void draw_unused(LabState& lab, const Rows& rows, const ControlColumns& columns) {
-    std::vector<std::pair<std::string, Rows>> folds;
+// Rows under the reason why they are not used.
+using Folds = std::vector<std::pair<std::string, Rows>>;
+
+Folds folds_of(const LabState& lab, const Rows& rows) {
+    Folds folds;
     for (const Parameter* row : rows) {
         const std::string why = why_folded(lab, *row);
         const auto known =
@@ -141,6 +143,11 @@ void draw_unused(LabState& lab, const Rows& rows, const ControlColumns& columns)
         else
             known->second.push_back(row);
     }
+    return folds;
+}
+
+// Folded, with their number; open while a filter is active.
+void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& columns) {
     for (const auto& [why, own] : folds) {
         if (!lab.filter.empty()) ImGui::SetNextItemOpen(true);
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
@@ -193,14 +200,16 @@ void draw_parameters(LabState& lab) {
     draw_file_line(lab);
     draw_presets(lab, width);
     draw_filter(lab, width);
-    Rows rows = rows_of_family(lab), unused;
+    Rows rows = rows_of_family(lab);
     const auto take = [&](auto&& wanted) {
         Rows taken;
         std::copy_if(rows.begin(), rows.end(), std::back_inserter(taken), wanted);
         std::erase_if(rows, wanted);
         return taken;
     };
-    unused = take([&](const Parameter* row) { return !reason_unused(lab, *row).empty(); });
+    // Before any control is drawn, as one that is changed may make them used.
+    const Folds unused =
+        folds_of(lab, take([&](const Parameter* row) { return !reason_unused(lab, *row).empty(); }));
     Rows main;
     for (const std::string& name : lab.family->main_parameters)
         for (const Parameter* row : take([&](const Parameter* row) { return row->name == name; }))

@@ -4,6 +4,7 @@
 #include "app/gui/offscreen.h"
 #include "app/gui/panels.h"
 #include "app/gui/session.h"
+#include "kernels/core/nearest.h"
 
 namespace sawtooth {
 namespace {

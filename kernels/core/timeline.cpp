@@ -171,7 +171,7 @@ Tracks::Track launch_track(const VariantResult& variant, const std::string& labe
 }
 
 Tracks::Track busy_track(const VariantResult& variant, Backend backend, const View& view) {
-    const std::string what = backend == Backend::cpu ? "busy workers" : "a launch runs";
+    const std::string what = backend == Backend::cpu ? "busy workers" : "launch running";
     const long percent = std::lrint(100 * (1 - idle_share(variant.launches)));
     Tracks::Track busy{what + ", " + std::to_string(percent) + " %", ink_of(variant), {}, {}, {},
                        backend == Backend::cpu ? "workers" : ""};
