@@ -49,7 +49,8 @@ set(CMAKE_POLICY_DEFAULT_CMP0077 NEW) # the four above are plain variables to GL
 add_subdirectory(${bundle}/glfw/glfw ${CMAKE_BINARY_DIR}/glfw EXCLUDE_FROM_ALL SYSTEM)
 target_compile_options(glfw PRIVATE ${foreign_flags})
 
-# GLFW's copy of the header-only OpenGL 3.3 loader: framebuffers, which Dear ImGui's loader lacks.
+# GLFW's copy of the header-only OpenGL 3.3 loader, for Dear ImGui too: its own one opens libGL.so.1, which a
+# machine with EGL alone does not have.
 add_library(glad INTERFACE)
 target_include_directories(glad SYSTEM INTERFACE ${bundle}/glfw/glfw/deps)
 
@@ -86,7 +87,9 @@ target_link_libraries(implot PUBLIC imgui_headers)
 foreign_library(imgui_backends
     ${imgui_dir}/backends/imgui_impl_glfw.cpp ${imgui_dir}/backends/imgui_impl_opengl3.cpp)
 target_include_directories(imgui_backends SYSTEM PUBLIC ${imgui_dir}/backends)
-target_link_libraries(imgui_backends PUBLIC imgui_headers glfw ${CMAKE_DL_LIBS})
+target_link_libraries(imgui_backends PUBLIC imgui_headers glfw glad ${CMAKE_DL_LIBS})
+target_compile_definitions(imgui_backends PRIVATE IMGUI_IMPL_OPENGL_LOADER_CUSTOM)
+target_compile_options(imgui_backends PRIVATE -include glad/gl.h)
 
 set(test_engine_dir ${bundle}/imgui_test_engine/imgui_test_engine)
 file(GLOB test_engine_sources ${test_engine_dir}/imgui_test_engine/*.cpp)

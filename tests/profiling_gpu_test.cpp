@@ -368,7 +368,7 @@ TEST_CASE("more memory than the GPU has is refused before allocation, with both 
     const auto ran = Runner(kept).run(request, {});
     REQUIRE_FALSE(ran);
     CHECK(ran.error().exit_code() == 1);
-    CHECK(contains(ran.error().text, "8 MiB are allowed"));
+    CHECK(contains(ran.error().text, "8 MiB is allowed"));
 }
 
 TEST_CASE("a GPU number that does not exist is a usage error", "[engine][gpu]") {
