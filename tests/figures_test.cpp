@@ -126,6 +126,16 @@ TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     CHECK(rule.label == "copy of 512 KiB: 25.9 us, 20 GB/s");
 }
 
+TEST_CASE("a logarithmic axis of times begins below the copy", "[figures]") {
+    Result result;
+    result.variants = {timed("fast", 0, 100), timed("slow", 1, 4000)};
+    CHECK(*times_figure(result).x.minimum == 25);
+    result.copy = Copy{1e6, 2};
+    const Figure figure = times_figure(result);
+    CHECK(figure.x.scale == Scale::log10);
+    CHECK(*figure.x.minimum < 2);
+}
+
 TEST_CASE("the second axis gives one curve per value; names are at 0, 1, 2", "[figures]") {
     const Parameter op = choice_parameter("op", "", Group::algorithm, "sum", {"sum", "max"}, Renews::inputs);
     const SweepResult sweep = swept({{"op", {"sum", "max"}}, {"length", {int64_t{64}, int64_t{128}}}});

@@ -195,15 +195,11 @@ void draw_numbers(LabState& lab) {
         return;
     }
     const std::string outdated = why_times_outdated(lab);
-    // One line below the table, because the panel is low.
-    const float below = outdated.empty() ? clocks_line_height(lab) : ImGui::GetTextLineHeightWithSpacing();
+    const float below = outdated.empty() ? 0 : ImGui::GetTextLineHeightWithSpacing();
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
     draw_tables(lab, lab.told.measured, lab.told.compiled, below);
     ImGui::PopStyleVar();
-    if (outdated.empty())
-        draw_clocks_line(lab);
-    else
-        ImGui::TextDisabled("out of date: %s", outdated.c_str());
+    if (!outdated.empty()) ImGui::TextDisabled("out of date: %s", outdated.c_str());
 }
 
 }  // namespace sawtooth

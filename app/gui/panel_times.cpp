@@ -10,11 +10,13 @@
 #include "app/gui/widgets.h"
 
 namespace sawtooth {
+namespace {
 
 float clocks_line_height(const LabState& lab) {
     return lab.result && lab.result->clocks ? ImGui::GetTextLineHeightWithSpacing() : 0;
 }
 
+// In a quiet line; nothing if they are unknown.
 void draw_clocks_line(const LabState& lab) {
     if (!lab.result || !lab.result->clocks) return;
     const Clocks& clocks = *lab.result->clocks;
@@ -29,6 +31,8 @@ void draw_clocks_line(const LabState& lab) {
     ImGui::PopStyleColor();
     tooltip(sentence_of(clocks) + ", before and after the timed repeats.");
 }
+
+}  // namespace
 
 void draw_times(LabState& lab) {
     draw_figure_grid(lab, "Times", shown_figures(lab, Place::times),

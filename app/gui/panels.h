@@ -44,10 +44,6 @@ void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
 void draw_help(LabState& lab);  // call at the end of a frame; shown after F1 until closed
 
-// The clocks of the newest result, in a quiet line; nothing if they are unknown.
-void draw_clocks_line(const LabState& lab);
-float clocks_line_height(const LabState& lab);  // in pixels; 0 if they are unknown
-
 // The sentence of a panel without data; `shows` is what it will show, "the outputs of every variant".
 std::string empty_sentence(const LabState& lab, const std::string& shows);
 

@@ -161,11 +161,11 @@ void lay_floor(Figure& figure) {
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                     ErrorOf lines) {
     const bool drawn = lines == ErrorOf::drawn_line;
-    const std::string what = "Error of " + reference.name + " by " + line.place;
-    Figure figure =
-        new_figure("error-" + reference.name, Place::error, drawn ? line.title(what) : what,
-                   "Distance to the double-precision reference; exact positions are at the bottom.",
-                   place_axis(line.place, line.length), absolute_error_axis());
+    const std::string what = "Error of " + reference.name;
+    Figure figure = new_figure(
+        "error-" + reference.name, Place::error, drawn ? line.title(what) : what + " by " + line.place,
+        "Distance to the double-precision reference; exact positions are at the bottom.",
+        place_axis(line.place, line.length), absolute_error_axis());
     if (drawn) figure.chosen_by = line.chosen_by;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = drawn ? find(variant.outputs, reference.name) : nullptr;
@@ -258,7 +258,7 @@ Figure times_figure(const Result& result) {
     constexpr double most_in_sight = 20;
     if (longest > most_in_sight * shortest) {
         figure.x.scale = Scale::log10;
-        figure.x.minimum = shortest / 4;
+        figure.x.minimum = (result.copy ? std::min(shortest, result.copy->us) : shortest) / 4;
         for (Bar& bar : bars.bars) bar.segments = {whole_of(bar)};
         figure.caption = "Median with quartiles; the axis is logarithmic.";
     }
