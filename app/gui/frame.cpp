@@ -22,12 +22,12 @@ bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlag
 
 // Leaves one mode per press of Esc.
 void leave_last(LabState& lab) {
-    if (lab.measured)
-        lab.measured.reset();
-    else if (lab.selected)
-        lab.selected.reset();
-    else
+    if (!lab.filling.empty())
         lab.filling.clear();
+    else if (lab.measured)
+        lab.measured.reset();
+    else
+        lab.selected.reset();
 }
 
 void take_shortcuts(LabState& lab) {

@@ -13,6 +13,7 @@ constexpr const char* keys[][2] = {
     {"Ctrl+F", "filter parameters"},
     {"Ctrl+O", "open inputs"},
     {"Tab, arrow keys", "move between controls"},
+    {"Ctrl+Tab", "move between panels"},
     {"Enter", "type a value"},
     {"W A S D", "zoom and pan the plot under the mouse"},
     {"Wheel, Shift+wheel", "zoom and pan likewise"},

@@ -91,7 +91,8 @@ void draw_filter(LabState& lab, float width) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(8), units(3)});
     input_text("##filter", lab.filter, ImGuiInputTextFlags_EscapeClearsAll, "Filter  Ctrl+F");
     ImGui::PopStyleVar();
-    tooltip("Shows only parameters whose name or meaning contains this text (Ctrl+F). Esc clears it.");
+    if (!ImGui::IsItemActive())
+        tooltip("Shows only parameters whose name or meaning contains this text (Ctrl+F). Esc clears it.");
 }
 
 void draw_presets(LabState& lab, float width) {
@@ -149,10 +150,12 @@ Folds folds_of(const LabState& lab, const Rows& rows) {
 // Folded, with their number; open while a filter is active.
 void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& columns) {
     for (const auto& [why, own] : folds) {
-        if (!lab.filter.empty()) ImGui::SetNextItemOpen(true);
+        const bool searched = !lab.filter.empty();  // open then, without a trace in the fold of its own
+        if (searched) ImGui::SetNextItemOpen(true);
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-        const bool open = ImGui::TreeNodeEx(fmt::format("{} ({})###{}", why, own.size(), why).c_str(),
-                                            ImGuiTreeNodeFlags_NoTreePushOnOpen);
+        const bool open = ImGui::TreeNodeEx(
+            fmt::format("{} ({})###{}{}", why, own.size(), why, searched ? " found" : "").c_str(),
+            ImGuiTreeNodeFlags_NoTreePushOnOpen);
         ImGui::PopStyleColor();
         tooltip("Changing these has no effect now and runs nothing.");
         for (const Parameter* row : own)

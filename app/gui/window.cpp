@@ -134,6 +134,12 @@ class Keeper {
         if (now - last_ >= save_rest) save(lab, now);
     }
 
+    // When follow has something to save; nullopt: not before another change.
+    std::optional<double> due(const LabState& lab) const {
+        if (!layout_changed_ && lab.settings == saved_ && kept_of(lab) == saved_lab_) return {};
+        return last_ + save_rest;
+    }
+
     // At the end, because Dear ImGui may not have requested it yet.
     void save_all(LabState& lab) {
         layout_changed_ = true;
@@ -186,7 +192,8 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
     bool closing = false;
     while (!closing) {
         const bool blinks = ImGui::GetIO().WantTextInput;
-        const double wait = pacing.next(lab, blinks) - glfwGetTime();
+        const double next = pacing.next(lab, blinks);
+        const double wait = std::min(next, keeper.due(lab).value_or(next)) - glfwGetTime();
         if (wait > 0)
             glfwWaitEventsTimeout(wait);
         else
@@ -196,11 +203,11 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
         if (input_waits() || std::exchange(happened.redraw, false)) pacing.happened(now);
         if (woken.exchange(false)) pacing.woken();
         update(lab, now);
+        keeper.follow(lab, now);
         if (closing || pacing.next(lab, blinks) > now) continue;
         draw_and_show(lab, window, graphics);
         full_screen.follow(window, lab.full_screen);
         if (!full_screen.on()) glfwGetWindowSize(window, &lab.settings.width, &lab.settings.height);
-        keeper.follow(lab, now);
         pacing.drawn(lab, now);
         closing = done(lab);
     }

@@ -295,7 +295,8 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     draw_rule_labels(outer, figure, layout);
     if (has_axis_on_top(figure)) draw_name_of_time(outer, figure);
     draw_colour_bar(outer, figure);
-    if (hovered && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
+    const bool at_label = options.measured && ends_under(pen, figure, *options.measured, {mouse.x, mouse.y});
+    if (hovered && !at_label && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
         draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
                      point ? words_of(point->sets) : "");
     if (zoomable && (hovered || axis_hovered))

@@ -36,6 +36,14 @@ void draw_plate(const Pen& pen, const Box& box, const std::string& words) {
     pen.canvas.text({left + width / 2, y}, Align::centre, {pen.theme.text}, words);
 }
 
+// Null where the figure does not show that track any more.
+const Tracks::Track* measured_track(const Figure& figure, const MeasuredRange& measured) {
+    const Tracks* const tracks = tracks_of(figure);
+    if (!tracks || measured.row >= tracks->tracks.size()) return nullptr;
+    const Tracks::Track& track = tracks->tracks[measured.row];
+    return track.ink == measured.ink ? &track : nullptr;
+}
+
 }  // namespace
 
 std::optional<SpanUnderMouse> span_under(const Pen& pen, const Figure& figure, Point mouse) {
@@ -76,11 +84,20 @@ std::optional<PlotEvents::Measuring> measured_by(const Pen& pen, const Figure& f
     return PlotEvents::Measuring{*row, track.ink, {low, high}};
 }
 
+bool ends_under(const Pen& pen, const Figure& figure, const MeasuredRange& measured, Point mouse) {
+    const Tracks::Track* const own = measured_track(figure, measured);
+    if (!own) return false;
+    const auto is_near = [&](double time) {
+        return std::abs(pen.frame.at_x(own->place(time)) - mouse.x) < 4 * pen.canvas.unit();
+    };
+    return is_near(measured.time.low) || is_near(measured.time.high);
+}
+
 void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& measured) {
     const Tracks* const tracks = tracks_of(figure);
-    if (!tracks || measured.row >= tracks->tracks.size()) return;
-    const Tracks::Track& own = tracks->tracks[measured.row];
-    if (own.ink != measured.ink) return;
+    const Tracks::Track* const found = measured_track(figure, measured);
+    if (!found) return;
+    const Tracks::Track& own = *found;
     const Box& plot = pen.frame.box;
     const float left = std::round(pen.frame.at_x(own.place(measured.time.low))),
                 right = std::round(pen.frame.at_x(own.place(measured.time.high)));

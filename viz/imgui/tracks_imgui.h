@@ -22,6 +22,8 @@ std::optional<PlotEvents::TrackClick> click_on_tracks(const Pen& pen, const Figu
 
 // The range of time of a drag from `from` to `to`; absent if it did not start on a track.
 std::optional<PlotEvents::Measuring> measured_by(const Pen& pen, const Figure& figure, Point from, Point to);
+// Whether the mouse is at one end of the range, where its label is.
+bool ends_under(const Pen& pen, const Figure& figure, const MeasuredRange& measured, Point mouse);
 void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& measured);
 
 // Draws an outline around the launch, in every row that has it.
