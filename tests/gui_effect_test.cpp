@@ -26,9 +26,8 @@ TEST_CASE("an unused row can be changed and sends nothing", "[gui][window]") {
     CHECK(why_outdated(lab).empty());
     lab.filter.clear();  // the fold is as it was before the search
     user.frames(3);
-    user.play([](ImGuiTestContext* ctx) {
-        CHECK_FALSE(ctx->ItemExists("//Parameters/slot_count/##control"));
-    });
+    user.play(
+        [](ImGuiTestContext* ctx) { CHECK_FALSE(ctx->ItemExists("//Parameters/slot_count/##control")); });
 }
 
 TEST_CASE("a slider ends at the limit set by other parameters", "[gui][window]") {
