@@ -79,6 +79,7 @@ Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bo
     Request request = scan_on(saying(folder, "shows", "", next), 777);
     Result result;
     result.request = request;
+    result.parameters = (*find_offered_family(request.family))->defaults();
     result.inputs = {Array::zeros("x", Dtype::f32, {4})};
     result.complete = complete;
     const Shown shown{1, std::make_shared<const Result>(result),

@@ -196,10 +196,10 @@ Outcome<Settings> settle(const Arguments& arguments) {
         "--backend",
         {{"cpu", BackendChoice::cpu}, {"cuda", BackendChoice::cuda}, {"auto", BackendChoice::automatic}},
         request.backend);
-    reader.integer("--device", 0, 1023, request.device);
-    reader.integer("--threads", 1, 1024, request.threads);
+    reader.integer("--device", 0, most_device, request.device);
+    reader.integer("--threads", 1, most_threads, request.threads);
     reader.integer<uint64_t>("--seed", 0, UINT64_MAX, request.seed);
-    reader.integer("--repeat", 1, 1000000, request.repeats);
+    reader.integer("--repeat", 1, most_repeats, request.repeats);
     reader.word("--cache", {{"cold", Cache::cold}, {"hot", Cache::hot}}, request.cache);
     reader.word("--profile",
                 {{"none", Profile::none},

@@ -107,14 +107,17 @@ struct Writer {
 };
 
 // Each function returns whether the value had the expected type.
+template <bool from_worker>
 struct Reader {
     static bool take(const Json& json, bool& to) {
         if (json.is_boolean()) to = json.get<bool>();
         return json.is_boolean();
     }
     static bool take(const Json& json, std::string& to) {
-        if (json.is_string()) to = json.get_ref<const std::string&>();
-        return json.is_string();
+        if (!json.is_string()) return false;
+        const std::string& text = json.get_ref<const std::string&>();
+        to = from_worker ? printable(text) : text;  // a client prints it
+        return true;
     }
     template <Number T>
     static bool take(const Json& json, T& to) {
@@ -177,7 +180,7 @@ struct Reader {
     static bool take(const Json& json, std::map<std::string, T, Less>& to) {
         if (!json.is_object()) return false;
         for (const auto& [name, value] : json.items())
-            if (!take(value, to[name])) return false;
+            if (!take(value, to[from_worker ? printable(name) : name])) return false;
         return true;
     }
     template <class... T>
@@ -315,7 +318,7 @@ Outcome<Message> decoded(std::string_view bytes) try {
     if (const auto refusal = message_refusal(bytes)) return Error::failure("invalid message: " + *refusal);
     const Json json = Json::from_msgpack(bytes.begin(), bytes.end(), true, false);
     Message message;
-    if (json.is_discarded() || !Reader::take(json, message))
+    if (json.is_discarded() || !Reader<std::is_same_v<Message, FromWorker>>::take(json, message))
         return Error::failure("invalid message: wrong fields for this version");
     if (const std::string words = mismatch_in_figures(message); !words.empty())
         return Error::failure("invalid message: " + words);

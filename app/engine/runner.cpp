@@ -1,10 +1,14 @@
 #include "app/engine/runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <new>
+#include <system_error>
 #include <thread>
 
+#include "app/engine/checked.h"
 #include "app/engine/devices.h"
 #include "app/engine/file_stamp.h"
 #include "app/engine/files.h"
@@ -167,6 +171,11 @@ Outcome<std::shared_ptr<const Result>> Runner::run(const Request& request, std::
         return run_guarded(request, std::move(stop), progress);
     } catch (const std::bad_alloc&) {
         return Error::failure("out of memory. Use a smaller shape or fewer variants");
+    } catch (const std::system_error& error) {
+        return Error::failure(
+            fmt::format("the system refused a resource: {}. Use fewer --threads", error.code().message()));
+    } catch (const std::exception& error) {
+        return Error::failure(std::string("internal error: ") + error.what());
     }
 }
 
@@ -226,6 +235,7 @@ std::optional<Error> Runner::renew_kernel_reference(const Configuration& configu
 Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& request, std::stop_token outer,
                                                            const OnProgress& progress) {
     Stopwatch clock;
+    if (auto error = check_numbers(request)) return *error;
     const auto family = find_offered_family(request.family);
     if (!family) return family.error();
     if (auto error = read_input(request)) return *error;

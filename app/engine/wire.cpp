@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace sawtooth {
 namespace {
@@ -112,18 +113,38 @@ std::string framed(std::string_view message) {
     return bytes.append(message);
 }
 
+std::string printable(std::string_view text) {
+    std::string clean;
+    clean.reserve(text.size());
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        // In UTF-8 the second set of control characters is C2 80 to C2 9F.
+        const bool second_set =
+            c == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
+        if (second_set) ++i;
+        const bool controls = second_set || c == 0x7F || (c < 0x20 && c != '\n' && c != '\t');
+        clean += controls ? '?' : text[i];
+    }
+    return clean;
+}
+
+void FrameReader::append(std::string_view bytes) {
+    held_.erase(0, std::exchange(taken_, 0));
+    held_.append(bytes);
+}
+
 Outcome<std::optional<std::string>> FrameReader::next() {
-    if (held_.size() < length_bytes) return std::optional<std::string>();
+    const std::string_view rest = held();
+    if (rest.size() < length_bytes) return std::optional<std::string>();
     uint32_t length = 0;
     for (size_t i = 0; i < length_bytes; ++i)
-        length |= static_cast<uint32_t>(static_cast<unsigned char>(held_[i])) << (8 * i);
+        length |= static_cast<uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
     if (length > longest_message)
         return Error::failure(
             fmt::format("a message of {} bytes is too long; the limit is {}", length, longest_message));
-    if (held_.size() - length_bytes < length) return std::optional<std::string>();
-    std::string message = held_.substr(length_bytes, length);
-    held_.erase(0, length_bytes + length);
-    return std::optional(std::move(message));
+    if (rest.size() - length_bytes < length) return std::optional<std::string>();
+    taken_ += length_bytes + length;
+    return std::optional(std::string(rest.substr(length_bytes, length)));
 }
 
 std::optional<std::string> message_refusal(std::string_view bytes) {

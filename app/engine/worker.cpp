@@ -15,6 +15,7 @@
 #include <new>
 #include <thread>
 
+#include "app/engine/checked.h"
 #include "app/engine/descriptor.h"
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
@@ -181,6 +182,8 @@ class Worker {
             } catch (const std::bad_alloc&) {
                 fail(number_of(job.message), Error::failure("memory: the worker's system gave none; make the "
                                                             "shape smaller or name fewer variants"));
+            } catch (const std::exception& error) {
+                fail(number_of(job.message), Error::failure(std::string("internal error: ") + error.what()));
             }
             lock.lock();
             jobs_.pop_front();
@@ -241,6 +244,10 @@ class Worker {
 
     void serve(const LookJob& job, std::stop_token) {
         if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
+        const auto family = find_offered_family(newest_->request.family);
+        if (!family) return fail(job.job, family.error());
+        if (const auto error = check_look(**family, job.view, job.figure_parameters))
+            return fail(job.job, *error);
         newest_ = with_figure_parameters(*newest_, job.figure_parameters);
         auto figures = std::make_shared<const std::vector<Figure>>(figures_of(*newest_, job.view));
         out_.send(FiguresMade{job.job, std::move(figures)});

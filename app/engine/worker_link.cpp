@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "app/engine/checked.h"
 #include "app/engine/descriptor.h"
 #include "app/engine/file_stamp.h"
 #include "app/engine/memory.h"
@@ -375,8 +376,10 @@ Outcome<WorkerLink::Seen> WorkerLink::run(const Request& request, const std::opt
         if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
         const auto* shown = std::get_if<Shown>(&*answer);
         if (!shown || !shown->result || !shown->figures) return job.garbled("no result");
+        const auto result = checked_result(*shown->result, request);
+        if (!result) return job.garbled(result.error().text);
         seen_ = job.number;
-        const Seen seen{shown->result, shown->figures};
+        const Seen seen{*result, shown->figures};
         if (seen.result->complete) return seen;
         if (news) news({}, &seen);
     }
@@ -384,10 +387,8 @@ Outcome<WorkerLink::Seen> WorkerLink::run(const Request& request, const std::opt
 
 Outcome<SweepCell> WorkerLink::sweep_cell(const Sweep& sweep, size_t cell, std::stop_token stop,
                                           const OnNews& news) {
-    Request request = sweep.base;
+    const Request request = sweep.request(cell);
     SweepCell refused{sweep.cell(cell), "", nullptr};
-    for (size_t a = 0; a < sweep.axes.size(); ++a)
-        request.parameters.set(sweep.axes[a].parameter, refused.values[a]);
     Job job(*this, request, std::move(stop), news);
     if (auto error = job.prepare()) return *error;
     job.give(CellJob{job.number, sweep, job.sends_input(), cell});
@@ -396,7 +397,9 @@ Outcome<SweepCell> WorkerLink::sweep_cell(const Sweep& sweep, size_t cell, std::
     if (!answer) {
         error = answer.error();
     } else if (const auto* done = std::get_if<CellDone>(&*answer)) {
-        return done->cell;
+        auto checked = checked_cell(done->cell, sweep, cell);
+        if (checked) return checked;
+        error = job.garbled(checked.error().text);
     } else if (const auto* failed = std::get_if<Failed>(&*answer)) {
         error = job.failure(*failed);
     } else {

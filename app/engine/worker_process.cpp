@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "app/engine/wire.h"
+
 namespace sawtooth {
 namespace {
 
@@ -138,8 +140,8 @@ void WorkerProcess::read_errors() {
     char part[4096];
     ssize_t count = 0;
     while ((count = ::read(errors(), part, sizeof part)) > 0) {
-        for (const char c : std::string_view(part, static_cast<size_t>(count)))
-            last_errors_.push_back(c == '\n' || c == '\r' || c == '\t' ? ' ' : c);
+        for (const char c : printable({part, static_cast<size_t>(count)}))
+            last_errors_.push_back(c == '\n' || c == '\t' ? ' ' : c);
         if (last_errors_.size() > kept) last_errors_.erase(0, last_errors_.size() - kept);
     }
     if (count == 0) errors_.close();  // end of file

@@ -10,6 +10,8 @@
 
 namespace sawtooth {
 
+constexpr int most_threads = 1024, most_repeats = 1000000, most_device = 1023;
+
 enum class BackendChoice { cpu, cuda, automatic };
 enum class Cache { cold, hot };
 // Which of the outputs stored only on request: none, those small enough to draw, or all, for a file.

@@ -1,0 +1,139 @@
+#include "app/engine/checked.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/engine/configure.h"
+
+namespace sawtooth {
+namespace {
+
+// "" or what is wrong, for all of these.
+
+std::string fault_in(const Parameters& parameters, const Family& family) {
+    for (const auto& [name, value] : parameters.values) {
+        const Parameter* const row = family.parameter(name);
+        if (!row) return "unknown parameter " + name;
+        if (const auto refusal = row->check(value)) return refusal->sentence();
+    }
+    for (const Parameter& row : family.parameters)
+        if (!parameters.has(row.name)) return "no value of parameter " + row.name;
+    return "";
+}
+
+std::string fault_in(const Arrays& arrays) {
+    for (const Array& array : arrays) {
+        int64_t bytes = bytes_of(array.dtype);
+        for (const int64_t length : array.shape)
+            if (length < 0 || __builtin_mul_overflow(bytes, length, &bytes))
+                return "array " + array.name + " with an impossible shape";
+    }
+    return "";
+}
+
+bool is_duration(double us) { return std::isfinite(us) && us >= 0; }
+
+std::string fault_in(const TimeStatistics& time) {
+    const bool right = is_duration(time.median) && is_duration(time.q1) && is_duration(time.q3) &&
+                       std::all_of(time.samples.begin(), time.samples.end(), is_duration);
+    return right ? "" : "times that are no durations";
+}
+
+std::string fault_in(const std::vector<LaunchRecord>& launches) {
+    for (const LaunchRecord& launch : launches) {
+        if (!std::isfinite(launch.start_us) || !is_duration(launch.duration_us))
+            return "a launch without a duration";
+        for (const BusySpan& span : launch.busy)
+            if (!std::isfinite(span.start_us) || !std::isfinite(span.end_us))
+                return "a worker that is busy at no time";
+    }
+    return "";
+}
+
+std::string fault_in(const VariantResult& variant, const Family& family) {
+    const Variant* const row = family.variant(variant.name);
+    if (!row) return "unknown variant";
+    if (variant.index != row - family.variants.data()) return "an index of another variant";
+    if (variant.launch_count < 0 || std::cmp_greater(variant.launches.size(), variant.launch_count))
+        return "more launches than it counts";
+    for (const OutputError& error : variant.errors)
+        if (!family.array(error.output)) return "an error of unknown output " + error.output;
+    if (std::string words = fault_in(variant.outputs); !words.empty()) return words;
+    if (std::string words = fault_in(variant.launches); !words.empty()) return words;
+    return variant.time ? fault_in(*variant.time) : "";
+}
+
+std::string fault_in(const std::vector<VariantResult>& variants, const Family& family) {
+    int last = -1;
+    for (const VariantResult& variant : variants) {
+        if (const std::string words = fault_in(variant, family); !words.empty())
+            return fmt::format("variant \"{}\" has {}", variant.name, words);
+        if (variant.index <= last) return "variants that are not in order";
+        last = variant.index;
+    }
+    return "";
+}
+
+std::string fault_in(const Result& result, const Family& family) {
+    if (std::string words = fault_in(result.parameters, family); !words.empty()) return words;
+    if (result.processors < 0) return "a negative number of processors";
+    for (const Arrays* arrays : {&result.inputs, &result.reference})
+        if (std::string words = fault_in(*arrays); !words.empty()) return words;
+    return fault_in(result.variants, family);
+}
+
+}  // namespace
+
+Outcome<std::shared_ptr<const Result>> checked_result(const Result& answer, const Request& asked) {
+    const auto family = find_offered_family(asked.family);
+    if (!family) return family.error();
+    if (const std::string words = fault_in(answer, **family); !words.empty())
+        return Error::failure("the result has " + words);
+    auto result = std::make_shared<Result>(answer);
+    result->request = asked;
+    return std::shared_ptr<const Result>(std::move(result));
+}
+
+Outcome<SweepCell> checked_cell(const SweepCell& answer, const Sweep& sweep, size_t cell) {
+    SweepCell checked{sweep.cell(cell), answer.refused, nullptr};
+    if (!answer.result) return checked;
+    auto result = checked_result(*answer.result, sweep.request(cell));
+    if (!result) return result.error();
+    checked.result = std::move(*result);
+    return checked;
+}
+
+std::optional<Error> check_numbers(const Request& request) {
+    const auto refuse = [](const char* option, int64_t value, int64_t low, int64_t high) {
+        return Error::usage(fmt::format("{} = {} is out of range ({} to {})", option, value, low, high));
+    };
+    if (request.threads < 0 || request.threads > most_threads)
+        return refuse("threads", request.threads, 1, most_threads);
+    if (request.repeats < 0 || request.repeats > most_repeats)
+        return refuse("repeats", request.repeats, 1, most_repeats);
+    if (request.device < 0 || request.device > most_device)
+        return refuse("device", request.device, 0, most_device);
+    return {};
+}
+
+std::optional<Error> check_look(const Family& family, const View& view, const Parameters& figure_parameters) {
+    for (const auto& [name, value] : figure_parameters.values) {
+        const Parameter* const row = family.parameter(name);
+        if (!row || row->renews != Renews::figures)
+            return Error::usage(name + " does not choose what figures show");
+        if (const auto refusal = row->check(value)) return Error::usage(*refusal);
+    }
+    constexpr int most_columns = 1 << 16;
+    if (view.columns < 1 || view.columns > most_columns)
+        return Error::usage(
+            fmt::format("columns = {} is out of range (1 to {})", view.columns, most_columns));
+    for (const auto& [axis, range] : view.visible)
+        if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low >= range.high)
+            return Error::usage("the visible range of " + axis + " is empty");
+    return {};
+}
+
+}  // namespace sawtooth
