@@ -253,6 +253,9 @@ TEST_CASE("two documents cannot go to the same file", "[cli]") {
     check_usage(files_of({"sweep", "scan", "--json", "--csv", "-"}), "--csv");
     const std::string file = folder.file("a");
     check_usage(files_of({"sweep", "scan", "--csv", file.c_str(), "--json-file", file.c_str()}), "--csv");
+    check_usage(files_of({"sweep", "scan", "--csv", (folder.path() + "/./a").c_str(), "--json-file",
+                          folder.file("a").c_str()}),
+                "--csv");
     CHECK(files_of({"sweep", "scan", "--csv", "-", "--json-file", file.c_str()})->to_standard_output);
     const std::string nowhere = folder.file("no/a");
     const auto missing = files_of({"sweep", "scan", "--csv", nowhere.c_str()});

@@ -1,6 +1,10 @@
 #include "app/engine/files.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
 
 #include "tests/catch.h"
 #include "tests/short_disk.h"
@@ -86,6 +90,68 @@ TEST_CASE("writing through a link keeps the link", "[files]") {
     CHECK_FALSE(write_file(folder.file("link"), "y"));
     CHECK(std::filesystem::is_symlink(folder.file("link")));
     CHECK(content_of(folder.file("target")) == "y");
+}
+
+TEST_CASE("writing through a link creates its missing target and keeps the link", "[files]") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("there"));
+    std::filesystem::create_symlink("there/target", folder.file("link"));
+    CHECK_FALSE(write_file(folder.file("link"), "y"));
+    CHECK(std::filesystem::is_symlink(folder.file("link")));
+    CHECK(content_of(folder.file("there/target")) == "y");
+}
+
+TEST_CASE("a file that is replaced keeps its permissions", "[files]") {
+    const TemporaryFolder folder;
+    for (const mode_t mode : {0600, 0640, 0666}) {
+        put(folder.file("a"), "x");
+        ::chmod(folder.file("a").c_str(), mode);
+        CHECK_FALSE(write_file(folder.file("a"), "y"));
+        struct stat status {};
+        REQUIRE(::stat(folder.file("a").c_str(), &status) == 0);
+        CHECK((status.st_mode & 07777) == mode);
+    }
+}
+
+TEST_CASE("temporary files of processes that are gone are removed by the next write", "[files]") {
+    const TemporaryFolder folder;
+    char host[65] = {};
+    REQUIRE(::gethostname(host, sizeof host - 1) == 0);
+    const pid_t gone = ::fork();
+    if (gone == 0) ::_exit(0);
+    ::waitpid(gone, nullptr, 0);
+    const auto left = [&](const std::string& of_host, pid_t process, const char* ending) {
+        const std::string name = ".f.npz." + of_host + "." + std::to_string(process) + "-0.tmp" + ending;
+        put(folder.file(name), "x");
+        return name;
+    };
+    left(host, gone, "");
+    left(host, gone, ".abcd");  // of libzip
+    const std::set<std::string> kept = {left(host, ::getpid(), ""), left("elsewhere", gone, ""), "a"};
+    put(folder.file(".own-1.tmp"), "x");
+    CHECK_FALSE(write_file(folder.file("a"), "y"));
+    const auto names = folder.names();
+    std::set<std::string> there(names.begin(), names.end());
+    CHECK(there.erase(".own-1.tmp") == 1);
+    CHECK(there == kept);
+}
+
+TEST_CASE("only regular files are read: a pipe does not hang", "[files]") {
+    const TemporaryFolder folder;
+    REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+    const auto read = read_file(folder.file("pipe"), 100);
+    REQUIRE_FALSE(read);
+    CHECK(mentions(read.error(), "not a regular file"));
+}
+
+TEST_CASE("without HOME the cache is in the home of the system, never in a shared folder", "[files]") {
+    const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
+    const std::string cache = std::getenv("XDG_CACHE_HOME") ? std::getenv("XDG_CACHE_HOME") : "";
+    ::unsetenv("HOME");
+    ::unsetenv("XDG_CACHE_HOME");
+    CHECK_FALSE(cache_directory().starts_with("/tmp"));
+    if (!home.empty()) ::setenv("HOME", home.c_str(), 1);
+    if (!cache.empty()) ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
 }
 
 TEST_CASE("reading stops at the limit", "[files]") {

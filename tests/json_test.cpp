@@ -256,6 +256,11 @@ TEST_CASE("cached ceilings come back unchanged, and only from a complete file", 
     for (const char* other : {"", "null", "[]", "{}", "{\"processor\": 3}"})
         CHECK_FALSE(parse_ceilings(other));
     CHECK_FALSE(parse_ceilings(std::string(100000, '[')));
+    for (double Ceilings::*field : {&Ceilings::copy_bytes_per_second, &Ceilings::launch_us}) {
+        Ceilings negative = kept;
+        negative.*field = -1;
+        CHECK_FALSE(parse_ceilings(ceilings_json(negative)));
+    }
 }
 
 TEST_CASE("the table of numbers has a row per variant and says why one did not run", "[tables]") {

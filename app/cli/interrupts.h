@@ -6,7 +6,7 @@
 
 namespace sawtooth::cli {
 
-// Turns Ctrl+C and SIGTERM into a request to stop; the second ends the program at once. Create it before
+// Turns Ctrl+C, SIGTERM and SIGHUP into a request to stop; the second ends the program at once. Create it before
 // any other thread: threads inherit the signal mask.
 class Interrupts {
   public:

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "app/engine/configure.h"
@@ -313,6 +314,18 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
     return options;
 }
 
+namespace {
+
+// The same text for all names of a file.
+std::string place_of(const std::string& path) {
+    if (path == "-") return path;
+    std::error_code problem;
+    const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(path, problem), problem);
+    return problem ? path : place.string();
+}
+
+}  // namespace
+
 Outcome<TableFiles> settle_files(const Arguments& arguments) {
     TableFiles files;
     std::vector<std::string> taken;
@@ -323,9 +336,10 @@ Outcome<TableFiles> settle_files(const Arguments& arguments) {
         const std::string path = *to = arguments.value(option);
         if (path.empty())
             return Error::usage(Refusal{option, "", "expected a file name, or - for standard output"});
-        if (std::find(taken.begin(), taken.end(), path) != taken.end())
+        const std::string place = place_of(path);
+        if (std::find(taken.begin(), taken.end(), place) != taken.end())
             return Error::usage(Refusal{option, path, "another document is already written there"});
-        taken.push_back(path);
+        taken.push_back(place);
         files.to_standard_output = files.to_standard_output || path == "-";
         if (auto problem = check_writable(path)) return *problem;
     }

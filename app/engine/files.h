@@ -10,7 +10,7 @@
 namespace sawtooth {
 
 // Writes a temporary file in the same folder, flushes it and renames it, so that the file is complete or
-// unchanged. "-" is standard output; a device or a pipe is written directly. Failure: what failed and why;
+// unchanged. Links and permissions stay; temporary files of killed processes are removed. "-" is standard output; a device or a pipe is written directly. Failure: what failed and why;
 // folders are never created.
 std::optional<Error> write_file(const std::string& path, std::string_view content);
 

@@ -396,10 +396,9 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
         using Wanted = std::decay_t<decltype(to)>;
         const bool fits = found != object.end() &&
                           (std::is_same_v<Wanted, std::string> ? found->is_string() : found->is_number());
-        if (fits)
-            to = found->template get<Wanted>();
-        else
-            whole = false;
+        if (fits) to = found->template get<Wanted>();
+        whole = whole && fits;
+        if constexpr (std::is_arithmetic_v<Wanted>) whole = whole && to >= 0 && std::isfinite(double(to));
     };
     Ceilings ceilings;
     take(json, "processor", ceilings.processor);
