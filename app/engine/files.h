@@ -10,8 +10,8 @@
 namespace sawtooth {
 
 // Writes a temporary file in the same folder, flushes it and renames it, so that the file is complete or
-// unchanged. Links and permissions stay; temporary files of killed processes are removed. "-" is standard output; a device or a pipe is written directly. Failure: what failed and why;
-// folders are never created.
+// unchanged. Links and permissions stay; temporary files of killed processes are removed. "-" is standard
+// output; a device or a pipe is written directly. Failure: what failed and why; folders are never created.
 std::optional<Error> write_file(const std::string& path, std::string_view content);
 
 // The same for a writer that needs a path: it gets the path of the temporary file and returns an error. Only
