@@ -91,6 +91,9 @@ int sweep(const Arguments& arguments) {
         result = *swept;
     else if (swept.error().kind != Error::Kind::cancelled)
         return fail(swept.error());
+    const Error cancelled{Error::Kind::cancelled,
+                          fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())};
+    if (result.cells.empty() && !swept) return fail(cancelled);  // older files stay
 
     const Table table = sweep_table(result);
     const int written = write_documents(*files, arguments.has("--json"),
@@ -98,9 +101,7 @@ int sweep(const Arguments& arguments) {
                                          .json = to_json(result),
                                          .csv = table.csv(),
                                          .markdown = table.markdown()});
-    if (swept) return written;
-    return fail({Error::Kind::cancelled,
-                 fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())});
+    return swept ? written : fail(cancelled);
 }
 
 }  // namespace sawtooth::cli

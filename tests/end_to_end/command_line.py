@@ -199,6 +199,14 @@ def an_interrupted_sweep_keeps_its_finished_rows(program):
 
 
 @test
+def a_sweep_interrupted_in_its_first_cell_leaves_an_older_file(program):
+    (program.folder / "a.csv").write_text("older")
+    shape = ["--over", "length=1000000,1000001", "--set", "op=linear", "--repeat", 1000]
+    program.interrupt(0.5, "sweep", "scan", *shape, "--csv", "a.csv")
+    assert (program.folder / "a.csv").read_text() == "older"
+
+
+@test
 def a_reader_that_goes_away_ends_the_program_quietly(program):
     read, write = os.pipe()
     os.close(read)
