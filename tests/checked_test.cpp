@@ -11,6 +11,7 @@
 #include "kernels/families.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
+#include "tests/presets.h"
 
 namespace sawtooth {
 namespace {
@@ -35,9 +36,7 @@ TEST_CASE("an honest result passes, whatever the settings of a family", "[checke
     CHECK((*checked)->variants.size() == honest().variants.size());
     for (const Family* family : offered_families())
         for (const Backend backend : {Backend::cpu, Backend::cuda}) {
-            std::vector<std::string> presets{""};
-            for (const Preset& preset : family->presets) presets.push_back(preset.name);
-            for (const std::string& preset : presets) {
+            for (const std::string& preset : preset_names(*family)) {
                 INFO(family->name << " " << preset);
                 Request request;
                 request.family = family->name;

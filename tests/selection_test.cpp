@@ -39,7 +39,7 @@ TEST_CASE("a run with the selected launch keeps the selection, another one drops
     update(lab, 1);
     select_launch(lab, ink_of(lab.result->variants[1]), 16);
     submit(lab);
-    engine.answer(false);  // only its outputs for now
+    engine.answer(false);  // a partial result: outputs without times
     update(lab, 2);
     CHECK(selected_launch(lab));
     answer_from_gpu(engine, [](Result& result) { result.variants[1].launches[1].start_us = 17; });

@@ -7,6 +7,7 @@
 
 #include "app/engine/npz.h"
 #include "tests/contains.h"
+#include "tests/presets.h"
 #include "tests/run_worker.h"
 
 namespace sawtooth {
@@ -150,9 +151,7 @@ TEST_CASE("the newest Request wins, wherever both run", "[worker]") {
 TEST_CASE("the figures of every family come from a worker, at its defaults and at every preset", "[worker]") {
     WorkerLink link("");
     for (const Family* family : offered_families()) {
-        std::vector<std::string> presets = {""};
-        for (const Preset& preset : family->presets) presets.push_back(preset.name);
-        for (const std::string& preset : presets) {
+        for (const std::string& preset : preset_names(*family)) {
             INFO(family->name << " " << preset);
             Request request;
             request.family = family->name;

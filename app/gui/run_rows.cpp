@@ -63,6 +63,11 @@ const std::vector<Parameter>& run_rows() {
     return rows;
 }
 
+bool is_run_row(const Parameter& row) {
+    const auto& rows = run_rows();
+    return std::any_of(rows.begin(), rows.end(), [&](const Parameter& own) { return &own == &row; });
+}
+
 Value run_value(const Request& request, std::string_view row) {
     if (row == "seed") return static_cast<int64_t>(request.seed);
     if (row == "repeats") return int64_t{request.repeats};

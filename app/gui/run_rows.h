@@ -10,6 +10,8 @@ namespace sawtooth {
 Value run_value(const Request& request, std::string_view row);
 void set_run_value(Request& request, std::string_view row, const Value& value);
 
+bool is_run_row(const Parameter& row);  // not a parameter of a family
+
 int cores();  // the number of `auto` threads
 
 }  // namespace sawtooth

@@ -78,7 +78,7 @@ struct Variant {
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
     // Whether it equals the reference up to rounding; null: it does.
     bool (*exact)(const Variant&, const Parameters&) = nullptr;
-    // Builds the plan for a backend; null: not implemented. Fails without memory or kernel.
+    // Builds the plan for a backend; null: it cannot run there. Failure: memory, a kernel.
     Outcome<Plan> (*plan_cpu)(const PlanRequest&) = nullptr;
     Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;
     // The shape of an output if this variant deviates from its row; null: it never does.
