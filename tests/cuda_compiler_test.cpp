@@ -193,6 +193,20 @@ TEST_CASE("a cubin is cached, and recompiled when a source, an include or a macr
     CHECK(workshop.kept().size() == 3);
 }
 
+TEST_CASE("a compilation that is stopped is cancelled and keeps nothing", "[cuda]") {
+    if (without_compiler()) return;
+    Workshop workshop;
+    workshop.write("kernels/one.cu", doubles);
+    cuda::Compiler compiler({"", workshop.folder.path()});
+    std::stop_source source;
+    const auto stopped = compiler.compile(
+        {"kernels/one.cu", {}}, "sm_80", [&](const std::string&) { source.request_stop(); },
+        source.get_token());
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.error().kind == Error::Kind::cancelled);
+    CHECK(compiler.compile({"kernels/one.cu", {}}, "sm_80"));
+}
+
 TEST_CASE("a compiler compiles a source once, also without a cache folder", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;

@@ -27,7 +27,9 @@ int64_t check_compiled(cuda::Device& device, const Family& family,
         INFO(device.chip().architecture << " " << family.name << " " << setting.variant->name << " "
                                         << words_of(family, setting.parameters));
         const Plan plan = plan_in_theory(device, family, setting);
-        CHECK(plan.memory_bytes == plan_in_theory(device, family, setting, true).memory_bytes);
+        const Plan dry = plan_in_theory(device, family, setting, true);
+        CHECK(plan.memory_bytes == dry.memory_bytes);
+        CHECK(plan.launch_bytes == dry.launch_bytes);
         CHECK(device.warnings() == "");
         std::shared_ptr<const LaunchInfo> last;
         for (const Launch& launch : plan.launches) {

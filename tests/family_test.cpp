@@ -74,9 +74,41 @@ TEST_CASE("launches on the CPU match their descriptions", "[family][random][cpu]
 TEST_CASE("a dry plan on the CPU counts exactly the memory of the plan", "[family][random][cpu]") {
     for_every_family("dry plans", processor, nullptr, {}, [](RandomCase& drawn) {
         const Plan dry = plan_of(drawn, without_data(drawn.inputs), true);
-        CHECK(dry.memory_bytes == plan_of(drawn, drawn.inputs).memory_bytes);
+        const Plan plan = plan_of(drawn, drawn.inputs);
+        CHECK(dry.memory_bytes == plan.memory_bytes);
+        CHECK(dry.launch_bytes == plan.launch_bytes);
         return int64_t{1};
     });
+}
+
+// Every integer at its largest value, but one of them at its smallest.
+TEST_CASE("the memory of the largest settings is known without their launches", "[family][cpu]") {
+    const auto check = [](const Family& family, const Parameters& parameters) {
+        if (family.check && family.check(parameters)) return;
+        const Arrays inputs = input_shapes(family, parameters);
+        for (const Variant& variant : family.variants) {
+            if (!variant.plan_cpu || variant.refusal(parameters, cpu_chip())) continue;
+            INFO(family.name << " " << variant.name << " " << words_of(family, parameters));
+            const Plan dry = plan_on_cpu(family, variant.name, parameters, inputs, true);
+            CHECK(dry.launches.size() < 1000);
+            CHECK(dry.memory_bytes > 0);
+            CHECK(dry.launch_bytes > 0);
+        }
+    };
+    for (const Family* family : offered_families())
+        for (const Parameter& smallest : family->parameters) {
+            if (smallest.type != Type::integer) continue;
+            Parameters parameters = family->defaults();
+            for (const Parameter& row : family->parameters)
+                if (row.type == Type::integer)
+                    parameters.set(row.name,
+                                   static_cast<int64_t>(&row == &smallest ? row.minimum : row.maximum));
+            if (family->settle) family->settle(parameters, {}, Backend::cpu);
+            check(*family, parameters);
+            if (!family->parameter("levels")) continue;
+            parameters.set("levels", std::vector<int64_t>(32, 1));
+            check(*family, parameters);
+        }
 }
 
 }  // namespace

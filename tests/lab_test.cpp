@@ -324,7 +324,7 @@ TEST_CASE("a file fixes the sizes of its arrays until it is closed", "[gui]") {
     LabState lab = lab_with(engine);
     set_parameter(lab, row(lab, "length"), int64_t{512});
     open_file(lab, folder.file("in.npz"));
-    lab.opening->arrays.wait();
+    lab.opening->file.wait();
     update(lab, 0.1);
     REQUIRE_FALSE(lab.problem);
     CHECK(engine.requests.back().input == folder.file("in.npz"));
@@ -345,7 +345,7 @@ TEST_CASE("a second file is not opened while the first is being read, and the Lo
     open_file(lab, folder.file("second.npz"));
     CHECK(lab.opening->path == folder.file("first.npz"));
     CHECK(lab.log.back().text.find("still reading") != std::string::npos);
-    lab.opening->arrays.wait();
+    lab.opening->file.wait();
     update(lab, 0.1);
     CHECK(engine.requests.back().input == folder.file("first.npz"));
 }
@@ -358,7 +358,7 @@ TEST_CASE("a file that cannot be read changes nothing and says why", "[gui]") {
     const Request before = lab.request;
     for (const char* name : {"bad.npz", "absent.npz"}) {
         open_file(lab, folder.file(name));
-        lab.opening->arrays.wait();
+        lab.opening->file.wait();
         update(lab, 0.1);
         CHECK(lab.open_problem.find(name) != std::string::npos);
         CHECK(lab.log.back().kind == LogLine::Kind::problem);

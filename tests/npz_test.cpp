@@ -52,11 +52,17 @@ std::string bytes_of_values(const std::vector<T>& values) {
     return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
+Outcome<Arrays> arrays_in(const std::string& path) {
+    auto file = read_npz(path);
+    if (!file) return file.error();
+    return std::move(file->arrays);
+}
+
 // Reads an archive with a single array x of the given file content.
 Outcome<Arrays> read_one(const std::string& content, bool deflated = false) {
     const TemporaryFolder folder;
     make_archive(folder.file("a.npz"), {{"x.npy", content, deflated}});
-    return read_npz(folder.file("a.npz"));
+    return arrays_in(folder.file("a.npz"));
 }
 
 // A one-line usage error that names the array and contains these words.
@@ -96,7 +102,7 @@ TEST_CASE("arrays of any shape survive saving bit by bit", "[npz]") {
         for (uint64_t i = 0; i <= random.next() % 4; ++i)
             arrays.push_back(random_array(random, fmt::format("x{}", i)));
         REQUIRE_FALSE(write_npz(folder.file("a.npz"), arrays));
-        const auto read = read_npz(folder.file("a.npz"));
+        const auto read = arrays_in(folder.file("a.npz"));
         REQUIRE(read);
         REQUIRE(read->size() == arrays.size());
         for (size_t i = 0; i < arrays.size(); ++i) CHECK(same(arrays[i], (*read)[i]));
@@ -197,22 +203,23 @@ TEST_CASE("names that leave the archive are refused and names with folders skipp
     const std::string path = folder.file("a.npz");
     const std::string good = npy(dictionary("<f4", "(1,)"), bytes_of_values<float>({1}));
     make_archive(path, {{"../x.npy", good}});
-    check_refused(read_npz(path), "leads out", "array ../x.npy");
+    check_refused(arrays_in(path), "leads out", "array ../x.npy");
     make_archive(path, {{"/x.npy", good}});
-    check_refused(read_npz(path), "leads out", "array /x.npy");
+    check_refused(arrays_in(path), "leads out", "array /x.npy");
     make_archive(path, {{"notes.txt", good}});
-    check_refused(read_npz(path), "not an .npy array", "array notes.txt");
+    check_refused(arrays_in(path), "not an .npy array", "array notes.txt");
     make_archive(path, {{"sequential/y.npy", "not even an array"}, {"x.npy", good}});
     const auto read = read_npz(path);
     REQUIRE(read);
-    CHECK(read->size() == 1);
+    CHECK(read->arrays.size() == 1);
+    CHECK(read->skipped == std::vector<std::string>{"sequential/y.npy"});
 }
 
 TEST_CASE("a file that is not an archive is refused", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
     const auto check = [&](const std::string& words) {
-        const auto read = read_npz(path);
+        const auto read = arrays_in(path);
         REQUIRE_FALSE(read);
         INFO(read.error().text);
         CHECK(read.error().kind == Error::Kind::usage);
@@ -240,7 +247,7 @@ TEST_CASE("an array that occurs twice is refused", "[npz]") {
     for (size_t at = content.find("y.npy"); at != std::string::npos; at = content.find("y.npy"))
         content[at] = 'x';
     put(path, content);
-    CHECK_FALSE(read_npz(path));
+    CHECK_FALSE(arrays_in(path));
 }
 
 TEST_CASE("false declared sizes take no memory", "[npz]") {
@@ -257,7 +264,7 @@ TEST_CASE("false declared sizes take no memory", "[npz]") {
     for (size_t at = content.find(from); at != std::string::npos; at = content.find(from))
         content.replace(at, 4, to);
     put(path, content);
-    CHECK_FALSE(read_npz(path));
+    CHECK_FALSE(arrays_in(path));
 }
 
 TEST_CASE("a file truncated anywhere is refused", "[npz]") {
@@ -268,7 +275,7 @@ TEST_CASE("a file truncated anywhere is refused", "[npz]") {
         const std::string whole = content_of(path);
         for (size_t length = 0; length < whole.size(); ++length) {
             put(path, whole.substr(0, length));
-            CHECK_FALSE(read_npz(path));
+            CHECK_FALSE(arrays_in(path));
         }
     }
 }
@@ -279,14 +286,14 @@ TEST_CASE("a damaged byte never crashes the program nor goes unnoticed in the da
     for (const bool deflated : {false, true}) {
         make_archive(path, {{"x.npy", npy(dictionary("<f4", "(50,)"), std::string(200, '\1')), deflated}});
         const std::string whole = content_of(path);
-        const auto good = read_npz(path);
+        const auto good = arrays_in(path);
         REQUIRE(good);
         for (size_t at = 0; at < whole.size(); ++at)
             for (const char bits : {'\x01', '\x80', '\xFF'}) {
                 std::string damaged = whole;
                 damaged[at] = static_cast<char>(damaged[at] ^ bits);
                 put(path, damaged);
-                const auto read = read_npz(path);
+                const auto read = arrays_in(path);
                 // Times and flags have no data; a changed name is another name.
                 if (read && !read->empty() && read->front().name == "x")
                     CHECK(same(good->front(), read->front()));
@@ -316,4 +323,52 @@ TEST_CASE("equal arrays give equal files", "[npz]") {
     REQUIRE_FALSE(write_npz(folder.file("a.npz"), arrays));
     REQUIRE_FALSE(write_npz(folder.file("b.npz"), arrays));
     CHECK(content_of(folder.file("a.npz")) == content_of(folder.file("b.npz")));
+}
+
+TEST_CASE("memory and shapes are checked before any data is read", "[npz]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.npz");
+    // 64 MiB of zeros in 64 KiB; the second array is damaged, which only reading would find.
+    const std::string zeros = npy(dictionary("<f4", "(16777216,)"), std::string(64 << 20, '\0'));
+    make_archive(path, {{"x.npy", zeros, true}, {"y.npy", zeros, true}});
+    ReadLimits limits;
+    limits.memory_bytes = 1 << 20;
+    const auto too_large = read_npz(path, limits);
+    REQUIRE_FALSE(too_large);
+    CHECK(too_large.error().exit_code() == 1);
+    CHECK(too_large.error().text.find("its arrays need 128 MiB; 1 MiB is allowed") != std::string::npos);
+    limits = {};
+    limits.check = [](const Arrays& shapes) -> std::optional<Error> {
+        REQUIRE(shapes.size() == 2);
+        CHECK(shapes[1].shape == Shape{1 << 24});
+        CHECK_FALSE(shapes[1].data);
+        return Error::usage("not wanted");
+    };
+    const auto refused = read_npz(path, limits);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text == "not wanted");
+    limits = {};
+    limits.only_shapes = true;
+    const auto shapes = read_npz(path, limits);
+    REQUIRE(shapes);
+    CHECK_FALSE(shapes->arrays[0].data);
+    std::stop_source source;
+    source.request_stop();
+    limits = {};
+    limits.stop = source.get_token();
+    const auto stopped = read_npz(path, limits);
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.error().kind == Error::Kind::cancelled);
+}
+
+TEST_CASE("an archive with more than 1000 arrays is refused", "[npz]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.npz");
+    const std::string good = npy(dictionary("<f4", "(1,)"), bytes_of_values<float>({1}));
+    std::vector<Member> members;
+    for (int i = 0; i <= 1000; ++i) members.push_back({fmt::format("x{}.npy", i), good});
+    make_archive(path, members);
+    const auto read = read_npz(path);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().text.find("more than 1000 arrays") != std::string::npos);
 }

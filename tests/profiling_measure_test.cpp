@@ -71,31 +71,6 @@ TEST_CASE("a stop of the pool cancels a measurement", "[profiling]") {
     CHECK(done.size() == 2);
 }
 
-TEST_CASE("every run of a plan is announced as timed, also the one without extras", "[profiling][engine]") {
-    TemporaryFolder folder;
-    Request request;
-    request.family = "memory";
-    request.variants = {"sequential"};
-    request.threads = 1;
-    request.repeats = 2;
-    request.parameters.set("length", int64_t{100});
-    request.parameters.set("d", int64_t{8});
-    request.parameters.set("chunk", int64_t{16});
-    const auto timed = [&](Extras extras) {
-        request.extras = extras;
-        std::vector<std::string> words;
-        const auto ran = Runner(folder.path()).run(request, {}, [&](const Progress& progress, auto) {
-            if (progress.timed) words.push_back(progress.words);
-        });
-        if (!ran) FAIL(ran.error().text);
-        return words;
-    };
-    const std::string name = "sequential";
-    const std::vector<std::string> repeats = {name + ", repeat 1 of 2", name + ", repeat 2 of 2"};
-    CHECK(timed(Extras::none) == std::vector{name, repeats[0], repeats[1]});
-    CHECK(timed(Extras::all) == std::vector{name, name, repeats[0], repeats[1]});
-}
-
 TEST_CASE("samples are cut to the active stretch, which starts at 0", "[profiling]") {
     const auto cut = [](const std::vector<double>& active, std::vector<double> values) {
         return cut_to(active_stretch(active), {"warps", "per SM", 0, 2, std::move(values)});

@@ -12,38 +12,54 @@ Time at(double seconds) {
     return Time() + std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(seconds));
 }
 
-Progress launching(const char* words) { return {0.5, words, true}; }
-Progress working(const char* words) { return {0.5, words, false}; }
+Progress computing(const char* words) { return {0.5, words, false}; }
+Progress compiling(const char* words) { return {0.5, words, true}; }
+
+WorkerPatience with(std::optional<double> limit, bool excuses_compiling = false) {
+    return {limit, excuses_compiling, at(0)};
+}
 
 }  // namespace
 
-TEST_CASE("only a launch that exceeds the limit is given up", "[worker]") {
-    WorkerPatience patience(10.0, at(0));
-    patience.said(working("reference"), at(0));
-    CHECK_FALSE(patience.deadline());
-    patience.heard(at(100));
-    CHECK_FALSE(patience.spent(at(105)));  // a reference may take any time
-    patience.said(launching("lookback, repeat 1 of 9"), at(100));
-    CHECK(patience.deadline() == at(110));
-    patience.said(launching("lookback, repeat 2 of 9"), at(109));
-    CHECK(patience.deadline() == at(119));  // progress restarts the count
-    patience.heard(at(118));
-    CHECK_FALSE(patience.spent(at(118.9)));
-    CHECK(patience.spent(at(119)) == "lookback, repeat 2 of 9 did not finish within 10 s");
-    patience.said(working("compiling"), at(119));
-    CHECK_FALSE(patience.spent(at(120)));
+TEST_CASE("a job is given up at its time limit, whatever the worker says meanwhile", "[worker]") {
+    WorkerPatience patience = with(10.0);
+    CHECK(patience.deadline(at(0)) == at(10));
+    for (int second = 0; second < 10; ++second) {
+        patience.heard(at(second));
+        patience.said(computing("lookback, repeat 3 of 9"), at(second));
+        CHECK(patience.deadline(at(second)) == at(10));
+        CHECK_FALSE(patience.spent(at(second)));
+    }
+    CHECK(patience.spent(at(10)) == "time limit: lookback, repeat 3 of 9 did not finish within 10 s");
 }
 
-TEST_CASE("signs of life do not extend the limit of a launch", "[worker]") {
-    WorkerPatience patience(0.2, at(0));
-    patience.said(launching("rows"), at(0));
-    patience.heard(at(0.19));
-    CHECK(patience.spent(at(0.21)));
+TEST_CASE("the time limit begins when the worker has the job", "[worker]") {
+    WorkerPatience patience = with(2.0);
+    patience.began(at(5));
+    CHECK(patience.deadline(at(5)) == at(7));
+    CHECK_FALSE(patience.spent(at(6.9)));
+}
+
+TEST_CASE("compiling counts, or is excused for two minutes", "[worker]") {
+    for (const bool excuses : {false, true}) {
+        WorkerPatience patience = with(1.0, excuses);
+        patience.said(compiling("compiling a.cu"), at(0.5));
+        patience.said(computing("rows"), at(30.5));
+        patience.said(compiling("compiling b.cu"), at(30.9));
+        patience.heard(at(40));
+        CHECK(patience.spent(at(40)).has_value() != excuses);
+        if (!excuses) continue;
+        CHECK(patience.deadline(at(40)) == at(1 + 30 + 9.1));
+        patience.heard(at(121));
+        CHECK(patience.deadline(at(121)) == at(121));  // 1 s and 2 minutes
+        CHECK(patience.spent(at(121)));
+    }
 }
 
 TEST_CASE("silence is given up some time after the limit", "[worker]") {
     const auto silence = [](std::optional<double> limit) {
-        const WorkerPatience patience(limit, at(0));
+        WorkerPatience patience = with(limit, true);
+        patience.said(compiling("compiling"), at(0));  // excused, so that only silence ends the job
         double seconds = 0;
         while (!patience.spent(at(seconds))) seconds += 0.1;
         return seconds;
@@ -54,19 +70,15 @@ TEST_CASE("silence is given up some time after the limit", "[worker]") {
     CHECK(silence({}) == Approx(12).margin(0.11));
 }
 
-TEST_CASE("a cancelled job has two seconds to finish its launch, but any time to compile", "[worker]") {
-    WorkerPatience patience({}, at(0));
-    patience.said(launching("rows"), at(0));
-    patience.heard(at(50));
-    CHECK_FALSE(patience.spent(at(51)));
-    patience.was_cancelled(at(51));
-    patience.heard(at(52.9));
-    CHECK_FALSE(patience.spent(at(52.9)));
-    CHECK(patience.spent(at(53))->find("cancelled") != std::string::npos);
-
-    WorkerPatience compiling({}, at(0));
-    compiling.said(working("compiling"), at(0));
-    compiling.was_cancelled(at(1));
-    compiling.heard(at(20));
-    CHECK_FALSE(compiling.spent(at(21)));
+TEST_CASE("a cancelled job has two seconds to finish, whatever it is doing", "[worker]") {
+    for (const Progress& doing : {computing("rows"), compiling("compiling")}) {
+        WorkerPatience patience = with({}, true);
+        patience.said(doing, at(0));
+        patience.heard(at(50));
+        CHECK_FALSE(patience.spent(at(51)));
+        patience.was_cancelled(at(51));
+        patience.heard(at(52.9));
+        CHECK_FALSE(patience.spent(at(52.9)));
+        CHECK(patience.spent(at(53))->find("cancelled") != std::string::npos);
+    }
 }

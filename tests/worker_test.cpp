@@ -228,7 +228,7 @@ TEST_CASE("a launch that hangs stops its worker, and the error names it", "[work
     const TemporaryFolder folder;
     Engine engine(kept().path(), [] {});
     Request hanging = scan_on(
-        saying(folder, "hangs", greeting() + message(Said{1, {0.5, "lookback, repeat 3 of 9", true}})), 777);
+        saying(folder, "hangs", greeting() + message(Said{1, {0.5, "lookback, repeat 3 of 9"}})), 777);
     hanging.time_limit_seconds = 0.2;
     bool counted_down = false;
     const Event failed = end_of(engine, engine.run(hanging, {}), [&](const Event& event) {
@@ -288,7 +288,7 @@ TEST_CASE("the error of a worker lost during a look or fetch names what it ran",
 
 TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped", "[worker]") {
     const TemporaryFolder folder;
-    const std::string hangs = saying(folder, "hangs", greeting() + message(Said{1, {0.5, "rows", true}}));
+    const std::string hangs = saying(folder, "hangs", greeting() + message(Said{1, {0.5, "rows"}}));
     for (const bool leaves : {false, true}) {
         WorkerLink link("");
         if (leaves) link.leave_when_stopped();
@@ -296,7 +296,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped",
         const auto began = Clock::now();
         const auto outcome =
             link.run(scan_on(hangs), {}, source.get_token(), [&](const Progress& progress, auto) {
-                if (progress.timed) source.request_stop();
+                if (progress.words == "rows") source.request_stop();
             });
         REQUIRE_FALSE(outcome);
         CHECK(outcome.error().exit_code() == 130);

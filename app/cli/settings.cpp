@@ -234,12 +234,12 @@ std::optional<Error> check_for_all_cells(const Settings& settings) {
         if (!family.variant(name))
             return Error::usage(Refusal{"--variant", name, not_one_of(name, names_of_rows(family.variants))});
     if (request.input.empty()) return {};
-    const auto given = read_npz(request.input);
-    if (!given) return given.error();
-    for (const Array& array : *given)
-        if (const ArraySpec* spec = family.array(array.name); !spec || spec->role == Role::output)
-            return Error::usage(unknown_input(request.input, array.name, family));
-    return {};
+    ReadLimits limits;
+    limits.only_shapes = true;
+    limits.memory_bytes = request.memory_limit_bytes;
+    limits.check = [&](const Arrays& shapes) { return check_inputs_exist(family, request.input, shapes); };
+    const auto given = read_npz(request.input, limits);
+    return given ? std::nullopt : std::optional(given.error());
 }
 
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings) {

@@ -60,10 +60,7 @@ const Preset* find_preset(const Family& family, std::string_view name) {
 }
 
 std::optional<Error> check_names(const Family& family, const Request& request, const Arrays& given) {
-    for (const Array& array : given) {
-        const ArraySpec* const spec = family.array(array.name);
-        if (!spec || !is_input(*spec)) return Error::usage(unknown_input(request.input, array.name, family));
-    }
+    if (auto error = check_inputs_exist(family, request.input, given)) return error;
     for (const auto& [name, value] : request.parameters.values) {
         const Parameter* const row = family.parameter(name);
         if (!row) return Error::usage(unknown_parameter(name, family));
@@ -136,11 +133,27 @@ Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const
 
 }  // namespace
 
-std::string unknown_input(const std::string& file, const std::string& name, const Family& family) {
+std::optional<Error> check_inputs_exist(const Family& family, const std::string& file, const Arrays& given) {
     Names inputs;
     for (const ArraySpec& spec : family.arrays)
         if (is_input(spec)) inputs.push_back(spec.name);
-    return file + ": array " + no_such_name(name, "an input of " + family.name, "Inputs", inputs);
+    for (const Array& array : given)
+        if (std::find(inputs.begin(), inputs.end(), array.name) == inputs.end())
+            return Error::usage(file + ": array " +
+                                no_such_name(array.name, "an input of " + family.name, "Inputs", inputs));
+    return {};
+}
+
+Outcome<InputFile> read_input(const Family& family, const Request& request, std::stop_token stop) {
+    ReadLimits limits;
+    limits.check = [&](const Arrays& shapes) -> std::optional<Error> {
+        if (auto error = check_inputs_exist(family, request.input, shapes)) return error;
+        const auto fixed = sizes_of(family, request, shapes);
+        return fixed ? std::nullopt : std::optional(fixed.error());
+    };
+    limits.memory_bytes = request.memory_limit_bytes;
+    limits.stop = std::move(stop);
+    return read_npz(request.input, limits);
 }
 
 const std::vector<const Family*>& families() { return all_families(); }

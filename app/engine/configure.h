@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "app/engine/npz.h"
 #include "kernels/core/family.h"
 #include "kernels/core/request.h"
 
@@ -14,8 +15,11 @@ std::vector<const Family*> offered_families();
 // The error lists the offered families.
 Outcome<const Family*> find_offered_family(std::string_view name);
 
-// "in.npz: array z is not an input of scan. Inputs: x, a, initial, dy"
-std::string unknown_input(const std::string& file, const std::string& name, const Family& family);
+// Reads the Request's file within its memory limit. Names, dimensions and sizes must fit the schema and are
+// checked before any data is read. Errors: as in read_npz.
+Outcome<InputFile> read_input(const Family& family, const Request& request, std::stop_token stop);
+// The names alone: "in.npz: array z is not an input of scan. Inputs: x, a, initial, dy"
+std::optional<Error> check_inputs_exist(const Family& family, const std::string& file, const Arrays& given);
 
 // A Request with everything settled: all parameter values, the arrays of its file, the variants to run.
 struct Configuration {

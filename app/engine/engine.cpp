@@ -87,7 +87,7 @@ struct Engine::Job {
 Engine::Engine(std::string cache_directory, std::function<void()> wake)
     : runner_(cache_directory),
       background_(cache_directory),
-      link_(cache_directory),
+      link_(cache_directory, WorkerLink::Compiling::is_excused),
       wake_(std::move(wake)),
       job_(std::make_unique<Job>()),
       watch_([this](std::stop_token stop) { watch(stop); }),

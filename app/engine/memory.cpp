@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/core/integers.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
@@ -15,6 +16,12 @@ std::optional<int64_t> number_in(const char* path) {
     int64_t number = 0;
     if (file >> number) return number;
     return {};
+}
+
+int64_t bytes_of(const Shape& shape, Dtype dtype) {
+    int64_t bytes = sawtooth::bytes_of(dtype);
+    for (const int64_t extent : shape) bytes = saturating_multiply(bytes, extent);
+    return bytes;
 }
 
 // Inputs without data, and the sizes of outputs.
@@ -32,7 +39,7 @@ struct Shapes {
             array.name = spec.name;
             array.dtype = spec.dtype_with(of.parameters);
             array.shape = given ? given->shape : spec.shape_for(of.parameters, inputs);
-            input_bytes += array.bytes();
+            input_bytes = saturating_add(input_bytes, bytes_of(array.shape, array.dtype));
             inputs.push_back(std::move(array));
         }
     }
@@ -45,7 +52,7 @@ struct Shapes {
             if (spec.extra && !with_extras) continue;
             const Shape shape =
                 variant ? variant->shape_of(spec, parameters, inputs) : spec.shape_for(parameters, inputs);
-            bytes += count_of(shape) * bytes_of(spec.dtype_with(parameters));
+            bytes = saturating_add(bytes, bytes_of(shape, spec.dtype_with(parameters)));
         }
         return bytes;
     }
@@ -71,8 +78,11 @@ int64_t free_memory_bytes() {
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras) {
     const Shapes shapes(configuration);
     MemoryNeed need;
-    need.host = shapes.input_bytes + 2 * shapes.output_bytes(nullptr, stores_extras);  // the reference is f64
-    int64_t largest = 0, together = 0;
+    // The reference is f64.
+    need.host = saturating_add(shapes.input_bytes,
+                               saturating_multiply(2, shapes.output_bytes(nullptr, stores_extras)));
+    const bool on_cpu = machine.backend() == Backend::cpu;
+    int64_t largest_on_host = 0;
     for (const Variant* variant : configuration.variants) {
         if (variant->refusal(configuration.parameters, machine.chip)) continue;
         const auto plan = make_plan({.family = *configuration.family,
@@ -83,16 +93,17 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
                                      .device = machine.device(),
                                      .stores_extras = stores_extras});
         if (!plan) continue;  // it will not run; the reason is reported later
-        need.host += shapes.output_bytes(variant, stores_extras);
-        largest = std::max(largest, plan->memory_bytes);
-        together += plan->memory_bytes;
+        need.host = saturating_add(need.host, shapes.output_bytes(variant, stores_extras));
+        largest_on_host =
+            std::max(largest_on_host, saturating_add(plan->launch_bytes, on_cpu ? plan->memory_bytes : 0));
+        if (on_cpu) continue;
+        need.device = std::max(need.device, plan->memory_bytes);
+        need.device_together = saturating_add(need.device_together, plan->memory_bytes);
     }
-    if (machine.backend() == Backend::cpu) {
-        need.host += largest;
-    } else {
-        need.device = largest + GpuTimer::scratch_bytes(machine.chip);
-        need.device_together = together + GpuTimer::scratch_bytes(machine.chip);
-    }
+    need.host = saturating_add(need.host, largest_on_host);
+    if (!on_cpu)
+        for (int64_t* const bytes : {&need.device, &need.device_together})
+            *bytes = saturating_add(*bytes, GpuTimer::scratch_bytes(machine.chip));
     return need;
 }
 

@@ -11,10 +11,12 @@ namespace sawtooth {
 // Free bytes of the machine, limited by the control group of this process.
 int64_t free_memory_bytes();
 
-// The peak memory of a Request.
+// The peak memory of a Request, computed without building its plans: within 200 ms for every setting.
 struct MemoryNeed {
-    int64_t host = 0;    // inputs, reference, the outputs of all variants; on the CPU also the largest plan
-    int64_t device = 0;  // the largest plan and the buffer that empties the cache; 0 on the CPU
+    // Inputs, reference, the outputs of all variants, the launches of the largest plan; on the CPU also its
+    // memory.
+    int64_t host = 0;
+    int64_t device = 0;           // the largest plan and the buffer that empties the cache; 0 on the CPU
     int64_t device_together = 0;  // the same with all plans at once
 };
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras);

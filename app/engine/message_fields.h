@@ -106,8 +106,8 @@ auto fields_of(OneArray& array) {
 template <class OneProgress>
 requires std::is_same_v<std::remove_const_t<OneProgress>, Progress>
 auto fields_of(OneProgress& progress) {
-    auto& [fraction, words, timed, deadline] = progress;
-    return std::tie(fraction, words, timed);
+    auto& [fraction, words, compiling, deadline] = progress;
+    return std::tie(fraction, words, compiling);
 }
 
 // The last enumerator: values above it are refused.

@@ -62,7 +62,7 @@ struct FetchJob {
     JobNumber job = 0, of = 0;
     uint64_t array = 0, offset = 0;
 };
-constexpr uint64_t array_part_bytes = uint64_t{16} << 20;
+constexpr size_t array_part_bytes = size_t{16} << 20;
 struct CancelJob {
     JobNumber job = 0;
 };

@@ -4,16 +4,19 @@
 #include <sys/stat.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <complex>
 #include <cstring>
-#include <limits>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "app/engine/files.h"
 #include "app/engine/memory.h"
 #include "app/engine/npy.h"
+#include "kernels/core/integers.h"
 #include "kernels/core/table.h"
 #include "kernels/cpu/half.h"
 
@@ -61,95 +64,124 @@ std::string printable(std::string_view name) {
     return text;
 }
 
-bool read_exactly(zip_file_t* member, void* to, int64_t bytes) {
+// Reads in pieces, so that a stop is seen soon; false if the member ends before, or if stopped.
+bool read_exactly(zip_file_t* member, void* to, int64_t bytes, const std::stop_token& stop) {
+    constexpr int64_t piece = 1 << 20;
     auto* place = static_cast<char*>(to);
-    while (bytes > 0) {
-        const zip_int64_t count = zip_fread(member, place, static_cast<zip_uint64_t>(bytes));
+    while (bytes > 0 && !stop.stop_requested()) {
+        const zip_int64_t count = zip_fread(member, place, static_cast<zip_uint64_t>(std::min(bytes, piece)));
         if (count <= 0) return false;
         place += count;
         bytes -= count;
     }
-    return true;
+    return bytes == 0;
 }
 
-// From Fortran order (first index fastest) to C order (last index fastest).
-std::shared_ptr<std::byte[]> reordered(const std::byte* from, const Shape& shape, int64_t item) {
-    const int64_t count = count_of(shape);
-    auto to = allocate(count * item);
-    Shape strides(shape.size(), 1), index(shape.size(), 0);
-    for (size_t axis = 1; axis < shape.size(); ++axis) strides[axis] = strides[axis - 1] * shape[axis - 1];
-    int64_t place = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        std::memcpy(to.get() + i * item, from + place * item, static_cast<size_t>(item));
-        for (size_t axis = shape.size(); axis-- > 0;) {
-            place += strides[axis];
-            if (++index[axis] < shape[axis]) break;
-            place -= strides[axis] * shape[axis];
-            index[axis] = 0;
-        }
+// The places, in C order (last index fastest), of items that come in Fortran order (first index fastest).
+class FortranOrder {
+  public:
+    explicit FortranOrder(const Shape& shape)
+        : shape_(shape), strides_(shape.size(), 1), index_(shape.size(), 0) {
+        for (size_t axis = shape.size(); axis-- > 1;) strides_[axis - 1] = strides_[axis] * shape[axis];
     }
-    return to;
-}
+    int64_t next() {
+        const int64_t place = place_;
+        for (size_t axis = 0; axis < shape_.size(); ++axis) {
+            place_ += strides_[axis];
+            if (++index_[axis] < shape_[axis]) break;
+            place_ -= strides_[axis] * shape_[axis];
+            index_[axis] = 0;
+        }
+        return place;
+    }
+
+  private:
+    Shape shape_, strides_, index_;
+    int64_t place_ = 0;
+};
 
 template <class From, class To>
-void convert(const std::byte* from, std::span<To> to) {
-    for (size_t i = 0; i < to.size(); ++i) {
+void convert(const std::byte* from, int64_t count, std::byte* to) {
+    for (int64_t i = 0; i < count; ++i) {
         From value;
-        std::memcpy(&value, from + i * sizeof(From), sizeof(From));
-        to[i] = static_cast<To>(value);
+        std::memcpy(&value, from + i * static_cast<int64_t>(sizeof value), sizeof value);
+        const auto converted = static_cast<To>(value);
+        std::memcpy(to + i * static_cast<int64_t>(sizeof converted), &converted, sizeof converted);
     }
 }
 
-std::optional<std::string> convert_wide_integers(const std::byte* from, std::span<int32_t> to) {
-    for (size_t i = 0; i < to.size(); ++i) {
+// Index and value of the first integer that does not fit int32.
+std::optional<std::pair<int64_t, int64_t>> too_wide(const std::byte* from, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
         int64_t value;
-        std::memcpy(&value, from + i * sizeof value, sizeof value);
-        if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
-            return fmt::format("element {} = {} does not fit int32", i, value);
-        to[i] = static_cast<int32_t>(value);
+        std::memcpy(&value, from + i * static_cast<int64_t>(sizeof value), sizeof value);
+        if (!std::in_range<int32_t>(value)) return std::pair{i, value};
     }
     return {};
 }
 
-std::optional<std::string> convert_to(Array& array, const Format& format, const std::byte* from) {
+// `count` items of the format as items of its dtype.
+void convert(const Format& format, const std::byte* from, int64_t count, std::byte* to) {
     if (format.native)
-        std::memcpy(array.data.get(), from, static_cast<size_t>(array.bytes()));
+        std::memcpy(to, from, static_cast<size_t>(count * format.bytes));
     else if (format.name == "<f2")
-        cpu::widen(Storage::f16, reinterpret_cast<const uint16_t*>(from), array.as<float>().data(),
-                   array.count());
+        cpu::widen(Storage::f16, reinterpret_cast<const uint16_t*>(from), reinterpret_cast<float*>(to),
+                   count);
     else if (format.name == "<f8")
-        convert<double>(from, array.as<float>());
+        convert<double, float>(from, count, to);
     else if (format.name == "<c16")
-        convert<std::complex<double>>(from, array.as<std::complex<float>>());
+        convert<std::complex<double>, std::complex<float>>(from, count, to);
     else if (format.name == "<i8")
-        return convert_wide_integers(from, array.as<int32_t>());
+        convert<int64_t, int32_t>(from, count, to);
     else
-        for (int64_t i = 0; i < array.count(); ++i)
-            array.as<int32_t>()[static_cast<size_t>(i)] = from[i] != std::byte{0};
-    return {};
+        for (int64_t i = 0; i < count; ++i) {
+            const int32_t value = from[i] != std::byte{0};
+            std::memcpy(to + i * 4, &value, sizeof value);
+        }
 }
 
 // One array of an open archive. Errors start with "FILE: array NAME: ".
 class ArrayReader {
   public:
-    ArrayReader(zip_t* archive, zip_uint64_t index, const std::string& file, std::string name,
+    ArrayReader(zip_t* archive, zip_uint64_t index, const std::string& file, const std::string& name,
                 int64_t archive_bytes)
         : archive_(archive),
           index_(index),
-          name_(std::move(name)),
           archive_bytes_(archive_bytes),
-          place_(fmt::format("{}: array {}: ", file, printable(name_))) {}
+          place_(fmt::format("{}: array {}: ", file, printable(name))) {
+        array_.name = name;
+    }
 
-    Outcome<Array> read() {
-        if (auto problem = open()) return *problem;
+    // Reads the header: name, dtype and shape of `array`, which has no data yet. Checks that the declared
+    // sizes are possible.
+    std::optional<Error> read_shape() {
+        if (auto problem = open()) return problem;
         auto header = read_header();
         if (!header) return header.error();
-        const Format* format = format_of(header->dtype);
-        if (!format)
+        format_ = format_of(header->dtype);
+        if (!format_)
             return wrong(
                 fmt::format("dtype {} is not supported; {}", printable(header->dtype), accepted_dtypes));
-        if (auto problem = check_size(*header, *format)) return *problem;
-        return read_data(*header, *format);
+        array_.dtype = format_->dtype;
+        array_.shape = std::move(header->shape);
+        fortran_order_ = header->fortran_order;
+        const int64_t held = bytes_ - header_bytes_;
+        if (held < 0 || held % format_->bytes != 0 || held / format_->bytes != array_.count())
+            return wrong(fmt::format("shape {} of {} does not match the {} bytes in the file",
+                                     to_text(array_.shape), format_->name, held));
+        return {};
+    }
+    const Array& array() const { return array_; }
+
+    // After `read_shape`. Cancelled when stopped.
+    Outcome<Array> read_data(const std::stop_token& stop) {
+        array_.data = allocate(array_.bytes());
+        if (auto problem = fill(stop)) return *problem;
+        // Only reading past the end checks the checksum.
+        char more;
+        if (zip_fread(member_.get(), &more, 1) != 0) return wrong("damaged: checksum or size does not match");
+        member_.reset();
+        return std::move(array_);
     }
 
   private:
@@ -161,7 +193,7 @@ class ArrayReader {
         return nullptr;
     }
 
-    // Checks that the declared sizes are possible before they are used.
+    // Checks that the declared size is possible before it is used.
     std::optional<Error> open() {
         zip_stat_t status;
         constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
@@ -184,13 +216,13 @@ class ArrayReader {
     Outcome<NpyHeader> read_header() {
         const Error damaged = wrong("truncated or not an .npy array; write it with numpy.save");
         unsigned char start[12];
-        if (!read_exactly(member_.get(), start, 10)) return damaged;
+        if (!read_exactly(member_.get(), start, 10, {})) return damaged;
         if (std::memcmp(start, npy_magic.data(), npy_magic.size()) != 0) return damaged;
         const int version = start[6];
         if (version < 1 || version > 3)
             return wrong(
                 fmt::format(".npy version {}.{} is not supported; accepted: 1.0 to 3.0", version, start[7]));
-        if (version > 1 && !read_exactly(member_.get(), start + 10, 2)) return damaged;
+        if (version > 1 && !read_exactly(member_.get(), start + 10, 2, {})) return damaged;
         int64_t length = start[8] | start[9] << 8;
         if (version > 1)
             length |= static_cast<int64_t>(start[10]) << 16 | static_cast<int64_t>(start[11]) << 24;
@@ -199,7 +231,7 @@ class ArrayReader {
             return wrong(
                 fmt::format(".npy header of {} bytes is too long; the limit is {}", length, longest));
         std::string text(static_cast<size_t>(length), '\0');
-        if (!read_exactly(member_.get(), text.data(), length)) return damaged;
+        if (!read_exactly(member_.get(), text.data(), length, {})) return damaged;
         header_bytes_ = (version > 1 ? 12 : 10) + length;
         auto header = parse_npy_header(text);
         if (!header) return wrong(header.error().text);
@@ -208,41 +240,43 @@ class ArrayReader {
         return header;
     }
 
-    std::optional<Error> check_size(const NpyHeader& header, const Format& format) const {
-        const int64_t count = count_of(header.shape);
-        const int64_t held = bytes_ - header_bytes_;
-        if (held < 0 || held % format.bytes != 0 || held / format.bytes != count)
-            return wrong(fmt::format("shape {} of {} does not match the {} bytes in the file",
-                                     to_text(header.shape), format.name, held));
-        const int64_t needed = (format.native && !header.fortran_order ? 1 : 4) * held;
-        const int64_t free = free_memory_bytes();
-        if (needed <= free) return {};
-        return Error::failure(place_ + fmt::format("needs {} of memory; {} is free",
-                                                   short_bytes(static_cast<double>(needed)),
-                                                   short_bytes(static_cast<double>(free))));
+    std::optional<Error> fill(const std::stop_token& stop) {
+        const auto problem = [&] {
+            return stop.stop_requested() ? Error::cancelled() : wrong("truncated or damaged");
+        };
+        if (format_->native && !fortran_order_) {
+            if (!read_exactly(member_.get(), array_.data.get(), array_.bytes(), stop)) return problem();
+            return {};
+        }
+        // In pieces, so that an array needs no more memory than its own.
+        constexpr int64_t piece = 1 << 16;
+        const int64_t item = bytes_of(array_.dtype);
+        std::vector<std::byte> raw(static_cast<size_t>(piece * format_->bytes)),
+            converted(static_cast<size_t>(piece * item));
+        FortranOrder order(array_.shape);
+        for (int64_t first = 0; first < array_.count(); first += piece) {
+            const int64_t count = std::min(piece, array_.count() - first);
+            if (!read_exactly(member_.get(), raw.data(), count * format_->bytes, stop)) return problem();
+            if (format_->name == "<i8")
+                if (const auto wide = too_wide(raw.data(), count))
+                    return wrong(
+                        fmt::format("element {} = {} does not fit int32", first + wide->first, wide->second));
+            convert(*format_, raw.data(), count, fortran_order_ ? converted.data() : at(first));
+            for (int64_t i = 0; fortran_order_ && i < count; ++i)
+                std::memcpy(at(order.next()), converted.data() + i * item, static_cast<size_t>(item));
+        }
+        return {};
     }
-
-    Outcome<Array> read_data(const NpyHeader& header, const Format& format) {
-        Array array = Array::uninitialised(name_, format.dtype, header.shape);
-        const int64_t bytes = bytes_ - header_bytes_;
-        const bool direct = format.native && !header.fortran_order;
-        auto raw = direct ? array.data : allocate(bytes);
-        if (!read_exactly(member_.get(), raw.get(), bytes)) return wrong("truncated or damaged");
-        // Only reading past the end checks the checksum.
-        char more;
-        if (zip_fread(member_.get(), &more, 1) != 0) return wrong("damaged: checksum or size does not match");
-        if (direct) return array;
-        if (header.fortran_order) raw = reordered(raw.get(), header.shape, format.bytes);
-        if (const auto problem = convert_to(array, format, raw.get())) return wrong(*problem);
-        return array;
-    }
+    std::byte* at(int64_t index) { return array_.data.get() + index * bytes_of(array_.dtype); }
 
     zip_t* archive_;
     zip_uint64_t index_;
-    std::string name_;
+    Array array_;
     int64_t archive_bytes_;
     std::string place_;
     Member member_;
+    const Format* format_ = nullptr;
+    bool fortran_order_ = false;
     int64_t bytes_ = 0, header_bytes_ = 0;
 };
 
@@ -260,6 +294,47 @@ std::optional<Error> check_name(const std::string& path, std::string_view member
     if (member.find('/') == std::string_view::npos && !member.ends_with(ending))
         return Error::usage(fmt::format("{}: array {}: not an .npy array", path, printable(member)));
     return {};
+}
+
+// The arrays of the archive, without data. `skipped`: names with '/'.
+Outcome<std::vector<ArrayReader>> read_shapes(zip_t* archive, const std::string& path, int64_t file_bytes,
+                                              std::vector<std::string>& skipped) {
+    constexpr size_t most_arrays = 1000;
+    const zip_int64_t count = zip_get_num_entries(archive, 0);
+    if (count <= 0) return wrong_file(path, "contains no arrays");
+    std::vector<ArrayReader> readers;
+    std::set<std::string> names;
+    for (zip_int64_t i = 0; i < count; ++i) {
+        const auto index = static_cast<zip_uint64_t>(i);
+        const char* found = zip_get_name(archive, index, ZIP_FL_ENC_RAW);
+        if (!found) return wrong_file(path, "damaged");
+        const std::string member = found;
+        if (auto problem = check_name(path, member)) return *problem;
+        if (member.find('/') != std::string::npos) {
+            skipped.push_back(printable(member));
+            continue;
+        }
+        const std::string name = member.substr(0, member.size() - ending.size());
+        if (!names.insert(name).second)
+            return wrong_file(path, fmt::format("contains array {} twice", printable(name)));
+        if (names.size() > most_arrays)
+            return wrong_file(path, fmt::format("contains more than {} arrays", most_arrays));
+        ArrayReader reader(archive, index, path, name, file_bytes);
+        if (auto problem = reader.read_shape()) return *problem;
+        readers.push_back(std::move(reader));
+    }
+    return readers;
+}
+
+std::optional<Error> check_memory(const std::string& path, const Arrays& arrays,
+                                  std::optional<int64_t> limit) {
+    int64_t needed = 0;
+    for (const Array& array : arrays) needed = saturating_add(needed, array.bytes());
+    const int64_t allowed = limit ? *limit : free_memory_bytes();
+    if (needed <= allowed) return {};
+    return Error::failure(fmt::format("{}: out of memory: its arrays need {}; {} is {}", path,
+                                      short_bytes(static_cast<double>(needed)),
+                                      short_bytes(static_cast<double>(allowed)), limit ? "allowed" : "free"));
 }
 
 std::optional<std::string> add_array(zip_t* archive, const Array& array, const std::string& header) {
@@ -299,31 +374,27 @@ std::optional<std::string> write_archive(const std::string& path, const Arrays& 
 
 }  // namespace
 
-Outcome<Arrays> read_npz(const std::string& path) {
+Outcome<InputFile> read_npz(const std::string& path, const ReadLimits& limits) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return wrong_file(path, std::strerror(errno));
     if (!S_ISREG(status.st_mode)) return wrong_file(path, "not a regular file");
     int code = 0;
     const Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
     if (!archive) return wrong_file(path, code == ZIP_ER_OPEN ? std::strerror(errno) : words_of(code));
-    const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-    if (count <= 0) return wrong_file(path, "contains no arrays");
-    Arrays arrays;
-    for (zip_int64_t i = 0; i < count; ++i) {
-        const auto index = static_cast<zip_uint64_t>(i);
-        const char* found = zip_get_name(archive.get(), index, ZIP_FL_ENC_RAW);
-        if (!found) return wrong_file(path, "damaged");
-        const std::string member = found;
-        if (auto problem = check_name(path, member)) return *problem;
-        if (member.find('/') != std::string::npos) continue;
-        const std::string name = member.substr(0, member.size() - ending.size());
-        if (find(arrays, name))
-            return wrong_file(path, fmt::format("contains array {} twice", printable(name)));
-        auto array = ArrayReader(archive.get(), index, path, name, status.st_size).read();
+    InputFile file;
+    auto readers = read_shapes(archive.get(), path, status.st_size, file.skipped);
+    if (!readers) return readers.error();
+    for (const ArrayReader& reader : *readers) file.arrays.push_back(reader.array());
+    if (limits.check)
+        if (auto problem = limits.check(file.arrays)) return *problem;
+    if (auto problem = check_memory(path, file.arrays, limits.memory_bytes)) return *problem;
+    if (limits.only_shapes) return file;
+    for (size_t i = 0; i < readers->size(); ++i) {
+        auto array = (*readers)[i].read_data(limits.stop);
         if (!array) return array.error();
-        arrays.push_back(std::move(*array));
+        file.arrays[i] = std::move(*array);
     }
-    return arrays;
+    return file;
 }
 
 std::optional<Error> write_npz(const std::string& path, const Arrays& arrays) {

@@ -1,28 +1,31 @@
 #pragma once
 
 #include <chrono>
+#include <string>
+#include <string_view>
 
 #include "app/engine/runner.h"
 
 namespace sawtooth {
 
-// Drops progress messages that come too fast to be seen. Untimed ones (compiling, a reference: rare and long)
-// always pass, and so does the one that starts the time limit.
+// Drops progress messages that come too fast to be seen. The first one of every step passes, so that a step
+// that hangs is the one that is shown.
 class ProgressFilter {
   public:
     bool passes(const Progress& progress) {
         constexpr auto interval = std::chrono::milliseconds(30);
         const auto now = std::chrono::steady_clock::now();
-        if (progress.timed && timed_ && now - last_ < interval) return false;
+        // "lookback, repeat 3 of 9": the step is "lookback".
+        const std::string_view step = std::string_view(progress.words).substr(0, progress.words.find(','));
+        if (step == step_ && now - last_ < interval) return false;
         last_ = now;
-        timed_ = progress.timed;
+        step_ = step;
         return true;
     }
-    bool timed() const { return timed_; }  // of the last message that passed
 
   private:
     std::chrono::steady_clock::time_point last_;
-    bool timed_ = false;
+    std::string step_;
 };
 
 }  // namespace sawtooth

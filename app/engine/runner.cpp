@@ -60,6 +60,21 @@ std::string file_word(const std::string& name) {
     return word;
 }
 
+// A note on members of an input file that are not used; "" if there are none. Those that an earlier run wrote
+// as outputs are expected.
+std::string skipped_words(const Family& family, const std::string& file,
+                          const std::vector<std::string>& skipped) {
+    std::vector<std::string> strange;
+    for (const std::string& member : skipped) {
+        const std::string folder = member.substr(0, member.find('/'));
+        if (folder != "reference" && !family.variant(folder)) strange.push_back(member);
+    }
+    if (strange.empty()) return "";
+    const std::string others = strange.size() > 1 ? fmt::format(" and {} more", strange.size() - 1) : "";
+    return fmt::format("{}: {}{} not used: inputs have no / in their names", file, strange.front(),
+                       others.empty() ? " is" : others + " are");
+}
+
 // Everything that determines the outputs: effective values of parameters that affect more than figures.
 std::map<std::string, Value> computing(const Configuration& configuration) {
     const Family& family = *configuration.family;
@@ -75,6 +90,7 @@ std::map<std::string, Value> computing(const Configuration& configuration) {
 struct Runner::Kept {
     FileStamp file;
     Arrays given;
+    std::vector<std::string> skipped;
     std::optional<InputKey> key;
     Arrays inputs, reference;
 
@@ -180,15 +196,17 @@ Outcome<std::shared_ptr<const Result>> Runner::run(const Request& request, std::
 }
 
 // Reads the arrays of the request's file unless they are cached.
-std::optional<Error> Runner::read_input(const Request& request) {
+std::optional<Error> Runner::read_input(const Request& request, const Family& family, std::stop_token stop) {
     const FileStamp stamp = stamp_of(request.input);
     if (stamp == kept_->file && stamp.size >= 0) return {};
     kept_->given.clear();
+    kept_->skipped.clear();
     kept_->file = {};
     if (request.input.empty()) return {};
-    auto arrays = read_npz(request.input);
-    if (!arrays) return arrays.error();
-    kept_->given = std::move(*arrays);
+    auto file = sawtooth::read_input(family, request, std::move(stop));
+    if (!file) return file.error();
+    kept_->given = std::move(file->arrays);
+    kept_->skipped = std::move(file->skipped);
     kept_->file = stamp;
     return {};
 }
@@ -234,48 +252,62 @@ std::optional<Error> Runner::renew_kernel_reference(const Configuration& configu
 
 Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& request, std::stop_token outer,
                                                            const OnProgress& progress) {
+    const TimeLimit limit(std::move(outer), request.time_limit_seconds);
+    auto outcome = run_within(request, limit, progress);
+    if (!outcome && outcome.error().kind == Error::Kind::cancelled)
+        return limit.reason(outcome.error(), "computing inputs and reference");
+    return outcome;
+}
+
+Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request, const TimeLimit& limit,
+                                                          const OnProgress& progress) {
+    const std::stop_token stop = limit.token();
     Stopwatch clock;
     if (auto error = check_numbers(request)) return *error;
     const auto family = find_offered_family(request.family);
     if (!family) return family.error();
-    if (auto error = read_input(request)) return *error;
+    if (auto error = read_input(request, **family, stop)) return *error;
     auto machine = this->machine(request, **family);
     const bool on_gpu =
         machine ? machine->backend() == Backend::cuda : request.backend == BackendChoice::cuda;
-    const auto configuration = configure(request, kept_->given, on_gpu ? Backend::cuda : Backend::cpu);
+    auto configuration = configure(request, kept_->given, on_gpu ? Backend::cuda : Backend::cpu);
     if (!configuration) return configuration.error();
+    if (std::string words = skipped_words(**family, request.input, kept_->skipped); !words.empty())
+        configuration->notes.push_back(std::move(words));
     if (!machine) return machine.error();
 
     const bool with_extras = stores_extras(*configuration, request.extras);
     const MemoryNeed need = needed_memory(*configuration, *machine, with_extras);
     if (const auto error = check_memory(need, *machine, request.memory_limit_bytes)) return *error;
     clock.done("request checked");
-    if (const auto error = renew_inputs(request, *configuration, outer, progress, clock)) return *error;
-    if (const auto error = renew_kernel_reference(*configuration, with_extras, outer, progress))
-        return *error;
+    if (const auto error = renew_inputs(request, *configuration, stop, progress, clock)) return *error;
+    if (const auto error = renew_kernel_reference(*configuration, with_extras, stop, progress)) return *error;
     clock.done("reference");
     Prepared prepared{request,          *configuration, *machine,   kept_->inputs,
                       kept_->reference, clock.hops(),   with_extras};
     prepared.reference.insert(prepared.reference.end(), kept_->kernel_reference.begin(),
                               kept_->kernel_reference.end());
     prepared.keeps_plans = !on_gpu || need.device_together <= machine->device()->free_bytes() / 2;
-    auto outcome = run_prepared(prepared, outer, progress);
+    auto outcome = run_prepared(prepared, limit, progress);
     const bool abandoned = on_gpu && machine->timer->abandoned();
     broken_ = broken_ || abandoned || (!outcome && cuda::is_fatal(outcome.error()));
     return outcome;
 }
 
-Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prepared, std::stop_token outer,
+Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prepared, const TimeLimit& limit,
                                                             const OnProgress& progress) {
     const Request& request = prepared.request;
     const Machine& machine = prepared.machine;
-    const TimeLimit limit(std::move(outer), request.time_limit_seconds);
     SingleRun run(prepared, limit, progress);
     if (auto error = run.compute_outputs()) return *error;
     run.show();
 
     if (auto error = run.prepare_timing()) return *error;
-    if (!request.arch.empty()) add_theory_for(request, progress, run.result());
+    if (!request.arch.empty()) {
+        add_theory_for(request, limit.token(), progress, run.result());
+        if (limit.token().stop_requested())
+            return run.stopped_or(Error::cancelled(), "compiling for " + request.arch);
+    }
     if (machine.timer) {
         run.say("limits of " + machine.chip.name, 0.2);
         auto measured = ceilings(*machine.timer, limit.token());
@@ -313,7 +345,8 @@ std::optional<Error> Runner::add_copy(SingleRun& run, const Machine& machine, co
 }
 
 // Compiles for `request.arch` beside the run; auto values are those of CUDA.
-void Runner::add_theory_for(const Request& request, const OnProgress& progress, Result& result) {
+void Runner::add_theory_for(const Request& request, const std::stop_token& stop, const OnProgress& progress,
+                            Result& result) {
     const auto note = [&](const Error& error) {
         result.notes.push_back("could not compile for " + request.arch + ": " + error.text);
     };
@@ -329,10 +362,12 @@ void Runner::add_theory_for(const Request& request, const OnProgress& progress, 
     const auto device = gpus_.theory(request.arch, request.kernels);
     if (!device) return note(device.error());
     (*device)->on_compiling([&](const std::string& file) {
-        say(progress, 0.2, "compiling " + file + " for " + request.arch + " (first time only)");
+        if (progress)
+            progress({0.2, "compiling " + file + " for " + request.arch + " (first time only)", true},
+                     nullptr);
     });
     for (VariantResult& variant : result.variants) variant.compiled.clear();  // of the present chip
-    add_theory(*configuration, kept_->inputs, **device, result);
+    add_theory(*configuration, kept_->inputs, **device, stop, result);
     (*device)->on_compiling({});
 }
 

@@ -22,10 +22,10 @@ class Stopwatch;
 class TimeLimit;
 
 struct Progress {
-    double fraction = 0;  // 0 to 1
-    std::string words;    // the current step: "reference", "lookback, repeat 3 of 9"
-    bool timed = false;   // launches are running, to which the time limit applies
-    // When the worker will be stopped if it sends no progress until then.
+    double fraction = 0;     // 0 to 1
+    std::string words;       // the current step: "reference", "lookback, repeat 3 of 9"
+    bool compiling = false;  // kernels, for the first time; takes seconds per file
+    // When the worker will be stopped if the run has not finished; absent without a time limit.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 // Called on the running thread. `partial` is null except once per run, before timing: then it has the outputs
@@ -69,15 +69,18 @@ class Runner {
     struct Kept;
     Outcome<std::shared_ptr<const Result>> run_guarded(const Request& request, std::stop_token stop,
                                                        const OnProgress& progress);
-    Outcome<std::shared_ptr<const Result>> run_prepared(const Prepared& prepared, std::stop_token outer,
+    Outcome<std::shared_ptr<const Result>> run_within(const Request& request, const TimeLimit& limit,
+                                                      const OnProgress& progress);
+    Outcome<std::shared_ptr<const Result>> run_prepared(const Prepared& prepared, const TimeLimit& limit,
                                                         const OnProgress& progress);
-    std::optional<Error> read_input(const Request& request);
+    std::optional<Error> read_input(const Request& request, const Family& family, std::stop_token stop);
     std::optional<Error> renew_inputs(const Request& request, const Configuration& configuration,
                                       std::stop_token stop, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                 std::stop_token stop, const OnProgress& progress);
     std::optional<Error> add_copy(SingleRun& run, const Machine& machine, const TimeLimit& limit);
-    void add_theory_for(const Request& request, const OnProgress& progress, Result& result);
+    void add_theory_for(const Request& request, const std::stop_token& stop, const OnProgress& progress,
+                        Result& result);
     std::optional<Ceilings> kept_ceilings(const std::string& path, const std::string& processor, int threads);
     void keep_ceilings(const std::string& path, Ceilings& measured, const std::string& processor);
 

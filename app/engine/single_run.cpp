@@ -68,8 +68,9 @@ SingleRun::SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnP
     prepared_.machine.timer->on_progress([this] {
         if (progress_) progress_(last_, nullptr);
     });
-    prepared_.machine.device()->on_compiling(
-        [this](const std::string& file) { say("compiling " + file + " (first time only)", last_.fraction); });
+    prepared_.machine.device()->on_compiling([this](const std::string& file) {
+        say("compiling " + file + " (first time only)", last_.fraction, true);
+    });
 }
 
 SingleRun::~SingleRun() {
@@ -104,8 +105,8 @@ void SingleRun::start_result() {
             "profile: counters and samples need a GPU; this run records only times and launches");
 }
 
-void SingleRun::say(std::string words, double fraction, bool timed) {
-    last_ = {fraction, std::move(words), timed};
+void SingleRun::say(std::string words, double fraction, bool compiling) {
+    last_ = {fraction, std::move(words), compiling};
     if (progress_) progress_(last_, nullptr);
 }
 
@@ -116,12 +117,8 @@ void SingleRun::show() {
 }
 
 Error SingleRun::stopped_or(Error error, const std::string& what) const {
-    if (limit_.token().stop_requested() && limit_.passed())
-        return Error::failure(
-            fmt::format("time limit: {} did not finish within {:g} s; raise the limit or use a smaller shape",
-                        what, *prepared_.request.time_limit_seconds));
     if (error.kind == Error::Kind::failure) error.text = what + ": " + error.text;
-    return error;
+    return limit_.reason(std::move(error), what);
 }
 
 double SingleRun::steps() const {
@@ -145,7 +142,8 @@ std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
                                      .parameters = prepared_.configuration.parameters,
                                      .inputs = prepared_.inputs,
                                      .device = prepared_.machine.device(),
-                                     .stores_extras = stores_extras});
+                                     .stores_extras = stores_extras,
+                                     .stop = limit_.token()});
     if (!plan) return plan.error();
     plans_[v] = std::move(*plan);
     return {};
@@ -175,7 +173,7 @@ std::optional<Error> SingleRun::compute(size_t v) {
     say(name, fraction);
     if (auto error = make_plan(v, prepared_.stores_extras)) return error;
     clock_.done("plans");
-    say(name, fraction, true);
+    say(name, fraction);
     if (auto error = run_once(v)) return error;
     say(name + ", outputs", fraction);
     auto outputs = plans_[v]->outputs();
@@ -228,7 +226,7 @@ std::optional<Error> SingleRun::compute_outputs() {
 std::optional<Error> SingleRun::leave_extras_out(size_t v) {
     say(variant(v).name, last_.fraction);
     if (auto error = make_plan(v)) return error;
-    say(variant(v).name, last_.fraction, true);
+    say(variant(v).name, last_.fraction);
     if (auto error = run_once(v)) return error;
     note_compiled(v);
     if (limit_.token().stop_requested()) return Error::cancelled();
@@ -267,7 +265,7 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
     if (auto error = make_plan(v)) return error;
     const auto before_repeat = [&](int repeat) {
         say(fmt::format("{}, repeat {} of {}", variant(v).name, repeat + 1, request.repeats),
-            fraction(repeat), true);
+            fraction(repeat));
     };
     auto measured =
         measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);

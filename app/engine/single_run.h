@@ -52,7 +52,7 @@ class SingleRun {
     // The error of a step; a failure names the step, `what`. If the time limit stopped it, the error is a
     // failure that says so.
     Error stopped_or(Error error, const std::string& what) const;
-    void say(std::string words, double fraction, bool timed = false);
+    void say(std::string words, double fraction, bool compiling = false);
 
   private:
     const Variant& variant(size_t v) const { return *prepared_.configuration.variants[v]; }

@@ -46,7 +46,8 @@ std::vector<CompiledLaunch> compiled_launches(const Plan& plan, const Chip& chip
     return kinds;
 }
 
-void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Device& device, Result& result) {
+void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Device& device,
+                const std::stop_token& stop, Result& result) {
     const Chip& chip = device.chip();
     for (const Variant* variant : for_cuda.variants) {
         VariantResult& row = row_of(*variant, *for_cuda.family, result);
@@ -63,7 +64,9 @@ void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Devic
                                      .variant = *variant,
                                      .parameters = for_cuda.parameters,
                                      .inputs = inputs,
-                                     .device = &device});
+                                     .device = &device,
+                                     .stop = stop});
+        if (stop.stop_requested()) return;
         if (plan)
             row.compiled = compiled_launches(*plan, chip);
         else

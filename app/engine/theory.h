@@ -15,7 +15,8 @@ std::vector<CompiledLaunch> compiled_launches(const Plan& plan, const Chip& chip
 
 // Compiles the CUDA implementation of every variant for a chip that need not be present and fills in
 // `compiled`. Adds variants that the result does not have, as ones that did not run. A variant that cannot be
-// compiled becomes a note.
-void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Device& chip, Result& result);
+// compiled becomes a note. Once stopped, the rest is left out.
+void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Device& chip,
+                const std::stop_token& stop, Result& result);
 
 }  // namespace sawtooth

@@ -1,13 +1,18 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
+
+#include "kernels/core/refusal.h"
 
 namespace sawtooth {
 
@@ -15,7 +20,7 @@ namespace sawtooth {
 class TimeLimit {
   public:
     TimeLimit(std::stop_token outer, std::optional<double> seconds)
-        : forward_(std::move(outer), [this] { source_.request_stop(); }) {
+        : seconds_(seconds.value_or(0)), forward_(std::move(outer), [this] { source_.request_stop(); }) {
         if (seconds)
             timer_ = std::jthread([this, limit = std::chrono::duration<double>(*seconds)](
                                       std::stop_token finished) {
@@ -27,9 +32,17 @@ class TimeLimit {
             });
     }
     std::stop_token token() const { return source_.get_token(); }
-    bool passed() const { return passed_; }
+
+    // The error of a step: if the time limit ended it, a failure that says so and names the step.
+    Error reason(Error error, const std::string& what) const {
+        if (!passed_) return error;
+        return Error::failure(
+            fmt::format("time limit: {} did not finish within {:g} s; raise the limit or use a smaller shape",
+                        what, seconds_));
+    }
 
   private:
+    double seconds_;
     std::stop_source source_;
     std::atomic<bool> passed_ = false;
     std::mutex mutex_;

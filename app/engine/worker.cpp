@@ -197,16 +197,13 @@ class Worker {
         const auto request = prepared(job.request, job.sent_input);
         if (!request) return fail(job.job, request.error());
         ProgressFilter filter;
-        double fraction = 0;
         const auto say = [&](const Progress& progress) {
-            fraction = progress.fraction;
             if (filter.passes(progress)) out_.send(Said{job.job, progress});
         };
         const auto show = [&](std::shared_ptr<const Result> result) {
             const auto shown = as_asked(*result, job.request);
             newest_ = shown;
             newest_job_ = job.job;
-            if (filter.timed()) say({fraction, "figures"});
             Stopwatch clock;
             auto figures = job.view ? figures_of(*newest_, *job.view) : std::vector<Figure>();
             clock.done("figures");

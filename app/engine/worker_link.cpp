@@ -28,8 +28,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int look_up_ms = 10;  // how soon a stop or a timeout is seen
 // A local worker starts within a fraction of a second. A remote one may wait in a queue, for as long as the
-// user does.
-constexpr auto time_to_start = std::chrono::seconds(30);
+// time limit allows.
+constexpr double seconds_to_start = 30;
+constexpr double seconds_to_greet = 10;  // from the first byte
+constexpr size_t longest_greeting = 1 << 16;
 constexpr double seconds_to_leave = 1;  // for a worker whose input was closed
 constexpr double seconds_to_die = 0.2;  // for one that closed its output: its exit status tells why
 
@@ -103,11 +105,14 @@ class WorkerLink::Worker {
         pollfd ends[] = {{process.output(), POLLIN, 0},
                          {process.errors(), POLLIN, 0},
                          {outgoing_.empty() ? -1 : process.input(), POLLOUT, 0}};
-        if (::poll(ends, std::size(ends), milliseconds) <= 0) return Moved::nothing;
+        // Asked first, so that its last words are read. Others may hold its pipes open after its end.
+        const bool has_ended = process.has_ended();
+        if (::poll(ends, std::size(ends), has_ended ? 0 : milliseconds) < 0) return Moved::nothing;
         if (ends[1].revents) process.read_errors();
         const bool wrote = ends[2].revents && write();
-        if (!ends[0].revents) return wrote ? Moved::something : Moved::nothing;
-        return read() ? Moved::something : Moved::ended;
+        if (ends[0].revents) return read() ? Moved::something : Moved::ended;
+        if (has_ended) return Moved::ended;
+        return wrote ? Moved::something : Moved::nothing;
     }
 
     // Reads what arrived between jobs; a worker sends little then.
@@ -157,7 +162,7 @@ class WorkerLink::Job {
           request_(request),
           stop_(std::move(stop)),
           news_(std::move(news)),
-          patience_(request.time_limit_seconds, Clock::now()) {}
+          patience_(request.time_limit_seconds, link.excuses_compiling_, Clock::now()) {}
 
     const JobNumber number;
 
@@ -165,13 +170,12 @@ class WorkerLink::Job {
     std::optional<Error> prepare() {
         if (auto error = find_worker()) return error;
         if (auto error = greet()) return error;
-        patience_.heard(Clock::now());
+        patience_.began(Clock::now());
         return send_file();
     }
     bool sends_input() const { return !request_.on.empty() && !request_.input.empty(); }
 
     void give(ToWorker message) {
-        patience_.heard(Clock::now());
         runs_ = true;
         worker().send(message);
     }
@@ -225,8 +229,17 @@ class WorkerLink::Job {
         return {};
     }
 
+    // Seconds for the greeting; nullopt: as long as the user waits.
+    std::optional<double> seconds_to_answer() const {
+        return request_.on.empty() ? std::optional(seconds_to_start) : request_.time_limit_seconds;
+    }
+
     std::optional<Error> greet() {
         const auto started = Clock::now();
+        std::optional<Clock::time_point> first_byte;
+        const auto passed = [](Clock::time_point since, double seconds) {
+            return Clock::now() - since > std::chrono::duration<double>(seconds);
+        };
         if (!worker().greeted) tell({0, "starting the worker"});
         while (!worker().greeted) {
             const auto frame = worker().frames.next();
@@ -241,15 +254,15 @@ class WorkerLink::Job {
                 break;
             }
             if (stop_.stop_requested()) return cancelled();
-            const Worker::Moved moved = worker().exchange(look_up_ms);
-            const auto now = Clock::now();
-            if (moved == Worker::Moved::ended) return not_started();
-            if (moved == Worker::Moved::something) patience_.heard(now);
+            if (worker().exchange(look_up_ms) == Worker::Moved::ended) return not_started();
             const std::string_view said = worker().frames.held();
-            if (!said.empty() && patience_.spent(now))
-                return no_worker("its output stops after " + quoted(said));
-            if (request_.on.empty() && now - started > time_to_start)
-                return no_worker("it did not answer for 30 s");
+            if (!said.empty() && !first_byte) first_byte = Clock::now();
+            if (said.size() > longest_greeting || (first_byte && passed(*first_byte, seconds_to_greet)))
+                return no_worker("its output starts with " + quoted(said));
+            if (const auto seconds = seconds_to_answer(); seconds && passed(started, *seconds))
+                return no_worker(
+                    fmt::format("it did not answer within {:g} s{}", *seconds,
+                                request_.on.empty() ? "" : "; raise the time limit if it waits"));
         }
         return {};
     }
@@ -299,8 +312,9 @@ class WorkerLink::Job {
     }
 
     void take(Progress progress) {
-        patience_.said(progress, Clock::now());
-        progress.deadline = patience_.deadline();
+        const auto now = Clock::now();
+        patience_.said(progress, now);
+        progress.deadline = patience_.deadline(now);
         tell(progress);
     }
     void tell(const Progress& progress) {
@@ -359,7 +373,8 @@ class WorkerLink::Job {
     bool runs_ = false;  // the worker got the job
 };
 
-WorkerLink::WorkerLink(std::string cache_directory) : cache_directory_(std::move(cache_directory)) {}
+WorkerLink::WorkerLink(std::string cache_directory, Compiling compiling)
+    : cache_directory_(std::move(cache_directory)), excuses_compiling_(compiling == Compiling::is_excused) {}
 
 WorkerLink::~WorkerLink() {
     if (worker_) worker_->leave();
@@ -443,7 +458,7 @@ Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(const Resul
     return made->figures;
 }
 
-Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, uint64_t offset,
+Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, uint64_t offset, size_t bytes,
                                       std::stop_token stop) {
     Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
@@ -452,7 +467,7 @@ Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, ui
     if (!answer) return answer.error();
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
     auto* part = std::get_if<ArrayPart>(&*answer);
-    if (!part || part->bytes.empty()) return job.garbled("no part of an array");
+    if (!part || part->bytes.size() != bytes) return job.garbled("no part of an array");
     return std::move(part->bytes);
 }
 
@@ -472,11 +487,11 @@ Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& re
         const std::span<std::byte> data = arrays[a]->as<std::byte>();
         for (size_t offset = 0; offset < data.size();) {
             if (!has_worker_of(result)) return result_is_gone();
-            const auto part = fetch_part(request, a, offset, stop);
+            const size_t bytes = std::min(data.size() - offset, array_part_bytes);
+            const auto part = fetch_part(request, a, offset, bytes, stop);
             if (!part) return part.error();
-            const size_t count = std::min(part->size(), data.size() - offset);
-            std::memcpy(data.data() + offset, part->data(), count);
-            offset += count;
+            std::memcpy(data.data() + offset, part->data(), bytes);
+            offset += bytes;
         }
     }
     return std::shared_ptr<const Result>(std::move(whole));

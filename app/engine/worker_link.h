@@ -17,13 +17,17 @@ namespace sawtooth {
 // worker on demand, gives it one job at a time and waits for it. A worker that hangs (worker_patience.h),
 // exits, or breaks the protocol is killed, which is the only way to stop a hung kernel; its job fails with an
 // error that says what was running, and the next job gets a new worker. One that exits between jobs is
-// replaced at the next job.
+// replaced at the next job. Nothing that a worker sends is believed (checked.h), and all of it is bounded in
+// time and memory.
 //
 // For one thread at a time, except for leave_when_stopped.
 class WorkerLink {
   public:
-    explicit WorkerLink(std::string cache_directory);  // of local workers; remote ones have their own
-    ~WorkerLink();                                     // ends the worker
+    // The time limit of a Request counts compiling, which happens once per kernel, or excuses it.
+    enum class Compiling { counts, is_excused };
+    // The cache directory is that of local workers; remote ones have their own.
+    explicit WorkerLink(std::string cache_directory, Compiling compiling = Compiling::counts);
+    ~WorkerLink();  // ends the worker
     WorkerLink(const WorkerLink&) = delete;
     WorkerLink& operator=(const WorkerLink&) = delete;
 
@@ -61,9 +65,10 @@ class WorkerLink {
     class Job;     // the current job
     bool has_worker_of(const Result& result) const;
     Outcome<std::vector<uint8_t>> fetch_part(const Request& request, uint64_t array, uint64_t offset,
-                                             std::stop_token stop);
+                                             size_t bytes, std::stop_token stop);
 
     std::string cache_directory_;
+    bool excuses_compiling_;
     std::unique_ptr<Worker> worker_;
     bool was_ended_ = false;        // the last worker was stopped although it had been working
     uint64_t jobs_ = 0, seen_ = 0;  // job numbers: the last one, and the one of the last result

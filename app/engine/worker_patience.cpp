@@ -10,6 +10,7 @@ namespace {
 using Time = WorkerPatience::Time;
 
 constexpr double seconds_after_cancel = 2;
+constexpr Time::duration longest_excuse = std::chrono::minutes(2);
 
 Time after(Time time, double seconds) {
     constexpr double far = 1e8;  // three years, still in the range of the clock
@@ -25,19 +26,21 @@ double longest_silence(std::optional<double> limit) {
 }  // namespace
 
 void WorkerPatience::said(const Progress& progress, Time now) {
-    launched_ = progress.timed ? std::optional(now) : std::nullopt;
+    if (compiling_) excused_ += now - *compiling_;
+    compiling_ = progress.compiling && excuses_compiling_ ? std::optional(now) : std::nullopt;
     words_ = progress.words;
 }
 
-std::optional<Time> WorkerPatience::deadline() const {
-    if (!launched_ || !limit_) return {};
-    return after(*launched_, *limit_);
+std::optional<Time> WorkerPatience::deadline(Time now) const {
+    if (!limit_) return {};
+    const Time::duration running = compiling_ ? now - *compiling_ : Time::duration(0);
+    return after(began_, *limit_) + std::min(excused_ + running, longest_excuse);
 }
 
 std::optional<std::string> WorkerPatience::spent(Time now) const {
-    if (const auto last = deadline(); last && now >= *last)
-        return fmt::format("{} did not finish within {:g} s", words_, *limit_);
-    if (launched_ && cancelled_ && now >= after(std::max(*launched_, *cancelled_), seconds_after_cancel))
+    if (const auto last = deadline(now); last && now >= *last)
+        return fmt::format("time limit: {} did not finish within {:g} s", words_, *limit_);
+    if (cancelled_ && now >= after(*cancelled_, seconds_after_cancel))
         return fmt::format("{} did not finish within {:g} s after it was cancelled", words_,
                            seconds_after_cancel);
     if (const double silence = longest_silence(limit_); now >= after(heard_, silence))

@@ -76,8 +76,8 @@ std::string words_of(int status) {
     return fmt::format("signal {} ({})", signal, ::strsignal(signal));
 }
 
-// Whether the child ends within `seconds`. Does not reap it, so its process id stays valid.
-bool has_ended(pid_t process, double seconds) {
+// Whether the child ends within `seconds`, at once if 0. Does not reap it, so its process id stays valid.
+bool ends_within(pid_t process, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::duration<double>(seconds);
     while (true) {
@@ -138,8 +138,9 @@ WorkerProcess::~WorkerProcess() { end(0); }
 void WorkerProcess::read_errors() {
     constexpr size_t kept = 2048;
     char part[4096];
-    ssize_t count = 0;
-    while ((count = ::read(errors(), part, sizeof part)) > 0) {
+    constexpr int most_parts = 64;  // a flood must not keep the caller here
+    ssize_t count = 1;
+    for (int parts = 0; parts < most_parts && (count = ::read(errors(), part, sizeof part)) > 0; ++parts) {
         for (const char c : printable({part, static_cast<size_t>(count)}))
             last_errors_.push_back(c == '\n' || c == '\t' ? ' ' : c);
         if (last_errors_.size() > kept) last_errors_.erase(0, last_errors_.size() - kept);
@@ -147,15 +148,18 @@ void WorkerProcess::read_errors() {
     if (count == 0) errors_.close();  // end of file
 }
 
+bool WorkerProcess::has_ended() const { return process_ < 0 || ends_within(process_, 0); }
+
 std::string WorkerProcess::end(double seconds) {
     if (process_ < 0) return "";
     input_.close();
-    const bool by_itself = has_ended(process_, seconds);
+    const bool by_itself = ends_within(process_, seconds);
     // Also after its exit, for processes that a launcher left behind.
     ::kill(-process_, SIGKILL);
+    // A process in uninterruptible sleep, as on a dead network disk, ends when the system lets it.
+    constexpr double seconds_to_be_killed = 10;
     int status = 0;
-    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-    }
+    if (ends_within(process_, seconds_to_be_killed)) ::waitpid(process_, &status, 0);
     process_ = -1;
     read_errors();
     output_.close();

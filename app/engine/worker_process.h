@@ -29,8 +29,12 @@ class WorkerProcess {
     // The last 2 KiB of standard error, in one line.
     const std::string& last_errors() const { return last_errors_; }
 
+    // Whether the started process has ended, although others may hold its pipes open.
+    bool has_ended() const;
+
     // Closes the input, at which a worker exits by itself, and kills it after `seconds`. Reaps it and returns
-    // how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" if it had to be killed.
+    // how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" if it had to be killed. One
+    // that the system cannot end within 10 s is left behind.
     std::string end(double seconds);
 
   private:

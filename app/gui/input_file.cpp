@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 #include "app/engine/configure.h"
-#include "app/engine/npz.h"
 #include "app/gui/backends.h"
 #include "app/gui/lab.h"
 
@@ -37,9 +37,9 @@ std::optional<Error> use_arrays(LabState& lab, Request request, Arrays arrays) {
 }  // namespace
 
 std::optional<Error> use_input_file(LabState& lab) {
-    auto arrays = read_npz(lab.request.input);
-    if (!arrays) return arrays.error();
-    return use_arrays(lab, lab.request, std::move(*arrays));
+    auto file = read_input(*lab.family, lab.request, {});
+    if (!file) return file.error();
+    return use_arrays(lab, lab.request, std::move(file->arrays));
 }
 
 void open_file(LabState& lab, const std::string& path) {
@@ -50,12 +50,16 @@ void open_file(LabState& lab, const std::string& path) {
         return;
     }
     lab.open_problem.clear();
-    const auto read = [path, wake = lab.engine.wake] {
-        auto arrays = read_npz(path);
+    Request request = lab.request;
+    request.input = path;
+    std::packaged_task<Outcome<InputFile>(std::stop_token)> read(
+        [family = lab.family, request](std::stop_token stop) { return read_input(*family, request, stop); });
+    auto file = read.get_future();
+    const auto run = [wake = lab.engine.wake](std::stop_token stop, auto task) {
+        task(std::move(stop));
         if (wake) wake();
-        return arrays;
     };
-    lab.opening = Opening{path, std::async(std::launch::async, read)};
+    lab.opening = Opening{path, std::move(file), std::jthread(run, std::move(read))};
 }
 
 void close_file(LabState& lab) {
@@ -69,19 +73,19 @@ void close_file(LabState& lab) {
 
 void take_opened(LabState& lab) {
     using namespace std::chrono_literals;
-    if (!lab.opening || lab.opening->arrays.wait_for(0s) != std::future_status::ready) return;
+    if (!lab.opening || lab.opening->file.wait_for(0s) != std::future_status::ready) return;
     const std::string path = lab.opening->path;
-    Outcome<Arrays> arrays = lab.opening->arrays.get();
+    Outcome<InputFile> file = lab.opening->file.get();
     lab.opening.reset();
     std::optional<Error> problem;
-    if (arrays) {
+    if (file) {
         Request request = lab.request;
         request.input = path;
-        for (const auto& [parameter, array] : fixed_by(*lab.family, *arrays))
+        for (const auto& [parameter, array] : fixed_by(*lab.family, file->arrays))
             request.parameters.values.erase(parameter);
-        problem = use_arrays(lab, std::move(request), std::move(*arrays));
+        problem = use_arrays(lab, std::move(request), std::move(file->arrays));
     } else {
-        problem = arrays.error();
+        problem = file.error();
     }
     if (problem) {
         lab.open_problem = problem->text;

@@ -8,10 +8,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
+#include "app/engine/npz.h"
 #include "kernels/core/family.h"
 #include "kernels/core/table.h"
 
@@ -79,7 +81,8 @@ struct LogLine {
 
 struct Opening {
     std::string path;
-    std::future<Outcome<Arrays>> arrays;
+    std::future<Outcome<InputFile>> file;
+    std::jthread reading;  // stops when the opening is given up
 };
 
 // A figure being saved.

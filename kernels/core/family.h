@@ -65,6 +65,7 @@ struct PlanRequest {
     bool dry = false;
     cuda::Device* device = nullptr;  // of the CUDA backend: compiles, allocates; null: the CPU
     bool stores_extras = false;      // outputs whose row is `extra`
+    std::stop_token stop = {};       // ends the building: a plan may have millions of launches
 };
 
 // One way to compute the outputs. Its functions receive the variant, so that several rows can share them.
@@ -96,7 +97,7 @@ struct Variant {
     }
 };
 
-// The plan of the request's variant, on its device or on the CPU.
+// The plan of the request's variant, on its device or on the CPU. Error: cancelled, or a failure.
 Outcome<Plan> make_plan(const PlanRequest& request);
 
 // A sweep that figures of the family need; the engine runs it in the background.

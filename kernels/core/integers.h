@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace sawtooth {
 
@@ -12,6 +13,16 @@ constexpr int64_t round_up(int64_t count, int64_t multiple) {
 // The smallest power of two that is at least `count`.
 constexpr int64_t power_of_two_from(int64_t count) {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(count)));
+}
+
+// The sum or product of numbers that are not negative; the largest int64_t if it does not fit.
+constexpr int64_t saturating_add(int64_t a, int64_t b) {
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+constexpr int64_t saturating_multiply(int64_t a, int64_t b) {
+    int64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
 }
 
 }  // namespace sawtooth

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/core/integers.h"
+
 namespace sawtooth {
 namespace {
 
@@ -14,9 +16,18 @@ void PlanBuilder::fail(Error error) {
     if (!error_) error_ = std::move(error);
 }
 
+bool PlanBuilder::goes_on() {
+    if (request_.stop.stop_requested()) fail(Error::cancelled());
+    return !error_;
+}
+
+void PlanBuilder::count_launches(int64_t count, int64_t bytes_each) {
+    plan_.launch_bytes = saturating_add(plan_.launch_bytes, saturating_multiply(count, bytes_each));
+}
+
 void* PlanBuilder::take_bytes(int64_t bytes, bool zeroed) {
     if (error_) return nullptr;
-    plan_.memory_bytes += bytes;
+    plan_.memory_bytes = saturating_add(plan_.memory_bytes, bytes);
     if (plan_.dry) return dry_address();
     std::shared_ptr<void> memory = allocate(bytes, zeroed);
     void* const address = memory.get();

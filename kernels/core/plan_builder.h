@@ -29,6 +29,22 @@ class PlanBuilder {
     const Parameters& parameters() const { return request_.parameters; }
     bool dry() const { return plan_.dry; }
 
+    // Calls add(i) for i = 0 … count - 1. All calls add launches of the same size; only the first and the
+    // last may differ. A dry plan makes at most three calls and counts the others, so that the memory of any
+    // plan is known at once.
+    template <class Add>
+    void repeat(int64_t count, Add add) {
+        if (!request_.dry || count <= 3) {
+            for (int64_t i = 0; i < count && goes_on(); ++i) add(i);
+            return;
+        }
+        add(int64_t{0});
+        const int64_t before = plan_.launch_bytes;
+        add(int64_t{1});
+        count_launches(count - 3, plan_.launch_bytes - before);
+        add(count - 1);
+    }
+
     // Memory of the plan for `count` elements, uninitialised.
     template <class T>
     T* take(int64_t count) {
@@ -82,6 +98,11 @@ class PlanBuilder {
     virtual Fetch fetch() = 0;
 
     void* take_bytes(int64_t bytes, bool zeroed);
+    // False after a failure, and once the request was stopped, which is one.
+    bool goes_on();
+    void count_launches(int64_t count, int64_t bytes_each);
+    // Of a launch with a description of its own, its arrays and arguments included; rounded up.
+    static constexpr int64_t bytes_a_launch = 2048;
     // The description with the grid and the bytes of its arrays filled in.
     static LaunchInfo on_grid(LaunchInfo info, Extent grid, std::string formula);
 

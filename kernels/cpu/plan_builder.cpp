@@ -12,6 +12,7 @@ std::shared_ptr<const LaunchInfo> PlanBuilder::described(LaunchInfo info, const 
 void PlanBuilder::launch(LaunchInfo info, const Side& items, Split split, Work work,
                          std::function<void()> before) {
     if (error_) return;
+    count_launches(1, bytes_a_launch);
     plan_.launches.push_back(
         {described(std::move(info), items),
          [count = items.count, split, work = std::move(work), before = std::move(before)](Queue& queue) {
@@ -23,7 +24,8 @@ void PlanBuilder::launch(LaunchInfo info, const Side& items, Split split, Work w
 void PlanBuilder::launch_steps(LaunchInfo info, const Side& items, int64_t count,
                                std::function<void(int64_t step, const Item&)> work) {
     if (error_) return;
-    plan_.memory_bytes += count * static_cast<int64_t>(sizeof(Launch));
+    count_launches(1, bytes_a_launch);
+    count_launches(count, sizeof(Launch));
     if (plan_.dry) return;
     struct Steps {
         int64_t items;

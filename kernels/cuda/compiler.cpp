@@ -37,8 +37,8 @@ std::string key_of(const std::vector<SourceText>& texts, const std::vector<std::
 }
 
 Outcome<Compiled> compile_texts(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
-                                std::string key) {
-    auto translation = translate(texts, options);
+                                std::string key, const std::stop_token& stop) {
+    auto translation = translate(texts, options, stop);
     if (!translation) return translation.error();
     CompileLog log = read_compile_log(translation->log, texts[0].name);
     if (translation->cubin.empty())
@@ -53,7 +53,8 @@ Outcome<Compiled> compile_texts(const std::vector<SourceText>& texts, const std:
 Compiler::Compiler(CompilerOptions options) : options_(std::move(options)) {}
 
 Outcome<Compiled> Compiler::compile(const Source& source, const std::string& architecture,
-                                    const std::function<void(const std::string& file)>& compiling) {
+                                    const std::function<void(const std::string& file)>& compiling,
+                                    const std::stop_token& stop) {
     const auto texts = read_with_includes(source.file, options_.kernels_directory);
     if (!texts) return texts.error();
     const auto version = nvrtc_version();
@@ -69,7 +70,7 @@ Outcome<Compiled> Compiler::compile(const Source& source, const std::string& arc
             return Error::failure("NVRTC " + version->text() + " does not compile for " + architecture +
                                   "; set CUDA_HOME to a newer CUDA Toolkit");
         if (compiling) compiling(source.file);
-        auto made = compile_texts(*texts, options, key);
+        auto made = compile_texts(*texts, options, key, stop);
         if (!made) return made.error();
         cache.keep(key, *made);
         kept = std::move(*made);

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,9 +58,10 @@ class Compiler {
 
     // Calls `compiling` (may be empty) with the file name if the source is not cached. Failure: NVRTC is
     // missing (with a remedy) or does not know the architecture, the file does not exist, or it does not
-    // compile (file, line and first error, in one line).
+    // compile (file, line and first error, in one line). Cancelled: `stop` ends a compilation.
     Outcome<Compiled> compile(const Source& source, const std::string& architecture,
-                              const std::function<void(const std::string& file)>& compiling = {});
+                              const std::function<void(const std::string& file)>& compiling = {},
+                              const std::stop_token& stop = {});
 
     const CompilerOptions& options() const { return options_; }
 

@@ -72,8 +72,8 @@ void Device::on_compiling(std::function<void(const std::string& file)> compiling
 
 const std::string& Device::warnings() const { return state_->warnings; }
 
-Outcome<Kernel> Device::kernel(const Source& source, const std::string& entry) {
-    const auto compiled = state_->compiler.compile(source, chip().architecture, state_->compiling);
+Outcome<Kernel> Device::kernel(const Source& source, const std::string& entry, const std::stop_token& stop) {
+    const auto compiled = state_->compiler.compile(source, chip().architecture, state_->compiling, stop);
     if (!compiled) return compiled.error();
     const auto resources = compiled->kernels.find(entry);
     if (resources == compiled->kernels.end())

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,7 @@ class Device {
 
     // The entry of a .cu file, compiled once per source and kept loaded. Calls `compiling` (may be empty)
     // with the file name before NVRTC runs.
-    Outcome<Kernel> kernel(const Source& source, const std::string& entry);
+    Outcome<Kernel> kernel(const Source& source, const std::string& entry, const std::stop_token& stop = {});
     void on_compiling(std::function<void(const std::string& file)> compiling);
     // Compiler warnings of all kernels so far, one per line; "" if there are none.
     const std::string& warnings() const;

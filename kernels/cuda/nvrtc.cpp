@@ -27,6 +27,7 @@ struct Nvrtc {
 #define SAWTOOTH_MEMBER(name) decltype(&::name) name = nullptr;
     SAWTOOTH_NVRTC_CALLS(SAWTOOTH_MEMBER)
 #undef SAWTOOTH_MEMBER
+    decltype(&::nvrtcSetFlowCallback) nvrtcSetFlowCallback = nullptr;  // from CUDA 12.8 on
     NvrtcVersion version;
 };
 
@@ -46,6 +47,8 @@ Outcome<Nvrtc> open_nvrtc() {
     if (!nvrtc.name) return Error::failure(library->path() + " has no " #name ": " + remedy);
     SAWTOOTH_NVRTC_CALLS(SAWTOOTH_LOAD)
 #undef SAWTOOTH_LOAD
+    nvrtc.nvrtcSetFlowCallback =
+        reinterpret_cast<decltype(nvrtc.nvrtcSetFlowCallback)>(library->symbol("nvrtcSetFlowCallback"));
     nvrtc.nvrtcVersion(&nvrtc.version.major, &nvrtc.version.minor);
     if (nvrtc.version.major < 12)
         return Error::failure("NVRTC " + nvrtc.version.text() + " (" + library->path() +
@@ -78,7 +81,15 @@ class Program {
     Program& operator=(const Program&) = delete;
 
     nvrtcResult created() const { return created_; }
-    nvrtcResult compile(const std::vector<std::string>& options) {
+    // `stop` must live until this returns.
+    nvrtcResult compile(const std::vector<std::string>& options, const std::stop_token& stop) {
+        if (calls_.nvrtcSetFlowCallback)
+            calls_.nvrtcSetFlowCallback(
+                program_,
+                [](void* token, void*) {
+                    return static_cast<const std::stop_token*>(token)->stop_requested() ? 1 : 0;
+                },
+                const_cast<std::stop_token*>(&stop));  // the callback only reads it
         std::vector<const char*> words;
         for (const std::string& option : options) words.push_back(option.c_str());
         return calls_.nvrtcCompileProgram(program_, static_cast<int>(words.size()), words.data());
@@ -129,12 +140,13 @@ bool nvrtc_knows(std::string_view architecture) {
     return false;
 }
 
-Outcome<Translation> translate(const std::vector<SourceText>& texts,
-                               const std::vector<std::string>& options) {
+Outcome<Translation> translate(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
+                               const std::stop_token& stop) {
     if (!nvrtc()) return nvrtc().error();
     Program program(*nvrtc(), texts);
     if (program.created() != NVRTC_SUCCESS) return failed("nvrtcCreateProgram", program.created());
-    const nvrtcResult result = program.compile(options);
+    const nvrtcResult result = program.compile(options, stop);
+    if (stop.stop_requested()) return Error::cancelled();
     Translation translation{"", program.log()};
     if (result == NVRTC_SUCCESS)
         translation.cubin = program.cubin();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +21,11 @@ Outcome<NvrtcVersion> nvrtc_version();  // failure: why it is not available and 
 bool nvrtc_knows(std::string_view architecture);
 
 // Compiles the first text; the others are its possible includes. An empty cubin means that it did not
-// compile; the log says why.
+// compile; the log says why. Stops within about 0.1 s; an NVRTC older than 12.8 finishes the file first.
 struct Translation {
     std::string cubin, log;
 };
-Outcome<Translation> translate(const std::vector<SourceText>& texts, const std::vector<std::string>& options);
+Outcome<Translation> translate(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
+                               const std::stop_token& stop);
 
 }  // namespace sawtooth::cuda

@@ -78,14 +78,15 @@ PlanBuilder::Fetch PlanBuilder::fetch() {
 
 const PlanBuilder::Ready* PlanBuilder::prepare(LaunchInfo info, const Grid& grid,
                                                const KernelSource& source) {
-    if (error_) return nullptr;
+    if (!goes_on()) return nullptr;
+    count_launches(1, bytes_a_launch);
     Kernel kernel;
     kernel.entry = source.entry;
     if (compiles_) {
         Defines defines = source.defines;
         defines.emplace_back("THREADS", source.threads);
         defines.emplace_back("SHARED_BYTES", source.shared_bytes);
-        auto made = device_.kernel({source.file, std::move(defines)}, source.entry);
+        auto made = device_.kernel({source.file, std::move(defines)}, source.entry, request().stop);
         if (!made) {
             fail(made.error());
             return nullptr;

@@ -50,6 +50,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
                       "kernel arguments are one plain struct");
         const Ready* const ready = prepare(std::move(info), grid, source);
         if (!ready) return;
+        count_launches(count, sizeof(Launch));
         if (!compiles_) count = 1;
         plan_.launches.reserve(plan_.launches.size() + static_cast<size_t>(count));
         const auto& steps = keep(Steps<ArgumentsOf>{*ready, std::move(arguments_of)});

@@ -74,11 +74,13 @@ struct Range {
     int64_t count() const { return last - first; }
 };
 
-// Calls act(range) for consecutive ranges of `step` tokens; the last one may be shorter.
-template <class Act>
-void each_range(Range tokens, int64_t step, Act&& act) {
-    for (int64_t first = tokens.first; first < tokens.last; first += step)
-        act(Range{first, std::min(first + step, tokens.last)});
+// Calls add(range) for consecutive ranges of `step` tokens; the last one may be shorter.
+template <class Add>
+void each_range(PlanBuilder& builder, Range tokens, int64_t step, Add&& add) {
+    builder.repeat(ceil_divide(tokens.count(), step), [&](int64_t i) {
+        const int64_t first = tokens.first + i * step;
+        add(Range{first, std::min(first + step, tokens.last)});
+    });
 }
 
 // A range of chunks cut into tiles, the unit of work. A recurrence with given errors is exact for any tile

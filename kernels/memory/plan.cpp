@@ -149,7 +149,7 @@ void add_fold(cpu::PlanBuilder& builder, const Strategy& strategy, const Job& jo
     const Strategy::OnCpu& on_cpu = strategy.on_cpu;
     float* const room =
         on_cpu.room ? builder.take<float>(on_cpu.room(own, {job.length - step, job.length})) : nullptr;
-    each_range({0, job.length}, step,
+    each_range(builder, {0, job.length}, step,
                [&](Range tokens) { on_cpu.chunk_forward(builder, own, tokens, room); });
 }
 

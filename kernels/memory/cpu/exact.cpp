@@ -178,7 +178,7 @@ int64_t room::tnt(const CpuJob& job, Range tokens) {
 }
 
 void forward::tnt(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* sums) {
-    each_range(tokens, job.chunk, [&](Range shard) {
+    each_range(builder, tokens, job.chunk, [&](Range shard) {
         builder.launch(describe::locals(job, shard),
                        side("B", job.batch) * pieces("C_G", shard.count(), "C_L", job.local_tokens) *
                            pieces("d", job.d, lanes),

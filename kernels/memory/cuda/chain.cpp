@@ -314,7 +314,7 @@ void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t
                            job.y_stride};
     const int64_t step = tokens_a_range(tiled, job, builder.chip(), room);
     Tiles tiles(builder, job, tiled, step);
-    each_range({0, job.length}, step, [&](Range range) {
+    each_range(builder, {0, job.length}, step, [&](Range range) {
         tiles.add_prepare(range);
         tiles.add_walk(range);
         tiles.add_read(range, reader);
@@ -338,7 +338,7 @@ void add_trellis_tiles(PlanBuilder& builder, const Job& job, int64_t room) {
     const int64_t step = std::min(tokens_a_range(keys, job, builder.chip(), room),
                                   tokens_a_range(values, job, builder.chip(), room));
     Tiles of_keys(builder, job, keys, step), of_values(builder, job, values, step);
-    each_range({0, job.length}, step, [&](Range range) {
+    each_range(builder, {0, job.length}, step, [&](Range range) {
         of_keys.add_prepare(range);
         of_keys.add_walk(range);
         of_keys.add_read(range, compress);

@@ -164,7 +164,7 @@ void add_tnt(PlanBuilder& builder, const Job& job) {
     TokenArguments all = token_arguments(job);
     all.m.live = builder.take<float>(job.batch * job.d * job.d);
     float* const sums = builder.take<float>(job.batch * ceil_divide(job.chunk, job.local_tokens) * job.d);
-    each_range({0, job.length}, job.chunk, [&](Range shard) {
+    each_range(builder, {0, job.length}, job.chunk, [&](Range shard) {
         TokenArguments global = all;
         narrow(global, shard);
         add_locals(builder, job, global, shard, sums);
