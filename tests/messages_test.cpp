@@ -282,7 +282,7 @@ TEST_CASE("bytes that are not a message are refused with a reason", "[messages]"
         REQUIRE_FALSE(outcome);
         return outcome.error().text;
     };
-    CHECK(words(std::string(size_t{8} << 20, '\x91')).find("nested deeper") != std::string::npos);
+    CHECK(words(std::string(size_t{8} << 20, '\x91')).find("fields") != std::string::npos);
     CHECK(words("\xC0").find("fields") != std::string::npos);
     CHECK(words("\x92\x63\xC0").find("fields") != std::string::npos);      // no such message
     CHECK(words("\x92\x01\x91\x01").find("fields") != std::string::npos);  // Alive has none
@@ -293,6 +293,37 @@ TEST_CASE("bytes that are not a message are refused with a reason", "[messages]"
         changed[at] = static_cast<char>(changed[at] ^ 0x55);
         decode_from_worker(changed);
         CHECK_FALSE(decode_from_worker(whole.substr(0, at)));
+    }
+}
+
+// A Shown whose list of notes has this many texts of no bytes: 1 byte each, 32 in memory.
+std::string shown_with_notes(size_t count) {
+    auto result = std::make_shared<Result>();
+    result->notes.resize(count);
+    return encode(FromWorker(Shown{1, result, nullptr}));
+}
+
+TEST_CASE("a message decodes to at most three times its size, however short its values", "[messages]") {
+    CHECK(decode_from_worker(shown_with_notes(1 << 20)));  // short ones may take 64 MiB
+    const auto refused = decode_from_worker(shown_with_notes(4 << 20));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text.find("too many values") != std::string::npos);
+}
+
+// The most records that a result keeps, of several variants.
+TEST_CASE("the longest real results are decoded", "[messages]") {
+    auto result = std::make_shared<Result>();
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "token";
+    VariantResult variant;
+    LaunchRecord record = full_launch(info);
+    record.counters.clear();  // only a few launches have them
+    variant.launches.assign(most_kept_launches, record);
+    for (const auto& [workers, variants] : {std::pair(2, 16), std::pair(16, 8)}) {
+        INFO(workers << " workers");
+        for (LaunchRecord& launch : variant.launches) launch.busy.assign(static_cast<size_t>(workers), {});
+        result->variants.assign(static_cast<size_t>(variants), variant);
+        CHECK(decode_from_worker(encode(FromWorker(Shown{1, result, nullptr}))));
     }
 }
 

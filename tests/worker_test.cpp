@@ -376,7 +376,7 @@ TEST_CASE("a worker refuses another version and invalid messages, and exits with
     CHECK(contains(content_of(folder.file("errors")), "9.8.7"));
     CHECK(exit_code_of_worker(folder, sent(CancelJob{1})) == 2);
     CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x91'))) == 2);
-    CHECK(contains(content_of(folder.file("errors")), "nested deeper"));
+    CHECK(contains(content_of(folder.file("errors")), "wrong fields"));
     CHECK(exit_code_of_worker(folder, hello + "\xFF\xFF\xFF\xFF") == 2);
     CHECK(exit_code_of_worker(folder, hello + hello.substr(0, hello.size() / 2)) == 0);
     // A running job is cancelled when the input ends.

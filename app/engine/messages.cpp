@@ -1,9 +1,10 @@
 #include "app/engine/messages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -30,15 +31,6 @@ Json packed(const std::vector<T>& values) {
     Bytes bytes(values.size() * sizeof(T));
     if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
     return Json::binary(std::move(bytes));
-}
-
-template <Number T>
-bool unpack(const Json& json, std::vector<T>& values) {
-    if (!json.is_binary() || json.get_binary().size() % sizeof(T) != 0) return false;
-    const Bytes& bytes = json.get_binary();
-    values.resize(bytes.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-    return true;
 }
 
 // A struct is the list of its fields, a variant {index, value}, an absent value null.
@@ -106,92 +98,93 @@ struct Writer {
     }
 };
 
-// Each function returns whether the value had the expected type.
+// The memory that decoding may take: in all, with the message itself, at most four times its size. Short
+// messages have short lists of large structs.
+int64_t memory_for(size_t message_bytes) {
+    constexpr int64_t always = int64_t{64} << 20;
+    return std::max(always, 3 * static_cast<int64_t>(message_bytes));
+}
+
+// Reads values straight into the structs, whose memory is counted before it is allocated. Each function
+// returns whether the value had the expected type and fitted.
 template <bool from_worker>
-struct Reader {
-    static bool take(const Json& json, bool& to) {
-        if (json.is_boolean()) to = json.get<bool>();
-        return json.is_boolean();
-    }
-    static bool take(const Json& json, std::string& to) {
-        if (!json.is_string()) return false;
-        const std::string& text = json.get_ref<const std::string&>();
-        to = from_worker ? printable(text) : text;  // a client prints it
+class Reader {
+  public:
+    explicit Reader(std::string_view message) : cursor_(message), memory_(memory_for(message.size())) {}
+
+    bool at_end() const { return cursor_.at_end(); }
+    bool is_out_of_memory() const { return memory_ < 0; }
+
+    bool take(bool& to) { return assign(cursor_.boolean(), to); }
+    bool take(std::string& to) {
+        const auto text = cursor_.text();
+        if (!text || !spend(text->size())) return false;
+        to = from_worker ? printable(*text) : std::string(*text);  // a client prints it
         return true;
     }
     template <Number T>
-    static bool take(const Json& json, T& to) {
-        if (json.is_number()) to = json.get<T>();
-        return json.is_number();
+    bool take(T& to) {
+        return assign(cursor_.number(), to);
     }
     template <std::integral T>
-    static bool take(const Json& json, T& to) {
-        if (json.is_number_unsigned()) {
-            const auto value = json.get<uint64_t>();
-            to = static_cast<T>(value);
-            return std::in_range<T>(value);
-        }
-        if (!json.is_number_integer()) return false;
-        const auto value = json.get<int64_t>();
-        to = static_cast<T>(value);
-        return std::in_range<T>(value);
+    bool take(T& to) {
+        const auto value = cursor_.integer();
+        if (!value) return false;
+        return std::visit(
+            [&](auto held) {
+                to = static_cast<T>(held);
+                return std::in_range<T>(held);
+            },
+            *value);
     }
     template <class T>
     requires std::is_enum_v<T>
-    static bool take(const Json& json, T& to) {
+    bool take(T& to) {
         int value = 0;
-        if (!take(json, value) || value < 0 || value > static_cast<int>(last_of<T>)) return false;
+        if (!take(value) || value < 0 || value > static_cast<int>(last_of<T>)) return false;
         to = static_cast<T>(value);
         return true;
     }
     template <class T>
-    static bool take(const Json& json, std::optional<T>& to) {
+    bool take(std::optional<T>& to) {
         to.reset();
-        if (json.is_null()) return true;
-        T value{};
-        if (!take(json, value)) return false;
-        to = std::move(value);
-        return true;
+        return cursor_.nil() || take(to.emplace());
     }
     template <class T>
-    static bool take(const Json& json, std::shared_ptr<const T>& to) {
-        if (json.is_null()) return true;
+    bool take(std::shared_ptr<const T>& to) {
+        to.reset();
+        if (cursor_.nil()) return true;
+        if (!spend(sizeof(T))) return false;
         auto value = std::make_shared<T>();
         to = value;
-        return take(json, *value);
+        return take(*value);
     }
-    static bool take(const Json& json, Bytes& to) {
-        if (json.is_binary()) to = json.get_binary();
-        return json.is_binary();
-    }
+    bool take(Bytes& to) { return take_packed(to); }
     template <Number T>
-    static bool take(const Json& json, std::vector<T>& to) {
-        return unpack(json, to);
+    bool take(std::vector<T>& to) {
+        return take_packed(to);
     }
     template <class T>
-    static bool take(const Json& json, std::vector<T>& to) {
-        if (!json.is_array()) return false;
-        for (const Json& element :
-             json)  // one at a time: a wrong type must not allocate memory for the whole list
-            if (!take(element, to.emplace_back())) return false;
-        return true;
+    bool take(std::vector<T>& to) {
+        return take_list(to, [&](T& element) { return take(element); });
     }
     template <class T, class Less>
-    static bool take(const Json& json, std::map<std::string, T, Less>& to) {
-        if (!json.is_object()) return false;
-        for (const auto& [name, value] : json.items())
-            if (!take(value, to[from_worker ? printable(name) : name])) return false;
+    bool take(std::map<std::string, T, Less>& to) {
+        constexpr size_t node = 4 * sizeof(void*) + sizeof(std::pair<const std::string, T>);
+        const auto count = cursor_.map();
+        if (!count || !spend(*count * node)) return false;
+        for (size_t i = 0; i < *count; ++i) {
+            std::string name;
+            if (!take(name) || !take(to[std::move(name)])) return false;
+        }
         return true;
     }
     template <class... T>
-    static bool take(const Json& json, std::variant<T...>& to) {
+    bool take(std::variant<T...>& to) {
         size_t index = 0;
-        if (!json.is_array() || json.size() != 2 || !take(json[0], index)) return false;
+        if (cursor_.list() != 2 || !take(index)) return false;
         const auto take_one = [&]<size_t place>(std::integral_constant<size_t, place>) {
-            std::variant_alternative_t<place, std::variant<T...>> held{};
-            if (place != index || !take(json[1], held)) return false;
-            to = std::variant<T...>(std::in_place_index<place>, std::move(held));
-            return true;
+            return place == index && take(to.template emplace<place>());
         };
         return [&]<size_t... places>(std::index_sequence<places...>) {
             return (take_one(std::integral_constant<size_t, places>()) || ...);
@@ -199,38 +192,65 @@ struct Reader {
         (std::index_sequence_for<T...>());
     }
     template <Struct T>
-    static bool take(const Json& json, T& to) {
+    bool take(T& to) {
         auto fields = fields_of(to);
-        if (!json.is_array() || json.size() != std::tuple_size_v<decltype(fields)>) return false;
-        size_t next = 0;
-        return std::apply([&](auto&... field) { return (take(json[next++], field) && ...); }, fields);
+        if (cursor_.list() != std::tuple_size_v<decltype(fields)>) return false;
+        return std::apply([&](auto&... field) { return (take(field) && ...); }, fields);
     }
-    static bool take(const Json& json, std::vector<BusySpan>& to) {
+    bool take(std::vector<BusySpan>& to) {
         std::vector<double> numbers;
-        if (!unpack(json, numbers) || numbers.size() % 3 != 0) return false;
+        if (!take_packed(numbers) || numbers.size() % 3 != 0) return false;
+        to.reserve(numbers.size() / 3);
         for (size_t i = 0; i < numbers.size(); i += 3) {
             if (!(numbers[i] >= 0 && numbers[i] < 1 << 20)) return false;
             to.push_back({static_cast<int>(numbers[i]), numbers[i + 1], numbers[i + 2]});
         }
         return true;
     }
-    static bool take(const Json& json, std::vector<LaunchRecord>& to) {
+    bool take(std::vector<LaunchRecord>& to) {
         std::vector<std::shared_ptr<const LaunchInfo>> infos;
-        if (!json.is_array() || json.size() != 2 || !take(json[0], infos) || !json[1].is_array())
-            return false;
-        for (const Json& record : json[1]) {
-            auto& [info, start_us, duration_us, busy, tally, occupancy, counters] = to.emplace_back();
+        if (cursor_.list() != 2 || !take(infos)) return false;
+        return take_list(to, [&](LaunchRecord& record) {
+            auto& [info, start_us, duration_us, busy, tally, occupancy, counters] = record;
             size_t place = 0;
-            if (!record.is_array() || record.size() != 7 || !take(record[0], place) ||
-                place >= infos.size() || !infos[place])
-                return false;
+            if (cursor_.list() != 7 || !take(place) || place >= infos.size() || !infos[place]) return false;
             info = infos[place];
-            if (!take(record[1], start_us) || !take(record[2], duration_us) || !take(record[3], busy) ||
-                !take(record[4], tally) || !take(record[5], occupancy) || !take(record[6], counters))
-                return false;
-        }
+            return take(start_us) && take(duration_us) && take(busy) && take(tally) && take(occupancy) &&
+                   take(counters);
+        });
+    }
+
+  private:
+    // False if it takes too much memory.
+    bool spend(size_t bytes) {
+        memory_ -= static_cast<int64_t>(bytes);
+        return memory_ >= 0;
+    }
+    template <class From, class To>
+    static bool assign(const std::optional<From>& value, To& to) {
+        if (value) to = static_cast<To>(*value);
+        return value.has_value();
+    }
+    template <class T, class TakeOne>
+    bool take_list(std::vector<T>& to, TakeOne take_one) {
+        const auto count = cursor_.list();
+        if (!count || !spend(*count * sizeof(T))) return false;
+        to.reserve(*count);
+        for (size_t i = 0; i < *count; ++i)
+            if (!take_one(to.emplace_back())) return false;
         return true;
     }
+    template <class T>
+    bool take_packed(std::vector<T>& to) {
+        const auto bytes = cursor_.binary();
+        if (!bytes || bytes->size() % sizeof(T) != 0 || !spend(bytes->size())) return false;
+        to.resize(bytes->size() / sizeof(T));
+        if (!to.empty()) std::memcpy(to.data(), bytes->data(), bytes->size());
+        return true;
+    }
+
+    MessageCursor cursor_;
+    int64_t memory_;
 };
 
 // Why the lists of a mark do not fit together, on which drawing relies; "" if they do.
@@ -314,17 +334,17 @@ std::string encoded(const Message& message) {
 }
 
 template <class Message>
-Outcome<Message> decoded(std::string_view bytes) try {
-    if (const auto refusal = message_refusal(bytes)) return Error::failure("invalid message: " + *refusal);
-    const Json json = Json::from_msgpack(bytes.begin(), bytes.end(), true, false);
+Outcome<Message> decoded(std::string_view bytes) {
+    Reader<std::is_same_v<Message, FromWorker>> reader(bytes);
     Message message;
-    if (json.is_discarded() || !Reader<std::is_same_v<Message, FromWorker>>::take(json, message))
-        return Error::failure("invalid message: wrong fields for this version");
+    const bool whole = reader.take(message);
+    if (reader.is_out_of_memory())
+        return Error::failure(
+            fmt::format("invalid message: its {} bytes decode to too many values", bytes.size()));
+    if (!whole || !reader.at_end()) return Error::failure("invalid message: wrong fields for this version");
     if (const std::string words = mismatch_in_figures(message); !words.empty())
         return Error::failure("invalid message: " + words);
     return message;
-} catch (const std::bad_alloc&) {
-    return Error::failure("out of memory for a message of " + std::to_string(bytes.size()) + " bytes");
 }
 
 template <class OneResult>

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <bit>
 #include <utility>
 
 namespace sawtooth {
@@ -10,98 +10,13 @@ namespace {
 
 constexpr size_t length_bytes = 4;
 
-// The head of a MessagePack value: the bytes that follow it, and the values that it contains.
-struct Head {
-    uint64_t bytes = 0;   // of the number, text or binary itself
-    uint64_t values = 0;  // of a list or a map, keys counted
-    bool holds_values = false;
-    bool known = true;
-};
-
-Head list_of(uint64_t values) { return {0, values, true, true}; }
-Head plain(uint64_t bytes) { return {bytes, 0, false, true}; }
-constexpr Head unknown = {0, 0, false, false};
-
-// Reads heads and skips their content, never past the end.
-class Walk {
-  public:
-    explicit Walk(std::string_view bytes) : left_(bytes) {}
-
-    bool at_end() const { return left_.empty(); }
-    uint64_t left() const { return left_.size(); }
-    bool step(uint64_t bytes) {
-        if (bytes > left_.size()) return false;
-        left_.remove_prefix(bytes);
-        return true;
-    }
-    // Big endian, as in MessagePack; nullopt if the bytes end before.
-    std::optional<uint64_t> number(int bytes) {
-        if (left_.size() < static_cast<size_t>(bytes)) return {};
-        uint64_t value = 0;
-        for (int i = 0; i < bytes; ++i)
-            value = value << 8 | static_cast<unsigned char>(left_[static_cast<size_t>(i)]);
-        left_.remove_prefix(static_cast<size_t>(bytes));
-        return value;
-    }
-
-  private:
-    std::string_view left_;
-};
-
-// The table of MessagePack's first bytes. Extension types and the unused byte are unknown here, because no
-// message contains them.
-std::optional<Head> read_head(Walk& walk) {
-    const auto first = walk.number(1);
-    if (!first) return {};
-    const uint64_t kind = *first;
-    const auto declared = [&](int bytes, auto&& head) -> std::optional<Head> {
-        const auto count = walk.number(bytes);
-        return count ? std::optional(head(*count)) : std::nullopt;
-    };
-    const auto map_of = [](uint64_t pairs) { return list_of(2 * pairs); };
-    if (kind <= 0x7F || kind >= 0xE0) return plain(0);  // small integers
-    if (kind <= 0x8F) return map_of(kind & 0x0F);       // short maps
-    if (kind <= 0x9F) return list_of(kind & 0x0F);      // short lists
-    if (kind <= 0xBF) return plain(kind & 0x1F);        // short texts
-    switch (kind) {
-        case 0xC0:  // nil, false, true
-        case 0xC2:
-        case 0xC3:
-            return plain(0);
-        case 0xC4:  // binary, then texts: their length follows in 1, 2 or 4 bytes
-        case 0xD9:
-            return declared(1, plain);
-        case 0xC5:
-        case 0xDA:
-            return declared(2, plain);
-        case 0xC6:
-        case 0xDB:
-            return declared(4, plain);
-        case 0xCA:  // floats
-            return plain(4);
-        case 0xCB:
-            return plain(8);
-        case 0xCC:  // unsigned and signed integers of 1, 2, 4 and 8 bytes
-        case 0xCD:
-        case 0xCE:
-        case 0xCF:
-            return plain(uint64_t{1} << (kind - 0xCC));
-        case 0xD0:
-        case 0xD1:
-        case 0xD2:
-        case 0xD3:
-            return plain(uint64_t{1} << (kind - 0xD0));
-        case 0xDC:  // lists, then maps: their count follows in 2 or 4 bytes
-            return declared(2, list_of);
-        case 0xDD:
-            return declared(4, list_of);
-        case 0xDE:
-            return declared(2, map_of);
-        case 0xDF:
-            return declared(4, map_of);
-        default:
-            return unknown;
-    }
+// The length in front of a message; nullopt if its bytes have not arrived.
+std::optional<uint32_t> length_in(std::string_view bytes) {
+    if (bytes.size() < length_bytes) return {};
+    uint32_t length = 0;
+    for (size_t i = 0; i < length_bytes; ++i)
+        length |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    return length;
 }
 
 }  // namespace
@@ -131,42 +46,107 @@ std::string printable(std::string_view text) {
 void FrameReader::append(std::string_view bytes) {
     held_.erase(0, std::exchange(taken_, 0));
     held_.append(bytes);
+    // Growing step by step would take twice the memory of a long message.
+    if (const auto length = length_in(held_); length && *length <= longest_message)
+        held_.reserve(length_bytes + *length);
 }
 
-Outcome<std::optional<std::string>> FrameReader::next() {
+Outcome<std::optional<std::string_view>> FrameReader::next() {
     const std::string_view rest = held();
-    if (rest.size() < length_bytes) return std::optional<std::string>();
-    uint32_t length = 0;
-    for (size_t i = 0; i < length_bytes; ++i)
-        length |= static_cast<uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
-    if (length > longest_message)
+    const auto length = length_in(rest);
+    if (!length) return std::optional<std::string_view>();
+    if (*length > longest_message)
         return Error::failure(
-            fmt::format("a message of {} bytes is too long; the limit is {}", length, longest_message));
-    if (rest.size() - length_bytes < length) return std::optional<std::string>();
-    taken_ += length_bytes + length;
-    return std::optional(std::string(rest.substr(length_bytes, length)));
+            fmt::format("a message of {} bytes is too long; the limit is {}", *length, longest_message));
+    if (rest.size() - length_bytes < *length) return std::optional<std::string_view>();
+    taken_ += length_bytes + *length;
+    return std::optional(rest.substr(length_bytes, *length));
 }
 
-std::optional<std::string> message_refusal(std::string_view bytes) {
-    Walk walk(bytes);
-    std::array<uint64_t, deepest_nesting> open{};  // values still missing in each open list or map
-    size_t depth = 0;
-    for (int64_t values = 1;; ++values) {
-        const std::optional<Head> head = read_head(walk);
-        if (!head || (head->known && !walk.step(head->bytes))) return "it ends in the middle of a value";
-        if (!head->known) return "it has a value of an unsupported type";
-        if (values > most_values) return fmt::format("it has more than {} values", most_values);
-        if (head->holds_values) {
-            if (head->values > walk.left()) return "it declares more values than it has bytes";
-            if (depth == open.size()) return fmt::format("it is nested deeper than {}", deepest_nesting);
-            open[depth++] = head->values;
+std::optional<uint8_t> MessageCursor::take_kind(uint8_t low, uint8_t high) {
+    if (left_.empty()) return {};
+    const auto kind = static_cast<uint8_t>(left_.front());
+    if (kind < low || kind > high) return {};
+    left_.remove_prefix(1);
+    return kind;
+}
+
+std::optional<uint64_t> MessageCursor::big_endian(size_t bytes) {
+    if (left_.size() < bytes) return {};
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<unsigned char>(left_[i]);
+    left_.remove_prefix(bytes);
+    return value;
+}
+
+std::optional<std::string_view> MessageCursor::step(std::optional<uint64_t> bytes) {
+    if (!bytes || *bytes > left_.size()) return {};
+    const std::string_view content = left_.substr(0, *bytes);
+    left_.remove_prefix(*bytes);
+    return content;
+}
+
+std::optional<size_t> MessageCursor::counted(std::optional<uint64_t> count) const {
+    if (!count || *count > left_.size()) return {};
+    return *count;
+}
+
+bool MessageCursor::nil() { return take_kind(0xC0, 0xC0).has_value(); }
+
+std::optional<bool> MessageCursor::boolean() {
+    const auto kind = take_kind(0xC2, 0xC3);
+    return kind ? std::optional(*kind == 0xC3) : std::nullopt;
+}
+
+std::optional<MessageCursor::Integer> MessageCursor::integer() {
+    if (const auto kind = take_kind(0x00, 0x7F)) return Integer(uint64_t{*kind});
+    if (const auto kind = take_kind(0xE0, 0xFF)) return Integer(int64_t{static_cast<int8_t>(*kind)});
+    const auto kind = take_kind(0xCC, 0xD3);  // 1, 2, 4 or 8 bytes, unsigned and then signed
+    if (!kind) return {};
+    const size_t bytes = size_t{1} << (*kind & 3);
+    const auto value = big_endian(bytes);
+    if (!value) return {};
+    if (*kind <= 0xCF) return Integer(*value);
+    const auto unused_bits = static_cast<int>(64 - 8 * bytes);
+    return Integer(static_cast<int64_t>(*value << unused_bits) >> unused_bits);
+}
+
+std::optional<double> MessageCursor::number() {
+    if (const auto kind = take_kind(0xCA, 0xCB)) {
+        if (*kind == 0xCB) {
+            const auto bits = big_endian(8);
+            return bits ? std::optional(std::bit_cast<double>(*bits)) : std::nullopt;
         }
-        while (depth > 0 && open[depth - 1] == 0) --depth;
-        if (depth == 0) break;
-        --open[depth - 1];
+        const auto bits = big_endian(4);
+        if (!bits) return {};
+        return std::bit_cast<float>(static_cast<uint32_t>(*bits));
     }
-    if (!walk.at_end()) return "it has bytes after its end";
-    return {};
+    const auto value = integer();
+    if (!value) return {};
+    return std::visit([](auto held) { return static_cast<double>(held); }, *value);
+}
+
+std::optional<std::string_view> MessageCursor::text() {
+    if (const auto kind = take_kind(0xA0, 0xBF)) return step(*kind & 0x1F);
+    const auto kind = take_kind(0xD9, 0xDB);  // the length follows in 1, 2 or 4 bytes
+    return kind ? step(big_endian(size_t{1} << (*kind - 0xD9))) : std::nullopt;
+}
+
+std::optional<std::string_view> MessageCursor::binary() {
+    const auto kind = take_kind(0xC4, 0xC6);
+    return kind ? step(big_endian(size_t{1} << (*kind - 0xC4))) : std::nullopt;
+}
+
+std::optional<size_t> MessageCursor::list() {
+    if (const auto kind = take_kind(0x90, 0x9F)) return counted(*kind & 0x0F);
+    const auto kind = take_kind(0xDC, 0xDD);  // the count follows in 2 or 4 bytes
+    return kind ? counted(big_endian(*kind == 0xDC ? 2 : 4)) : std::nullopt;
+}
+
+std::optional<size_t> MessageCursor::map() {
+    if (const auto kind = take_kind(0x80, 0x8F)) return counted(*kind & 0x0F);
+    const auto kind = take_kind(0xDE, 0xDF);
+    return kind ? counted(big_endian(*kind == 0xDE ? 2 : 4)) : std::nullopt;
 }
 
 }  // namespace sawtooth

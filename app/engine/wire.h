@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "kernels/core/refusal.h"
 
@@ -12,11 +13,7 @@ namespace sawtooth {
 // Framing of messages on a pipe: four bytes of length, little endian, then that many bytes of MessagePack.
 // The other end may be any program, so everything is checked before it is used.
 
-constexpr uint32_t longest_message = uint32_t{256} << 20;
-constexpr int deepest_nesting = 32;
-// A parsed value takes 16 bytes or more, even if it is short in the message. Real messages send long lists of
-// numbers as one binary value.
-constexpr int64_t most_values = int64_t{1} << 24;
+constexpr uint32_t longest_message = uint32_t{128} << 20;
 
 // The message with its length prefix.
 std::string framed(std::string_view message);
@@ -28,9 +25,9 @@ std::string printable(std::string_view text);
 class FrameReader {
   public:
     void append(std::string_view bytes);
-    // nullopt: more bytes are needed. Failure: the length exceeds longest_message, and nothing after it can
-    // be read.
-    Outcome<std::optional<std::string>> next();
+    // nullopt: more bytes are needed. The message is valid until the next append. Failure: the length exceeds
+    // longest_message, and nothing after it can be read.
+    Outcome<std::optional<std::string_view>> next();
     std::string_view held() const { return std::string_view(held_).substr(taken_); }  // not taken yet
 
   private:
@@ -38,8 +35,32 @@ class FrameReader {
     size_t taken_ = 0;  // of `held_`: erased with the next append, not once a message
 };
 
-// Why these bytes are not one whole MessagePack value that is safe for a recursive parser; nullopt if they
-// are. Uses its own stack and allocates no memory.
-std::optional<std::string> message_refusal(std::string_view bytes);
+// Reads the MessagePack values of a message one after another, never past its end. Every function takes the
+// next value if it has that type; otherwise it returns nothing, and the message is to be given up. Extension
+// types are not read, because no message contains them.
+class MessageCursor {
+  public:
+    explicit MessageCursor(std::string_view bytes) : left_(bytes) {}
+
+    bool at_end() const { return left_.empty(); }
+    bool nil();  // false: another value is next
+    std::optional<bool> boolean();
+    using Integer = std::variant<uint64_t, int64_t>;
+    std::optional<Integer> integer();
+    std::optional<double> number();  // an integer or a float
+    std::optional<std::string_view> text();
+    std::optional<std::string_view> binary();
+    // The number of elements, or of pairs, that follow: at most the bytes that are left.
+    std::optional<size_t> list();
+    std::optional<size_t> map();
+
+  private:
+    std::optional<uint8_t> take_kind(uint8_t low, uint8_t high);
+    std::optional<uint64_t> big_endian(size_t bytes);
+    std::optional<std::string_view> step(std::optional<uint64_t> bytes);
+    std::optional<size_t> counted(std::optional<uint64_t> count) const;
+
+    std::string_view left_;
+};
 
 }  // namespace sawtooth
