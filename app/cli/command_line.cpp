@@ -5,6 +5,7 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
+#include "app/engine/guarded.h"
 #include "app/engine/json.h"
 
 namespace sawtooth {
@@ -67,7 +68,8 @@ int run_command_line(int argc, char** argv, const WindowCommands& window) {
     const auto reading = read_arguments(argc, argv);
     if (!reading) return fail(reading.error());
     if (!reading->answer.empty()) return print(reading->answer);
-    return dispatch(reading->arguments, window);
+    const auto code = guarded([&]() -> Outcome<int> { return dispatch(reading->arguments, window); });
+    return code ? *code : fail(code.error());
 }
 
 }  // namespace sawtooth

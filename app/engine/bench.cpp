@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 
 #include "app/engine/devices.h"
+#include "app/engine/guarded.h"
 #include "app/engine/limit_plans.h"
 #include "kernels/core/ceilings.h"
 #include "kernels/core/table.h"
@@ -90,7 +90,7 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
 // Fills in time, limit, ratio and bound of a variant that passed the check.
 std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
                                  const BenchCase& bench, const Request& base,
-                                 const std::function<void()>& before_pair, BenchRow& row) try {
+                                 const std::function<void()>& before_pair, BenchRow& row) {
     const Family& family = **find_offered_family(result.request.family);
     auto plan = make_plan({.family = family,
                            .variant = variant,
@@ -112,8 +112,6 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     row.ratio = Spread{ratios.median, ratios.q1, ratios.q3};
     row.bound = bound_of(row, *plan, result, family, bench.limit);
     return {};
-} catch (const std::bad_alloc&) {
-    return Error::failure("out of memory for this variant and its limit together");
 }
 
 // For a case that could not run at all, for example for lack of memory.
@@ -152,8 +150,10 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
             if (progress) progress({0, variant.name + " and its limit", true}, {});
         };
         if (row.note.empty()) {
-            if (auto error = measure_row(result, *family.variant(variant.name), machine, bench, base,
-                                         before_pair, row)) {
+            if (auto error = guarded([&] {
+                    return measure_row(result, *family.variant(variant.name), machine, bench, base,
+                                       before_pair, row);
+                })) {
                 const bool ends_all =
                     error->kind == Error::Kind::cancelled || cuda::is_fatal(*error) || is_abandoned(machine);
                 if (ends_all) return *error;

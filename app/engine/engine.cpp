@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 
+#include "app/engine/guarded.h"
 #include "app/engine/progress_filter.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
@@ -65,6 +66,7 @@ struct Engine::Job {
     struct Look {
         View view;
         Parameters figure_parameters;
+        uint64_t newest_ticket;  // when it was asked for
     };
 
     uint64_t tickets = 0;
@@ -109,7 +111,6 @@ Engine::~Engine() {
 uint64_t Engine::run(Request request, View view) {
     const std::lock_guard lock(mutex_);
     job_->waiting = Job::Run{++job_->tickets, std::move(request), std::move(view)};
-    job_->look.reset();
     job_->cell_stop.request_stop();
     changed_.notify_all();
     return job_->tickets;
@@ -124,7 +125,8 @@ uint64_t Engine::sweep(Sweep sweep) {
 
 void Engine::look(View view, Parameters figure_parameters) {
     const std::lock_guard lock(mutex_);
-    job_->look = Job::Look{std::move(view), std::move(figure_parameters)};
+    job_->look = Job::Look{std::move(view), std::move(figure_parameters), job_->tickets};
+    job_->cell_stop.request_stop();
     changed_.notify_all();
 }
 
@@ -170,9 +172,17 @@ uint64_t Engine::takes() {
     return job_->takes;
 }
 
+// Whether the newer event makes the older one useless. A worker may send them faster than they are taken.
+bool replaces(const Event& newer, const Event& older) {
+    if (newer.kind != older.kind || newer.ticket != older.ticket) return false;
+    if (newer.kind == Event::Kind::result) return !newer.result->complete && !older.result->complete;
+    return newer.kind != Event::Kind::failed;
+}
+
 void Engine::send(Event event) {
     {
         const std::lock_guard lock(mutex_);
+        std::erase_if(events_, [&](const Event& older) { return replaces(event, older); });
         events_.push_back(std::move(event));
     }
     wake_();
@@ -230,6 +240,8 @@ void Engine::serve_run() {
         {
             const std::lock_guard lock(mutex_);
             job_->shown = true;
+            // An older look is part of the run's view. If the run fails, the look is still wanted.
+            if (job_->look && job_->look->newest_ticket < run.ticket) job_->look.reset();
             job_->newest = seen.result;
             job_->newest_ticket = run.ticket;
             job_->newest_is_elsewhere = elsewhere;
@@ -266,7 +278,7 @@ void Engine::serve_run() {
                              partial ? show(*partial) : say(now);
                          });
     };
-    const auto outcome = elsewhere ? run_elsewhere() : run_here();
+    const auto outcome = guarded([&] { return elsewhere ? run_elsewhere() : run_here(); });
     if (outcome)
         show(*outcome);
     else
@@ -293,18 +305,17 @@ void Engine::serve_look(std::stop_token stop) {
     }
     if (!newest) return;
     newest = with_figure_parameters(*newest, look.figure_parameters);
-    if (elsewhere) {
-        const auto figures = link_.look(*newest, look.view, look.figure_parameters, stop);
-        if (!figures) {
-            // Usually the worker and its arrays are gone: the figures stay unchanged.
-            event.kind = Event::Kind::failed;
-            event.error = figures.error();
-            return send(std::move(event));
-        }
-        event.figures = *figures;
-    } else {
-        event.figures = shared(figures_of(*newest, look.view));
+    const auto figures = guarded([&]() -> Outcome<std::shared_ptr<const std::vector<Figure>>> {
+        if (elsewhere) return link_.look(*newest, look.view, look.figure_parameters, stop);
+        return shared(figures_of(*newest, look.view));
+    });
+    if (!figures) {
+        // Usually the worker and its arrays are gone: the figures stay unchanged.
+        event.kind = Event::Kind::failed;
+        event.error = figures.error();
+        return send(std::move(event));
     }
+    event.figures = *figures;
     {
         const std::lock_guard lock(mutex_);
         job_->newest = newest;
@@ -345,6 +356,8 @@ void Engine::serve_sweep_cell() {
     now->sweep = sweep;
     now->cells.push_back(std::move(*cell));
     now->complete = now->cells.size() == sweep.cells();
+    const auto figures = guarded([&]() -> Outcome<std::vector<Figure>> { return figures_of(*now); });
+    if (!figures) return give_up(figures.error());
     {
         const std::lock_guard lock(mutex_);
         if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
@@ -356,7 +369,7 @@ void Engine::serve_sweep_cell() {
           .ticket = ticket,
           .progress = {static_cast<double>(now->cells.size()) / static_cast<double>(sweep.cells()), "sweep"},
           .sweep_result = now,
-          .figures = shared(figures_of(*now))});
+          .figures = shared(*figures)});
 }
 
 std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters) {

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
-#include <system_error>
 #include <thread>
 
 #include "app/engine/checked.h"
 #include "app/engine/devices.h"
 #include "app/engine/file_stamp.h"
 #include "app/engine/files.h"
+#include "app/engine/guarded.h"
 #include "app/engine/json.h"
 #include "app/engine/memory.h"
 #include "app/engine/npz.h"
@@ -183,16 +182,13 @@ Outcome<Ceilings> Runner::ceilings(GpuTimer& timer, std::stop_token stop) {
 
 Outcome<std::shared_ptr<const Result>> Runner::run(const Request& request, std::stop_token stop,
                                                    const OnProgress& progress) {
-    try {
-        return run_guarded(request, std::move(stop), progress);
-    } catch (const std::bad_alloc&) {
-        return Error::failure("out of memory. Use a smaller shape or fewer variants");
-    } catch (const std::system_error& error) {
-        return Error::failure(
-            fmt::format("the system refused a resource: {}. Use fewer --threads", error.code().message()));
-    } catch (const std::exception& error) {
-        return Error::failure(std::string("internal error: ") + error.what());
-    }
+    return guarded([&]() -> Outcome<std::shared_ptr<const Result>> {
+        const TimeLimit limit(stop, request.time_limit_seconds);
+        auto outcome = run_within(request, limit, progress);
+        if (!outcome && outcome.error().kind == Error::Kind::cancelled)
+            return limit.reason(outcome.error(), "computing inputs and reference");
+        return outcome;
+    });
 }
 
 // Reads the arrays of the request's file unless they are cached.
@@ -248,15 +244,6 @@ std::optional<Error> Runner::renew_kernel_reference(const Configuration& configu
     }
     kept_->kernel_key = std::move(key);
     return {};
-}
-
-Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& request, std::stop_token outer,
-                                                           const OnProgress& progress) {
-    const TimeLimit limit(std::move(outer), request.time_limit_seconds);
-    auto outcome = run_within(request, limit, progress);
-    if (!outcome && outcome.error().kind == Error::Kind::cancelled)
-        return limit.reason(outcome.error(), "computing inputs and reference");
-    return outcome;
 }
 
 Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request, const TimeLimit& limit,

@@ -67,8 +67,6 @@ class Runner {
 
   private:
     struct Kept;
-    Outcome<std::shared_ptr<const Result>> run_guarded(const Request& request, std::stop_token stop,
-                                                       const OnProgress& progress);
     Outcome<std::shared_ptr<const Result>> run_within(const Request& request, const TimeLimit& limit,
                                                       const OnProgress& progress);
     Outcome<std::shared_ptr<const Result>> run_prepared(const Prepared& prepared, const TimeLimit& limit,

@@ -12,13 +12,13 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
-#include <new>
 #include <thread>
 
 #include "app/engine/checked.h"
 #include "app/engine/descriptor.h"
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
+#include "app/engine/guarded.h"
 #include "app/engine/messages.h"
 #include "app/engine/progress_filter.h"
 #include "app/engine/stopwatch.h"
@@ -177,14 +177,11 @@ class Worker {
         while (changed_.wait(lock, stop, [&] { return !jobs_.empty(); })) {
             Job& job = jobs_.front();  // stays at the front while it runs
             lock.unlock();
-            try {
+            const auto problem = guarded([&]() -> std::optional<Error> {
                 std::visit([&](auto& message) { serve(message, job.stop.get_token()); }, job.message);
-            } catch (const std::bad_alloc&) {
-                fail(number_of(job.message), Error::failure("memory: the worker's system gave none; make the "
-                                                            "shape smaller or name fewer variants"));
-            } catch (const std::exception& error) {
-                fail(number_of(job.message), Error::failure(std::string("internal error: ") + error.what()));
-            }
+                return {};
+            });
+            if (problem) fail(number_of(job.message), *problem);
             lock.lock();
             jobs_.pop_front();
             changed_.notify_all();
