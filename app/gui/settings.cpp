@@ -162,6 +162,10 @@ std::string load_layout(LabState& lab, const std::string& directory) {
     return "";
 }
 
+void set_layout_aside(LabState& lab, const std::string& directory, const std::string& why) {
+    set_aside(lab, layout_path(directory), why);
+}
+
 void save_settings(LabState& lab, const std::string& directory) {
     save(lab, settings_path(directory), settings_text(lab.settings));
 }
