@@ -94,6 +94,25 @@ TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[wi
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
 }
 
+TEST_CASE("a window that is closed while the disk is slow still writes everything", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    WindowOptions options = options_in(folder);
+    options.theme = "light";
+    const auto done = [](const LabState& lab) {
+        const auto wait = [] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            return std::optional<Error>();
+        };
+        lab.files->add("slow", wait, [](LabState&, const std::optional<Error>&) {});
+        return true;
+    };
+    CHECK_FALSE(open_again(options, done));
+    for (const char* name : {"settings", "layout.ini"})
+        CHECK(std::filesystem::exists(folder.file("sawtooth/") + name));
+}
+
 TEST_CASE("the window restores the last backend, or says why it cannot", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
