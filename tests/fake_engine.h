@@ -172,6 +172,9 @@ class WithCudaForms {
 
 inline const Parameter& row(const LabState& lab, const char* name) { return *lab.family->parameter(name); }
 
+// Waits until everything is written. Outcomes are lost.
+inline void finish_writes(LabState& lab) { lab.files = std::make_unique<FileWriter>(); }
+
 // Delivers a complete result and waits until sweeps start.
 inline void finish_run(LabState& lab, FakeEngine& engine) {
     engine.answer();

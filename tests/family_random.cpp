@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
 
 namespace sawtooth {
 namespace {
@@ -13,12 +11,6 @@ constexpr int64_t longest_sequence = 400;  // several tiles of 64 and chunks of 
 constexpr int64_t widest_to_run = 64;      // of every other dimension
 constexpr double most_operations = 3e6;    // a few milliseconds, also for the reference
 constexpr int most_draws = 20000;          // a refused setting costs a microsecond
-
-std::optional<uint64_t> number_in_environment(const char* name) {
-    const char* const text = std::getenv(name);
-    if (!text) return {};
-    return std::strtoull(text, nullptr, 10);
-}
 
 // Parameters that the variant accepts; absent after too many refused ones.
 std::optional<Parameters> accepted_parameters(Random& random, const Family& family, const Variant& variant,
@@ -41,25 +33,6 @@ void shrink_states(const Family& family, Arrays& inputs) {
 }
 
 }  // namespace
-
-uint64_t random_seed() {
-    static const uint64_t seed = [] {
-        const uint64_t chosen = number_in_environment("SAWTOOTH_RANDOM_SEED").value_or(1);
-        std::cout << "random settings: SAWTOOTH_RANDOM_SEED=" << chosen << std::endl;
-        return chosen;
-    }();
-    return seed;
-}
-
-int random_settings() {
-    static const int settings =
-        static_cast<int>(number_in_environment("SAWTOOTH_RANDOM_SETTINGS").value_or(5));
-    return settings;
-}
-
-int64_t below(Random& random, int64_t limit) {
-    return static_cast<int64_t>(random.next() % static_cast<uint64_t>(limit));
-}
 
 int64_t random_integer(Random& random, int64_t least, int64_t most) {
     const auto spread = static_cast<double>(most - least + 2);

@@ -5,17 +5,12 @@
 
 #include "kernels/core/chip.h"
 #include "kernels/core/family.h"
+#include "tests/random_seed.h"
 #include "tests/run_family.h"
 
 // Random settings and inputs of any family, generated from its schema only.
 namespace sawtooth {
 
-// SAWTOOTH_RANDOM_SEED, or a new one per process; printed on first use.
-uint64_t random_seed();
-// Number of settings per variant: SAWTOOTH_RANDOM_SETTINGS, or a few.
-int random_settings();
-
-int64_t below(Random& random, int64_t limit);  // 0 to limit - 1
 // From `least` to `most`, evenly over magnitudes; sometimes `least`, or close to a power of two.
 int64_t random_integer(Random& random, int64_t least, int64_t most);
 // A value that the row accepts; integers at most `most`.

@@ -147,9 +147,12 @@ TEST_CASE("a figure is saved as PNG, SVG and CSV, and a missing folder is report
             ctx->ItemClick((std::string("//$FOCUSED/Save as ") + format + "…").c_str());
             ctx->ItemInputValue("//Save figure/##path", path.c_str());
         });
+        using Step = Saving::Step;
+        while (lab.saving && (lab.saving->step == Step::drawing || lab.saving->step == Step::writing))
+            user.frames(1);
+        user.frames(2);
     };
     save("PNG", folder.file("a.png"));
-    user.frames(2);
     CHECK_FALSE(lab.saving);
     const Picture saved = read_png(folder.file("a.png"));
 

@@ -1,7 +1,9 @@
 #include "app/gui/settings.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "app/gui/kept_lab.h"
 #include "app/gui/lab.h"
@@ -24,6 +26,7 @@ TEST_CASE("settings are restored as saved", "[gui]") {
     LabState lab;
     lab.settings = {ThemeChoice::light, 1.25, 1280, 720, BackendChoice::cuda, 3};
     save_settings(lab, folder.path());
+    finish_writes(lab);
     LabState other;
     load_settings(other, folder.path());
     CHECK(other.settings == lab.settings);
@@ -50,6 +53,7 @@ TEST_CASE("family, parameters, variants and hidden lines are restored at the nex
         set_run_value(lab.request, name, value);
     lab.hidden_variants = {0, 1};
     save_lab(lab, folder.path());
+    finish_writes(lab);
 
     LabState next = lab_with(engine);
     REQUIRE(next.family != lab.family);
@@ -123,6 +127,7 @@ TEST_CASE("a layout is restored completely, and a truncated or foreign file is r
     const TemporaryFolder folder;
     LabState lab;
     save_layout(lab, folder.path(), "[Window][Log]\nPos=1,2\n");
+    finish_writes(lab);
     CHECK(load_layout(lab, folder.path()).find("[Window][Log]\nPos=1,2\n") != std::string::npos);
     CHECK(lab.log.empty());
 
@@ -141,9 +146,14 @@ TEST_CASE("a layout is restored completely, and a truncated or foreign file is r
 
 TEST_CASE("settings that cannot be written are noted once", "[gui]") {
     LabState lab;
-    save_settings(lab, "/no/such/folder");
-    save_settings(lab, "/no/such/folder");
-    CHECK(lab.log.size() == 1);
+    std::atomic<int> written = 0;
+    lab.files = std::make_unique<FileWriter>([&written] { ++written; });
+    for (int times = 1; times <= 2; ++times) {
+        save_settings(lab, "/no/such/folder");
+        while (written < times) std::this_thread::yield();
+        lab.files->take_written(lab);
+        CHECK(lab.log.size() == 1);
+    }
 }
 
 }  // namespace

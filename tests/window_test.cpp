@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/catch.h"
+#include "tests/damaged_layout.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
@@ -73,6 +74,43 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK_FALSE(open_again(options_in(folder), done));
     CHECK_FALSE(told);
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
+}
+
+TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/layout.ini"), damaged_layout);
+    bool told = false;
+    const auto done = [&](const LabState& lab) {
+        for (const LogLine& line : lab.log)
+            told = told || line.text.find("layout.ini.bad") != std::string::npos;
+        return true;
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(told);
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
+}
+
+TEST_CASE("a window that is closed while the disk is slow still writes everything", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    WindowOptions options = options_in(folder);
+    options.theme = "light";
+    const auto done = [](const LabState& lab) {
+        const auto wait = [] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            return std::optional<Error>();
+        };
+        lab.files->add("slow", wait, [](LabState&, const std::optional<Error>&) {});
+        return true;
+    };
+    CHECK_FALSE(open_again(options, done));
+    for (const char* name : {"settings", "layout.ini"})
+        CHECK(std::filesystem::exists(folder.file("sawtooth/") + name));
 }
 
 TEST_CASE("the window restores the last backend, or says why it cannot", "[window]") {

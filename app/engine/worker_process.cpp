@@ -135,6 +135,8 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
 
 WorkerProcess::~WorkerProcess() { end(0); }
 
+void WorkerProcess::close_input() { input_.close(); }
+
 void WorkerProcess::read_errors() {
     constexpr size_t kept = 2048;
     char part[4096];

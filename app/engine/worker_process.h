@@ -25,6 +25,7 @@ class WorkerProcess {
     int output() const { return output_.number(); }
     int errors() const { return errors_.number(); }
 
+    void close_input();  // an end of file for the program
     void read_errors();  // reads pending standard error
     // The last 2 KiB of standard error, in one line.
     const std::string& last_errors() const { return last_errors_; }

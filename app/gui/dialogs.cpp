@@ -113,19 +113,22 @@ void draw_save_dialog(LabState& lab) {
     if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
     Saving& saving = *lab.saving;
+    const bool is_busy = saving.step != Saving::Step::asking;
     ImGui::TextWrapped("%s", saving.figure.title.c_str());
     if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    ImGui::BeginDisabled(is_busy);
     ImGui::SetNextItemWidth(-1);
     bool wanted = input_text("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
     std::error_code ignored;
     const std::string place =
         fs::absolute(saving.path.empty() ? "." : saving.path, ignored).lexically_normal().string();
+    const bool exists = !is_busy && fs::is_regular_file(place, ignored);
     ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-    ImGui::TextWrapped("%s%s", place.c_str(),
-                       fs::is_regular_file(place, ignored) ? " exists and will be overwritten" : "");
+    ImGui::TextWrapped("%s%s", place.c_str(), exists ? " exists and will be overwritten" : "");
     ImGui::PopStyleColor();
     draw_problem(lab, saving.problem);
-    wanted = ImGui::Button("Save", {units(96), 0}) || wanted;
+    wanted = ImGui::Button(is_busy ? "Saving…###save" : "Save###save", {units(96), 0}) || wanted;
+    ImGui::EndDisabled();
     ImGui::SameLine();
     const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
     if (wanted) save(lab);

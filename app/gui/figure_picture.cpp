@@ -57,10 +57,9 @@ FigurePicture::~FigurePicture() = default;
 
 void FigurePicture::save(LabState& lab) {
     if (!list_) return;
-    const auto picture = render(*list_);
-    const auto problem = picture ? write_png(lab.saving->path, *picture) : picture.error();
-    finish_saving(lab, problem);
-    if (lab.engine.wake) lab.engine.wake();  // for the frame without the dialog
+    write_saving(lab, [path = lab.saving->path, picture = render(*list_)] {
+        return picture ? write_png(path, *picture) : picture.error();
+    });
 }
 
 }  // namespace sawtooth

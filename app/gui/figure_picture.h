@@ -17,7 +17,7 @@ class FigurePicture {
     FigurePicture(const FigurePicture&) = delete;
     FigurePicture& operator=(const FigurePicture&) = delete;
 
-    // Draws and writes it if requested; LabState::saving has the outcome.
+    // Draws it if requested, and writes it in the background; LabState::saving has the outcome.
     void save(LabState& lab);
 
   private:

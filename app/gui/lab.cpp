@@ -208,6 +208,7 @@ EngineCalls calls_of(Engine& engine, std::function<void()> wake) {
 Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
     LabState lab;
     lab.engine = std::move(engine);
+    lab.files = std::make_unique<FileWriter>(lab.engine.wake);
     lab.families = offered_families();
     lab.request = options.request;
     if (lab.request.family.empty() && !lab.families.empty()) lab.request.family = lab.families.front()->name;
@@ -233,6 +234,7 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
 
 void update(LabState& lab, double now) {
     lab.now = now;
+    lab.files->take_written(lab);
     take_opened(lab);
     take_devices(lab);
     for (const Event& event : lab.engine.take_events()) take_event(lab, event);

@@ -14,6 +14,7 @@
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
 #include "app/engine/npz.h"
+#include "app/gui/file_writer.h"
 #include "kernels/core/family.h"
 #include "kernels/core/table.h"
 
@@ -88,7 +89,7 @@ struct Opening {
 // A figure being saved.
 struct Saving {
     enum class Format { png, svg, csv };
-    enum class Step { asking, drawing, saved };  // drawing: a PNG, after this frame
+    enum class Step { asking, drawing, writing, saved };  // drawing: a PNG, after this frame
     Format format = Format::svg;
     Figure figure;
     std::string path;
@@ -125,6 +126,7 @@ struct Told {
 // The complete state of the window. lab.h changes it; panels draw it.
 struct LabState {
     EngineCalls engine;
+    std::unique_ptr<FileWriter> files = std::make_unique<FileWriter>();
     double now = 0;  // seconds on the clock of the window
 
     // The settings. `request.parameters` has only values set by the user.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "app/engine/files.h"
 #include "app/gui/appearance.h"
@@ -16,6 +17,20 @@ namespace {
 
 const char* ending_of(Saving::Format format) {
     return format == Saving::Format::png ? "png" : format == Saving::Format::svg ? "svg" : "csv";
+}
+
+// The dialog may be closed by now, or show another figure.
+void finish_saving(LabState& lab, const std::string& path, const std::optional<Error>& problem) {
+    const bool shown = lab.saving && lab.saving->step == Saving::Step::writing && lab.saving->path == path;
+    if (shown) lab.saving->step = problem ? Saving::Step::asking : Saving::Step::saved;
+    if (shown && problem)
+        lab.saving->problem = problem->text;
+    else if (problem)
+        note(lab, LogLine::Kind::problem, problem->text);
+    std::error_code ignored;
+    if (!problem)
+        note(lab, LogLine::Kind::done,
+             fmt::format("saved {}", std::filesystem::absolute(path, ignored).string()));
 }
 
 }  // namespace
@@ -32,20 +47,26 @@ void save(LabState& lab) {
     else if (saving.format == Saving::Format::png)
         saving.step = Saving::Step::drawing;
     else if (saving.format == Saving::Format::svg)
-        finish_saving(
-            lab, write_file(saving.path, to_svg(saving.figure, theme_of(lab), saved_width, saved_height)));
+        write_saving(lab, [path = saving.path, figure = saving.figure, &theme = theme_of(lab)] {
+            return write_file(path, to_svg(figure, theme, saved_width, saved_height));
+        });
     else
-        finish_saving(lab, write_file(saving.path, to_csv(saving.figure)));
+        write_saving(
+            lab, [path = saving.path, figure = saving.figure] { return write_file(path, to_csv(figure)); });
 }
 
-void finish_saving(LabState& lab, const std::optional<Error>& problem) {
+void write_saving(LabState& lab, FileWriter::Write write) {
     Saving& saving = *lab.saving;
-    saving.problem = problem ? problem->text : "";
-    saving.step = problem ? Saving::Step::asking : Saving::Step::saved;
-    std::error_code ignored;
-    if (!problem)
-        note(lab, LogLine::Kind::done,
-             fmt::format("saved {}", std::filesystem::absolute(saving.path, ignored).string()));
+    saving.problem.clear();
+    saving.step = Saving::Step::writing;
+    const auto write_to_file = [path = saving.path, write = std::move(write)] {
+        const auto problem = check_replaceable(path);  // a pipe could wait for ever
+        return problem ? problem : write();
+    };
+    lab.files->add(saving.path, write_to_file,
+                   [path = saving.path](LabState& later, const std::optional<Error>& problem) {
+                       finish_saving(later, path, problem);
+                   });
 }
 
 }  // namespace sawtooth

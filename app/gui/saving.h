@@ -8,9 +8,9 @@ constexpr int saved_width = 960, saved_height = 600;  // of a figure, in units; 
 
 // Opens the dialog that saves the figure, with a suggested name.
 void begin_saving(LabState& lab, const Figure& figure, Saving::Format format);
-// Writes the file, or requests its picture; problems are shown in the dialog.
+// Writes the file in the background, or requests its picture; problems are shown in the dialog.
 void save(LabState& lab);
-// Reports the outcome of writing.
-void finish_saving(LabState& lab, const std::optional<Error>& problem);
+// Writes the file of the dialog with that function, in the background.
+void write_saving(LabState& lab, FileWriter::Write write);
 
 }  // namespace sawtooth

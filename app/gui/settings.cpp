@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "app/engine/files.h"
 #include "app/gui/kept_lab.h"
@@ -96,11 +97,15 @@ bool is_layout(std::string_view text) {
            std::all_of(text.begin(), text.end(), plain);
 }
 
-void save(LabState& lab, const std::string& path, std::string_view text) {
-    const auto problem = write_file(path, text);
+void note_once(LabState& lab, const std::optional<Error>& problem) {
     if (!problem) return;
     const auto told = [&](const LogLine& line) { return line.text == problem->text; };
     if (std::none_of(lab.log.begin(), lab.log.end(), told)) note(lab, LogLine::Kind::problem, problem->text);
+}
+
+void save(LabState& lab, const std::string& path, std::string text) {
+    lab.files->add(
+        path, [path, text = std::move(text)] { return write_file(path, text); }, note_once);
 }
 
 }  // namespace
@@ -160,6 +165,10 @@ std::string load_layout(LabState& lab, const std::string& directory) {
     if (is_layout(*text)) return *text;
     set_aside(lab, path, "is invalid");
     return "";
+}
+
+void set_layout_aside(LabState& lab, const std::string& directory, const std::string& why) {
+    set_aside(lab, layout_path(directory), why);
 }
 
 void save_settings(LabState& lab, const std::string& directory) {

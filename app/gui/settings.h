@@ -14,10 +14,12 @@ namespace sawtooth {
 void load_settings(LabState& lab, const std::string& directory);
 // Restores the saved state of the window, if there is one.
 void load_lab(LabState& lab, const std::string& directory);
-// The text for Dear ImGui; "" if none is saved.
+// The text for Dear ImGui; "" if none is saved. It may still be damaged: SavedLayout tries it.
 std::string load_layout(LabState& lab, const std::string& directory);
+// Renames it; `why` is said in the Log: "is invalid".
+void set_layout_aside(LabState& lab, const std::string& directory, const std::string& why);
 
-// A failure to write is noted once and has no other effect.
+// In the background. A failure to write is noted once and has no other effect.
 void save_settings(LabState& lab, const std::string& directory);
 void save_lab(LabState& lab, const std::string& directory);
 void save_layout(LabState& lab, const std::string& directory, std::string_view layout);

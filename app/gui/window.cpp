@@ -20,6 +20,7 @@
 #include "app/gui/input_file.h"
 #include "app/gui/kept_lab.h"
 #include "app/gui/lab.h"
+#include "app/gui/layout_trial.h"
 #include "app/gui/pacing.h"
 #include "app/gui/session.h"
 #include "app/gui/settings.h"
@@ -262,6 +263,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         lab->settings.device = options.request.device;
     }
     lab->wants_kept_backend = options.request.on.empty();
+    SavedLayout layout(*lab, directory);
 
     const WindowHandle window = open_window(lab->settings);
     if (!window) return Error::failure("the display does not support OpenGL 3.3: " + instead);
@@ -274,10 +276,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     const Context context(*lab);
     const Input input(window.get());
     Graphics graphics;
-    if (const std::string layout = load_layout(*lab, directory); !layout.empty()) {
-        ImGui::LoadIniSettingsFromMemory(layout.data(), layout.size());
-        lab->rebuild_layout = lab->shows_story = false;
-    }
+    if (const std::string tried = layout.tried(*lab); !tried.empty()) use_layout(*lab, tried);
     run_loop(*lab, window.get(), graphics, keeper, woken, done);
     keeper.save_all(*lab);
     return {};
