@@ -105,6 +105,9 @@ int64_t memory_for(size_t message_bytes) {
     return std::max(always, 3 * static_cast<int64_t>(message_bytes));
 }
 
+// Of the text of a worker: names, notes and errors are shorter, and laying out more takes seconds.
+constexpr size_t longest_text = 4096;
+
 // Reads values straight into the structs, whose memory is counted before it is allocated. Each function
 // returns whether the value had the expected type and fitted.
 template <bool from_worker>
@@ -119,7 +122,7 @@ class Reader {
     bool take(std::string& to) {
         const auto text = cursor_.text();
         if (!text || !spend(text->size())) return false;
-        to = from_worker ? printable(*text) : std::string(*text);  // a client prints it
+        to = from_worker ? printable(text->substr(0, longest_text)) : std::string(*text);  // a client shows it
         return true;
     }
     template <Number T>

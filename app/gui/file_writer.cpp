@@ -1,9 +1,10 @@
 #include "app/gui/file_writer.h"
 
 #include <algorithm>
-#include <exception>
 #include <system_error>
 #include <utility>
+
+#include "app/engine/guarded.h"
 
 namespace sawtooth {
 
@@ -39,12 +40,7 @@ void FileWriter::write_until(const std::stop_token& stop) {
         Job job = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
-        std::optional<Error> problem;
-        try {
-            problem = job.write();
-        } catch (const std::exception& error) {
-            problem = Error::failure(job.path + ": cannot be written: " + error.what());
-        }
+        std::optional<Error> problem = guarded(job.write);
         lock.lock();
         written_.push_back({std::move(job.done), std::move(problem)});
         lock.unlock();
