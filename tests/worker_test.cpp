@@ -265,6 +265,17 @@ TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
     REQUIRE_FALSE(told);
     CHECK(told.error().text == "out of memory");
+    // Words and kind are not believed either.
+    const auto words = [&](int job, const Error& error) {
+        const std::string name = "liar" + std::to_string(job);
+        return link
+            .run(scan_on(
+                     saying(folder, name, greeting() + message(Failed{static_cast<JobNumber>(job), error}))),
+                 {}, {})
+            .error();
+    };
+    CHECK(words(4, Error::failure("")).text == "the worker gave no reason");
+    CHECK(words(5, Error::cancelled()).exit_code() == 1);
 }
 
 TEST_CASE("the error of a worker lost during a look or fetch names what it ran", "[worker]") {

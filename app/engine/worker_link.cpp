@@ -201,9 +201,13 @@ class WorkerLink::Job {
 
     // The error in Failed. A worker that cannot continue is dropped.
     Error failure(const Failed& failed) {
-        if (!failed.ending) return failed.error;
+        Error error = failed.error;
+        if (error.text.empty()) error.text = "the worker gave no reason";
+        if (error.kind == Error::Kind::cancelled && !stop_.stop_requested())
+            error = Error::failure("the worker cancelled the run by itself");
+        if (!failed.ending) return error;
         link_.worker_->process.end(seconds_to_leave);
-        return given_up(failed.error.text);
+        return given_up(error.text);
     }
 
     // The answer of the worker does not fit the job.
