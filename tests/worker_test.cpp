@@ -385,6 +385,9 @@ TEST_CASE("a worker refuses another version and invalid messages, and exits with
     CHECK(std::holds_alternative<Hello>(*decode_from_worker(**first)));
     CHECK(exit_code_of_worker(folder, sent(Hello{"9.8.7", 99, ""}) + sent(CancelJob{1})) == 2);
     CHECK(contains(content_of(folder.file("errors")), "9.8.7"));
+    CHECK(exit_code_of_worker(folder, sent(Hello{std::string(9999, '\x1b'), 99, ""})) == 2);
+    CHECK_FALSE(contains(content_of(folder.file("errors")), "\x1b"));
+    CHECK(content_of(folder.file("errors")).size() < 400);
     CHECK(exit_code_of_worker(folder, sent(CancelJob{1})) == 2);
     CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x91'))) == 2);
     CHECK(contains(content_of(folder.file("errors")), "wrong fields"));

@@ -312,7 +312,8 @@ int read_messages(int in, Worker& worker) {
     FrameReader frames;
     bool greeted = false;
     const auto refuse = [](const std::string& words) {
-        fmt::print(stderr, "sawtooth worker: {}\n", words);
+        constexpr size_t most = 300;  // it may quote the client
+        fmt::print(stderr, "sawtooth worker: {}\n", printable(words).substr(0, most));
         return wrong_language;
     };
     std::vector<char> part(1 << 16);
