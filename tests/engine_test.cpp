@@ -12,19 +12,11 @@
 #include "app/engine/memory.h"
 #include "app/engine/npz.h"
 #include "tests/catch.h"
+#include "tests/engine_events.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
 namespace {
-
-Request scan_request(std::vector<std::pair<std::string, Value>> settings = {}) {
-    Request request;
-    request.family = "scan";
-    request.repeats = 2;
-    request.threads = 2;
-    for (auto& [name, value] : settings) request.parameters.set(name, value);
-    return request;
-}
 
 Array ramp(std::string name, Shape shape) {
     Array array = Array::uninitialised(std::move(name), Dtype::f32, std::move(shape));
@@ -306,20 +298,6 @@ TEST_CASE("refused cells are results with their reason", "[engine]") {
     CHECK(runner.sweep(wrong, {}).error().text.find("one or two") != std::string::npos);
 }
 
-// Takes events of the engine until one of this kind and ticket comes.
-Event wait_for(Engine& engine, uint64_t ticket, Event::Kind kind, std::vector<Event>* all = nullptr) {
-    for (int round = 0; round < 3000; ++round) {
-        for (Event& event : engine.take_events()) {
-            if (all) all->push_back(event);
-            const bool complete = event.kind != Event::Kind::result || event.result->complete;
-            if (event.ticket == ticket && event.kind == kind && complete) return event;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    FAIL("no such event came");
-    return {};
-}
-
 TEST_CASE("the newest Request wins and its figures come with the result", "[engine]") {
     const TemporaryFolder folder;
     std::atomic<int> wakes{0};
@@ -427,63 +405,6 @@ TEST_CASE("another visible range and other figure parameters only make new figur
     const Figure& output = looked.figures->front();
     CHECK(output.title.find("channel 3") != std::string::npos);
     CHECK(std::get<Line>(output.marks.front()).x.front() == 99);
-}
-
-TEST_CASE("a look does not wait for a cell of a sweep", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
-    const uint64_t run = engine.run(scan_request(), {});
-    wait_for(engine, run, Event::Kind::result);
-    Request slow = scan_request({{"length", int64_t{1} << 16}});
-    slow.repeats = 20000;
-    const uint64_t sweep = engine.sweep({"", slow, {{"channels", {int64_t{16}, int64_t{17}}}}});
-    engine.look({}, {});
-    std::vector<Event> events;
-    wait_for(engine, run, Event::Kind::figures, &events);
-    for (const Event& event : events) CHECK(event.kind != Event::Kind::cell);
-    engine.cancel_sweep(sweep);
-}
-
-TEST_CASE("a look is served although a Request that came after it was refused", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
-    const uint64_t run = engine.run(scan_request(), {});
-    wait_for(engine, run, Event::Kind::result);
-    // While a cell runs, both wait.
-    Request slow = scan_request({{"length", int64_t{1} << 16}});
-    slow.repeats = 20000;
-    const uint64_t sweep = engine.sweep({"", slow, {{"channels", {int64_t{16}, int64_t{17}}}}});
-    Parameters drawn;
-    drawn.set("drawn_channel", int64_t{3});
-    engine.look({}, drawn);
-    const uint64_t refused = engine.run(scan_request({{"length", int64_t{-1}}}), {});
-    std::vector<Event> events;
-    const Event looked = wait_for(engine, run, Event::Kind::figures, &events);
-    CHECK(looked.figures->front().title.find("channel 3") != std::string::npos);
-    CHECK(std::any_of(events.begin(), events.end(), [&](const Event& event) {
-        return event.ticket == refused && event.kind == Event::Kind::failed;
-    }));
-    engine.cancel_sweep(sweep);
-}
-
-TEST_CASE("progress that is not taken does not pile up", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
-    Request request = scan_request({{"length", int64_t{1} << 14}});
-    request.repeats = 200;
-    const uint64_t run = engine.run(request, {});
-    std::vector<Event> events;
-    for (int waits = 0; waits < 600; ++waits) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        events = engine.take_events();
-        if (std::any_of(events.begin(), events.end(), [&](const Event& event) {
-                return event.kind == Event::Kind::result && event.result->complete;
-            }))
-            break;
-        CHECK(events.size() <= 2);  // one progress, one partial result
-    }
-    REQUIRE_FALSE(events.empty());
-    CHECK(events.back().ticket == run);
 }
 
 TEST_CASE("an exception becomes a failure", "[engine]") {

@@ -26,8 +26,9 @@ const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, con
     return nullptr;
 }
 
+// Those that compile kernels or run them.
 bool goes_to_worker(const Request& request) {
-    return request.backend != BackendChoice::cpu || !request.on.empty();
+    return request.backend != BackendChoice::cpu || !request.arch.empty() || !request.on.empty();
 }
 
 // The hops from the call of `run` until now; `after` is the time since the outputs were complete.
@@ -47,6 +48,13 @@ std::vector<Hop> hops_of(const Result& result, Clock::time_point asked, Clock::t
 template <class T>
 std::shared_ptr<const std::vector<T>> shared(std::vector<T> values) {
     return std::make_shared<const std::vector<T>>(std::move(values));
+}
+
+// Whether the newer event makes the older one useless. A worker may send them faster than they are taken.
+bool replaces(const Event& newer, const Event& older) {
+    if (newer.kind != older.kind || newer.ticket != older.ticket) return false;
+    if (newer.kind == Event::Kind::result) return !newer.result->complete && !older.result->complete;
+    return newer.kind != Event::Kind::failed;
 }
 
 }  // namespace
@@ -170,13 +178,6 @@ void Engine::wait_until_drawn(uint64_t takes_before, const std::stop_token& stop
 uint64_t Engine::takes() {
     const std::lock_guard lock(mutex_);
     return job_->takes;
-}
-
-// Whether the newer event makes the older one useless. A worker may send them faster than they are taken.
-bool replaces(const Event& newer, const Event& older) {
-    if (newer.kind != older.kind || newer.ticket != older.ticket) return false;
-    if (newer.kind == Event::Kind::result) return !newer.result->complete && !older.result->complete;
-    return newer.kind != Event::Kind::failed;
 }
 
 void Engine::send(Event event) {

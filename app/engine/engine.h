@@ -34,11 +34,11 @@ struct Event {
     std::optional<Error> error = {};
 };
 
-// Runs Requests and Sweeps on its own thread: CPU requests in this process, GPU requests and those with `on`
-// in a worker, so that a kernel that hangs or faults costs only the worker. A new Request replaces a waiting
-// one. It cancels a running one that has shown its outputs or has run for 150 ms. On the CPU timing starts
-// once the caller has had time to draw the outputs. Sweeps run in the background, in order, and yield to
-// Requests.
+// Runs Requests and Sweeps on its own thread: CPU requests in this process; GPU requests, those that compile
+// for a chip and those with `on` in a worker, so that a kernel that hangs or faults costs only the worker. A
+// new Request replaces a waiting one. It cancels a running one that has shown its outputs or has run for 150
+// ms. On the CPU timing starts once the caller has had time to draw the outputs. Sweeps run in the
+// background, in order, and yield to Requests.
 class Engine {
   public:
     // `wake` is called when an event is available, on the engine's thread or inside a call of the caller; it

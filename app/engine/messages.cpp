@@ -122,7 +122,8 @@ class Reader {
     bool take(std::string& to) {
         const auto text = cursor_.text();
         if (!text || !spend(text->size())) return false;
-        to = from_worker ? printable(text->substr(0, longest_text)) : std::string(*text);  // a client shows it
+        to =
+            from_worker ? printable(text->substr(0, longest_text)) : std::string(*text);  // a client shows it
         return true;
     }
     template <Number T>

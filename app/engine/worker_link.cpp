@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,12 +14,10 @@
 
 #include "app/engine/checked.h"
 #include "app/engine/descriptor.h"
-#include "app/engine/file_stamp.h"
 #include "app/engine/memory.h"
 #include "app/engine/messages.h"
-#include "app/engine/wire.h"
+#include "app/engine/worker_connection.h"
 #include "app/engine/worker_patience.h"
-#include "app/engine/worker_process.h"
 
 namespace sawtooth {
 namespace {
@@ -32,7 +30,6 @@ constexpr int look_up_ms = 10;  // how soon a stop or a timeout is seen
 constexpr double seconds_to_start = 30;
 constexpr double seconds_to_greet = 10;  // from the first byte
 constexpr size_t longest_greeting = 1 << 16;
-constexpr double seconds_to_leave = 1;  // for a worker whose input was closed
 constexpr double seconds_to_die = 0.2;  // for one that closed its output: its exit status tells why
 
 // The run, for error messages: "scan: length 8192, op sum".
@@ -81,76 +78,6 @@ std::optional<int64_t> checked_bytes(const Array& array) {
 }
 
 }  // namespace
-
-class WorkerLink::Worker {
-  public:
-    static Outcome<std::unique_ptr<Worker>> start(const std::string& on, const std::string& cache_directory) {
-        std::vector<std::string> words = {"/proc/self/exe", "worker"};
-        if (!cache_directory.empty()) words.insert(words.end(), {"--cache-dir", cache_directory});
-        if (!on.empty()) words = {"/bin/sh", "-c", on};
-        auto process = WorkerProcess::start(std::move(words));
-        if (!process) return process.error();
-        std::unique_ptr<Worker> worker(new Worker(std::move(*process)));
-        worker->on = on;
-        worker->send(Hello{SAWTOOTH_VERSION, protocol_version, ""});
-        return worker;
-    }
-
-    void send(const ToWorker& message) { outgoing_ += framed(encode(message)); }
-    bool all_is_sent() const { return outgoing_.empty(); }
-
-    enum class Moved { nothing, something, ended };
-    // Writes and reads as much as possible, waiting if necessary.
-    Moved exchange(int milliseconds) {
-        pollfd ends[] = {{process.output(), POLLIN, 0},
-                         {process.errors(), POLLIN, 0},
-                         {outgoing_.empty() ? -1 : process.input(), POLLOUT, 0}};
-        // Asked first, so that its last words are read. Others may hold its pipes open after its end.
-        const bool has_ended = process.has_ended();
-        if (::poll(ends, std::size(ends), has_ended ? 0 : milliseconds) < 0) return Moved::nothing;
-        if (ends[1].revents) process.read_errors();
-        const bool wrote = ends[2].revents && write();
-        if (ends[0].revents) return read() ? Moved::something : Moved::ended;
-        if (has_ended) return Moved::ended;
-        return wrote ? Moved::something : Moved::nothing;
-    }
-
-    // Reads what arrived between jobs; a worker sends little then.
-    Moved catch_up() {
-        Moved moved = Moved::something;
-        for (int parts = 0; moved == Moved::something && parts < 64; ++parts) moved = exchange(0);
-        return moved;
-    }
-
-    // A process that never sent a greeting may not exit by itself.
-    void leave() { process.end(greeted ? seconds_to_leave : 0); }
-
-    std::string on;  // the command that started it
-    WorkerProcess process;
-    FrameReader frames;
-    bool greeted = false;
-    FileStamp sent_file;
-
-  private:
-    explicit Worker(WorkerProcess started) : process(std::move(started)) {}
-
-    // A failed write is ignored: the worker has exited, and reading detects its end.
-    bool write() {
-        const ssize_t count = ::write(process.input(), outgoing_.data(), outgoing_.size());
-        if (count > 0) outgoing_.erase(0, static_cast<size_t>(count));
-        if (count < 0 && errno == EPIPE) outgoing_.clear();
-        return count > 0;
-    }
-
-    bool read() {
-        char part[1 << 16];
-        const ssize_t count = ::read(process.output(), part, sizeof part);
-        if (count > 0) frames.append({part, static_cast<size_t>(count)});
-        return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
-    }
-
-    std::string outgoing_;
-};
 
 // One job: hands it to a worker and waits for its answers. After an error the worker is either usable or
 // gone.
@@ -206,7 +133,7 @@ class WorkerLink::Job {
         if (error.kind == Error::Kind::cancelled && !stop_.stop_requested())
             error = Error::failure("the worker cancelled the run by itself");
         if (!failed.ending) return error;
-        link_.worker_->process.end(seconds_to_leave);
+        link_.worker_->process.end(WorkerConnection::seconds_to_leave);
         return given_up(error.text);
     }
 
@@ -214,7 +141,7 @@ class WorkerLink::Job {
     Error garbled(const std::string& reason) { return given_up("invalid answer from the worker: " + reason); }
 
   private:
-    Worker& worker() { return *link_.worker_; }
+    WorkerConnection& worker() { return *link_.worker_; }
 
     // Keeps the worker if it was started by the same command and is alive; otherwise starts a new one.
     std::optional<Error> find_worker() {
@@ -223,11 +150,11 @@ class WorkerLink::Job {
             link_.worker_.reset();
         }
         if (link_.worker_) {
-            const bool ended = worker().catch_up() == Worker::Moved::ended;
+            const bool ended = worker().catch_up() == WorkerConnection::Moved::ended;
             if (!ended || !worker().greeted) return {};  // without a greeting, `greet` reports the reason
             link_.worker_.reset();
         }
-        auto started = Worker::start(request_.on, link_.cache_directory_);
+        auto started = WorkerConnection::start(request_.on, link_.cache_directory_);
         if (!started) return started.error();
         link_.worker_ = std::move(*started);
         return {};
@@ -258,7 +185,7 @@ class WorkerLink::Job {
                 break;
             }
             if (stop_.stop_requested()) return cancelled();
-            if (worker().exchange(look_up_ms) == Worker::Moved::ended) return not_started();
+            if (worker().exchange(look_up_ms) == WorkerConnection::Moved::ended) return not_started();
             const std::string_view said = worker().frames.held();
             if (!said.empty() && !first_byte) first_byte = Clock::now();
             if (said.size() > longest_greeting || (first_byte && passed(*first_byte, seconds_to_greet)))
@@ -275,18 +202,20 @@ class WorkerLink::Job {
         if (!sends_input()) return {};
         const FileStamp stamp = stamp_of(request_.input);
         if (worker().sent_file == stamp) return {};
-        const Descriptor file(::open(request_.input.c_str(), O_RDONLY | O_CLOEXEC));
-        const auto unreadable = [&] {
-            return Error::usage(fmt::format("{}: cannot be read: {}", request_.input, std::strerror(errno)));
+        const Descriptor file(::open(request_.input.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        const auto unreadable = [&](const char* why) {
+            return Error::usage(fmt::format("{}: cannot be read: {}", request_.input, why));
         };
-        if (!file) return unreadable();
+        struct stat status = {};
+        if (!file || ::fstat(file.number(), &status) != 0) return unreadable(std::strerror(errno));
+        if (!S_ISREG(status.st_mode)) return unreadable("not a regular file");
         worker().sent_file = {};
         int64_t sent = 0;
         while (sent < std::max<int64_t>(1, stamp.size)) {
             FilePart part{sent == 0, Bytes(file_part_bytes)};
             const ssize_t count = ::read(file.number(), part.bytes.data(), part.bytes.size());
             if (count < 0 && errno == EINTR) continue;
-            if (count < 0) return unreadable();
+            if (count < 0) return unreadable(std::strerror(errno));
             part.bytes.resize(static_cast<size_t>(count));
             worker().send(part);
             while (!worker().all_is_sent())
@@ -308,9 +237,9 @@ class WorkerLink::Job {
                 patience_.was_cancelled(Clock::now());
             }
         }
-        const Worker::Moved moved = worker().exchange(look_up_ms);
-        if (moved == Worker::Moved::ended) return died();
-        if (moved == Worker::Moved::something) patience_.heard(Clock::now());
+        const WorkerConnection::Moved moved = worker().exchange(look_up_ms);
+        if (moved == WorkerConnection::Moved::ended) return died();
+        if (moved == WorkerConnection::Moved::something) patience_.heard(Clock::now());
         if (const auto reason = patience_.spent(Clock::now())) return given_up(*reason);
         return {};
     }
@@ -504,7 +433,7 @@ Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& re
 void WorkerLink::warm_up(const Request& request) {
     if (worker_ || leaves_ || !std::exchange(was_ended_, false)) return;
     // If it cannot be started, the next job reports why.
-    if (auto started = Worker::start(request.on, cache_directory_)) worker_ = std::move(*started);
+    if (auto started = WorkerConnection::start(request.on, cache_directory_)) worker_ = std::move(*started);
 }
 
 }  // namespace sawtooth

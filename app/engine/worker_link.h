@@ -13,6 +13,8 @@
 
 namespace sawtooth {
 
+class WorkerConnection;
+
 // Runs Requests in a worker: another process, local or started by the command in `Request.on`. Starts the
 // worker on demand, gives it one job at a time and waits for it. A worker that hangs (worker_patience.h),
 // exits, or breaks the protocol is killed, which is the only way to stop a hung kernel; its job fails with an
@@ -61,15 +63,14 @@ class WorkerLink {
     void leave_when_stopped() { leaves_ = true; }
 
   private:
-    class Worker;  // a process and its messages
-    class Job;     // the current job
+    class Job;  // the current job
     bool has_worker_of(const Result& result) const;
     Outcome<std::vector<uint8_t>> fetch_part(const Request& request, uint64_t array, uint64_t offset,
                                              size_t bytes, std::stop_token stop);
 
     std::string cache_directory_;
     bool excuses_compiling_;
-    std::unique_ptr<Worker> worker_;
+    std::unique_ptr<WorkerConnection> worker_;
     bool was_ended_ = false;        // the last worker was stopped although it had been working
     uint64_t jobs_ = 0, seen_ = 0;  // job numbers: the last one, and the one of the last result
     std::atomic<bool> leaves_ = false;

@@ -1,0 +1,67 @@
+// Looks beside sweeps and refused Requests, and events that are not taken.
+
+#include "tests/engine_events.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+TEST_CASE("a look does not wait for a cell of a sweep", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    const uint64_t run = engine.run(scan_request(), {});
+    wait_for(engine, run, Event::Kind::result);
+    Request slow = scan_request({{"length", int64_t{1} << 16}});
+    slow.repeats = 20000;
+    const uint64_t sweep = engine.sweep({"", slow, {{"channels", {int64_t{16}, int64_t{17}}}}});
+    engine.look({}, {});
+    std::vector<Event> events;
+    wait_for(engine, run, Event::Kind::figures, &events);
+    for (const Event& event : events) CHECK(event.kind != Event::Kind::cell);
+    engine.cancel_sweep(sweep);
+}
+
+TEST_CASE("a look is served although a Request that came after it was refused", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    const uint64_t run = engine.run(scan_request(), {});
+    wait_for(engine, run, Event::Kind::result);
+    // While a cell runs, both wait.
+    Request slow = scan_request({{"length", int64_t{1} << 16}});
+    slow.repeats = 20000;
+    const uint64_t sweep = engine.sweep({"", slow, {{"channels", {int64_t{16}, int64_t{17}}}}});
+    Parameters drawn;
+    drawn.set("drawn_channel", int64_t{3});
+    engine.look({}, drawn);
+    const uint64_t refused = engine.run(scan_request({{"length", int64_t{-1}}}), {});
+    std::vector<Event> events;
+    const Event looked = wait_for(engine, run, Event::Kind::figures, &events);
+    CHECK(looked.figures->front().title.find("channel 3") != std::string::npos);
+    CHECK(std::any_of(events.begin(), events.end(), [&](const Event& event) {
+        return event.ticket == refused && event.kind == Event::Kind::failed;
+    }));
+    engine.cancel_sweep(sweep);
+}
+
+TEST_CASE("progress that is not taken does not pile up", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    Request request = scan_request({{"length", int64_t{1} << 14}});
+    request.repeats = 200;
+    const uint64_t run = engine.run(request, {});
+    std::vector<Event> events;
+    for (int waits = 0; waits < 600; ++waits) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        events = engine.take_events();
+        if (std::any_of(events.begin(), events.end(), [&](const Event& event) {
+                return event.kind == Event::Kind::result && event.result->complete;
+            }))
+            break;
+        CHECK(events.size() <= 2);  // one progress, one partial result
+    }
+    REQUIRE_FALSE(events.empty());
+    CHECK(events.back().ticket == run);
+}
+
+}  // namespace
+}  // namespace sawtooth
