@@ -100,7 +100,7 @@ TEST_CASE("an error or an exception of a write wakes the window, which takes it"
     files.take_written(lab);
     REQUIRE(problems.size() == 2);
     CHECK(contains(problems[0], "no folder /no/such/folder"));
-    CHECK(problems[1] == "b: cannot be written: no memory");
+    CHECK(problems[1] == "internal error: no memory");
 }
 
 void save_to(LabState& lab, const std::string& path) {

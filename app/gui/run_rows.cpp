@@ -50,10 +50,11 @@ const std::vector<Parameter>& run_rows() {
                              Renews::kernels),
             integer_parameter("threads", "CPU worker threads.", run, "", 1, 1, cores(), Step::linear,
                               Renews::kernels),
-            integer_parameter("time_limit",
-                              "Longest time of a run before it is stopped, on a GPU together with its worker. "
-                              "Compiling kernels, which happens once, does not count.",
-                              run, "s", 10, 1, 3600, Step::linear, Renews::kernels),
+            integer_parameter(
+                "time_limit",
+                "Longest time of a run before it is stopped, on a GPU together with its worker. "
+                "Compiling kernels, which happens once, does not count.",
+                run, "s", 10, 1, 3600, Step::linear, Renews::kernels),
         };
         made[4].word = "auto";
         made[4].initial = word("auto");
