@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -240,6 +242,15 @@ TEST_CASE("memory is checked before it is allocated and refused with both sizes"
     CHECK(outcome.error().text.find("1 GiB") != std::string::npos);
     CHECK(outcome.error().text.find("TiB") != std::string::npos);
     CHECK(free_memory_bytes() > 0);
+}
+
+TEST_CASE("a pipe in the place of the kept limits is neither read nor written", "[engine]") {
+    const TemporaryFolder folder;
+    Request request = scan_request();
+    REQUIRE(::mkfifo(folder.file("ceilings-2.json").c_str(), 0600) == 0);
+    const auto ran = Runner(folder.path()).run(request, {});
+    REQUIRE(ran);
+    CHECK((*ran)->ceilings->copy_bytes_per_second > 0);
 }
 
 TEST_CASE("a time limit ends a run with an error that names it", "[engine]") {

@@ -256,11 +256,15 @@ TEST_CASE("cached ceilings come back unchanged, and only from a complete file", 
     for (const char* other : {"", "null", "[]", "{}", "{\"processor\": 3}"})
         CHECK_FALSE(parse_ceilings(other));
     CHECK_FALSE(parse_ceilings(std::string(100000, '[')));
-    for (double Ceilings::*field : {&Ceilings::copy_bytes_per_second, &Ceilings::launch_us}) {
-        Ceilings negative = kept;
-        negative.*field = -1;
-        CHECK_FALSE(parse_ceilings(ceilings_json(negative)));
-    }
+    for (double Ceilings::*field : {&Ceilings::copy_bytes_per_second, &Ceilings::launch_us})
+        for (const double value : {-1.0, 1e300}) {
+            Ceilings wrong = kept;
+            wrong.*field = value;
+            CHECK_FALSE(parse_ceilings(ceilings_json(wrong)));
+        }
+    Ceilings unmeasured = kept;
+    unmeasured.copy_bytes_per_second = 0;
+    CHECK_FALSE(parse_ceilings(ceilings_json(unmeasured)));
 }
 
 TEST_CASE("the table of numbers has a row per variant and says why one did not run", "[tables]") {

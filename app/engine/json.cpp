@@ -398,7 +398,9 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
                           (std::is_same_v<Wanted, std::string> ? found->is_string() : found->is_number());
         if (fits) to = found->template get<Wanted>();
         whole = whole && fits;
-        if constexpr (std::is_arithmetic_v<Wanted>) whole = whole && to >= 0 && std::isfinite(double(to));
+        constexpr double most = 1e18;  // far above any machine, also NaN and infinity
+        if constexpr (std::is_arithmetic_v<Wanted>)
+            whole = whole && to >= 0 && static_cast<double>(to) < most;
     };
     Ceilings ceilings;
     take(json, "processor", ceilings.processor);
@@ -416,7 +418,9 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
         if (const auto known = gpu->find("launch_programmatic_us"); known == gpu->end() || !known->is_null())
             take(*gpu, "launch_programmatic_us", of_gpu.launch_programmatic_us.emplace());
     }
-    if (!whole) return {};
+    const bool is_measured = ceilings.copy_bytes_per_second > 0 && ceilings.triad_bytes_per_second > 0 &&
+                             ceilings.operations_per_second > 0;
+    if (!whole || !is_measured) return {};
     return ceilings;
 }
 

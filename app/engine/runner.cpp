@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <thread>
 
@@ -154,7 +155,10 @@ void Runner::keep_ceilings(const std::string& path, Ceilings& measured, const st
     measured.processor = processor;
     measured.date = today();
     ceilings_ = measured;
-    write_file(path, ceilings_json(measured));
+    std::error_code absent;
+    const auto status = std::filesystem::status(path, absent);
+    const bool writable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+    if (writable) write_file(path, ceilings_json(measured));  // not a pipe, which would wait for a reader
 }
 
 Ceilings Runner::ceilings(int threads, std::stop_token stop) {
