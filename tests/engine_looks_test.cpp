@@ -6,41 +6,43 @@
 namespace sawtooth {
 namespace {
 
+// An engine with a result that runs a cell of a sweep for a long time.
+struct BusyEngine {
+    TemporaryFolder folder;
+    Engine engine{folder.path(), [] {}};
+    uint64_t run = engine.run(scan_request(), {}), sweep = 0;
+
+    BusyEngine() {
+        wait_for(engine, run, Event::Kind::result);
+        Request slow = scan_request({{"length", int64_t{1} << 16}});
+        slow.repeats = 20000;
+        sweep = engine.sweep({"", slow, {{"channels", {int64_t{16}, int64_t{17}}}}});
+    }
+    ~BusyEngine() { engine.cancel_sweep(sweep); }
+    BusyEngine(const BusyEngine&) = delete;
+    BusyEngine& operator=(const BusyEngine&) = delete;
+};
+
 TEST_CASE("a look does not wait for a cell of a sweep", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
-    const uint64_t run = engine.run(scan_request(), {});
-    wait_for(engine, run, Event::Kind::result);
-    Request slow = scan_request({{"length", int64_t{1} << 16}});
-    slow.repeats = 20000;
-    const uint64_t sweep = engine.sweep({"", slow, {{"channels", {int64_t{16}, int64_t{17}}}}});
-    engine.look({}, {});
+    BusyEngine busy;
+    busy.engine.look({}, {});
     std::vector<Event> events;
-    wait_for(engine, run, Event::Kind::figures, &events);
+    wait_for(busy.engine, busy.run, Event::Kind::figures, &events);
     for (const Event& event : events) CHECK(event.kind != Event::Kind::cell);
-    engine.cancel_sweep(sweep);
 }
 
 TEST_CASE("a look is served although a Request that came after it was refused", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
-    const uint64_t run = engine.run(scan_request(), {});
-    wait_for(engine, run, Event::Kind::result);
-    // While a cell runs, both wait.
-    Request slow = scan_request({{"length", int64_t{1} << 16}});
-    slow.repeats = 20000;
-    const uint64_t sweep = engine.sweep({"", slow, {{"channels", {int64_t{16}, int64_t{17}}}}});
+    BusyEngine busy;
     Parameters drawn;
     drawn.set("drawn_channel", int64_t{3});
-    engine.look({}, drawn);
-    const uint64_t refused = engine.run(scan_request({{"length", int64_t{-1}}}), {});
+    busy.engine.look({}, drawn);
+    const uint64_t refused = busy.engine.run(scan_request({{"length", int64_t{-1}}}), {});
     std::vector<Event> events;
-    const Event looked = wait_for(engine, run, Event::Kind::figures, &events);
+    const Event looked = wait_for(busy.engine, busy.run, Event::Kind::figures, &events);
     CHECK(looked.figures->front().title.find("channel 3") != std::string::npos);
     CHECK(std::any_of(events.begin(), events.end(), [&](const Event& event) {
         return event.ticket == refused && event.kind == Event::Kind::failed;
     }));
-    engine.cancel_sweep(sweep);
 }
 
 TEST_CASE("progress that is not taken does not pile up", "[engine]") {
