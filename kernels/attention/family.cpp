@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "kernels/attention/parts.h"
 #include "kernels/core/common_parameters.h"
 
 namespace sawtooth {
@@ -162,12 +163,14 @@ std::vector<Variant> variants() {
         {.name = "naive",
          .idea = "Scores, softmax and the product with V in three passes; all scores are in memory.",
          .backends = both,
-         .outputs = outputs},
+         .outputs = outputs,
+         .plan_cpu = attention::plan_naive_on_cpu},
         {.name = "streaming",
          .idea = "One pass over the keys with a running maximum and sum; no score leaves the chip.",
          .backends = both,
          .outputs = outputs,
-         .check = check_streaming},
+         .check = check_streaming,
+         .plan_cpu = attention::plan_streaming_on_cpu},
         {.name = "streaming_wgmma",
          .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
          .backends = {Backend::cuda},
@@ -220,7 +223,12 @@ Family make_family() {
     family.variants = variants();
     family.settle = settle;
     family.check = check;
+    family.generate = attention::generate;
+    family.reference = attention::reference;
+    family.work = attention::work;
     family.sequence_axis = "N";
+    family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
+    family.figures = attention::figures;
     return family;
 }
 

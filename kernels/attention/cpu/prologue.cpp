@@ -1,0 +1,260 @@
+#include "kernels/attention/cpu/prologue.h"
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/cpu/half.h"
+#include "kernels/cpu/vectors.h"
+
+namespace sawtooth::attention {
+namespace {
+
+using cpu::lanes;
+constexpr int64_t block = 64;  // positions of an item; whole strips
+
+// R(p): cos and sin of p 10000^(-2 m / D) for m < D / 2.
+class Rotation {
+  public:
+    Rotation(int64_t position, int64_t d)
+        : cosines_(static_cast<size_t>(d / 2)), sines_(static_cast<size_t>(d / 2)) {
+        for (size_t m = 0; m < cosines_.size(); ++m) {
+            const double turn = static_cast<double>(position) *
+                                std::pow(10000.0, -2.0 * static_cast<double>(m) / static_cast<double>(d));
+            cosines_[m] = static_cast<float>(std::cos(turn));
+            sines_[m] = static_cast<float>(std::sin(turn));
+        }
+    }
+    void apply(const float* from, float* to) const {
+        for (size_t m = 0, half = cosines_.size(); m < half; ++m) {
+            const float x = from[m], y = from[m + half];
+            to[m] = x * cosines_[m] - y * sines_[m];
+            to[m + half] = y * cosines_[m] + x * sines_[m];
+        }
+    }
+    void add_inverse(const float* from, float* to) const {
+        for (size_t m = 0, half = cosines_.size(); m < half; ++m) {
+            const float x = from[m], y = from[m + half];
+            to[m] += x * cosines_[m] + y * sines_[m];
+            to[m + half] += y * cosines_[m] - x * sines_[m];
+        }
+    }
+
+  private:
+    std::vector<float> cosines_, sines_;
+};
+
+// An input as it is stored, and its rows in f32.
+struct Given {
+    std::string name;
+    Storage storage = Storage::f32;
+    const void* from = nullptr;
+    float* to = nullptr;
+
+    void widen(int64_t at, float* rows, int64_t count) const {
+        if (storage == Storage::f32)
+            std::copy_n(static_cast<const float*>(from) + at, count, rows);
+        else
+            cpu::widen(storage, static_cast<const uint16_t*>(from) + at, rows, count);
+    }
+};
+
+struct Packed {
+    std::string name;
+    const float* rows = nullptr;
+    float* strips = nullptr;
+};
+
+// What the prologue does to the positions of an item.
+struct Preparation {
+    int64_t heads = 0, length = 0, d = 0, window = 0;
+    std::vector<Given> widened = {};
+    Given q = {}, k = {};  // rotated, if they are given
+    float *q1 = nullptr, *q2 = nullptr, *k1 = nullptr;
+    std::vector<Packed> packed = {};
+
+    Side items() const { return side("Z H", heads) * pieces("N", length, block); }
+    Range positions(int64_t item) const { return tile_at(item % ceil_divide(length, block), block, length); }
+    int64_t head(int64_t item) const { return item / ceil_divide(length, block); }
+};
+
+void rotate(const Preparation& job, int64_t head, Range positions) {
+    const Rotation far(job.window, job.d);
+    std::vector<float> row(static_cast<size_t>(job.d));
+    for (int64_t i = positions.first; i < positions.last; ++i) {
+        const Rotation near(i, job.d);
+        const int64_t at = (head * job.length + i) * job.d;
+        job.q.widen(at, row.data(), job.d);
+        near.apply(row.data(), job.q1 + at);
+        far.apply(row.data(), job.q2 + at);
+        job.k.widen(at, row.data(), job.d);
+        near.apply(row.data(), job.k1 + at);
+    }
+}
+
+void prepare(const Preparation& job, const cpu::Item& item) {
+    const int64_t head = job.head(item.index);
+    const Range positions = job.positions(item.index);
+    const int64_t at = (head * job.length + positions.first) * job.d;
+    for (const Given& given : job.widened) given.widen(at, given.to + at, positions.count() * job.d);
+    if (job.q.from) rotate(job, head, positions);
+    for (const Packed& packed : job.packed)
+        for (int64_t i = positions.first; i < positions.last; i += lanes) {
+            const int64_t strip = head * cpu::strips_of(job.length) + i / lanes;
+            cpu::transpose(packed.rows + (head * job.length + i) * job.d, job.d,
+                           std::min(lanes, job.length - i), job.d, packed.strips + strip * job.d * lanes,
+                           lanes);
+        }
+}
+
+LaunchInfo described(const Preparation& job) {
+    const Shape vectors = {job.heads, job.length, job.d};
+    const Shape strips = {job.heads, cpu::strips_of(job.length), job.d, lanes};
+    LaunchInfo info = {.name = "prologue",
+                       .meaning = job.q.from ? "Rotates queries and keys, and transposes keys and values."
+                                             : "Transposes keys and values."};
+    for (const Given& given : job.widened) {
+        info.reads.push_back({given.name, vectors, bytes_of(given.storage)});
+        info.writes.push_back({given.name + " in f32", vectors});
+    }
+    if (job.q.from) {
+        for (const Given* given : {&job.q, &job.k})
+            info.reads.push_back({given->name, vectors, bytes_of(given->storage)});
+        for (const char* name : {"q1", "q2", "k1"}) info.writes.push_back({name, vectors});
+        info.work.operations = 18 * static_cast<double>(count_of(vectors)) / 2;
+    }
+    for (const Packed& packed : job.packed) info.writes.push_back({packed.name + ", transposed", strips});
+    return info;
+}
+
+// Chooses where the rows of every input in f32 are: in place, or in memory of the plan.
+class Inputs {
+  public:
+    Inputs(cpu::PlanBuilder& builder, const CpuJob& job, Preparation& preparation)
+        : builder_(builder), job_(job), preparation_(preparation) {}
+
+    Given given(const char* name) {
+        const Storage storage = storage_named(builder_.parameters().text("dtype"));
+        return {name, storage, builder_.input(name, storage)};
+    }
+    const float* rows(const char* name) {
+        Given one = given(name);
+        if (one.storage == Storage::f32) return static_cast<const float*>(one.from);
+        one.to = take();
+        preparation_.widened.push_back(one);
+        return one.to;
+    }
+    float* take() { return builder_.take<float>(job_.heads * job_.length * job_.d); }
+    float* strips(const char* name, const float* rows) {
+        float* const to = builder_.take<float>(job_.heads * cpu::strips_of(job_.length) * job_.d * lanes);
+        preparation_.packed.push_back({name, rows, to});
+        return to;
+    }
+
+  private:
+    cpu::PlanBuilder& builder_;
+    const CpuJob& job_;
+    Preparation& preparation_;
+};
+
+void take_outputs(cpu::PlanBuilder& builder, CpuJob& job) {
+    const Storage storage = storage_named(builder.parameters().text("dtype"));
+    const int64_t rows = job.heads * job.length;
+    job.stored_o = builder.output("o", storage);
+    job.storage = storage;
+    job.o = storage == Storage::f32 ? static_cast<float*>(job.stored_o) : builder.take<float>(rows * job.d);
+    job.lse = builder.output("lse");
+    job.shift = builder.take<float>(rows);
+    job.sum = builder.take<float>(rows);
+    job.delta = builder.output("delta");
+    job.dq1 = builder.output("dq1");
+    job.dq2 = builder.output("dq2");
+    job.dk1 = builder.output("dk1");
+    job.dk2 = builder.output("dk2");
+    job.dv = builder.output("dv");
+    job.dq = builder.output("dq");
+    job.dk = builder.output("dk");
+}
+
+}  // namespace
+
+CpuJob prepared_job(cpu::PlanBuilder& builder) {
+    const Parameters& p = builder.parameters();
+    CpuJob job;
+    job.mask = mask_of(p);
+    job.heads = p.integer("Z") * p.integer("H");
+    job.length = p.integer("N");
+    job.d = p.integer("D");
+    job.block_m = p.integer("BLOCK_M");
+    job.block_n = p.integer("BLOCK_N");
+    job.scale = static_cast<float>(p.real("scale"));
+    job.runs_backward = runs_backward(p);
+
+    Preparation preparation{job.heads, job.length, job.d, job.mask.window};
+    Inputs inputs(builder, job, preparation);
+    if (p.is("form", "qkv")) {
+        preparation.q = inputs.given("q");
+        preparation.k = inputs.given("k");
+        job.q1 = preparation.q1 = inputs.take();
+        job.q2 = preparation.q2 = inputs.take();
+        job.k1 = preparation.k1 = inputs.take();
+        job.k2 = inputs.rows("k");
+    } else {
+        job.q1 = inputs.rows("q1");
+        job.q2 = inputs.rows("q2");
+        job.k1 = inputs.rows("k1");
+        job.k2 = inputs.rows("k2");
+    }
+    job.v = inputs.rows("v");
+    job.k1_strips = inputs.strips("k1", job.k1);
+    job.k2_strips = inputs.strips("k2", job.k2);
+    if (job.runs_backward) {
+        job.dout = inputs.rows("do");
+        job.v_strips = inputs.strips("v", job.v);
+    }
+    take_outputs(builder, job);
+    builder.launch(described(preparation), preparation.items(),
+                   [preparation](const cpu::Item& item) { prepare(preparation, item); });
+    return job;
+}
+
+void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job) {
+    const Shape vectors = {job.heads, job.length, job.d};
+    const Side items = side("Z H", job.heads) * pieces("N", job.length, block);
+    const auto place = [job](const cpu::Item& item) {
+        const int64_t blocks = ceil_divide(job.length, block);
+        return std::pair(item.index / blocks, tile_at(item.index % blocks, block, job.length));
+    };
+    if (job.storage != Storage::f32)
+        builder.launch({.name = "store",
+                        .meaning = "Rounds o to its dtype.",
+                        .reads = {{"o in f32", vectors}},
+                        .writes = {{"o", vectors, bytes_of(job.storage)}}},
+                       items, [job, place](const cpu::Item& item) {
+                           const auto [head, positions] = place(item);
+                           const int64_t at = job.at(head, positions.first);
+                           cpu::narrow(job.storage, job.o + at, static_cast<uint16_t*>(job.stored_o) + at,
+                                       positions.count() * job.d);
+                       });
+    if (!job.dq) return;
+    builder.launch({.name = "rotate_back",
+                    .meaning = "Rotates the gradients of both encodings back and adds them.",
+                    .reads = {{"dq1", vectors}, {"dq2", vectors}, {"dk1", vectors}, {"dk2", vectors}},
+                    .writes = {{"dq", vectors}, {"dk", vectors}},
+                    .work = {.operations = 14 * static_cast<double>(count_of(vectors)) / 2}},
+                   items, [job, place](const cpu::Item& item) {
+                       const auto [head, positions] = place(item);
+                       const Rotation far(job.mask.window, job.d);
+                       for (int64_t i = positions.first; i < positions.last; ++i) {
+                           const Rotation near(i, job.d);
+                           const int64_t at = job.at(head, i);
+                           std::fill_n(job.dq + at, job.d, 0.0f);
+                           near.add_inverse(job.dq1 + at, job.dq + at);
+                           far.add_inverse(job.dq2 + at, job.dq + at);
+                           std::copy_n(job.dk2 + at, job.d, job.dk + at);
+                           near.add_inverse(job.dk1 + at, job.dk + at);
+                       }
+                   });
+}
+
+}  // namespace sawtooth::attention

@@ -1,0 +1,135 @@
+#include "kernels/attention/cpu/scores.h"
+
+#include <limits>
+#include <vector>
+
+#include "kernels/attention/cpu/rows.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+
+namespace sawtooth::attention {
+namespace {
+
+constexpr float forbidden = -std::numeric_limits<float>::infinity();
+
+struct Scratch {
+    std::vector<float> queries, far, split;
+};
+thread_local Scratch scratch;
+
+bool has_near(TileKind kind) { return kind != TileKind::far; }
+bool has_far(TileKind kind) { return kind != TileKind::near; }
+
+void multiply_with(const CpuJob& job, int64_t head, const ScoreTile& tile, const float* q,
+                   const float* strips, float* to) {
+    const int64_t count = tile.queries.count() * job.d;
+    float* const scaled = cpu::at_least(scratch.queries, count);
+    std::copy_n(q + job.at(head, tile.queries.first), count, scaled);
+    cpu::scale(scaled, job.scale, count);
+    multiply_scores(tile, scaled, strips + job.strip_at(head, tile.keys.first), job.d, to);
+}
+
+// The keys of the tile that are near query `row` of it: an interval.
+Range near_keys(const CpuJob& job, const ScoreTile& tile, int64_t row) {
+    const int64_t query = tile.queries.first + row;
+    const auto inside = [&](int64_t key) {
+        return std::clamp(key, tile.keys.first, tile.keys.last) - tile.keys.first;
+    };
+    return {inside(query - job.mask.window + 1), inside(query + job.mask.window)};
+}
+
+// The pairs of a mixed tile one by one: 0 times a number that is not finite would spread it.
+void add_pairs(const CpuJob& job, int64_t head, const ScoreTile& tile, const float* gradients,
+               const TileGradients& to) {
+    for (int64_t r = 0; r < tile.queries.count(); ++r)
+        for (int64_t c = 0; c < tile.keys_of(r); ++c) {
+            const int64_t query = tile.queries.first + r, key = tile.keys.first + c;
+            const bool is_near = job.mask.is_near(query, key);
+            const float ds = gradients[r * tile.stride + c];
+            float* const dq = is_near ? to.dq1 : to.dq2;
+            float* const dk = is_near ? to.dk1 : to.dk2;
+            const float* const q = (is_near ? job.q1 : job.q2) + job.at(head, query);
+            const float* const k = (is_near ? job.k1 : job.k2) + job.at(head, key);
+            for (int64_t m = 0; m < job.d; ++m) {
+                if (dq) dq[r * job.d + m] += ds * k[m];
+                if (dk) dk[c * job.d + m] += ds * q[m];
+            }
+        }
+}
+
+bool are_finite(const CpuJob& job, int64_t head, const ScoreTile& tile) {
+    const auto check = [&](const float* rows, Range positions) {
+        return is_finite(rows + job.at(head, positions.first), positions.count() * job.d);
+    };
+    return check(job.q1, tile.queries) && check(job.q2, tile.queries) && check(job.k1, tile.keys) &&
+           check(job.k2, tile.keys);
+}
+
+}  // namespace
+
+void compute_scores(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind, float* to) {
+    const int64_t rows = tile.queries.count(), columns = cpu::padded(tile.keys.count());
+    if (has_near(kind)) multiply_with(job, head, tile, job.q1, job.k1_strips, to);
+    float* const far = kind == TileKind::mixed ? cpu::at_least(scratch.far, rows * tile.stride) : to;
+    if (has_far(kind)) multiply_with(job, head, tile, job.q2, job.k2_strips, far);
+    for (int64_t r = 0; r < rows; ++r) {
+        float* const row = to + r * tile.stride;
+        if (kind == TileKind::mixed) {
+            const Range near = near_keys(job, tile, r);
+            const float* const other = far + r * tile.stride;
+            std::copy(other, other + near.first, row);
+            std::copy(other + near.last, other + tile.keys.count(), row + near.last);
+        }
+        std::fill(row + tile.keys_of(r), row + columns, forbidden);
+    }
+}
+
+void compute_probabilities(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind, float* to) {
+    compute_scores(job, head, tile, kind, to);
+    const int64_t columns = cpu::padded(tile.keys.count());
+    for (int64_t r = 0; r < tile.queries.count(); ++r) {
+        const int64_t at = job.row_at(head, tile.queries.first + r);
+        exponentials(to + r * tile.stride, job.shift[at], columns);
+        cpu::scale(to + r * tile.stride, 1 / job.sum[at], columns);
+    }
+}
+
+void compute_score_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile,
+                             const float* probabilities, float* to) {
+    multiply_scores(tile, job.dout + job.at(head, tile.queries.first),
+                    job.v_strips + job.strip_at(head, tile.keys.first), job.d, to);
+    for (int64_t r = 0; r < tile.queries.count(); ++r)
+        score_gradients(to + r * tile.stride, probabilities + r * tile.stride,
+                        job.delta[job.row_at(head, tile.queries.first + r)], job.scale,
+                        cpu::padded(tile.keys.count()));
+}
+
+void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
+                   const float* score_gradients, const TileGradients& to) {
+    const auto add = [&](const float* values, const float* q, const float* k, float* dq, float* dk) {
+        if (dq) add_over_keys(tile, values, k + job.at(head, tile.keys.first), job.d, dq);
+        if (dk) add_over_queries(tile, values, q + job.at(head, tile.queries.first), job.d, dk);
+    };
+    if (kind == TileKind::near) return add(score_gradients, job.q1, job.k1, to.dq1, to.dk1);
+    if (kind == TileKind::far) return add(score_gradients, job.q2, job.k2, to.dq2, to.dk2);
+    if (!are_finite(job, head, tile)) return add_pairs(job, head, tile, score_gradients, to);
+    // Those of one encoding at a time, with 0 for the pairs of the other.
+    const int64_t rows = tile.queries.count();
+    float* const split = cpu::at_least(scratch.split, rows * tile.stride);
+    for (const bool near_ones : {true, false}) {
+        std::copy_n(score_gradients, rows * tile.stride, split);
+        for (int64_t r = 0; r < rows; ++r) {
+            float* const row = split + r * tile.stride;
+            const Range near = near_keys(job, tile, r);
+            if (near_ones) {
+                std::fill(row, row + near.first, 0.0f);
+                std::fill(row + near.last, row + tile.keys.count(), 0.0f);
+            } else {
+                std::fill(row + near.first, row + near.last, 0.0f);
+            }
+        }
+        near_ones ? add(split, job.q1, job.k1, to.dq1, to.dk1) : add(split, job.q2, job.k2, to.dq2, to.dk2);
+    }
+}
+
+}  // namespace sawtooth::attention

@@ -1,0 +1,154 @@
+// One pass over the keys with a running maximum and sum; no score is kept. Backward: every item walks a group
+// of key tiles, recomputes their probabilities, and sums the gradients of all queries on the way.
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "kernels/attention/cpu/prologue.h"
+#include "kernels/attention/cpu/rows.h"
+#include "kernels/attention/cpu/scores.h"
+#include "kernels/attention/describe.h"
+#include "kernels/attention/parts.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+
+namespace sawtooth::attention {
+namespace {
+
+constexpr float nothing = -std::numeric_limits<float>::infinity();
+
+struct Scratch {
+    std::vector<float> scores, gradients, shift, sum;
+};
+thread_local Scratch scratch;
+
+// The softmax of one query so far: the scores are shifted by the largest, or by 0 if all are -infinity.
+float shift_of(float most) { return most == nothing ? 0 : most; }
+
+void stream_forward(const CpuJob& job, const cpu::Item& item) {
+    const int64_t head = item.index / job.query_tiles();
+    const Range queries = job.queries(item.index % job.query_tiles());
+    float* const scores = cpu::at_least(scratch.scores, job.block_m * job.block_n);
+    float* const shift = cpu::at_least(scratch.shift, job.block_m);
+    float* const sum = cpu::at_least(scratch.sum, job.block_m);
+    float* const o = job.o + job.at(head, queries.first);
+    std::fill_n(o, queries.count() * job.d, 0.0f);
+    std::fill_n(shift, queries.count(), nothing);
+    std::fill_n(sum, queries.count(), 0.0f);
+    for (int64_t t = 0; t < job.key_tiles() && !item.stop.stop_requested(); ++t) {
+        const Range keys = job.keys(t);
+        const TileKind kind = kind_of(job.mask, queries, keys);
+        if (kind == TileKind::skipped) continue;
+        const ScoreTile tile{job.mask, queries, keys, job.block_n};
+        compute_scores(job, head, tile, kind, scores);
+        const int64_t columns = cpu::padded(keys.count());
+        for (int64_t r = 0; r < queries.count(); ++r) {
+            float* const row = scores + r * job.block_n;
+            const float most = std::max(shift[r], largest(row, columns));
+            const float kept = std::exp(shift_of(shift[r]) - shift_of(most));
+            sum[r] = sum[r] * kept + exponentials(row, shift_of(most), columns);
+            if (kept != 1) cpu::scale(o + r * job.d, kept, job.d);
+            shift[r] = most;
+        }
+        add_over_keys(tile, scores, job.v + job.at(head, keys.first), job.d, o);
+    }
+    for (int64_t r = 0; r < queries.count(); ++r) {
+        const int64_t at = job.row_at(head, queries.first + r);
+        cpu::scale(o + r * job.d, 1 / sum[r], job.d);
+        job.shift[at] = shift_of(shift[r]);
+        job.sum[at] = sum[r];
+        job.lse[at] = job.shift[at] * std::numbers::log2e_v<float> + std::log2(sum[r]);
+    }
+    item.tally.combines += queries.count();
+}
+
+void preprocess(const CpuJob& job, const cpu::Item& item) {
+    const int64_t head = item.index / job.query_tiles();
+    const Range queries = job.queries(item.index % job.query_tiles());
+    for (int64_t i = queries.first; i < queries.last; ++i)
+        job.delta[job.row_at(head, i)] = cpu::dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
+}
+
+// Key tiles are dealt to groups, so that few heads also keep all cores busy. Every group sums its own
+// gradients of queries; `dq1` and `dq2` are [groups, heads, N, D], or the outputs of a single group.
+struct Groups {
+    int64_t count = 1;
+    float *dq1 = nullptr, *dq2 = nullptr;
+};
+
+void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& item) {
+    const int64_t head = item.index / groups.count, group = item.index % groups.count;
+    float* const probabilities = cpu::at_least(scratch.scores, job.block_m * job.block_n);
+    float* const gradients = cpu::at_least(scratch.gradients, job.block_m * job.block_n);
+    const int64_t own = (group * job.heads) * job.length * job.d;
+    float *const dq1 = groups.dq1 + own, *const dq2 = groups.dq2 + own;
+    for (float* const dq : {dq1, dq2}) std::fill_n(dq + job.at(head, 0), job.length * job.d, 0.0f);
+    for (int64_t t = group; t < job.key_tiles() && !item.stop.stop_requested(); t += groups.count) {
+        const Range keys = job.keys(t);
+        const int64_t at = job.at(head, keys.first);
+        for (float* const to : {job.dk1, job.dk2, job.dv}) std::fill_n(to + at, keys.count() * job.d, 0.0f);
+        for (int64_t m = 0; m < job.query_tiles(); ++m) {
+            const Range queries = job.queries(m);
+            const TileKind kind = kind_of(job.mask, queries, keys);
+            if (kind == TileKind::skipped) continue;
+            const ScoreTile tile{job.mask, queries, keys, job.block_n};
+            const int64_t query = job.at(head, queries.first);
+            compute_probabilities(job, head, tile, kind, probabilities);
+            add_over_queries(tile, probabilities, job.dout + query, job.d, job.dv + at);
+            compute_score_gradients(job, head, tile, probabilities, gradients);
+            add_gradients(job, head, tile, kind, gradients,
+                          {dq1 + query, dq2 + query, job.dk1 + at, job.dk2 + at});
+        }
+    }
+}
+
+// Sums the gradients of queries over the groups, in their order.
+void sum_groups(const CpuJob& job, const Groups& groups, const cpu::Item& item) {
+    const int64_t head = item.index / job.query_tiles();
+    const Range queries = job.queries(item.index % job.query_tiles());
+    const int64_t at = job.at(head, queries.first), count = queries.count() * job.d;
+    const int64_t group = job.heads * job.length * job.d;
+    for (const auto& [parts, to] : {std::pair(groups.dq1, job.dq1), std::pair(groups.dq2, job.dq2)}) {
+        std::copy_n(parts + at, count, to + at);
+        for (int64_t g = 1; g < groups.count; ++g)
+            cpu::combine(to + at, 1, to + at, 1, parts + g * group + at, count);
+    }
+}
+
+Groups take_groups(cpu::PlanBuilder& builder, const CpuJob& job) {
+    constexpr int64_t enough_items = 16, most = 4;
+    const int64_t wanted = ceil_divide(enough_items, job.heads);
+    Groups groups{std::clamp<int64_t>(std::min(wanted, job.key_tiles()), 1, most), job.dq1, job.dq2};
+    if (groups.count == 1) return groups;
+    const int64_t numbers = groups.count * job.heads * job.length * job.d;
+    groups.dq1 = builder.take<float>(numbers);
+    groups.dq2 = builder.take<float>(numbers);
+    return groups;
+}
+
+}  // namespace
+
+Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(prepared_job(builder));
+    const Side tiles = pieces("N", job.length, "BLOCK_M", job.block_m) * side("Z H", job.heads);
+    builder.launch(describe::forward(request.parameters), tiles, cpu::Split::cyclic,
+                   [&job](const cpu::Item& item) { stream_forward(job, item); });
+    if (job.runs_backward) {
+        builder.launch(describe::preprocess(request.parameters), tiles,
+                       [&job](const cpu::Item& item) { preprocess(job, item); });
+        const Groups groups = take_groups(builder, job);
+        builder.launch(describe::backward(request.parameters, groups.count),
+                       side("Z H", job.heads) * side("groups", groups.count), cpu::Split::cyclic,
+                       [&job, groups](const cpu::Item& item) { stream_backward(job, groups, item); });
+        if (groups.count > 1)
+            builder.launch(describe::sum_groups(request.parameters, groups.count), tiles,
+                           [&job, groups](const cpu::Item& item) { sum_groups(job, groups, item); });
+    }
+    add_epilogue(builder, job);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::attention

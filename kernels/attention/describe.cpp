@@ -1,0 +1,133 @@
+#include "kernels/attention/describe.h"
+
+#include "kernels/attention/tiles.h"
+#include "kernels/core/common_parameters.h"
+
+namespace sawtooth::attention::describe {
+namespace {
+
+using Uses = std::vector<ArrayUse>;
+
+struct Sizes {
+    explicit Sizes(const Parameters& p)
+        : heads(p.integer("Z") * p.integer("H")),
+          length(p.integer("N")),
+          d(p.integer("D")),
+          mask(mask_of(p)) {}
+
+    Uses vectors(std::initializer_list<const char*> names) const {
+        Uses uses;
+        for (const char* name : names) uses.push_back({name, {heads, length, d}});
+        return uses;
+    }
+    Uses rows(std::initializer_list<const char*> names) const {
+        Uses uses;
+        for (const char* name : names) uses.push_back({name, {heads, length}});
+        return uses;
+    }
+    ArrayUse matrix(const char* name) const { return {name, {heads, length, length}}; }
+    // Pairs that the mask allows, of all heads.
+    double pairs() const {
+        const auto n = static_cast<double>(length);
+        return static_cast<double>(heads) * (mask.causal ? n * (n + 1) / 2 : n * n);
+    }
+    // Products of that many rows of d per pair: a multiplication and an addition each.
+    double products(double count) const { return 2 * count * pairs() * static_cast<double>(d); }
+
+    int64_t heads, length, d;
+    Mask mask;
+};
+
+Uses joined(Uses left, const Uses& right) {
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+}
+
+LaunchInfo made(std::string name, std::string meaning, Uses reads, Uses writes, double operations) {
+    LaunchInfo info = {.name = std::move(name), .meaning = std::move(meaning)};
+    info.reads = std::move(reads);
+    info.writes = std::move(writes);
+    info.work.operations = operations;
+    return info;
+}
+
+}  // namespace
+
+LaunchInfo forward(const Parameters& p) {
+    const Sizes s(p);
+    return made(
+        "forward",
+        "Streams tiles of keys past a tile of queries, with a running maximum and sum of the softmax.",
+        s.vectors({"q1", "q2", "k1", "k2", "v"}), joined(s.vectors({"o"}), s.rows({"lse"})), s.products(2));
+}
+
+LaunchInfo preprocess(const Parameters& p) {
+    const Sizes s(p);
+    return made("preprocess", "Multiplies o with its gradient, row by row.", s.vectors({"o", "do"}),
+                s.rows({"delta"}), 2 * static_cast<double>(s.heads * s.length * s.d));
+}
+
+LaunchInfo backward(const Parameters& p, int64_t groups) {
+    const Sizes s(p);
+    Uses writes = s.vectors({"dk1", "dk2", "dv"});
+    for (const char* name : {"dq1", "dq2"}) {
+        if (groups == 1)
+            writes.push_back({name, {s.heads, s.length, s.d}});
+        else
+            writes.push_back({std::string(name) + " of groups", {groups, s.heads, s.length, s.d}});
+    }
+    return made("backward", "Recomputes the probabilities of every tile and sums the gradients.",
+                joined(s.vectors({"q1", "q2", "k1", "k2", "v", "do"}), s.rows({"lse", "delta"})),
+                std::move(writes), s.products(5));
+}
+
+LaunchInfo sum_groups(const Parameters& p, int64_t groups) {
+    const Sizes s(p);
+    Uses reads;
+    for (const char* name : {"dq1 of groups", "dq2 of groups"})
+        reads.push_back({name, {groups, s.heads, s.length, s.d}});
+    return made("sum_groups", "Sums the gradients of queries over the groups of key tiles.", std::move(reads),
+                s.vectors({"dq1", "dq2"}), 2 * static_cast<double>((groups - 1) * s.heads * s.length * s.d));
+}
+
+LaunchInfo scores(const Parameters& p) {
+    const Sizes s(p);
+    return made("scores", "Multiplies all queries with all keys in both encodings and chooses by distance.",
+                s.vectors({"q1", "q2", "k1", "k2"}), {s.matrix("scores")}, s.products(2));
+}
+
+LaunchInfo softmax(const Parameters& p) {
+    const Sizes s(p);
+    return made("softmax", "Turns every row of scores into probabilities.", {s.matrix("scores")},
+                joined({s.matrix("probabilities")}, s.rows({"lse"})), 4 * s.pairs());
+}
+
+LaunchInfo values(const Parameters& p) {
+    const Sizes s(p);
+    return made("values", "Sums the values with the probabilities as weights.",
+                joined({s.matrix("probabilities")}, s.vectors({"v"})), s.vectors({"o"}), s.products(1));
+}
+
+LaunchInfo score_gradients(const Parameters& p) {
+    const Sizes s(p);
+    return made("score_gradients", "Takes the gradients of o through the values and the softmax.",
+                joined({s.matrix("probabilities")}, joined(s.vectors({"v", "do"}), s.rows({"delta"}))),
+                {s.matrix("score gradients")}, s.products(1));
+}
+
+LaunchInfo gradients_of_queries(const Parameters& p) {
+    const Sizes s(p);
+    return made("gradients_of_queries", "Sums the keys with the gradients of scores as weights.",
+                joined({s.matrix("score gradients")}, s.vectors({"k1", "k2"})), s.vectors({"dq1", "dq2"}),
+                s.products(2));
+}
+
+LaunchInfo gradients_of_keys(const Parameters& p) {
+    const Sizes s(p);
+    return made(
+        "gradients_of_keys", "Sums queries and gradients of o, weighted per key.",
+        joined({s.matrix("probabilities"), s.matrix("score gradients")}, s.vectors({"q1", "q2", "do"})),
+        s.vectors({"dk1", "dk2", "dv"}), s.products(3));
+}
+
+}  // namespace sawtooth::attention::describe

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <stop_token>
+
+#include "kernels/core/family.h"
+
+namespace sawtooth::attention {
+
+// The parts of the family, one file each; family.cpp assembles them.
+
+// All outputs in f64. Above 2^30 products of a score only chosen rows: see reference.cpp.
+Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+
+Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
+               std::stop_token stop);
+Work work(const Parameters& parameters);
+std::vector<Figure> figures(const Result& result, const View& view);
+
+Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request);
+Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);
+
+}  // namespace sawtooth::attention
