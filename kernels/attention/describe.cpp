@@ -13,7 +13,8 @@ struct Sizes {
         : heads(p.integer("Z") * p.integer("H")),
           length(p.integer("N")),
           d(p.integer("D")),
-          mask(mask_of(p)) {}
+          mask(mask_of(p)),
+          k2(p.is("form", "qkv") ? "k" : "k2") {}
 
     Uses vectors(std::initializer_list<const char*> names) const {
         Uses uses;
@@ -36,6 +37,7 @@ struct Sizes {
 
     int64_t heads, length, d;
     Mask mask;
+    const char* k2;  // which no rotation changes
 };
 
 Uses joined(Uses left, const Uses& right) {
@@ -58,7 +60,7 @@ LaunchInfo forward(const Parameters& p) {
     return made(
         "forward",
         "Streams tiles of keys past a tile of queries, with a running maximum and sum of the softmax.",
-        s.vectors({"q1", "q2", "k1", "k2", "v"}), joined(s.vectors({"o"}), s.rows({"lse"})), s.products(2));
+        s.vectors({"q1", "q2", "k1", s.k2, "v"}), joined(s.vectors({"o"}), s.rows({"lse"})), s.products(2));
 }
 
 LaunchInfo preprocess(const Parameters& p) {
@@ -77,7 +79,7 @@ LaunchInfo backward(const Parameters& p, int64_t groups) {
             writes.push_back({std::string(name) + " of groups", {groups, s.heads, s.length, s.d}});
     }
     return made("backward", "Recomputes the probabilities of every tile and sums the gradients.",
-                joined(s.vectors({"q1", "q2", "k1", "k2", "v", "do"}), s.rows({"lse", "delta"})),
+                joined(s.vectors({"q1", "q2", "k1", s.k2, "v", "do"}), s.rows({"lse", "delta"})),
                 std::move(writes), s.products(5));
 }
 
@@ -93,7 +95,7 @@ LaunchInfo sum_groups(const Parameters& p, int64_t groups) {
 LaunchInfo scores(const Parameters& p) {
     const Sizes s(p);
     return made("scores", "Multiplies all queries with all keys in both encodings and chooses by distance.",
-                s.vectors({"q1", "q2", "k1", "k2"}), {s.matrix("scores")}, s.products(2));
+                s.vectors({"q1", "q2", "k1", s.k2}), {s.matrix("scores")}, s.products(2));
 }
 
 LaunchInfo softmax(const Parameters& p) {
@@ -118,7 +120,7 @@ LaunchInfo score_gradients(const Parameters& p) {
 LaunchInfo gradients_of_queries(const Parameters& p) {
     const Sizes s(p);
     return made("gradients_of_queries", "Sums the keys with the gradients of scores as weights.",
-                joined({s.matrix("score gradients")}, s.vectors({"k1", "k2"})), s.vectors({"dq1", "dq2"}),
+                joined({s.matrix("score gradients")}, s.vectors({"k1", s.k2})), s.vectors({"dq1", "dq2"}),
                 s.products(2));
 }
 

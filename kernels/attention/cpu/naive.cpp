@@ -56,7 +56,8 @@ void weigh_values(const Pass& pass, int64_t head, Range queries) {
 void preprocess(const Pass& pass, int64_t head, Range queries) {
     const CpuJob& job = pass.job;
     for (int64_t i = queries.first; i < queries.last; ++i)
-        job.delta[job.row_at(head, i)] = cpu::dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
+        job.delta[job.row_at(head, i)] =
+            ordered_dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
 }
 
 void differentiate(const Pass& pass, int64_t head, Range queries) {

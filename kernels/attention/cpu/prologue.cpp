@@ -72,39 +72,41 @@ struct Preparation {
     Given q = {}, k = {};  // rotated, if they are given
     float *q1 = nullptr, *q2 = nullptr, *k1 = nullptr;
     std::vector<Packed> packed = {};
-
-    Side items() const { return side("Z H", heads) * pieces("N", length, block); }
-    Range positions(int64_t item) const { return tile_at(item % ceil_divide(length, block), block, length); }
-    int64_t head(int64_t item) const { return item / ceil_divide(length, block); }
 };
 
-void rotate(const Preparation& job, int64_t head, Range positions) {
-    const Rotation far(job.window, job.d);
-    std::vector<float> row(static_cast<size_t>(job.d));
-    for (int64_t i = positions.first; i < positions.last; ++i) {
-        const Rotation near(i, job.d);
-        const int64_t at = (head * job.length + i) * job.d;
-        job.q.widen(at, row.data(), job.d);
-        near.apply(row.data(), job.q1 + at);
-        far.apply(row.data(), job.q2 + at);
-        job.k.widen(at, row.data(), job.d);
-        near.apply(row.data(), job.k1 + at);
-    }
+// The rotations of consecutive positions, which all heads share.
+std::vector<Rotation> rotations_of(Range positions, int64_t d) {
+    std::vector<Rotation> all;
+    for (int64_t i = positions.first; i < positions.last; ++i) all.emplace_back(i, d);
+    return all;
 }
 
 void prepare(const Preparation& job, const cpu::Item& item) {
-    const int64_t head = job.head(item.index);
-    const Range positions = job.positions(item.index);
-    const int64_t at = (head * job.length + positions.first) * job.d;
-    for (const Given& given : job.widened) given.widen(at, given.to + at, positions.count() * job.d);
-    if (job.q.from) rotate(job, head, positions);
-    for (const Packed& packed : job.packed)
-        for (int64_t i = positions.first; i < positions.last; i += lanes) {
-            const int64_t strip = head * cpu::strips_of(job.length) + i / lanes;
-            cpu::transpose(packed.rows + (head * job.length + i) * job.d, job.d,
-                           std::min(lanes, job.length - i), job.d, packed.strips + strip * job.d * lanes,
-                           lanes);
+    const Range positions = tile_at(item.index, block, job.length);
+    std::vector<Rotation> near;
+    if (job.q.from) near = rotations_of(positions, job.d);
+    const Rotation far(job.window, job.d);
+    std::vector<float> row(static_cast<size_t>(job.d));
+    for (int64_t head = 0; head < job.heads; ++head) {
+        const int64_t begin = (head * job.length + positions.first) * job.d;
+        for (const Given& given : job.widened)
+            given.widen(begin, given.to + begin, positions.count() * job.d);
+        for (size_t i = 0; i < near.size(); ++i) {
+            const int64_t at = begin + static_cast<int64_t>(i) * job.d;
+            job.q.widen(at, row.data(), job.d);
+            near[i].apply(row.data(), job.q1 + at);
+            far.apply(row.data(), job.q2 + at);
+            job.k.widen(at, row.data(), job.d);
+            near[i].apply(row.data(), job.k1 + at);
         }
+        for (const Packed& packed : job.packed)
+            for (int64_t i = positions.first; i < positions.last; i += lanes) {
+                const int64_t strip = head * cpu::strips_of(job.length) + i / lanes;
+                cpu::transpose(packed.rows + (head * job.length + i) * job.d, job.d,
+                               std::min(lanes, job.length - i), job.d, packed.strips + strip * job.d * lanes,
+                               lanes);
+            }
+    }
 }
 
 LaunchInfo described(const Preparation& job) {
@@ -115,7 +117,7 @@ LaunchInfo described(const Preparation& job) {
                                              : "Transposes keys and values."};
     for (const Given& given : job.widened) {
         info.reads.push_back({given.name, vectors, bytes_of(given.storage)});
-        info.writes.push_back({given.name + " in f32", vectors});
+        info.writes.push_back({given.name, vectors});
     }
     if (job.q.from) {
         for (const Given* given : {&job.q, &job.k})
@@ -213,28 +215,26 @@ CpuJob prepared_job(cpu::PlanBuilder& builder) {
         job.v_strips = inputs.strips("v", job.v);
     }
     take_outputs(builder, job);
-    builder.launch(described(preparation), preparation.items(),
+    builder.launch(described(preparation), pieces("N", job.length, block),
                    [preparation](const cpu::Item& item) { prepare(preparation, item); });
     return job;
 }
 
 void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job) {
     const Shape vectors = {job.heads, job.length, job.d};
-    const Side items = side("Z H", job.heads) * pieces("N", job.length, block);
-    const auto place = [job](const cpu::Item& item) {
-        const int64_t blocks = ceil_divide(job.length, block);
-        return std::pair(item.index / blocks, tile_at(item.index % blocks, block, job.length));
-    };
+    const Side items = pieces("N", job.length, block);
     if (job.storage != Storage::f32)
         builder.launch({.name = "store",
                         .meaning = "Rounds o to its dtype.",
-                        .reads = {{"o in f32", vectors}},
+                        .reads = {{"o", vectors}},
                         .writes = {{"o", vectors, bytes_of(job.storage)}}},
-                       items, [job, place](const cpu::Item& item) {
-                           const auto [head, positions] = place(item);
-                           const int64_t at = job.at(head, positions.first);
-                           cpu::narrow(job.storage, job.o + at, static_cast<uint16_t*>(job.stored_o) + at,
-                                       positions.count() * job.d);
+                       items, [job](const cpu::Item& item) {
+                           const Range positions = tile_at(item.index, block, job.length);
+                           for (int64_t head = 0; head < job.heads; ++head) {
+                               const int64_t at = job.at(head, positions.first);
+                               cpu::narrow(job.storage, job.o + at, static_cast<uint16_t*>(job.stored_o) + at,
+                                           positions.count() * job.d);
+                           }
                        });
     if (!job.dq) return;
     builder.launch({.name = "rotate_back",
@@ -242,18 +242,19 @@ void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job) {
                     .reads = {{"dq1", vectors}, {"dq2", vectors}, {"dk1", vectors}, {"dk2", vectors}},
                     .writes = {{"dq", vectors}, {"dk", vectors}},
                     .work = {.operations = 14 * static_cast<double>(count_of(vectors)) / 2}},
-                   items, [job, place](const cpu::Item& item) {
-                       const auto [head, positions] = place(item);
+                   items, [job](const cpu::Item& item) {
+                       const Range positions = tile_at(item.index, block, job.length);
+                       const std::vector<Rotation> near = rotations_of(positions, job.d);
                        const Rotation far(job.mask.window, job.d);
-                       for (int64_t i = positions.first; i < positions.last; ++i) {
-                           const Rotation near(i, job.d);
-                           const int64_t at = job.at(head, i);
-                           std::fill_n(job.dq + at, job.d, 0.0f);
-                           near.add_inverse(job.dq1 + at, job.dq + at);
-                           far.add_inverse(job.dq2 + at, job.dq + at);
-                           std::copy_n(job.dk2 + at, job.d, job.dk + at);
-                           near.add_inverse(job.dk1 + at, job.dk + at);
-                       }
+                       for (int64_t head = 0; head < job.heads; ++head)
+                           for (size_t i = 0; i < near.size(); ++i) {
+                               const int64_t at = job.at(head, positions.first + static_cast<int64_t>(i));
+                               std::fill_n(job.dq + at, job.d, 0.0f);
+                               near[i].add_inverse(job.dq1 + at, job.dq + at);
+                               far.add_inverse(job.dq2 + at, job.dq + at);
+                               std::copy_n(job.dk2 + at, job.d, job.dk + at);
+                               near[i].add_inverse(job.dk1 + at, job.dk + at);
+                           }
                    });
 }
 

@@ -44,6 +44,14 @@ void score_gradients(float* row, const float* p, float delta, float scale, int64
     }
 }
 
+float ordered_dot(const float* left, const float* right, int64_t count) {
+    const hn::CappedTag<float, 1> one;
+    auto sum = hn::Zero(one);
+    for (int64_t i = 0; i < count; ++i)
+        sum = hn::MulAdd(hn::LoadU(one, left + i), hn::LoadU(one, right + i), sum);
+    return hn::GetLane(sum);
+}
+
 bool is_finite(const float* row, int64_t count) {
     V zero = hn::Zero(tag);  // stays 0: a number that is not finite makes it NaN
     for (int64_t i = 0; i < count; i += width)
@@ -60,6 +68,7 @@ namespace {
 HWY_EXPORT(largest);
 HWY_EXPORT(exponentials);
 HWY_EXPORT(score_gradients);
+HWY_EXPORT(ordered_dot);
 HWY_EXPORT(is_finite);
 }  // namespace
 
@@ -69,6 +78,9 @@ float exponentials(float* row, float shift, int64_t count) {
 }
 void score_gradients(float* row, const float* p, float delta, float scale, int64_t count) {
     HWY_DYNAMIC_DISPATCH(score_gradients)(row, p, delta, scale, count);
+}
+float ordered_dot(const float* left, const float* right, int64_t count) {
+    return HWY_DYNAMIC_DISPATCH(ordered_dot)(left, right, count);
 }
 bool is_finite(const float* row, int64_t count) { return HWY_DYNAMIC_DISPATCH(is_finite)(row, count); }
 

@@ -47,7 +47,7 @@ void stream_forward(const CpuJob& job, const cpu::Item& item) {
         for (int64_t r = 0; r < queries.count(); ++r) {
             float* const row = scores + r * job.block_n;
             const float most = std::max(shift[r], largest(row, columns));
-            const float kept = std::exp(shift_of(shift[r]) - shift_of(most));
+            const float kept = shift[r] == nothing ? 0 : std::exp(shift[r] - most);
             sum[r] = sum[r] * kept + exponentials(row, shift_of(most), columns);
             if (kept != 1) cpu::scale(o + r * job.d, kept, job.d);
             shift[r] = most;
@@ -68,7 +68,8 @@ void preprocess(const CpuJob& job, const cpu::Item& item) {
     const int64_t head = item.index / job.query_tiles();
     const Range queries = job.queries(item.index % job.query_tiles());
     for (int64_t i = queries.first; i < queries.last; ++i)
-        job.delta[job.row_at(head, i)] = cpu::dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
+        job.delta[job.row_at(head, i)] =
+            ordered_dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
 }
 
 // Key tiles are dealt to groups, so that few heads also keep all cores busy. Every group sums its own
