@@ -119,20 +119,11 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-// Shared memory of the forward pass: the tiles of Q1 and Q2, and per stage those of K1, K2 and V, at two
-// bytes per element (f16, bf16). Mixed tiles need both encodings, so every stage has room for both. Sums and
-// running maxima are in registers.
-int64_t shared_bytes(const Parameters& parameters) {
-    const int64_t query_rows = 2 * parameters.integer("BLOCK_M");
-    const int64_t key_rows = 3 * parameters.integer("BLOCK_N") * parameters.integer("stages");
-    return (query_rows + key_rows) * parameters.integer("D") * 2;
-}
-
 std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
     if (chip.backend == Backend::cpu) return {};
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
-    const int64_t asked = shared_bytes(parameters);
+    const int64_t asked = attention::forward_shared_bytes(parameters);
     if (asked <= chip.shared_bytes_per_block) return {};
     return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) +
            ", BLOCK_N = " + to_text(parameters.at("BLOCK_N")) +
@@ -170,7 +161,8 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .check = check_streaming,
-         .plan_cpu = attention::plan_streaming_on_cpu},
+         .plan_cpu = attention::plan_streaming_on_cpu,
+         .plan_cuda = attention::plan_streaming_on_cuda},
         {.name = "streaming_wgmma",
          .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
          .backends = {Backend::cuda},

@@ -56,6 +56,18 @@ struct HalfProducts {
         return {{pair(low[0], low[1]), pair(low[2], low[3]), pair(high[0], high[1]), pair(high[2], high[3])}};
     }
 
+    // A left factor in shared memory: [16, stride], 16 elements of each row.
+    static __device__ Left left_in_rows(const Element* from, int stride) {
+        const int lane = lane_of_thread();
+        const Element* const mine = from + lane % 16 * stride + lane / 16 * 8;
+        Left left;
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(left.a[0]), "=r"(left.a[1]), "=r"(left.a[2]), "=r"(left.a[3])
+                     : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(mine)))
+                     : "memory");
+        return left;
+    }
+
     // Two right factors [16, 8]; the second has the next 8 columns.
     // Rows of `from` are columns of the factor: [16, stride], 16 elements of each.
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {

@@ -1,0 +1,58 @@
+// The rotations of queries and keys: R(p) turns each pair (x_m, x_(m + D/2)) by p 10000^(-2 m / D). A thread
+// turns one pair at one position, for all heads, so that its angle is computed once.
+//
+// Defines: THREADS, SHARED_BYTES, STORAGE, HEAD.
+
+#include "kernels/attention/cuda/arguments.cuh"
+#include "kernels/cuda/device/words.cuh"
+
+using namespace sawtooth;
+using Storage = device::STORAGE;
+
+constexpr int half = HEAD / 2;
+static_assert(SHARED_BYTES == 0, "no shared memory");
+
+struct Pair {
+    float x, y;
+};
+
+struct Turn {
+    float cosine, sine;
+    __device__ Pair operator()(Pair from) const {
+        return {from.x * cosine - from.y * sine, from.y * cosine + from.x * sine};
+    }
+};
+
+// In f64, because a position may have 20 bits.
+__device__ Turn turn_of(int64_t position, int m) {
+    const double turn = static_cast<double>(position) * pow(10000.0, -2.0 * m / HEAD);
+    double sine, cosine;
+    sincos(turn, &sine, &cosine);
+    return {static_cast<float>(cosine), static_cast<float>(sine)};
+}
+
+__device__ Pair load(const void* rows, int64_t at) {
+    const auto* const words = static_cast<const Storage::Word*>(rows) + at;
+    return {Storage::widen(words[0]), Storage::widen(words[half])};
+}
+
+__device__ void store(void* rows, int64_t at, Pair pair) {
+    auto* const words = static_cast<Storage::Word*>(rows) + at;
+    words[0] = Storage::narrow(pair.x);
+    words[half] = Storage::narrow(pair.y);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) rotate(attention::RotationArguments given) {
+    const int64_t index = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    const int64_t position = index / half;
+    const int m = static_cast<int>(index % half);
+    if (position >= given.length) return;
+    const Turn near = turn_of(position, m), far = turn_of(given.window, m);
+    for (int64_t head = blockIdx.y; head < given.heads; head += gridDim.y) {
+        const int64_t at = (head * given.length + position) * HEAD + m;
+        const Pair q = load(given.q, at);
+        store(given.q1, at, near(q));
+        store(given.q2, at, far(q));
+        store(given.k1, at, near(load(given.k, at)));
+    }
+}
