@@ -235,9 +235,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(attention::Forward
     const int row = device::warp_of_thread() * 16 * bands;
     const bool works = device::warp_of_thread() < working;
     for (int tile = 0; tile < tiles; ++tile) {
-        start(tile + STAGES - 1);
-        device::wait_for_copies_but_last<STAGES - 1>();
-        __syncthreads();  // the tile is visible to all
+        if constexpr (STAGES == 1) {
+            __syncthreads();  // all have read the tile before
+            start(tile);
+            device::wait_for_copies();
+            __syncthreads();  // the tile is visible to all
+        } else {
+            device::wait_for_copies_but_last<STAGES - 2>();
+            __syncthreads();  // the tile is visible to all, and all have read the one before
+            start(tile + STAGES - 1);
+        }
         const int key = tile * BLOCK_N;
         const Stage& stage = shared.stages[tile % STAGES];
         const bool masks = key + BLOCK_N > given.length || (CAUSAL && key + BLOCK_N - 1 > query + row);
@@ -250,7 +257,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(attention::Forward
             else
                 visit<Kind::mixed>(shared, stage, mask, query, row, key, factor, masks, rows);
         }
-        __syncthreads();  // all have read the stage: it may be filled again
     }
     if (works) finish(given, head, query + row, rows);
 }
