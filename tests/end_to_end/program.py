@@ -62,8 +62,8 @@ class Program:
 
     def __call__(self, *words, seconds=60, **options):
         words = [str(w) for w in words]
-        done = subprocess.run([self.path, *words], capture_output=True, text=True, timeout=seconds * self.patience, cwd=self.folder,
-                              env=self.environment, **options)
+        done = subprocess.run([self.path, *words], capture_output=True, text=True, timeout=seconds * self.patience,
+                              cwd=self.folder, env=self.environment, **options)
         assert done.returncode >= 0, f"{words} ended by signal {-done.returncode}: {done.stderr[-400:]}"
         return Finished(words, done.returncode, done.stdout, done.stderr)
 
