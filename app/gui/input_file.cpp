@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/engine/configure.h"
+#include "app/engine/guarded.h"
 #include "app/gui/backends.h"
 #include "app/gui/lab.h"
 
@@ -53,13 +54,19 @@ void open_file(LabState& lab, const std::string& path) {
     Request request = lab.request;
     request.input = path;
     std::packaged_task<Outcome<InputFile>(std::stop_token)> read(
-        [family = lab.family, request](std::stop_token stop) { return read_input(*family, request, stop); });
+        [family = lab.family, request](std::stop_token stop) {
+            return guarded([&] { return read_input(*family, request, stop); });
+        });
     auto file = read.get_future();
     const auto run = [wake = lab.engine.wake](std::stop_token stop, auto task) {
         task(std::move(stop));
         if (wake) wake();
     };
-    lab.opening = Opening{path, std::move(file), std::jthread(run, std::move(read))};
+    const auto problem = guarded([&]() -> std::optional<Error> {
+        lab.opening = Opening{path, std::move(file), std::jthread(run, std::move(read))};
+        return {};
+    });
+    if (problem) note(lab, LogLine::Kind::problem, problem->text);  // no more threads
 }
 
 void close_file(LabState& lab) {

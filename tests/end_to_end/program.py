@@ -46,6 +46,8 @@ class Finished:
 class Program:
     def __init__(self, path, folder, kept):
         self.path = str(pathlib.Path(path).resolve())
+        # Sanitizers make it slow: the folder of the build is its preset.
+        self.patience = {"asan": 4, "tsan": 10}.get(pathlib.Path(self.path).parent.name, 1)
         self.folder = folder
         # All tests share the folders in which the program keeps things: the machine is measured once.
         self.environment = dict(os.environ, XDG_CACHE_HOME=str(kept), XDG_CONFIG_HOME=str(kept))
@@ -60,8 +62,8 @@ class Program:
 
     def __call__(self, *words, seconds=60, **options):
         words = [str(w) for w in words]
-        done = subprocess.run([self.path, *words], capture_output=True, text=True, timeout=seconds, cwd=self.folder,
-                              env=self.environment, **options)
+        done = subprocess.run([self.path, *words], capture_output=True, text=True, timeout=seconds * self.patience,
+                              cwd=self.folder, env=self.environment, **options)
         assert done.returncode >= 0, f"{words} ended by signal {-done.returncode}: {done.stderr[-400:]}"
         return Finished(words, done.returncode, done.stdout, done.stderr)
 
@@ -72,12 +74,12 @@ class Program:
     # Ctrl+C after some seconds; gives what was printed until then.
     def interrupt(self, seconds, *words):
         process = self.start(*words)
-        time.sleep(seconds)
+        time.sleep(seconds * self.patience)
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
-        out, err = process.communicate(timeout=20)
-        assert time.monotonic() - start < 5, "Ctrl+C took long"
+        out, err = process.communicate(timeout=20 * self.patience)
+        assert time.monotonic() - start < 5 * self.patience, "Ctrl+C took long"
         assert process.returncode == 130, (process.returncode, err)
         assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
         return out
