@@ -18,6 +18,7 @@ std::vector<Figure> figures(const Result& result, const View& view);
 
 Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);
+Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request);
 // Dynamic shared memory of the forward pass of streaming.
 int64_t forward_shared_bytes(const Parameters& parameters);

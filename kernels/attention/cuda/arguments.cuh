@@ -22,4 +22,14 @@ struct ForwardArguments {
     float scale;
 };
 
+// naive.cu; scores [heads, N, N] become probabilities in place.
+struct NaiveArguments {
+    const void *q1, *q2, *k1, *k2, *v;
+    float* scores;
+    void* o;
+    float* lse;
+    int64_t length, window;
+    float scale;
+};
+
 }  // namespace sawtooth::attention

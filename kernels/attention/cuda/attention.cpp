@@ -112,4 +112,35 @@ Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request) {
     return builder.finish();
 }
 
+Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request) {
+    constexpr int64_t side = 64, threads = 256;
+    PlanBuilder builder(request);
+    const Parameters& p = request.parameters;
+    const CudaJob job = job_of(builder);
+    const NaiveArguments given{job.q1,
+                               job.q2,
+                               job.k1,
+                               job.k2,
+                               job.v,
+                               builder.take<float>(job.heads * job.length * job.length),
+                               builder.output("o", job.storage),
+                               builder.output("lse"),
+                               job.length,
+                               job.window,
+                               static_cast<float>(p.real("scale"))};
+    const auto source = [&](const char* entry) {
+        return cuda::KernelSource{.file = "kernels/attention/cuda/naive.cu",
+                                  .entry = entry,
+                                  .defines = {{"STORAGE", name_of(job.storage)},
+                                              {"HEAD", job.d},
+                                              {"CAUSAL", p.flag("causal") ? 1 : 0}},
+                                  .threads = threads};
+    };
+    const Side tiles = pieces("N", job.length, side), heads = sawtooth::side("Z H", job.heads);
+    builder.launch(describe::scores(p), {tiles, tiles, heads}, source("scores"), given);
+    builder.launch(describe::softmax(p), {sawtooth::side("N", job.length), heads}, source("softmax"), given);
+    builder.launch(describe::values(p), {tiles, pieces("D", job.d, side), heads}, source("values"), given);
+    return builder.finish();
+}
+
 }  // namespace sawtooth::attention
