@@ -119,7 +119,7 @@ formatting() {
         result formatting 77
         return
     fi
-    find "$root" -path "$root/build" -prune -o -regex '.*\.\(cpp\|h\|cu\|cuh\)' -print | sort |
+    find "$root" -mindepth 1 \( -path "$root/build" -o -name '.?*' \) -prune -o -regex '.*\.\(cpp\|h\|cu\|cuh\)' -print | sort |
         xargs clang-format-14 --dry-run --Werror || status=1
     result "formatting (clang-format-14 -i FILE)" "$status"
 }

@@ -331,7 +331,7 @@ void Engine::serve_sweep_cell() {
     std::stop_token stop;
     {
         const std::lock_guard lock(mutex_);
-        if (job_->sweeps.empty() || job_->waiting) return;
+        if (job_->sweeps.empty() || job_->waiting || job_->look) return;
         ticket = job_->sweeps.front().ticket;
         sweep = job_->sweeps.front().sweep;
         before = job_->sweeps.front().done;

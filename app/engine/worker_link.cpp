@@ -18,6 +18,7 @@
 #include "app/engine/messages.h"
 #include "app/engine/worker_connection.h"
 #include "app/engine/worker_patience.h"
+#include "kernels/core/integers.h"
 
 namespace sawtooth {
 namespace {
@@ -67,14 +68,6 @@ Request request_for(const Result& result) {
     Request request = result.request;
     request.input.clear();
     return request;
-}
-
-// Bytes of an array whose shape another program sent; nullopt if they cannot fit in memory.
-std::optional<int64_t> checked_bytes(const Array& array) {
-    int64_t bytes = bytes_of(array.dtype);
-    for (const int64_t length : array.shape)
-        if (length < 0 || __builtin_mul_overflow(bytes, length, &bytes)) return {};
-    return bytes;
 }
 
 }  // namespace
@@ -407,12 +400,8 @@ Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, ui
 Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& result, std::stop_token stop) {
     auto whole = std::make_shared<Result>(result);
     const std::vector<Array*> arrays = arrays_of(*whole);
-    int64_t all_bytes = 0;
-    for (const Array* array : arrays) {
-        const auto bytes = checked_bytes(*array);
-        if (!bytes || __builtin_add_overflow(all_bytes, *bytes, &all_bytes))
-            return Error::failure("array " + array->name + " of the worker has an impossible shape");
-    }
+    int64_t all_bytes = 0;  // each shape is possible: checked_result
+    for (const Array* array : arrays) all_bytes = saturating_add(all_bytes, array->bytes());
     if (auto error = check_memory(all_bytes, result.request.memory_limit_bytes)) return *error;
     const Request request = request_for(result);
     for (size_t a = 0; a < arrays.size(); ++a) {
