@@ -175,8 +175,8 @@ __device__ void copy_stage(Stage& stage, const attention::ForwardArguments& give
     const int64_t at = (head * mask.length + key) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_N), mask.length - key));
     const auto copy = [&](Element(&to)[BLOCK_N][stride], const void* from) {
-        device::copy_matrix<HEAD>(&to[0][0], stride, static_cast<const Element*>(from) + at, HEAD, BLOCK_N,
-                                  there);
+        device::copy_tile<BLOCK_N, HEAD, THREADS>(&to[0][0], stride, static_cast<const Element*>(from) + at,
+                                                  there);
     };
     if (kind != Kind::far) copy(stage.near_keys, given.k1);
     if (kind != Kind::near) copy(stage.far_keys, given.k2);
@@ -212,10 +212,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(attention::Forward
     const int tiles = mask.tiles(last);
     const int64_t at = (head * given.length + query) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_M), given.length - query));
-    device::copy_matrix<HEAD>(&shared.near_queries[0][0], stride, static_cast<const Element*>(given.q1) + at,
-                              HEAD, BLOCK_M, there);
-    device::copy_matrix<HEAD>(&shared.far_queries[0][0], stride, static_cast<const Element*>(given.q2) + at,
-                              HEAD, BLOCK_M, there);
+    device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.near_queries[0][0], stride,
+                                              static_cast<const Element*>(given.q1) + at, there);
+    device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.far_queries[0][0], stride,
+                                              static_cast<const Element*>(given.q2) + at, there);
     const auto start = [&](int tile) {
         if (tile < tiles)
             copy_stage(shared.stages[tile % STAGES], given, mask, head,

@@ -11,7 +11,7 @@ template <int bytes>
 __device__ void copy_async(void* to, const void* from, bool there) {
     static_assert(bytes == 4 || bytes == 8 || bytes == 16);
     const auto shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(bytes),
+    asm volatile("cp.async.cg.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(bytes),
                  "r"(there ? bytes : 0)
                  : "memory");
 }
