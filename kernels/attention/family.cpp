@@ -119,14 +119,18 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-// The launch with that tiling, refused before anything is compiled.
+std::string tiling_of(const Parameters& parameters) {
+    std::string tiling;
+    for (const char* name : {"BLOCK_M", "BLOCK_N", "stages", "warps", "D"})
+        tiling += (tiling.empty() ? "" : ", ") + std::string(name) + " = " + to_text(parameters.at(name));
+    return tiling;
+}
+
+// Refuses a launch before it is compiled.
 std::optional<std::string> check_shared(const char* launch, int64_t asked, const Parameters& parameters,
                                         const Chip& chip) {
     if (asked <= chip.shared_bytes_per_block) return {};
-    std::string tiling;
-    for (const char* name : {"BLOCK_M", "BLOCK_N", "stages", "D"})
-        tiling += (tiling.empty() ? "" : ", ") + std::string(name) + " = " + to_text(parameters.at(name));
-    return tiling + ": " + launch + " needs " + std::to_string(asked) +
+    return tiling_of(parameters) + ": " + launch + " needs " + std::to_string(asked) +
            " bytes of shared memory per thread block; " + chip.name + " has " +
            std::to_string(chip.shared_bytes_per_block);
 }
@@ -155,6 +159,13 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
         return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": must be at least " +
                std::to_string(rows) + ", the rows that " + to_text(parameters.at("warps")) +
                " warps multiply at a time";
+    // More, and the compiler waits for each product instead of overlapping it with the softmax.
+    constexpr int64_t most_registers = 192;
+    const int64_t registers = attention::warpgroup_registers(parameters);
+    if (registers > most_registers)
+        return tiling_of(parameters) + ": needs " + std::to_string(registers) +
+               " registers per thread for scores, probabilities and sums; at most " +
+               std::to_string(most_registers) + " are available for them";
     return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
 }
 
@@ -167,12 +178,14 @@ std::vector<Variant> variants() {
          .idea = "Scores, softmax and the product with V in three passes; all scores are in memory.",
          .backends = both,
          .outputs = outputs,
+         .rounds_inside = true,
          .plan_cpu = attention::plan_naive_on_cpu,
          .plan_cuda = attention::plan_naive_on_cuda},
         {.name = "streaming",
          .idea = "One pass over the keys with a running maximum and sum; no score leaves the chip.",
          .backends = both,
          .outputs = outputs,
+         .rounds_inside = true,
          .check = check_streaming,
          .plan_cpu = attention::plan_streaming_on_cpu,
          .plan_cuda = attention::plan_streaming_on_cuda},
@@ -180,6 +193,7 @@ std::vector<Variant> variants() {
          .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
          .backends = {Backend::cuda},
          .outputs = outputs,
+         .rounds_inside = true,
          .check = check_wgmma,
          .plan_cuda = attention::plan_wgmma_on_cuda},
     };

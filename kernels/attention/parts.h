@@ -25,5 +25,7 @@ Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request);
 int64_t forward_shared_bytes(const Parameters& parameters);
 int64_t warpgroup_shared_bytes(const Parameters& parameters);
 int64_t backward_shared_bytes(const Parameters& parameters);
+// Registers of a thread of streaming_wgmma for sums, scores and probabilities.
+int64_t warpgroup_registers(const Parameters& parameters);
 
 }  // namespace sawtooth::attention

@@ -70,6 +70,12 @@ int64_t warpgroup_shared_bytes(const Parameters& p) {
         .total();
 }
 
+// `registers` of streaming_wgmma.cu: a warp owns 16 rows of every band.
+int64_t warpgroup_registers(const Parameters& p) {
+    const int64_t bands = p.integer("BLOCK_M") / (16 * p.integer("warps"));
+    return bands * p.integer("D") / 2 + p.integer("BLOCK_N") / 2 + p.integer("BLOCK_N") / 4;
+}
+
 // The larger `Shared` of backward.cu.
 int64_t backward_shared_bytes(const Parameters& p) {
     const int64_t block_m = p.integer("BLOCK_M"), block_n = p.integer("BLOCK_N");

@@ -28,6 +28,8 @@ constexpr int panel = HEAD < 64 ? HEAD : 64, panels = HEAD / panel;  // columns 
 constexpr int row_bytes = panel * 2;
 constexpr int slots = 2 * STAGES + 1;  // keys and values of every stage, and the second keys of a mixed tile
 constexpr int lag = bands == 1 ? 1 : 0;  // values of a tile follow the keys of that many tiles later
+// Of a consumer thread, for sums, scores and probabilities; up to 112 leave room for a second thread block.
+constexpr int registers = bands * HEAD / 2 + BLOCK_N / 2 + BLOCK_N / 4;
 using Swizzled = device::Swizzled<row_bytes>;
 static_assert(THREADS == 32 * (4 * groups + producers) && BLOCK_M == 64 * groups * bands,
               "whole groups of warps");
@@ -193,7 +195,7 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, groups > 1 ? 1 : 2)
+extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <= 112 ? 2 : 1)
     forward(const __grid_constant__ WarpgroupArguments given) {
     extern __shared__ __align__(1024) unsigned char bytes[];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
