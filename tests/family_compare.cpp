@@ -54,13 +54,18 @@ Dimension dimension_of(const Family& family, const Array& array, const std::stri
 }
 
 std::string batch_axis(const Family& family) {
-    const auto has = [&](bool output) {
-        return std::any_of(family.arrays.begin(), family.arrays.end(), [&](const ArraySpec& row) {
-            return (row.role == Role::output) == output &&
-                   std::count(row.dimensions.begin(), row.dimensions.end(), "batch") > 0;
-        });
+    const auto outermost = [&](const ArraySpec& row) {
+        return row.dimensions.empty() ? std::string() : row.dimensions.front();
     };
-    return has(true) && has(false) ? "batch" : "";
+    const auto output = std::find_if(family.arrays.begin(), family.arrays.end(),
+                                     [](const ArraySpec& row) { return row.role == Role::output; });
+    if (output == family.arrays.end()) return "";
+    const std::string axis = outermost(*output);
+    const bool is_axis = axis != family.sequence_axis && family.parameter(axis) &&
+                         std::any_of(family.arrays.begin(), family.arrays.end(), [&](const ArraySpec& row) {
+                             return row.role != Role::output && outermost(row) == axis;
+                         });
+    return is_axis ? axis : "";
 }
 
 Arrays copied(const Arrays& arrays) {
@@ -170,8 +175,19 @@ std::vector<bool> wild_sequences(const Family& family, const Parameters& paramet
     return wild;
 }
 
+double largest_norm(const Arrays& outputs) {
+    double largest = 0;
+    for (const Array& output : outputs) {
+        double square = 0;
+        for (int64_t i = 0; i < output.count(); ++i)
+            if (is_finite(output.value(i))) square += std::norm(output.value(i));
+        largest = std::max(largest, std::sqrt(square));
+    }
+    return largest;
+}
+
 Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
-                   const std::vector<bool>& wild, double share) {
+                   const std::vector<bool>& wild, double share, double largest) {
     Comparison result;
     const Dimension sequences = dimension_of(family, got, batch_axis(family));
     std::vector<Sums> sums(static_cast<size_t>(sequences.size));
@@ -198,8 +214,9 @@ Comparison compare(const Family& family, const Array& got, const Array& wanted, 
         const Sums& sum = sums[sequence];
         result.elements += sum.elements;
         if (sum.elements == 0) continue;
+        const double cancelled = sum.wanted == 0 ? rounding_f32 * largest : 0;
         const double allowed = share * std::sqrt(sum.wanted) + times_moved * std::sqrt(sum.moved) +
-                               least * std::sqrt(static_cast<double>(sum.elements));
+                               least * std::sqrt(static_cast<double>(sum.elements)) + cancelled;
         const double of_allowed = std::sqrt(sum.off) / allowed;
         if (of_allowed <= result.worst) continue;
         result.worst = of_allowed;

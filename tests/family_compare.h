@@ -48,6 +48,9 @@ Rounding rounding_of(const Variant& variant, const Parameters& parameters, Backe
 // The sequences of the batch with values too large for f32 (or f16 storage), which prove nothing.
 std::vector<bool> wild_sequences(const Family& family, const Parameters& parameters, const Wanted& wanted);
 
+// The largest norm of any output, without values that are not finite.
+double largest_norm(const Arrays& outputs);
+
 // The distance of an output from the expected one.
 struct Comparison {
     int64_t elements = 0;  // compared
@@ -55,8 +58,9 @@ struct Comparison {
     std::string words;     // the sequence with that error
 };
 // Compares sequence by sequence, in L2; the tolerance is that share of the expected values plus eight times
-// the perturbation. Skips elements that are not finite in `wanted`, and wild sequences.
+// the perturbation. An output that is zero because its terms cancel keeps the rounding of terms as large as
+// `largest`. Skips elements that are not finite in `wanted`, and wild sequences.
 Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
-                   const std::vector<bool>& wild, double share);
+                   const std::vector<bool>& wild, double share, double largest);
 
 }  // namespace sawtooth

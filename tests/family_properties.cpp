@@ -101,7 +101,7 @@ Array sequence_of(const Family& family, const Array& array, int64_t sequence) {
     if (!sequences.there) return array;
     Shape shape = array.shape;
     const std::vector<std::string>& names = family.array(array.name)->dimensions;
-    shape[static_cast<size_t>(std::find(names.begin(), names.end(), "batch") - names.begin())] = 1;
+    shape[static_cast<size_t>(std::find(names.begin(), names.end(), batch_axis(family)) - names.begin())] = 1;
     Array part = Array::uninitialised(array.name, array.dtype, shape);
     const auto size = static_cast<size_t>(bytes_of(array.dtype));
     for (int64_t i = 0, at = 0; i < array.count(); ++i)
@@ -173,12 +173,13 @@ void for_every_family(const std::string& property, const Chip& chip, bool (*conc
 int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& outputs, const Wanted& wanted,
                       const std::vector<bool>& wild) {
     const double share = rounding_of(drawn.variant, drawn.parameters, chip.backend).outputs;
+    const double largest = largest_norm(wanted.outputs);
     int64_t compared = 0;
     for (const Array& output : outputs) {
         const Array* const right = find_wanted(wanted.outputs, drawn.variant, output);
         if (!right) continue;
         const Array& moved = wanted.moved[static_cast<size_t>(right - wanted.outputs.data())];
-        const Comparison comparison = compare(drawn.family, output, *right, moved, wild, share);
+        const Comparison comparison = compare(drawn.family, output, *right, moved, wild, share, largest);
         INFO(comparison.words);
         CHECK(comparison.worst <= 1);
         compared += comparison.elements;
@@ -222,9 +223,10 @@ void check_separate_sequences(const Runs& runs) {
 
 void check_lone_sequences(const Runs& runs) {
     const auto check = [&](RandomCase& drawn) {
-        const int64_t sequence = below(drawn.random, drawn.parameters.integer("batch"));
+        const std::string batch = batch_axis(drawn.family);
+        const int64_t sequence = below(drawn.random, drawn.parameters.integer(batch));
         RandomCase lone = drawn;
-        lone.parameters.set("batch", int64_t{1});
+        lone.parameters.set(batch, int64_t{1});
         for (Array& array : lone.inputs) array = sequence_of(drawn.family, array, sequence);
         INFO("sequence " << sequence);
         const Arrays together = runs.run(drawn, drawn.inputs), alone = runs.run(lone, lone.inputs);

@@ -9,6 +9,7 @@
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
 
+#include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/mask.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 
@@ -118,6 +119,12 @@ struct Visit {
             }
     }
 
+    // Whether an owned position and a visiting one are a pair of that kind.
+    __device__ bool sees(int mine, int other, Kind wanted) const {
+        const int query = owner == Owner::keys ? other : mine, key = owner == Owner::keys ? mine : other;
+        return mask.allows(query, key) && mask.is_near(query, key) == (wanted == Kind::near);
+    }
+
     // Adds one visitor's pairs of a kind.
     __device__ void add(const typename Pass::Stage& stage, int visitor, Kind wanted,
                         const float (&lse)[Pass::bands][2], const float (&delta)[Pass::bands][2],
@@ -128,8 +135,13 @@ struct Visit {
         const bool hides =
             kind(visitor) == Kind::mixed || (owner == Owner::keys ? mask.forbids(from, own, own + BLOCK_N)
                                                                   : mask.forbids(own, from, from + BLOCK_N));
+        const auto has_strange = [](const Element(&rows)[Pass::columns][stride]) {
+            return has_nonfinite<device::PRECISION, Pass::columns, HEAD>(&rows[0][0], stride);
+        };
+        const bool by_pair = hides && (has_strange(stage.first) || has_strange(stage.second));
 #pragma unroll
-        for (int b = 0; b < Pass::bands; ++b)
+        for (int b = 0; b < Pass::bands; ++b) {
+            const int first = own + row + 16 * b;
 #pragma unroll 1
             for (int column = share * Pass::slice; column < Pass::columns;
                  column += Pass::shares * Pass::slice) {
@@ -151,25 +163,26 @@ struct Visit {
                         const float d = owner == Owner::queries ? delta[b][i / 2]
                                         : i % 2                 ? of_delta.y
                                                                 : of_delta.x;
-                        float power = exp2_of(p[n][i] * factor - l);
-                        if (hides) {
-                            const int mine = own + row + 16 * b + device::row_of_lane() + i / 2 * 8,
-                                      other = from + c + i % 2;
-                            const int query = owner == Owner::keys ? other : mine,
-                                      key = owner == Owner::keys ? mine : other;
-                            if (!mask.allows(query, key) ||
-                                mask.is_near(query, key) != (wanted == Kind::near))
-                                power = 0;
-                        }
-                        p[n][i] = power;
-                        ds[n][i] = power * (ds[n][i] - d);
+                        const float power = exp2_of(p[n][i] * factor - l);
+                        const bool counts = !hides || sees(first + device::row_of_lane() + i / 2 * 8,
+                                                           from + c + i % 2, wanted);
+                        p[n][i] = counts ? power : 0;
+                        ds[n][i] = counts ? power * (ds[n][i] - d) : 0;
                     }
                 }
-                if constexpr (owner == Owner::keys)
-                    device::multiply<precision, Lies::in_rows>(p, &stage.second[column][0], stride,
-                                                               value_sums[b]);
-                device::multiply<precision, Lies::in_rows>(ds, &stage.first[column][0], stride, sums[b]);
+                const auto add_product = [&](Tile(&left)[tiles], const Element(*right)[stride],
+                                             Tile(&to)[head_tiles]) {
+                    if (by_pair)
+                        multiply_seen(
+                            left, to, [&](int k, int at) { return P::value(right[column + k][at]); },
+                            [&](int r, int k) { return sees(first + r, from + column + k, wanted); });
+                    else
+                        device::multiply<precision, Lies::in_rows>(left, &right[column][0], stride, to);
+                };
+                if constexpr (owner == Owner::keys) add_product(p, stage.second, value_sums[b]);
+                add_product(ds, stage.first, sums[b]);
             }
+        }
     }
 
     // Adds the sums of warps that share a band, in the order of the warps, and stores them.

@@ -7,6 +7,7 @@
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
 
+#include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
 
 using namespace sawtooth;
@@ -83,12 +84,20 @@ __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int 
             if (hides) hide(mask, query + down + 16 * b, key, scores[b]);
             rows[first + b].rescale(rows[first + b].weigh(scores[b], factor));
         }
-        if constexpr (count == 2)
+        if (hides && has_nonfinite<device::PRECISION, BLOCK_N, HEAD>(&stage.values[0][0], stride)) {
+#pragma unroll
+            for (int b = 0; b < count; ++b)
+                multiply_seen(
+                    scores[b], rows[first + b].sums,
+                    [&](int k, int column) { return P::value(stage.values[k][column]); },
+                    [&](int r, int k) { return mask.allows(query + down + 16 * b + r, key + k); });
+        } else if constexpr (count == 2) {
             device::multiply_both<precision, Lies::in_rows>(scores[0], scores[1], &stage.values[0][0], stride,
                                                             rows[first].sums, rows[first + 1].sums);
-        else
+        } else {
             device::multiply<precision, Lies::in_rows>(scores[0], &stage.values[0][0], stride,
                                                        rows[first].sums);
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
 
+#include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
 #include "kernels/cuda/device/tensor_copy.cuh"
 #include "kernels/cuda/device/warpgroup.cuh"
@@ -121,6 +122,49 @@ __device__ void start_sums(const Factors& probabilities, const Element* values, 
     device::end_products();
 }
 
+// Infinities and NaN of values must not meet the zeros of hidden pairs (hidden.cuh). A product cannot leave
+// pairs out, and a branch between products would make the compiler wait for each of them: in tiles with
+// hidden pairs such numbers become zeros before the product, and are added at the end to the queries that see
+// them. Each group looks at the whole tile, so that it waits only for itself.
+__device__ bool clear_nonfinite(const Element* values) {
+    auto* const pieces = reinterpret_cast<uint4*>(const_cast<Element*>(values));
+    bool found = false;
+    for (int at = static_cast<int>(threadIdx.x) % 128; at < BLOCK_N * HEAD / 8; at += 128) {
+        uint4 piece = pieces[at];
+        bool changes = false;
+        for (uint32_t* const two : {&piece.x, &piece.y, &piece.z, &piece.w}) {
+            const uint32_t kept = without_nonfinite<device::PRECISION>(*two);
+            changes = changes || kept != *two;
+            *two = kept;
+        }
+        if (changes) pieces[at] = piece;
+        found = found || changes;
+    }
+    device::make_stores_visible_to_products();
+    return device::any_of_group(found);
+}
+
+// Adds the infinities and NaN of all tiles with hidden pairs to the sums of the queries that see them.
+__device__ void add_nonfinite(const ForwardArguments& given, const Mask& mask, int64_t head, int first,
+                              int query, int tiles, Tile (&sums)[head_tiles]) {
+    const auto* const values = static_cast<const Element*>(given.v) + head * given.length * HEAD;
+    for (int tile = 0; tile < tiles; ++tile) {
+        const int end = min((tile + 1) * BLOCK_N, mask.length);
+        if (!mask.forbids(first, tile * BLOCK_N, (tile + 1) * BLOCK_N)) continue;
+        for (int key = tile * BLOCK_N; key < end; ++key)
+#pragma unroll
+            for (int n = 0; n < head_tiles; ++n)
+#pragma unroll
+                for (int at = 0; at < 4; ++at) {
+                    const float value = P::value(
+                        values[static_cast<int64_t>(key) * HEAD + 8 * n + device::column_of_lane() + at % 2]);
+                    const bool strange = !(fabsf(value) <= 3.402823466e38f);
+                    if (strange && mask.allows(query + device::row_of_lane() + at / 2 * 8, key))
+                        sums[n][at] += value;
+                }
+    }
+}
+
 __device__ void consume(Shared& shared, const ForwardArguments& given, const Mask& mask, int query, int tiles,
                         int64_t head) {
     const int group = device::warp_of_thread() / 4, down = device::warp_of_thread() % 4 * 16;
@@ -131,6 +175,12 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
     Ring ring{shared};
     Factors probabilities;
     const Element* values = nullptr;
+    const int first = query + group * bands * 64;
+    bool has_nonfinite = false;
+    const auto take_values = [&](int key) {
+        values = ring.take();
+        if (mask.forbids(first, key, key + BLOCK_N) && clear_nonfinite(values)) has_nonfinite = true;
+    };
     shared.queries.wait(0);
     for (int tile = 0; tile < tiles; ++tile) {
         const int key = tile * BLOCK_N;
@@ -146,7 +196,7 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
             start_scores(kind == Kind::far ? shared.far_queries : shared.near_queries, row, keys, scores);
             const bool follows = b > 0 || tile > 0;
             if (follows) {
-                if (b == 1 - lag) values = ring.take();
+                if (b == 1 - lag) take_values(key - lag * BLOCK_N);
                 start_sums(probabilities, values, before.sums);
                 device::wait_for_products<1>();
             } else {
@@ -185,13 +235,15 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
                 probabilities[k] = P::left(scores[2 * k], scores[2 * k + 1]);
         }
     }
-    if (lag == 1) values = ring.take();
+    if (lag == 1) take_values((tiles - 1) * BLOCK_N);
     start_sums(probabilities, values, rows[bands - 1].sums);
     device::wait_for_products<0>();
 #pragma unroll
     for (int b = 0; b < bands; ++b) {
         device::keep_in_place(rows[b].sums);
-        rows[b].finish<device::PRECISION>(given, head, query + (group * bands + b) * 64 + down);
+        const int row = first + b * 64 + down;
+        if (has_nonfinite) add_nonfinite(given, mask, head, first, row, tiles, rows[b].sums);
+        rows[b].finish<device::PRECISION>(given, head, row);
     }
 }
 

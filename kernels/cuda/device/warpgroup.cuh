@@ -49,6 +49,27 @@ __device__ void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(batches) : "memory");
 }
 
+// Makes earlier stores to shared memory visible to products of the group that start after a barrier.
+__device__ inline void make_stores_visible_to_products() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// A barrier of the group, which tells whether `mine` holds for any of its threads.
+__device__ inline bool any_of_group(bool mine) {
+    int any;
+    asm volatile(
+        "{\n"
+        ".reg .pred mine, any;\n"
+        "setp.ne.b32 mine, %2, 0;\n"
+        "barrier.cta.red.or.aligned.pred any, %1, 128, mine;\n"
+        "selp.b32 %0, 1, 0, any;\n"
+        "}\n"
+        : "=r"(any)
+        : "r"(static_cast<int>(threadIdx.x / 128) + 1), "r"(static_cast<int>(mine))
+        : "memory");
+    return any != 0;
+}
+
 // All warps of a group together: takes registers beyond those that a thread starts with, or keeps only so
 // many of them. Ignored unless __launch_bounds__ names the blocks of a multiprocessor.
 template <int registers>

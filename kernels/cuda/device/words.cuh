@@ -15,6 +15,7 @@ struct f32 {
 
 struct f16 {
     using Word = uint16_t;
+    static constexpr uint32_t exponent = 0x7c00;  // its bits are all set in infinities and NaN
     static __device__ float widen(uint16_t word) { return f16_to_f32(word); }
     static __device__ uint16_t narrow(float value) { return f32_to_f16(value); }
     static __device__ uint32_t narrow(float first, float second) { return f32_to_f16x2(first, second); }
@@ -22,6 +23,7 @@ struct f16 {
 
 struct bf16 {
     using Word = uint16_t;
+    static constexpr uint32_t exponent = 0x7f80;
     static __device__ float widen(uint16_t word) { return bf16_to_f32(word); }
     static __device__ uint16_t narrow(float value) { return f32_to_bf16(value); }
     static __device__ uint32_t narrow(float first, float second) { return f32_to_bf16x2(first, second); }
