@@ -84,6 +84,12 @@ struct Visit {
         return owner == Owner::keys ? mask.kind(first, first + BLOCK_M, own, own + BLOCK_N)
                                     : mask.kind(own, own + BLOCK_M, first, first + BLOCK_N);
     }
+    __device__ bool hides(int visitor) const {
+        const int first = visitor * Pass::columns;
+        return kind(visitor) == Kind::mixed ||
+               (owner == Owner::keys ? mask.forbids(first, own, own + BLOCK_N)
+                                     : mask.forbids(own, first, first + BLOCK_N));
+    }
     // The next visitor from `visitor` on with pairs of that kind, or the number of all.
     __device__ int next(int visitor, Kind wanted) const {
         const int end = visitors();
@@ -125,20 +131,21 @@ struct Visit {
         return mask.allows(query, key) && mask.is_near(query, key) == (wanted == Kind::near);
     }
 
-    // Adds one visitor's pairs of a kind.
+    // Adds one visitor's pairs of a kind. Tiles with hidden pairs have code of their own, so that the others
+    // stay short.
+    template <bool hides>
     __device__ void add(const typename Pass::Stage& stage, int visitor, Kind wanted,
                         const float (&lse)[Pass::bands][2], const float (&delta)[Pass::bands][2],
                         typename Pass::Sums& sums, typename Pass::Sums& value_sums) {
         const int warp = device::warp_of_thread(), row = warp % Pass::row_warps * 16 * Pass::bands,
                   share = warp / Pass::row_warps;
         const int from = visitor * Pass::columns;
-        const bool hides =
-            kind(visitor) == Kind::mixed || (owner == Owner::keys ? mask.forbids(from, own, own + BLOCK_N)
-                                                                  : mask.forbids(own, from, from + BLOCK_N));
         const auto has_strange = [](const Element(&rows)[Pass::columns][stride]) {
-            return has_nonfinite<device::PRECISION, Pass::columns, HEAD>(&rows[0][0], stride);
+            return has_nonfinite<device::PRECISION, Pass::columns, HEAD, THREADS>(&rows[0][0], stride);
         };
-        const bool by_pair = hides && (has_strange(stage.first) || has_strange(stage.second));
+        bool by_pair = false;
+        if constexpr (hides)
+            by_pair = __syncthreads_or(has_strange(stage.first) || has_strange(stage.second));
 #pragma unroll
         for (int b = 0; b < Pass::bands; ++b) {
             const int first = own + row + 16 * b;
@@ -172,7 +179,7 @@ struct Visit {
                 }
                 const auto add_product = [&](Tile(&left)[tiles], const Element(*right)[stride],
                                              Tile(&to)[head_tiles]) {
-                    if (by_pair)
+                    if (hides && by_pair)
                         multiply_seen(
                             left, to, [&](int k, int at) { return P::value(right[column + k][at]); },
                             [&](int r, int k) { return sees(first + r, from + column + k, wanted); });
@@ -252,7 +259,10 @@ struct Visit {
                 __syncthreads();  // the visitor is visible to all, and all have used the one before
                 start();
             }
-            add(shared.stages[slot], visitor, wanted, lse, delta, sums, value_sums);
+            if (hides(visitor))
+                add<true>(shared.stages[slot], visitor, wanted, lse, delta, sums, value_sums);
+            else
+                add<false>(shared.stages[slot], visitor, wanted, lse, delta, sums, value_sums);
             slot = (slot + 1) % STAGES;
         }
         device::wait_for_copies();

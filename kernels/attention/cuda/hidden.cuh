@@ -15,18 +15,18 @@ __device__ uint32_t without_nonfinite(uint32_t two) {
     return two;
 }
 
-// Whether [rows, width] words of f16 or bf16 have an infinity or NaN. The warp looks together; every row is
-// aligned to 16 bytes.
-template <class Storage, int rows, int width>
+// Whether a thread's share of [rows, width] words of f16 or bf16 has an infinity or NaN. Rows are aligned to
+// 16 bytes.
+template <class Storage, int rows, int width, int threads>
 __device__ bool has_nonfinite(const uint16_t* words, int stride) {
     constexpr int pieces = width / 8;
     bool found = false;
-    for (int at = device::lane_of_thread(); at < rows * pieces; at += 32) {
+    for (int at = static_cast<int>(threadIdx.x); at < rows * pieces; at += threads) {
         const uint4 eight = *reinterpret_cast<const uint4*>(words + at / pieces * stride + at % pieces * 8);
         for (const uint32_t two : {eight.x, eight.y, eight.z, eight.w})
             found = found || without_nonfinite<Storage>(two) != two;
     }
-    return __any_sync(device::whole_warp, found);
+    return found;
 }
 
 // to[16, 8 columns] += left[16, 8 inner] right[8 inner, 8 columns] without the hidden pairs. right(k, column)

@@ -26,6 +26,11 @@ constexpr int together = bands % 2 == 0 ? 2 : 1;                      // bands t
 constexpr int steps = HEAD / 16;
 static_assert(BLOCK_M % 16 == 0 && BLOCK_N % 16 == 0 && HEAD % 16 == 0, "whole steps of the tensor cores");
 
+template <auto constant>
+struct Constant {
+    static constexpr auto value = constant;
+};
+
 struct Stage {
     Element near_keys[BLOCK_N][stride];
     Element far_keys[BLOCK_N][stride];
@@ -59,11 +64,10 @@ __device__ void multiply_scores(const Element (*queries)[stride], const Element 
 }
 
 // Adds a tile of keys from `key` on to the queries of a warp, which start at `row` in shared memory and at
-// `query` in the head.
-template <Kind kind>
+// `query` in the head. Tiles with hidden pairs have code of their own, so that the others stay short.
+template <Kind kind, bool hides>
 __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int query, int row, int key,
-                      float factor, Rows (&rows)[bands]) {
-    const bool hides = mask.forbids(query, key, key + BLOCK_N);
+                      float factor, bool by_pair, Rows (&rows)[bands]) {
     // Mixed tiles are few: one band at a time, so that two sets of scores fit in registers.
     constexpr int count = kind == Kind::mixed ? 1 : together;
 #pragma unroll
@@ -81,23 +85,26 @@ __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int 
         }
 #pragma unroll
         for (int b = 0; b < count; ++b) {
-            if (hides) hide(mask, query + down + 16 * b, key, scores[b]);
+            if constexpr (hides) hide(mask, query + down + 16 * b, key, scores[b]);
             rows[first + b].rescale(rows[first + b].weigh(scores[b], factor));
         }
-        if (hides && has_nonfinite<device::PRECISION, BLOCK_N, HEAD>(&stage.values[0][0], stride)) {
+        if constexpr (hides) {
+            if (by_pair) {
 #pragma unroll
-            for (int b = 0; b < count; ++b)
-                multiply_seen(
-                    scores[b], rows[first + b].sums,
-                    [&](int k, int column) { return P::value(stage.values[k][column]); },
-                    [&](int r, int k) { return mask.allows(query + down + 16 * b + r, key + k); });
-        } else if constexpr (count == 2) {
+                for (int b = 0; b < count; ++b)
+                    multiply_seen(
+                        scores[b], rows[first + b].sums,
+                        [&](int k, int column) { return P::value(stage.values[k][column]); },
+                        [&](int r, int k) { return mask.allows(query + down + 16 * b + r, key + k); });
+                continue;
+            }
+        }
+        if constexpr (count == 2)
             device::multiply_both<precision, Lies::in_rows>(scores[0], scores[1], &stage.values[0][0], stride,
                                                             rows[first].sums, rows[first + 1].sums);
-        } else {
+        else
             device::multiply<precision, Lies::in_rows>(scores[0], &stage.values[0][0], stride,
                                                        rows[first].sums);
-        }
     }
 }
 
@@ -141,27 +148,47 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(ForwardArguments g
     const float factor = factor_of(given.scale);
     const int row = device::warp_of_thread() * 16 * bands;
     const bool works = device::warp_of_thread() < working;
-    for (int tile = 0; tile < tiles; ++tile) {
-        if constexpr (STAGES == 1) {
-            __syncthreads();  // all have read the tile before
-            start(tile);
-            device::wait_for_copies();
-            __syncthreads();  // the tile is visible to all
-        } else {
-            device::wait_for_copies_but_last<STAGES - 2>();
-            __syncthreads();  // the tile is visible to all, and all have read the one before
-            start(tile + STAGES - 1);
-        }
-        if (!works) continue;
-        const int key = tile * BLOCK_N;
-        const Stage& stage = shared.stages[tile % STAGES];
-        const Kind kind = mask.kind(query, last, key, key + BLOCK_N);
+    const auto kind_of = [&](int tile) {
+        return mask.kind(query, last, tile * BLOCK_N, (tile + 1) * BLOCK_N);
+    };
+    const auto hides_in = [&](int tile) { return mask.forbids(query, tile * BLOCK_N, (tile + 1) * BLOCK_N); };
+    int tile = 0;
+    // Neighbouring tiles of the same sort.
+    const auto visit_tiles = [&](auto kind, auto hides) {
+        do {
+            if constexpr (STAGES == 1) {
+                __syncthreads();  // all have read the tile before
+                start(tile);
+                device::wait_for_copies();
+                __syncthreads();  // the tile is visible to all
+            } else {
+                device::wait_for_copies_but_last<STAGES - 2>();
+                __syncthreads();  // the tile is visible to all, and all have read the one before
+                start(tile + STAGES - 1);
+            }
+            const Stage& stage = shared.stages[tile % STAGES];
+            bool by_pair = false;
+            if constexpr (hides.value)
+                by_pair = __syncthreads_or(
+                    has_nonfinite<device::PRECISION, BLOCK_N, HEAD, THREADS>(&stage.values[0][0], stride));
+            if (works)
+                visit<kind.value, hides.value>(shared, stage, mask, query + row, row, tile * BLOCK_N, factor,
+                                               by_pair, rows);
+            ++tile;
+        } while (tile < tiles && kind_of(tile) == kind.value && hides_in(tile) == hides.value);
+    };
+    while (tile < tiles) {
+        const Kind kind = kind_of(tile);
+        const bool hides = hides_in(tile);
         if (kind == Kind::near)
-            visit<Kind::near>(shared, stage, mask, query + row, row, key, factor, rows);
+            hides ? visit_tiles(Constant<Kind::near>(), Constant<true>())
+                  : visit_tiles(Constant<Kind::near>(), Constant<false>());
         else if (kind == Kind::far)
-            visit<Kind::far>(shared, stage, mask, query + row, row, key, factor, rows);
+            hides ? visit_tiles(Constant<Kind::far>(), Constant<true>())
+                  : visit_tiles(Constant<Kind::far>(), Constant<false>());
         else
-            visit<Kind::mixed>(shared, stage, mask, query + row, row, key, factor, rows);
+            hides ? visit_tiles(Constant<Kind::mixed>(), Constant<true>())
+                  : visit_tiles(Constant<Kind::mixed>(), Constant<false>());
     }
     if (!works) return;
 #pragma unroll
