@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "kernels/attention/figures/sweeps.h"
 #include "kernels/attention/parts.h"
 #include "kernels/core/common_parameters.h"
 
@@ -221,6 +222,7 @@ Family make_family() {
     family.work = attention::work;
     family.sequence_axis = "N";
     family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
+    family.sweeps = attention::sweeps;
     family.figures = attention::figures;
     return family;
 }
