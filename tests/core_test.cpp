@@ -120,6 +120,8 @@ TEST_CASE("times and bytes come in the unit that suits them", "[core]") {
     CHECK(short_time(2.5e6) == "2.5 s");
     CHECK(short_bytes(512) == "512 B");
     CHECK(short_bytes(1.5 * 1024 * 1024) == "1.5 MiB");
+    CHECK(short_bytes(1020 * 1024.0) == "1020 KiB");
+    CHECK(short_bytes(0x1p63) == "8 EiB");
 }
 
 TEST_CASE("medians and quartiles are those of NumPy's percentile", "[profiling]") {
