@@ -235,6 +235,7 @@ Family make_family() {
     family.work = attention::work;
     family.sequence_axis = "N";
     family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
+    family.bench_cases = attention::bench_cases;
     family.sweeps = attention::sweeps;
     family.figures = attention::figures;
     return family;
