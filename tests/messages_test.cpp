@@ -114,6 +114,15 @@ std::vector<Figure> all_marks() {
         Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}},
         HeatMap{"heat", "unit", 1, 2, {1, NAN}, -1, 2, -3, 4, HeatMap::Colours::diverging, true},
         Matrix{{"row"}, {"one", "other"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
+        KindMap{"tile",
+                {{"near", ink, KindMap::Pattern::crossed}},
+                {"row"},
+                {"one", "other"},
+                {0, 0},
+                -1,
+                2,
+                -3,
+                4},
         Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true}}},
         Tracks{{{"track", ink, {{1, 2, "span"}}, {0.5}, {NAN}, "%"}}},
         Rule{Rule::Across::y, 1.5, "rule", ink},
@@ -251,6 +260,11 @@ TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]
     refused(Matrix{{"row"}, {"a"}, kinds, {1}, {}}, "a matrix");
     refused(Matrix{{"row"}, {"a"}, kinds, {-2}, {}}, "a matrix");
     refused(Matrix{{"row"}, {"a"}, kinds, {0}, {"", ""}}, "a matrix");
+    const KindMap::Kind kind = {"kind", ink};
+    refused(KindMap{"", {kind}, {"row"}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {1}}, "a map");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {-1}}, "a map");
     refused(Tree{{{1, 2, "node", true}}, {{0, 1, true}}}, "a tree");
     refused(Tree{{{1, 2, "node", true}}, {{-1, 0, true}}}, "a tree");
     refused(Tracks{{{"", ink, {}, {0.5}, {}, ""}}}, "a track");

@@ -15,6 +15,8 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
                std::stop_token stop);
 Work work(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
+std::vector<StoryRow> story();
+About about();
 
 Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);

@@ -1,0 +1,63 @@
+// What is shown of a result, and the list of all figures.
+
+#include "kernels/attention/figures/common.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/attention/parts.h"
+
+namespace sawtooth::attention {
+
+Drawn::Drawn(const Parameters& p)
+    : length(p.integer("N")),
+      d(p.integer("D")),
+      block_m(p.integer("BLOCK_M")),
+      block_n(p.integer("BLOCK_N")),
+      mask(mask_of(p)),
+      batch(std::min(p.integer("drawn_batch"), p.integer("Z") - 1)),
+      head(std::min(p.integer("drawn_head"), p.integer("H") - 1)),
+      query(std::min(p.integer("drawn_query"), length - 1)),
+      head_index(batch * p.integer("H") + head) {}
+
+std::string Drawn::words() const { return fmt::format("sequence {}, head {}", batch, head); }
+
+Axis key_axis(int64_t length) {
+    return {.label = "key", .minimum = -0.5, .maximum = static_cast<double>(length) - 0.5, .shared = "key"};
+}
+
+Range visible_keys(const View& view, int64_t length) {
+    const View::Range range = view.range_of("key", {0, static_cast<double>(length)});
+    const auto first = std::clamp(static_cast<int64_t>(std::floor(range.low)), int64_t{0}, length - 1);
+    return {first, std::clamp(static_cast<int64_t>(std::ceil(range.high)) + 1, first + 1, length)};
+}
+
+const std::vector<KindMap::Kind>& tile_kinds() {
+    using enum KindMap::Pattern;
+    static const std::vector<KindMap::Kind> kinds = {{"skipped tile", {Ink::Role::quiet}, hollow},
+                                                     {"near tile: q1 k1", {Ink::Role::kind, 0}, plain},
+                                                     {"far tile: q2 k2", {Ink::Role::kind, 1}, striped},
+                                                     {"mixed tile: both", {Ink::Role::kind, 2}, crossed}};
+    return kinds;
+}
+
+std::string words_of_tiles(const std::string& positions, Range tiles, int64_t step, int64_t length) {
+    const Range covered = positions_of(tiles, step, length);
+    const std::string name = tiles.count() == 1 ? fmt::format("tile {}", tiles.first)
+                                                : fmt::format("tiles {} to {}", tiles.first, tiles.last - 1);
+    return fmt::format("{} {} to {}: {}", positions, covered.first, covered.last - 1, name);
+}
+
+std::vector<Figure> figures(const Result& result, const View& view) {
+    std::vector<Figure> all = {tile_map_figure(result, view), peak_figure(result)};
+    const auto add = [&](std::vector<Figure> more) {
+        std::move(more.begin(), more.end(), std::back_inserter(all));
+    };
+    add(score_figures(result, view));
+    add(output_figures(result, view));
+    return all;
+}
+
+}  // namespace sawtooth::attention
