@@ -75,18 +75,25 @@ HeadErrors errors_by_head(const Array& output, const Array& reference) {
     return errors;
 }
 
+// ", naive 10 (2.9e-07)"
+std::string words_of_worst(const std::string& name, const std::vector<double>& relative) {
+    const auto worst = std::max_element(relative.begin(), relative.end());
+    return fmt::format(", {} {} ({:.2g})", name, worst - relative.begin(), *worst);
+}
+
 Figure error_by_head(const Result& result, const Array& reference) {
     Figure figure =
-        new_figure("error-by-head", Place::error, "Error of o by head",
-                   "Relative L2 error of every head; dotted: its largest absolute error.",
+        new_figure("error-by-head", Place::error, "Error of o by head", "",
                    {.label = "head, over all sequences"}, {.label = "error", .scale = Scale::log10});
     const auto add = [&](const std::string& label, Ink ink, const std::vector<double>& errors) {
-        Line line = line_of(label, ink, reduce(static_cast<int64_t>(errors.size()), {}, "", [&](int64_t at) {
-                                return errors[static_cast<size_t>(at)];
-                            }));
-        line.markers = static_cast<int64_t>(errors.size()) <= most_named;
+        const auto heads = static_cast<int64_t>(errors.size());
+        Line line =
+            line_of(label, ink,
+                    reduce(heads, {}, "", [&](int64_t head) { return errors[static_cast<size_t>(head)]; }));
+        line.markers = heads <= most_named;
         figure.marks.push_back(std::move(line));
     };
+    std::string worst;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, "o");
         if (!output || output->shape != reference.shape) continue;
@@ -95,11 +102,17 @@ Figure error_by_head(const Result& result, const Array& reference) {
         dotted.dashed = true;
         add(variant.name, ink_of(variant), errors.relative);
         add(variant.name + ", largest absolute", dotted, errors.largest);
+        worst += words_of_worst(variant.name, errors.relative);
     }
+    if (figure.marks.empty()) {
+        figure.missing = "The error of every head. Needs a reference for every head.";
+        return figure;
+    }
+    figure.caption = "Heads with the largest relative L2 error: " + worst.substr(2) +
+                     ". Dotted: the largest absolute error of every head.";
     const int64_t heads = reference.shape[0] * reference.shape[1];
     for (int64_t head = 0; head < heads && heads <= most_named; ++head)
         figure.x.categories.push_back(std::to_string(head));
-    if (figure.marks.empty()) figure.missing = "The error of every head. Needs a reference for every head.";
     return figure;
 }
 
