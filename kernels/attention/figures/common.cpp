@@ -50,6 +50,26 @@ std::string words_of_tiles(const std::string& positions, Range tiles, int64_t st
     return fmt::format("{} {} to {}: {}", positions, covered.first, covered.last - 1, name);
 }
 
+std::vector<Line> edges_of_window(const Drawn& drawn, Range queries) {
+    constexpr int64_t most_points = 512;  // as many as the cursor can tell apart
+    const int64_t step = ceil_divide(queries.count(), most_points);
+    const double reach = static_cast<double>(drawn.mask.window) - 0.5,
+                 end = static_cast<double>(drawn.length);
+    std::vector<Line> lines;
+    for (const double shift : {-reach, reach}) {
+        Line line{"edge of the window", {Ink::Role::accent}, {}, {}};
+        for (int64_t i = queries.first; i < queries.last + step; i += step) {
+            const double y = static_cast<double>(std::min(i, queries.last)) - 0.5, x = y + shift;
+            if (x < -0.5 || x > end - 0.5) continue;
+            line.x.push_back(x);
+            line.y.push_back(y);
+        }
+        const bool is_masked = drawn.mask.causal && shift > 0;
+        if (line.x.size() > 1 && !is_masked) lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
 std::vector<Figure> figures(const Result& result, const View& view) {
     std::vector<Figure> all = {tile_map_figure(result, view), peak_figure(result)};
     const auto add = [&](std::vector<Figure> more) {

@@ -38,6 +38,9 @@ inline Range positions_of(Range tiles, int64_t step, int64_t length) {
 // "keys 64 to 127: tile 1", "keys 64 to 319: tiles 1 to 4"
 std::string words_of_tiles(const std::string& positions, Range tiles, int64_t step, int64_t length);
 
+// Lines along these queries between the keys inside the window and those outside, where there are both.
+std::vector<Line> edges_of_window(const Drawn& drawn, Range queries);
+
 // tile_map.cpp
 struct TileCounts {
     int64_t skipped = 0, near = 0, far = 0, mixed = 0;

@@ -14,7 +14,7 @@ namespace sawtooth::attention {
 namespace {
 
 // Above these the window would wait for the figures.
-constexpr int64_t most_numbers = int64_t{1} << 23, most_products = int64_t{1} << 26;
+constexpr int64_t most_numbers = int64_t{1} << 22, most_products = int64_t{1} << 26;
 constexpr int64_t most_rows = 64, most_columns = 512;
 
 using Vector = std::vector<double>;
@@ -96,22 +96,6 @@ HeatMap map_of(const std::string& label, const ScoredRows& rows, const View& vie
             map.values.push_back(held);
         }
     return map;
-}
-
-// Between far and near keys, through the rows.
-std::vector<Line> edges_of_window(const Drawn& drawn, Range queries) {
-    std::vector<Line> lines;
-    const double away = static_cast<double>(drawn.mask.window) - 0.5;
-    const double first = static_cast<double>(queries.first) - 0.5,
-                 last = static_cast<double>(queries.last) - 0.5;
-    const auto add = [&](double shift) {
-        const double low = first + shift, high = last + shift;
-        if (high > -0.5 && low < static_cast<double>(drawn.length) - 0.5)
-            lines.push_back({"edge of the window", {Ink::Role::accent}, {low, high}, {first, last}});
-    };
-    add(-away);
-    if (!drawn.mask.causal) add(away);
-    return lines;
 }
 
 Figure rows_figure(const std::string& id, const std::string& title, const std::string& words,

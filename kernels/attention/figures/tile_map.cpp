@@ -61,18 +61,6 @@ KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
     return map;
 }
 
-// Between the last key outside the window and the first one inside it, on both sides of the query unless the
-// mask hides one.
-Line edge_of_window(const Drawn& drawn) {
-    const double end = static_cast<double>(drawn.length) - 0.5;
-    const double away = static_cast<double>(drawn.mask.window) - 0.5;
-    Line line{"edge of the window", {Ink::Role::accent}, {-0.5, end - away}, {away - 0.5, end}};
-    if (drawn.mask.causal) return line;
-    line.x.insert(line.x.end(), {gap, away - 0.5, end});
-    line.y.insert(line.y.end(), {gap, -0.5, end - away});
-    return line;
-}
-
 // "7.86", "1,074"
 std::string millions(double count) {
     const double all = count / 1e6;
@@ -148,7 +136,7 @@ Figure tile_map_figure(const Result& result, const View& view) {
     if (per_row > 1) figure.caption += fmt::format(" A cell shows about {0} x {0} tiles.", per_row);
     figure.marks.push_back(std::move(map));
     if (drawn.mask.window < drawn.length && drawn.key_tiles() <= most_with_edge)
-        figure.marks.push_back(edge_of_window(drawn));
+        for (Line& line : edges_of_window(drawn, {0, drawn.length})) figure.marks.push_back(std::move(line));
     return figure;
 }
 
