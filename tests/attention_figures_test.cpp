@@ -193,7 +193,7 @@ TEST_CASE("heat maps show the visible keys, reduced to the largest where there a
     REQUIRE(part.columns == 100);
     CHECK(part.x_low == 499.5);
     CHECK(part.values[3 * 100 + 7] == rows.at(1091, 507));
-    CHECK(std::isnan(whole.values[511]));  // key 1099 of query 1088
+    CHECK(std::isnan(whole.values[511]));  // keys 1097 to 1099 of query 1088
 }
 
 TEST_CASE("the running maximum and sum end at the lse of the reference", "[attention][figures]") {

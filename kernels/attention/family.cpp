@@ -71,7 +71,7 @@ std::vector<Parameter> parameters() {
     all.push_back(drawn_parameter("drawn_head", "head", "H", 255));
     all.push_back(drawn_parameter("drawn_channel", "channel", "D", 127));
     all.push_back(drawn_parameter("drawn_query", "query", "N", (1 << 20) - 1));
-    all.back().initial = int64_t{300};
+    all.back().initial = int64_t{305};
     return all;
 }
 

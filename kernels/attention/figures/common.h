@@ -20,15 +20,17 @@ struct Drawn {
     int64_t head_index = 0;  // among the heads of all sequences
 
     Range queries() const { return tile_at(query / block_m, block_m, length); }  // the tile of the query
+    // Keys that some query of the tile sees: 0 to this one.
+    int64_t seen_keys() const { return mask.causal ? queries().last : length; }
     int64_t key_tiles() const { return ceil_divide(length, block_n); }
     Range keys(int64_t tile) const { return tile_at(tile, block_n, length); }
     std::string words() const;  // "sequence 0, head 1"
 };
 
-// The keys along x. Plots of keys zoom together.
-Axis key_axis(int64_t length);
-// The keys along x that are visible.
-Range visible_keys(const View& view, int64_t length);
+// Keys 0 to count - 1 along x. Plots of keys zoom together.
+Axis key_axis(int64_t count);
+// Of these keys, the visible ones.
+Range visible_keys(const View& view, int64_t count);
 // Kinds of tiles with their colours and patterns, in the order of TileKind.
 const std::vector<KindMap::Kind>& tile_kinds();
 // The positions of tiles first … last - 1.

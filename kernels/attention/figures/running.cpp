@@ -32,12 +32,17 @@ KindMap strip_of(const Drawn& drawn, const std::vector<RunningSoftmax>& steps, d
 }
 
 std::string words_of(const Drawn& drawn, const std::vector<RunningSoftmax>& steps) {
-    const auto rises = std::count_if(steps.begin(), steps.end(), [](const auto& step) { return step.rises; });
     const RunningSoftmax& last = steps.back();
-    return fmt::format(
-        "m rises in {} of {} tiles, and the sum l is scaled down each time. After the last tile m + log2 l = "
-        "{:.4g}: the lse of query {}, {}.",
-        rises, steps.size(), last.m * std::numbers::log2e + std::log2(last.l), drawn.query, drawn.words());
+    const auto rises =
+        std::count_if(steps.begin() + 1, steps.end(), [](const auto& step) { return step.rises; });
+    std::string way = fmt::format(
+        "m rises in {} of the {} tiles after the first, and the sum l is scaled down each time. At the end",
+        rises, steps.size() - 1);
+    if (rises == 0)
+        way = "The largest score is in the first tile: m never rises, and l only grows. At the end";
+    if (steps.size() == 1) way = "All keys are in one tile. After it";
+    return fmt::format("{} m + log2 l = {:.4g}: the lse of query {}, {}.", way,
+                       last.m * std::numbers::log2e + std::log2(last.l), drawn.query, drawn.words());
 }
 
 }  // namespace
@@ -67,7 +72,7 @@ std::vector<RunningSoftmax> running_softmax(const Drawn& drawn, const ScoredRows
 Figure running_figure(const Drawn& drawn, const ScoredRows& rows) {
     const auto steps = running_softmax(drawn, rows);
     Figure figure = new_figure("running-softmax", Place::views, "Running softmax", words_of(drawn, steps),
-                               key_axis(drawn.length), {.label = "base-2 logarithm"});
+                               key_axis(drawn.seen_keys()), {.label = "base-2 logarithm"});
     figure.chosen_by = {"drawn_query"};
     Line m = line_of("m, largest score so far", {Ink::Role::kind, 3}, {});
     Line l = line_of("log2 l, sum so far", {Ink::Role::kind, 4}, {});
@@ -76,7 +81,7 @@ Figure running_figure(const Drawn& drawn, const ScoredRows& rows) {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < steps.size(); ++i) {
         if (i % every != 0 && i + 1 < steps.size()) continue;
-        const double x = static_cast<double>(steps[i].keys.last) - 0.5;
+        const double x = static_cast<double>(steps[i].keys.first + steps[i].keys.last - 1) / 2;
         const double most = steps[i].m * std::numbers::log2e, sum = std::log2(steps[i].l);
         for (const auto& [line, y] : {std::pair{&m, most}, {&l, sum}, {&both, most + sum}}) {
             line->x.push_back(x);

@@ -80,8 +80,9 @@ double dot(const Vector& left, const Vector& right) {
 }
 
 // The visible keys, and the value of greatest magnitude where a cell has several.
-HeatMap map_of(const std::string& label, const ScoredRows& rows, const View& view, const Vector& values) {
-    const Range keys = visible_keys(view, rows.length);
+HeatMap map_of(const std::string& label, const Drawn& drawn, const ScoredRows& rows, const View& view,
+               const Vector& values) {
+    const Range keys = visible_keys(view, drawn.seen_keys());
     HeatMap map = heat_map(label, rows.queries.count(), keys.count(), rows.queries.first, keys.first);
     map.columns = std::min(keys.count(), most_columns);
     for (int64_t r = 0; r < map.rows; ++r)
@@ -103,7 +104,7 @@ Figure rows_figure(const std::string& id, const std::string& title, const std::s
     const std::string which =
         fmt::format(" Queries {} to {} of {}.", rows.queries.first, rows.queries.last - 1, drawn.words());
     Figure figure =
-        new_figure(id, Place::views, title, words + which, key_axis(drawn.length), {.label = "query"});
+        new_figure(id, Place::views, title, words + which, key_axis(drawn.seen_keys()), {.label = "query"});
     figure.chosen_by = {"drawn_head", "drawn_query"};
     figure.marks.push_back(std::move(map));
     for (Line& line : edges_of_window(drawn, rows.queries)) figure.marks.push_back(std::move(line));
@@ -122,8 +123,7 @@ std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Ve
         all += p, ++keys;
         if (is_near) near += p, ++near_keys;
     }
-    if (near_keys == keys)
-        return fmt::format("All {} keys of query {} are inside its window.", keys, drawn.query);
+    if (near_keys == keys) return fmt::format("All keys of query {} are inside its window.", drawn.query);
     return fmt::format(
         "Query {} gives {:.0f} % of its weight to the {} keys inside its window and {:.0f} % to the {} "
         "outside.",
@@ -190,7 +190,8 @@ std::vector<Figure> score_figures(const Result& result, const View& view) {
     const auto rows = score_rows(result);
     if (!rows) return {missing_rows("scores", "Scores"), missing_rows("probabilities", "Probabilities")};
     const Vector p = probabilities_of(*rows);
-    HeatMap scores = map_of("score", *rows, view, rows->scores), probabilities = map_of("p", *rows, view, p);
+    HeatMap scores = map_of("score", drawn, *rows, view, rows->scores),
+            probabilities = map_of("p", drawn, *rows, view, p);
     scores.colours = HeatMap::Colours::diverging;
     probabilities.logarithmic = true;
     const std::string edge =
