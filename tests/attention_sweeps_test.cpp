@@ -6,16 +6,19 @@
 #include "app/engine/engine.h"
 #include "app/engine/runner.h"
 #include "kernels/attention/family.h"
-#include "kernels/attention/figures/flow.h"
+#include "kernels/attention/figures/common.h"
 #include "kernels/attention/figures/sweeps.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
+#include "tests/figure_facts.h"
 #include "tests/temporary_folder.h"
 #include "viz/figure_csv.h"
 #include "viz/present.h"
 
 namespace sawtooth {
 namespace {
+
+using namespace figure_facts;
 
 Parameters parameters_with(const std::vector<std::pair<std::string, Value>>& values) {
     Parameters parameters = attention_family().defaults();
@@ -31,21 +34,6 @@ const FigureSweep& sweep_named(const std::vector<FigureSweep>& sweeps, const std
     });
     if (found == sweeps.end()) FAIL("no sweep " << id);
     return *found;
-}
-
-const Figure& figure_named(const std::vector<Figure>& figures, const std::string& id) {
-    const auto found =
-        std::find_if(figures.begin(), figures.end(), [&](const Figure& figure) { return figure.id == id; });
-    if (found == figures.end()) FAIL("no figure " << id);
-    return *found;
-}
-
-template <class Mark>
-std::vector<Mark> marks_of(const Figure& figure) {
-    std::vector<Mark> marks;
-    for (const sawtooth::Mark& mark : figure.marks)
-        if (const Mark* found = std::get_if<Mark>(&mark)) marks.push_back(*found);
-    return marks;
 }
 
 VariantResult timed(const std::string& name, double us) {

@@ -128,6 +128,15 @@ std::vector<Figure> all_marks() {
                 {"BLOCK_N", {16, 32}},
                 {"BLOCK_M", {64}}},
         Matrix{{"row"}, {"one", "other"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
+        KindMap{"tile",
+                {{"near", ink, KindMap::Pattern::crossed}},
+                {"row"},
+                {"one", "other"},
+                {0, 0},
+                -1,
+                2,
+                -3,
+                4},
         Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true, true, "2 KiB"}}},
         Tracks{{{"track", ink, {{1, 2, "span"}}, {0.5}, {NAN}, "%"}}},
         Rule{Rule::Across::y, 1.5, "rule", ink},
@@ -279,6 +288,11 @@ TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]
     refused(Matrix{{"row"}, {"a"}, kinds, {1}, {}}, "a matrix");
     refused(Matrix{{"row"}, {"a"}, kinds, {-2}, {}}, "a matrix");
     refused(Matrix{{"row"}, {"a"}, kinds, {0}, {"", ""}}, "a matrix");
+    const KindMap::Kind kind = {"kind", ink};
+    refused(KindMap{"", {kind}, {"row"}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {1}}, "a map");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {-1}}, "a map");
     refused(Tree{{{1, 2, "node", true}}, {{0, 1, true}}}, "a tree");
     refused(Tree{{{1, 2, "node", true}}, {{-1, 0, true}}}, "a tree");
     refused(Tracks{{{"", ink, {}, {0.5}, {}, ""}}}, "a track");

@@ -85,6 +85,12 @@ struct Rows {
                             "", "", i < matrix.texts.size() ? matrix.texts[i] : ""});
         }
     }
+    void operator()(const KindMap& map) {
+        for (size_t row = 0; row < map.row_names.size(); ++row)
+            for (size_t column = 0; column < map.column_names.size(); ++column)
+                rows.push_back({"cell", map.kinds[static_cast<size_t>(map.kind_at(row, column))].label,
+                                map.column_names[column], map.row_names[row], "", "", "", ""});
+    }
     void operator()(const Tree& tree) {
         for (const Tree::Node& node : tree.nodes)
             rows.push_back(

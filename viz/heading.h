@@ -13,6 +13,7 @@ struct LegendEntry {
     std::string label = "";
     Stroke stroke = {};
     Ink ink = {};
+    KindMap::Pattern pattern = KindMap::Pattern::plain;  // of an area
 };
 
 // The entries of the legend, each once: lines, bands, kinds of cells, frames, rules that share a label, and

@@ -9,16 +9,6 @@
 namespace sawtooth {
 namespace {
 
-// Diagonal lines: a pattern for cells without a value, which no colour stands for.
-void hatch(const Pen& pen, const Box& box) {
-    const float step = 8 * pen.canvas.unit();
-    const Stroke stroke{{pen.theme.quiet, 0.35f}, 1};
-    for (float sum = box.left + box.top + step / 2; sum < box.right + box.bottom; sum += step) {
-        const float from = std::max(box.left, sum - box.bottom), to = std::min(box.right, sum - box.top);
-        pen.canvas.path(std::array<Point, 2>{{{from, sum - from}, {to, sum - to}}}, stroke);
-    }
-}
-
 void write_lines(const Pen& pen, const Box& box, Colour colour, const std::vector<std::string>& lines) {
     const float line = pen.canvas.line_height();
     float y = box.middle() - line * (static_cast<float>(lines.size()) - 1) / 2;
@@ -68,7 +58,7 @@ void draw_texts(const Pen& pen, const HeatMap& map) {
             const float width = box.width() - 6 * pen.canvas.unit();
             const auto most = static_cast<size_t>(std::max(box.height() / pen.canvas.line_height(), 0.0f));
             if (std::isnan(value)) {
-                hatch(pen, box);
+                draw_kind(pen.canvas, pen.theme, box, {pen.theme.quiet}, KindMap::Pattern::hollow);
                 write_lines(pen, box, {pen.theme.text}, wrapped(pen.canvas, text, width, most));
             } else {
                 write_lines(pen, box, {ink_on(colours.colour_of(value))},

@@ -21,6 +21,7 @@ void draw(const Pen& pen, const Line& line);
 void draw(const Pen& pen, const Band& band);
 void draw(const Pen& pen, const Bars& bars);
 void draw(const Pen& pen, const HeatMap& map);
+void draw(const Pen& pen, const KindMap& map);
 void draw(const Pen& pen, const Tree& tree);
 void draw(const Pen& pen, const Tracks& tracks);
 // The row of the spans or the curve of a track.
@@ -44,6 +45,9 @@ void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at);
 void draw_rules(const Pen& pen, const Figure& figure);
 void draw_texts(const Pen& pen, const Figure& figure);
 void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout);
+
+// The sample of a kind in a legend.
+void draw_kind(Canvas& canvas, const Theme& theme, const Box& box, Colour colour, KindMap::Pattern pattern);
 
 // The scale of a heat map, to the right of the plot.
 void draw_colour_bar(const Pen& pen, const Figure& figure);

@@ -67,6 +67,8 @@ SAWTOOTH_FIELDS(HeatMap, label, unit, rows, columns, values, x_low, x_high, y_lo
                 logarithmic, texts, framed, sets_x, sets_y)
 SAWTOOTH_FIELDS(Matrix::Kind, label, ink)
 SAWTOOTH_FIELDS(Matrix, row_labels, column_labels, kinds, cells, texts)
+SAWTOOTH_FIELDS(KindMap::Kind, label, ink, pattern)
+SAWTOOTH_FIELDS(KindMap, label, kinds, row_names, column_names, cells, x_low, x_high, y_low, y_high)
 SAWTOOTH_FIELDS(Tree::Node, x, y, text, lit)
 SAWTOOTH_FIELDS(Tree::Edge, from, to, lit, arrow, text)
 SAWTOOTH_FIELDS(Tree, nodes, edges)
@@ -131,9 +133,11 @@ constexpr inline Error::Kind last_of<Error::Kind> = Error::Kind::cancelled;
 template <>
 constexpr inline Scale last_of<Scale> = Scale::log10;
 template <>
-constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::highlight;
+constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::kind;
 template <>
 constexpr inline HeatMap::Colours last_of<HeatMap::Colours> = HeatMap::Colours::diverging;
+template <>
+constexpr inline KindMap::Pattern last_of<KindMap::Pattern> = KindMap::Pattern::crossed;
 template <>
 constexpr inline Rule::Across last_of<Rule::Across> = Rule::Across::y;
 template <>

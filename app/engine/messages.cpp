@@ -305,6 +305,18 @@ std::string mismatch_in(const Matrix& matrix) {
     return "";
 }
 
+std::string mismatch_in(const KindMap& map) {
+    const size_t rows = map.row_names.size(), columns = map.column_names.size();
+    const bool fits = rows == 0 || columns == 0
+                          ? map.cells.empty()
+                          : map.cells.size() / rows == columns && map.cells.size() % rows == 0;
+    if (!fits) return "a map of kinds without rows x columns cells";
+    for (const int kind : map.cells)
+        if (kind < 0 || std::cmp_greater_equal(kind, map.kinds.size()))
+            return "a map with a cell of an unknown kind";
+    return "";
+}
+
 std::string mismatch_in(const Tree& tree) {
     for (const Tree::Edge& edge : tree.edges)
         for (const int end : {edge.from, edge.to})

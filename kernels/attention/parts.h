@@ -20,6 +20,8 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 Work work(const Parameters& parameters);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<Figure> figures(const Result& result, const View& view);
+std::vector<StoryRow> story();
+About about();
 
 Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);

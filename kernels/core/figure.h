@@ -33,6 +33,7 @@ struct Ink {
         quiet,      // grids of boundaries, ghosts
         accent,     // what the caption refers to
         highlight,  // common to several variants
+        kind,       // the kind `index` of cells or lines that are no variants: looks like variant 3 + index
     };
     Role role = Role::variant;
     int index = 0;
@@ -116,6 +117,24 @@ struct Matrix {
     std::vector<std::string> texts;  // row-major
 };
 
+// A heat map of a few kinds instead of numbers. Kinds differ in colour and pattern.
+struct KindMap {
+    enum class Pattern { hollow, plain, striped, crossed };  // hollow: stripes without a ground
+    struct Kind {
+        std::string label;
+        Ink ink;
+        Pattern pattern = Pattern::plain;
+    };
+    std::string label;  // what a cell is: "tile"
+    std::vector<Kind> kinds;
+    std::vector<std::string> row_names, column_names;  // one per row and column; shown under the cursor
+    std::vector<int> cells;                            // row-major, row 0 on top: an index of kinds
+    double x_low = 0, x_high = 1;
+    double y_low = 0, y_high = 1;  // y of the top edge of row 0, and of the bottom edge of the last row
+
+    int kind_at(size_t row, size_t column) const { return cells[row * column_names.size() + column]; }
+};
+
 // Nodes and edges: the levels of a scan, or the steps that data flows through.
 struct Tree {
     struct Node {
@@ -168,7 +187,7 @@ struct Note {
     std::string text;
 };
 
-using Mark = std::variant<Line, Band, Bars, HeatMap, Matrix, Tree, Tracks, Rule, Note>;
+using Mark = std::variant<Line, Band, Bars, HeatMap, Matrix, KindMap, Tree, Tracks, Rule, Note>;
 
 enum class Place { outputs, error, views, times, occupancy, timeline };
 

@@ -1,13 +1,11 @@
 // The bytes that one tile of keys moves through streaming, from global memory to the sums.
 
-#include "kernels/attention/figures/flow.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
-#include "kernels/attention/figures/tile_counts.h"
-#include "kernels/core/figures.h"
+#include "kernels/attention/figures/common.h"
 #include "kernels/core/integers.h"
 #include "kernels/core/table.h"
 #include "kernels/cpu/products.h"
@@ -145,18 +143,18 @@ void add_measured(const LaunchRecord* launch, const Flow& total, std::vector<Row
 Figure flow_figure(const Result& result, const VariantResult& streaming) {
     const Parameters& p = result.parameters;
     const Tiling tiling(result);
-    const TileCounts tiles(p);
+    const TileCounts tiles = count_tiles(p);
     const auto heads = static_cast<double>(p.integer("Z") * p.integer("H"));
     Flow total =
         heads * static_cast<double>(ceil_divide(p.integer("N"), p.integer("BLOCK_M"))) * tiling.around();
     std::vector<Row> rows;
-    for (const auto& [kind, name, keys] : {std::tuple{TileKind::near, "near", "k1, v"},
-                                           {TileKind::far, "far", "k2, v"},
-                                           {TileKind::mixed, "mixed", "k1, k2, v"}}) {
+    for (const auto& [kind, name, count, keys] : {std::tuple{TileKind::near, "near", tiles.near, "k1, v"},
+                                                  {TileKind::far, "far", tiles.far, "k2, v"},
+                                                  {TileKind::mixed, "mixed", tiles.mixed, "k1, k2, v"}}) {
         const Flow step = tiling.step(kind);
-        total += heads * static_cast<double>(tiles.count(kind)) * step;
-        if (tiles.count(kind) > 0)
-            rows.push_back(row_of(fmt::format("one {} tile of {}", name, tiles.count(kind)), keys,
+        total += heads * static_cast<double>(count) * step;
+        if (count > 0)
+            rows.push_back(row_of(fmt::format("one {} tile of {}", name, with_thousands(count)), keys,
                                   kind == TileKind::mixed ? "3 products" : "2 products", step));
     }
     rows.push_back(row_of("launch", "q, k, v", "products", total));
@@ -166,7 +164,7 @@ Figure flow_figure(const Result& result, const VariantResult& streaming) {
         "A near tile brings {} to {} for {:.3g} million operations, {:.0f} per byte; a mixed tile brings "
         "{:.1f}x. The launch has {} tiles per head.",
         short_bytes(plain.to_tile), tile, plain.operations / 1e6, plain.operations / plain.to_tile,
-        mixed.to_tile / plain.to_tile, tiles.computed());
+        mixed.to_tile / plain.to_tile, with_thousands(tiles.computed()));
     if (!tiling.on_cpu) add_measured(forward_of(streaming), total, rows, caption);
     Axis x, y;
     x.categories = tiling.on_cpu ? std::vector<std::string>{"memory",    "cache",        "registers",

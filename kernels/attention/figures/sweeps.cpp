@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/attention/family.h"
-#include "kernels/attention/figures/tile_counts.h"
+#include "kernels/attention/figures/common.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
@@ -142,9 +142,8 @@ struct WindowPoint {
     bool backward;
 
     double products() const {
-        const int64_t mixed = tiles.count(TileKind::mixed);
-        return static_cast<double>((tiles.computed() - mixed) * products_of(TileKind::near, backward) +
-                                   mixed * products_of(TileKind::mixed, backward));
+        return static_cast<double>((tiles.near + tiles.far) * products_of(TileKind::near, backward) +
+                                   tiles.mixed * products_of(TileKind::mixed, backward));
     }
 };
 
@@ -155,14 +154,14 @@ std::vector<WindowPoint> window_points(const SweepResult& sweep) {
         if (!streaming || !streaming->time) continue;
         const Parameters& p = cell.result->parameters;
         points.push_back({static_cast<double>(std::get<int64_t>(cell.values.front())),
-                          streaming->time->median, TileCounts(p), runs_backward(p)});
+                          streaming->time->median, count_tiles(p), runs_backward(p)});
     }
     return points;
 }
 
 const WindowPoint& most_mixed(const std::vector<WindowPoint>& points) {
     return *std::max_element(points.begin(), points.end(), [](const WindowPoint& a, const WindowPoint& b) {
-        return a.tiles.count(TileKind::mixed) < b.tiles.count(TileKind::mixed);
+        return a.tiles.mixed < b.tiles.mixed;
     });
 }
 
@@ -184,8 +183,8 @@ Figure window_time(const SweepResult& sweep, const std::vector<WindowPoint>& poi
         caption = fmt::format(
             "Window {:.0f} mixes {} of {} tiles: {:.2f}x the time of window {:.0f}, where all are near; the "
             "products alone say {:.2f}x. {}.",
-            mixed.window, mixed.tiles.count(TileKind::mixed), mixed.tiles.computed(), mixed.us / plain.us,
-            plain.window, mixed.products() / plain.products(),
+            mixed.window, mixed.tiles.mixed, mixed.tiles.computed(), mixed.us / plain.us, plain.window,
+            mixed.products() / plain.products(),
             shape_words(sweep.cells.front().result->parameters, "window"));
         lines.push_back(predicted(points));
     }
@@ -195,21 +194,17 @@ Figure window_time(const SweepResult& sweep, const std::vector<WindowPoint>& poi
 }
 
 Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& points) {
-    struct Kind {
-        TileKind kind;
-        const char* label;
-        Ink ink;
-    };
     std::vector<Line> lines;
-    for (const auto& [kind, label, ink] : {Kind{TileKind::near, "near", {Ink::Role::highlight}},
-                                           Kind{TileKind::far, "far", {Ink::Role::quiet, 0, true}},
-                                           Kind{TileKind::mixed, "mixed", {Ink::Role::accent}}}) {
-        Line line = line_of(label, ink, {});
+    for (const auto& [kind, count] : {std::pair{TileKind::near, &TileCounts::near},
+                                      {TileKind::far, &TileCounts::far},
+                                      {TileKind::mixed, &TileCounts::mixed}}) {
+        const KindMap::Kind& drawn = tile_kinds()[static_cast<size_t>(kind)];
+        Line line = line_of(drawn.label, drawn.ink, {});
         line.markers = true;
         line.sets.parameter = "window";
         for (const WindowPoint& point : points) {
             line.x.push_back(point.window);
-            line.y.push_back(static_cast<double>(point.tiles.count(kind)));
+            line.y.push_back(static_cast<double>(point.tiles.*count));
         }
         line.sets.values = line.x;
         if (!points.empty()) lines.push_back(std::move(line));
@@ -220,8 +215,7 @@ Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& po
         caption = fmt::format(
             "Most mixed at window {:.0f}: {} near, {} far, {} mixed, {} skipped. A mixed tile multiplies q "
             "with k in both encodings: {} products instead of {}.",
-            most_mixed(points).window, tiles.count(TileKind::near), tiles.count(TileKind::far),
-            tiles.count(TileKind::mixed), tiles.count(TileKind::skipped),
+            most_mixed(points).window, tiles.near, tiles.far, tiles.mixed, tiles.skipped,
             products_of(TileKind::mixed, points.front().backward),
             products_of(TileKind::near, points.front().backward));
     }
