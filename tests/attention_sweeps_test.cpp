@@ -188,6 +188,20 @@ TEST_CASE("the tiles of a window are counted, and their products predict its tim
     CHECK(contains(figure_named(figures, "time-against-window").caption, "Window 1 mixes 4 of 10 tiles"));
 }
 
+TEST_CASE("curves over a sweep that cannot run say why", "[attention][figures]") {
+    SweepResult swept;
+    swept.sweep = {"window", {}, {{"window", {int64_t{1}, int64_t{2}}}}};
+    swept.cells.push_back({swept.sweep.cell(0), "no variant can run this; streaming: dtype = f32", nullptr});
+    for (const Figure& figure : attention::window_figures(swept))
+        CHECK(figure.missing == "Not computed: dtype = f32.");
+    swept.sweep = {"N", {}, {{"N", {int64_t{128}}}, {"backward", {false, true}}}};
+    swept.cells.front().values = swept.sweep.cell(0);
+    for (const Figure& figure : attention::length_figures(swept)) {
+        CHECK(figure.missing == "Not computed: dtype = f32.");
+        CHECK(figure.marks.empty());
+    }
+}
+
 TEST_CASE("sweeps of attention on the CPU have small shapes, and no more than what is set",
           "[attention][figures]") {
     const auto large = attention::sweeps(parameters_with({{"N", int64_t{8192}}, {"H", int64_t{32}}}));

@@ -140,14 +140,11 @@ void add_measured(const LaunchRecord* launch, const Flow& total, std::vector<Row
     caption += ".";
 }
 
-Figure flow_figure(const Result& result, const VariantResult& streaming) {
-    const Parameters& p = result.parameters;
-    const Tiling tiling(result);
-    const TileCounts tiles = count_tiles(p);
+// Adds a row for one tile of every kind, and one for the launch, whose bytes are returned.
+Flow add_rows(const Tiling& tiling, const TileCounts& tiles, const Parameters& p, std::vector<Row>& rows) {
     const auto heads = static_cast<double>(p.integer("Z") * p.integer("H"));
     Flow total =
         heads * static_cast<double>(ceil_divide(p.integer("N"), p.integer("BLOCK_M"))) * tiling.around();
-    std::vector<Row> rows;
     for (const auto& [kind, name, count, keys] : {std::tuple{TileKind::near, "near", tiles.near, "k1, v"},
                                                   {TileKind::far, "far", tiles.far, "k2, v"},
                                                   {TileKind::mixed, "mixed", tiles.mixed, "k1, k2, v"}}) {
@@ -158,19 +155,30 @@ Figure flow_figure(const Result& result, const VariantResult& streaming) {
                                   kind == TileKind::mixed ? "3 products" : "2 products", step));
     }
     rows.push_back(row_of("launch", "q, k, v", "products", total));
+    return total;
+}
+
+std::string caption_of(const Tiling& tiling, const TileCounts& tiles) {
     const Flow plain = tiling.step(TileKind::near), mixed = tiling.step(TileKind::mixed);
-    const char* const tile = tiling.on_cpu ? "the cache" : "shared memory";
-    std::string caption = fmt::format(
+    return fmt::format(
         "A near tile brings {} to {} for {:.3g} million operations, {:.0f} per byte; a mixed tile brings "
         "{:.1f}x. The launch has {} tiles per head.",
-        short_bytes(plain.to_tile), tile, plain.operations / 1e6, plain.operations / plain.to_tile,
-        mixed.to_tile / plain.to_tile, with_thousands(tiles.computed()));
+        short_bytes(plain.to_tile), tiling.on_cpu ? "the cache" : "shared memory", plain.operations / 1e6,
+        plain.operations / plain.to_tile, mixed.to_tile / plain.to_tile, with_thousands(tiles.computed()));
+}
+
+Figure flow_figure(const Result& result, const VariantResult& streaming) {
+    const Tiling tiling(result);
+    const TileCounts tiles = count_tiles(result.parameters);
+    std::vector<Row> rows;
+    const Flow total = add_rows(tiling, tiles, result.parameters, rows);
+    std::string caption = caption_of(tiling, tiles);
     if (!tiling.on_cpu) add_measured(forward_of(streaming), total, rows, caption);
     Axis x, y;
-    x.categories = tiling.on_cpu ? std::vector<std::string>{"memory",    "cache",        "registers",
-                                                            "FMA units", "accumulators", "output"}
-                                 : std::vector<std::string>{"global",       "shared",       "registers",
-                                                            "tensor cores", "accumulators", "output"};
+    if (tiling.on_cpu)
+        x.categories = {"memory", "cache", "registers", "FMA units", "accumulators", "output"};
+    else
+        x.categories = {"global", "shared", "registers", "tensor cores", "accumulators", "output"};
     for (const Row& row : rows) y.categories.push_back(row.name);
     Figure figure = new_figure("tile_flow", Place::views, "The way of one tile through streaming, forward",
                                std::move(caption), std::move(x), std::move(y));

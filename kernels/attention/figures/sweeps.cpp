@@ -93,10 +93,11 @@ Figure speed_up_figure(const SweepResult& sweep) {
     Figure figure = figure_against("speed-up", std::move(caption), axis_of(sweep),
                                    {.label = "speed-up", .unit = "x", .scale = Scale::log2}, lines);
     figure.title = "Speed-up of streaming over naive";
-    figure.marks.push_back(Rule{Rule::Across::y,
-                                claimed_speed_up,
-                                fmt::format("source 001: {}x", claimed_speed_up),
-                                {Ink::Role::limit}});
+    if (figure.missing.empty())
+        figure.marks.push_back(Rule{Rule::Across::y,
+                                    claimed_speed_up,
+                                    fmt::format("source 001: {}x", claimed_speed_up),
+                                    {Ink::Role::limit}});
     return figure;
 }
 
@@ -188,9 +189,7 @@ Figure window_time(const SweepResult& sweep, const std::vector<WindowPoint>& poi
             shape_words(sweep.cells.front().result->parameters, "window"));
         lines.push_back(predicted(points));
     }
-    Axis time = time_axis();
-    time.scale = Scale::linear;  // the differences are a few tenths
-    return figure_against("time", std::move(caption), axis_of(sweep), time, std::move(lines));
+    return figure_against("time", std::move(caption), axis_of(sweep), time_axis(), std::move(lines));
 }
 
 Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& points) {
@@ -224,6 +223,14 @@ Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& po
     return figure;
 }
 
+// Figures without points say why, if the first cell could not run.
+void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep) {
+    if (sweep.cells.empty() || sweep.cells.front().result) return;
+    for (Figure& figure : figures)
+        if (figure.marks.empty())
+            figure.missing = "Not computed: " + reason_refused(sweep.cells.front(), "streaming") + ".";
+}
+
 // Powers of two up to `last`, and `last`.
 SweepAxis powers_to(const std::string& parameter, int64_t first, int64_t last) {
     SweepAxis axis{parameter, {}};
@@ -255,16 +262,21 @@ std::string reason_refused(const SweepCell& cell, const std::string& variant) {
 
 std::vector<Figure> length_figures(const SweepResult& sweep) {
     std::string caption = "Naive stores the scores of all pairs, streaming only those of a tile. ";
-    return {against_length(sweep, "time", "", time_axis(), timed_curves_of(sweep, median_us)),
-            speed_up_figure(sweep),
-            against_length(sweep, "memory", std::move(caption),
-                           {.label = "memory", .unit = "MiB", .scale = Scale::log2},
-                           curves_of(sweep, mebibytes))};
+    std::vector<Figure> figures = {
+        against_length(sweep, "time", "", time_axis(), timed_curves_of(sweep, median_us)),
+        speed_up_figure(sweep),
+        against_length(sweep, "memory", std::move(caption),
+                       {.label = "memory", .unit = "MiB", .scale = Scale::log2},
+                       curves_of(sweep, mebibytes))};
+    explain_missing(figures, sweep);
+    return figures;
 }
 
 std::vector<Figure> window_figures(const SweepResult& sweep) {
     const std::vector<WindowPoint> points = window_points(sweep);
-    return {window_time(sweep, points), window_tiles(sweep, points)};
+    std::vector<Figure> figures = {window_time(sweep, points), window_tiles(sweep, points)};
+    explain_missing(figures, sweep);
+    return figures;
 }
 
 std::vector<FigureSweep> sweeps(const Parameters& parameters) {
