@@ -38,8 +38,11 @@ std::string words_of_errors(const Result& result, const std::string& output) {
 Figure error_by_position(const Result& result, const View& view, const Array& reference,
                          const DrawnLine& line) {
     Figure figure = error_figure(result, view, reference, line, ErrorOf::all_lines);
-    figure.caption = words_of_errors(result, reference.name) + " " + figure.caption;
     const Drawn drawn(result.parameters);
+    const bool is_average = reference.name == "o" && drawn.mask.causal;
+    figure.caption = words_of_errors(result, reference.name) +
+                     (is_average ? " Errors fall along the sequence, as o averages more values. " : " ") +
+                     figure.caption;
     const bool by_query = reference.name == "o" || reference.name == "lse";
     if (by_query && drawn.mask.causal && drawn.mask.window < drawn.length)
         figure.marks.push_back(Rule{Rule::Across::x,

@@ -99,6 +99,15 @@ HeatMap map_of(const std::string& label, const Drawn& drawn, const ScoredRows& r
     return map;
 }
 
+std::string words_of_encodings(const Drawn& drawn, Range queries) {
+    if (edges_of_window(drawn, queries).empty())
+        return "All these pairs are inside the window: q1 k1 scores them.";
+    return std::string(drawn.mask.causal ? "Right of the line" : "On the side of the diagonal") +
+           " q1 k1 scores the pairs, by their distance; beyond the line q2 k2 scores them, all as if they "
+           "were "
+           "one window apart.";
+}
+
 Figure rows_figure(const std::string& id, const std::string& title, const std::string& words,
                    const Drawn& drawn, const ScoredRows& rows, HeatMap map) {
     const std::string which =
@@ -194,12 +203,8 @@ std::vector<Figure> score_figures(const Result& result, const View& view) {
             probabilities = map_of("p", drawn, *rows, view, p);
     scores.colours = HeatMap::Colours::diverging;
     probabilities.logarithmic = true;
-    const std::string edge =
-        drawn.mask.window < drawn.length
-            ? "Between the line and the diagonal q1 k1 scores the pairs; beyond the line "
-              "q2 k2 does, as if every key were at the same distance."
-            : "The window covers every pair: q1 k1 scores all of them.";
-    return {rows_figure("scores", "Scores", edge, drawn, *rows, std::move(scores)),
+    return {rows_figure("scores", "Scores", words_of_encodings(drawn, rows->queries), drawn, *rows,
+                        std::move(scores)),
             rows_figure("probabilities", "Probabilities", words_of_weight(drawn, *rows, p), drawn, *rows,
                         std::move(probabilities)),
             running_figure(drawn, *rows)};
