@@ -1,7 +1,6 @@
 // Mouse actions on a map of kinds.
 
-#include "kernels/attention/family.h"
-#include "kernels/attention/figures/common.h"
+#include "kernels/families.h"
 #include "tests/catch.h"
 #include "tests/user.h"
 
@@ -10,13 +9,16 @@ namespace sawtooth {
 TEST_CASE("a cell of a map of kinds is named under the mouse, and the wheel zooms at it", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    choose_family(lab, attention_family());
+    const Family& family = *find_family("scan");
+    choose_family(lab, family);
     User user(lab);
     finish_run(engine, user);
-    Result result = *lab.result;
-    attention_family().settle(result.parameters, {}, Backend::cpu);
-    engine.answer(engine.run_ticket, std::make_shared<const Result>(result),
-                  {attention::tile_map_figure(result, {})});
+    KindMap map{"tile", {{"near", {Ink::Role::kind, 0}}}, {"queries"}, {"keys"}, {0}, 0, 100, 0, 100};
+    Figure figure;
+    figure.id = family.story.front().figures.front();
+    figure.x = {.label = "key", .minimum = 0, .maximum = 100, .shared = "key"};
+    figure.marks = {map};
+    engine.answer(engine.run_ticket, lab.result, {figure});
     user.frames(6);
     bool named = false;
     user.play([&](ImGuiTestContext* ctx) {
@@ -30,9 +32,8 @@ TEST_CASE("a cell of a map of kinds is named under the mouse, and the wheel zoom
     });
     CHECK(named);
     REQUIRE(lab.view.visible.count("key") == 1);
-    const View::Range seen = lab.view.visible.at("key");
-    CHECK(seen.low > -0.5);
-    CHECK(seen.high < 511.5);
+    CHECK(lab.view.visible.at("key").low > 0);
+    CHECK(lab.view.visible.at("key").high < 100);
     CHECK_FALSE(engine.looks.empty());  // figures are made anew for the visible keys
 }
 

@@ -39,10 +39,7 @@ Figure error_by_position(const Result& result, const View& view, const Array& re
                          const DrawnLine& line) {
     Figure figure = error_figure(result, view, reference, line, ErrorOf::all_lines);
     const Drawn drawn(result.parameters);
-    const bool is_average = reference.name == "o" && drawn.mask.causal;
-    figure.caption = words_of_errors(result, reference.name) +
-                     (is_average ? " Errors fall along the sequence, as o averages more values. " : " ") +
-                     figure.caption;
+    figure.caption = words_of_errors(result, reference.name) + " " + figure.caption;
     const bool by_query = reference.name == "o" || reference.name == "lse";
     if (by_query && drawn.mask.causal && drawn.mask.window < drawn.length)
         figure.marks.push_back(Rule{Rule::Across::x,
