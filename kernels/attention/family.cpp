@@ -124,23 +124,35 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
-    if (chip.backend == Backend::cpu) return {};
+// The launch with that tiling, refused before anything is compiled.
+std::optional<std::string> check_shared(const char* launch, int64_t asked, const Parameters& parameters,
+                                        const Chip& chip) {
+    if (asked <= chip.shared_bytes_per_block) return {};
+    std::string tiling;
+    for (const char* name : {"BLOCK_M", "BLOCK_N", "stages", "D"})
+        tiling += (tiling.empty() ? "" : ", ") + std::string(name) + " = " + to_text(parameters.at(name));
+    return tiling + ": " + launch + " needs " + std::to_string(asked) +
+           " bytes of shared memory per thread block; " + chip.name + " has " +
+           std::to_string(chip.shared_bytes_per_block);
+}
+
+std::optional<std::string> check_tensor_cores(const Parameters& parameters, const Chip& chip,
+                                              int64_t forward_bytes) {
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
-    const int64_t asked = attention::forward_shared_bytes(parameters);
-    if (asked <= chip.shared_bytes_per_block) return {};
-    return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) +
-           ", BLOCK_N = " + to_text(parameters.at("BLOCK_N")) +
-           ", stages = " + to_text(parameters.at("stages")) + ", D = " + to_text(parameters.at("D")) +
-           ": needs " + std::to_string(asked) + " bytes of shared memory per thread block; " + chip.name +
-           " has " + std::to_string(chip.shared_bytes_per_block);
+    if (auto refused = check_shared("forward", forward_bytes, parameters, chip)) return refused;
+    if (!runs_backward(parameters)) return {};
+    return check_shared("backward", attention::backward_shared_bytes(parameters), parameters, chip);
+}
+
+std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
+    if (chip.backend == Backend::cpu) return {};
+    return check_tensor_cores(parameters, chip, attention::forward_shared_bytes(parameters));
 }
 
 // A warp group of 4 warps multiplies 64 rows at a time (PTX ISA, wgmma).
-std::optional<std::string> check_wgmma(const Variant& variant, const Parameters& parameters,
-                                       const Chip& chip) {
-    if (!chip.architecture.starts_with("sm_90"))
+std::optional<std::string> check_wgmma(const Variant&, const Parameters& parameters, const Chip& chip) {
+    if (chip.architecture != "sm_90a")
         return "needs the warp-group instructions of sm_90a (Hopper); " + chip.name + " is " +
                chip.architecture;
     const int64_t rows = 16 * parameters.integer("warps");
@@ -148,7 +160,7 @@ std::optional<std::string> check_wgmma(const Variant& variant, const Parameters&
         return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": must be at least " +
                std::to_string(rows) + ", the rows that " + to_text(parameters.at("warps")) +
                " warps multiply at a time";
-    return check_streaming(variant, parameters, chip);
+    return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
 }
 
 std::vector<Variant> variants() {
@@ -173,7 +185,8 @@ std::vector<Variant> variants() {
          .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
          .backends = {Backend::cuda},
          .outputs = outputs,
-         .check = check_wgmma},
+         .check = check_wgmma,
+         .plan_cuda = attention::plan_wgmma_on_cuda},
     };
 }
 
