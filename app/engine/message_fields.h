@@ -96,11 +96,11 @@ SAWTOOTH_FIELDS(Failed, job, error, ending)
 
 inline std::tuple<> fields_of(const Alive&) { return {}; }
 
-// The data of an array stays where it was computed.
+// The data of an array, and which rows it has, stay where it was computed.
 template <class OneArray>
 requires std::is_same_v<std::remove_const_t<OneArray>, Array>
 auto fields_of(OneArray& array) {
-    auto& [name, dtype, shape, data] = array;
+    auto& [name, dtype, shape, data, rows] = array;
     return std::tie(name, dtype, shape);
 }
 

@@ -240,6 +240,7 @@ Family make_family() {
     family.work = attention::work;
     family.sequence_axis = "N";
     family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
+    family.bench_cases = attention::bench_cases;
     family.figures = attention::figures;
     family.story = attention::story();
     family.about = attention::about();
