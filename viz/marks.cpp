@@ -273,27 +273,6 @@ void draw(const Pen& pen, const Bars& bars) {
     }
 }
 
-void draw(const Pen& pen, const HeatMap& map) {
-    if (map.rows < 1 || map.columns < 1) return;
-    const double per_column = (map.x_high - map.x_low) / static_cast<double>(map.columns);
-    const auto column_at = [&](double x) {
-        return static_cast<int64_t>(std::floor((x - map.x_low) / per_column));
-    };
-    const int64_t first = std::clamp<int64_t>(column_at(pen.frame.x.low), 0, map.columns - 1);
-    const int64_t last = std::clamp<int64_t>(column_at(pen.frame.x.high) + 1, first + 1, map.columns);
-    const double left = map.x_low + per_column * static_cast<double>(first);
-    const double right = map.x_low + per_column * static_cast<double>(last);
-    const Box box{pen.frame.at_x(left), pen.frame.at_y(map.y_low), pen.frame.at_x(right),
-                  pen.frame.at_y(map.y_high)};
-
-    // Cells of two units: finer ones cost time and file size, and cannot be distinguished.
-    const auto most = [&](float pixels) {
-        return std::clamp<int64_t>(static_cast<int64_t>(pixels / (2 * pen.canvas.unit())), 1, 256);
-    };
-    pen.canvas.cells(box, reduced(map, first, last, most(std::fabs(box.height())), most(box.width())),
-                     colour_scale(map));
-}
-
 void draw_rules(const Pen& pen, const Figure& figure) {
     const Box& box = pen.frame.box;
     float drawn[2] = {-1e9f, -1e9f};  // position of the last quiet one in each direction
@@ -354,35 +333,6 @@ void draw_texts(const Pen& pen, const Figure& figure) {
         pen.canvas.marker(Marker::circle, at, 3 * unit, {pen.theme.text});
         pen.canvas.box(box, {pen.theme.field, 0.92f});
         pen.canvas.text({box.left + gap, box.middle()}, Align::left, {pen.theme.text}, text);
-    }
-}
-
-void draw_colour_bar(const Pen& pen, const Figure& figure) {
-    for (const Mark& mark : figure.marks) {
-        const HeatMap* map = std::get_if<HeatMap>(&mark);
-        if (!map) continue;
-        const ColourScale colours = colour_scale(*map);
-        const float unit = pen.canvas.unit(), line = pen.canvas.line_height();
-        const float left = pen.frame.box.right + 12 * unit;
-        Frame scale;
-        scale.box = {left, pen.frame.box.top, left + 12 * unit, pen.frame.box.bottom};
-        const bool logarithmic = colours.logarithmic && colours.low > 0;
-        scale.scale_y = logarithmic ? Scale::log10 : Scale::linear;
-        scale.y_bottom = colours.low, scale.y_top = colours.high;
-        constexpr int steps = 64;
-        CellGrid grid{steps, 1, {}};
-        for (int step = 0; step < steps; ++step)
-            grid.values.push_back(
-                scale.y_at(scale.box.top + scale.box.height() * (static_cast<float>(step) + 0.5f) / steps));
-        pen.canvas.cells(scale.box, grid, colours);
-        const int most = std::clamp(static_cast<int>(scale.box.height() / (2 * line)), 2, 6);
-        for (const Tick& tick : ticks(scale.scale_y, {colours.low, colours.high}, most))
-            pen.canvas.text({scale.box.right + 6 * unit, scale.at_y(tick.value)}, Align::left,
-                            {pen.theme.text}, tick.text);
-        const std::string name = elided(pen.canvas, name_of(map->label, map->unit), pen.frame.box.width());
-        pen.canvas.text({scale.box.right + 6 * unit, scale.box.top - line / 2 - 4 * unit}, Align::right,
-                        {pen.theme.quiet_text}, name);
-        return;
     }
 }
 

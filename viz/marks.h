@@ -52,6 +52,14 @@ void draw_kind(Canvas& canvas, const Theme& theme, const Box& box, Colour colour
 
 // The scale of a heat map, to the right of the plot.
 void draw_colour_bar(const Pen& pen, const Figure& figure);
+// The cell at that row and column.
+Box cell_box(const Pen& pen, const HeatMap& map, int64_t row, int64_t column);
+// The indices of the cell of the map at a point; absent outside of it.
+struct CellAt {
+    int64_t row = 0, column = 0;
+};
+std::optional<CellAt> cell_at(const Pen& pen, const HeatMap& map, Point at);
+void draw_frame(Canvas& canvas, const Stroke& stroke, const Box& box);
 
 // A matrix fills its own area, with the names of its rows and columns.
 struct MatrixPlace {

@@ -89,6 +89,22 @@ void draw_curve(const Pen& pen, const Tracks::Track& track, float top, float bot
     flush();
 }
 
+// At the edge of the box around `end`.
+void draw_arrow_head(const Pen& pen, Point start, Point end, float half_width, float half_height,
+                     Stroke stroke) {
+    const float dx = end.x - start.x, dy = end.y - start.y, length = std::hypot(dx, dy);
+    const float inside =
+        std::min(half_width / std::max(std::fabs(dx), 1e-3f), half_height / std::max(std::fabs(dy), 1e-3f));
+    if (inside >= 1) return;
+    const Point tip{end.x - dx * inside, end.y - dy * inside};
+    const float size = 6 * pen.canvas.unit() / length;
+    const Point back{tip.x - dx * size, tip.y - dy * size};
+    const float aside_x = -dy * size * 0.6f, aside_y = dx * size * 0.6f;
+    stroke.colour.alpha = 1;
+    for (const float side : {-1.0f, 1.0f})
+        pen.canvas.path(std::array{tip, Point{back.x + side * aside_x, back.y + side * aside_y}}, stroke);
+}
+
 }  // namespace
 
 void draw(const Pen& pen, const Tree& tree) {
@@ -97,8 +113,10 @@ void draw(const Pen& pen, const Tree& tree) {
     for (const Tree::Node& node : tree.nodes) widest = std::max(widest, pen.canvas.text_width(node.text));
     const float across = std::fabs(pen.frame.at_x(1) - pen.frame.at_x(0)),
                 down = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0));
-    const float half_width = std::min(widest / 2 + 6 * unit, across * 0.46f);
-    const float half_height = std::min(line / 2 + 3 * unit, down * 0.38f);
+    const bool names_edges = std::any_of(tree.edges.begin(), tree.edges.end(),
+                                         [](const Tree::Edge& edge) { return !edge.text.empty(); });
+    const float half_width = std::min(widest / 2 + 6 * unit, across * (names_edges ? 0.38f : 0.46f));
+    const float half_height = std::min(line / 2 + 3 * unit, (down - (names_edges ? line : 0)) * 0.38f);
     const bool texts = widest + 4 * unit <= 2 * half_width && line <= 2 * half_height;
 
     for (bool lit : {false, true})
@@ -108,7 +126,15 @@ void draw(const Pen& pen, const Tree& tree) {
             if (edge.lit != lit || from >= count || to >= count) continue;
             const Tree::Node &one = tree.nodes[from], &other = tree.nodes[to];
             const Stroke stroke = lit ? Stroke{{pen.theme.accent}, 2} : Stroke{{pen.theme.quiet, 0.6f}, 1};
-            pen.canvas.path(std::array{pen.frame.at(one.x, one.y), pen.frame.at(other.x, other.y)}, stroke);
+            const Point start = pen.frame.at(one.x, one.y), end = pen.frame.at(other.x, other.y);
+            pen.canvas.path(std::array{start, end}, stroke);
+            if (edge.arrow) draw_arrow_head(pen, start, end, half_width, half_height, stroke);
+            if (edge.text.empty()) continue;
+            // Just above the arrow if it fits between the boxes, otherwise over them.
+            const bool fits = pen.canvas.text_width(edge.text) + 12 * unit <= across - 2 * half_width;
+            const float up = (fits ? 2 * unit : half_height) + line / 2;
+            pen.canvas.text({(start.x + end.x) / 2, (start.y + end.y) / 2 - up}, Align::centre,
+                            {pen.theme.text}, elided(pen.canvas, edge.text, across - 8 * unit));
         }
     for (const Tree::Node& node : tree.nodes) {
         const Point at = pen.frame.at(node.x, node.y);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "kernels/attention/figures/sweeps.h"
 #include "kernels/attention/parts.h"
 #include "kernels/core/common_parameters.h"
 
@@ -241,6 +242,7 @@ Family make_family() {
     family.sequence_axis = "N";
     family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
     family.bench_cases = attention::bench_cases;
+    family.sweeps = attention::sweeps;
     family.figures = attention::figures;
     family.story = attention::story();
     family.about = attention::about();

@@ -42,8 +42,8 @@ struct Ink {
     bool operator==(const Ink&) const = default;
 };
 
-// The parameter that a click on a point of a line sets, with its value at every point. The point of the
-// current value is marked.
+// The parameter that a click sets, with its value at every point of a line, or in every column or row of a
+// heat map. The place of the current value is marked.
 struct Setting {
     std::string parameter;
     std::vector<double> values;
@@ -94,6 +94,15 @@ struct HeatMap {
     double y_low = 0, y_high = 1;  // y of the top edge of row 0, and of the bottom edge of the last row
     Colours colours = Colours::viridis;
     bool logarithmic = false;
+    // One per cell, or none: written into a cell with a value; the reason why another cell has none.
+    std::vector<std::string> texts = {};
+    struct Framed {
+        int64_t row = 0, column = 0;
+        std::string label;  // "fastest"
+        Ink ink;
+    };
+    std::vector<Framed> framed = {};
+    Setting sets_x = {}, sets_y = {};  // by a click on a cell; empty: it sets nothing
 };
 
 // A small table as a picture: every cell has a text and a kind, which the legend names.
@@ -126,7 +135,7 @@ struct KindMap {
     int kind_at(size_t row, size_t column) const { return cells[row * column_names.size() + column]; }
 };
 
-// Nodes and edges: the levels of a scan.
+// Nodes and edges: the levels of a scan, or the steps that data flows through.
 struct Tree {
     struct Node {
         double x = 0, y = 0;  // y: the level
@@ -136,6 +145,8 @@ struct Tree {
     struct Edge {
         int from = 0, to = 0;
         bool lit = false;
+        bool arrow = false;     // points to `to`
+        std::string text = {};  // above the middle
     };
     std::vector<Node> nodes;
     std::vector<Edge> edges;

@@ -103,15 +103,18 @@ struct Readout {
                 with_unit(*bar.low, figure.x.unit) + " and " + with_unit(*bar.high, figure.x.unit));
     }
     void operator()(const HeatMap& map) {
-        const double across = (x - map.x_low) / (map.x_high - map.x_low),
-                     down = (y - map.y_low) / (map.y_high - map.y_low);
-        if (!(across >= 0 && across < 1 && down >= 0 && down < 1)) return;
-        const auto r = static_cast<size_t>(down * static_cast<double>(map.rows));
-        const auto c = static_cast<size_t>(across * static_cast<double>(map.columns));
+        const auto at = cell_at(pen, map, mouse);
+        if (!at) return;
+        const auto cell = static_cast<size_t>(at->row * map.columns + at->column);
         say_x(cell_words(figure.x, x, map.x_low, map.x_high, map.columns));
         row(figure.y.label, cell_words(figure.y, y, map.y_low, map.y_high, map.rows));
-        const double value = map.values[r * static_cast<size_t>(map.columns) + c];
-        row(map.label, std::isnan(value) ? "no value" : with_unit(value, map.unit));
+        const std::string text = map.texts.empty() ? "" : map.texts[cell];
+        const double value = map.values[cell];
+        std::string words = std::isnan(value) ? "no value" : with_unit(value, map.unit);
+        if (!text.empty()) words = std::isnan(value) ? text : words + " (" + text + ")";
+        for (const HeatMap::Framed& framed : map.framed)
+            if (framed.row == at->row && framed.column == at->column) words += ", " + framed.label;
+        row(map.label, words);
     }
     // A map of one row names the cells of the whole plot.
     void operator()(const KindMap& map) {

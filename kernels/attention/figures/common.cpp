@@ -77,6 +77,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     };
     add(score_figures(result, view));
     add(output_figures(result, view));
+    add(flow_figures(result));
     return all;
 }
 

@@ -58,6 +58,9 @@ Figure tile_map_figure(const Result& result, const View& view);
 std::vector<Figure> output_figures(const Result& result, const View& view);
 // scores.cpp: scores and probabilities of the drawn tile of queries, the running softmax of the drawn query.
 std::vector<Figure> score_figures(const Result& result, const View& view);
+// flow.cpp: "tile_flow", the bytes of every step on the way of a tile through streaming, forward; none if it
+// did not run.
+std::vector<Figure> flow_figures(const Result& result);
 // speed.cpp: the rate of every variant beside the measured peak.
 Figure peak_figure(const Result& result);
 
