@@ -108,3 +108,18 @@ TEST_CASE("kinds do not look like the first three variants", "[viz]") {
                 CHECK(stroke_of({Ink::Role::kind, kind}, *theme).colour !=
                       stroke_of({Ink::Role::variant, variant}, *theme).colour);
 }
+
+TEST_CASE("a line over cells has an edge in the colour of the ground", "[viz]") {
+    const auto edges = [](const Figure& figure) {
+        const std::string svg = to_svg(figure, dark_theme(), 640, 360), edge = "#16181d\" stroke-width=\"4\"";
+        size_t count = 0;
+        for (size_t at = svg.find(edge); at != std::string::npos; at = svg.find(edge, at + 1)) ++count;
+        return count;
+    };
+    Figure figure = map_figure();
+    CHECK(edges(figure) == 0);
+    figure.marks.push_back(Line{"edge", {Ink::Role::accent}, {0, 15}, {0, 20}});
+    CHECK(edges(figure) == 1);
+    figure.marks.erase(figure.marks.begin());
+    CHECK(edges(figure) == 0);
+}

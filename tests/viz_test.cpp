@@ -504,6 +504,16 @@ TEST_CASE("a reduced heat map is empty only where all of its cells are", "[viz]"
     CHECK(std::isnan(grid.values[1]));
 }
 
+TEST_CASE("a logarithmic heat map tells eight decades apart", "[viz]") {
+    HeatMap map;
+    map.rows = 1, map.columns = 3, map.values = {1e-300, 1e-4, 1};
+    map.logarithmic = true;
+    const ColourScale scale = colour_scale(map);
+    CHECK(scale.low == Approx(1e-8));
+    CHECK(scale.share_of(1e-300) == Approx(0));
+    CHECK(scale.share_of(1e-4) == Approx(0.5));
+}
+
 TEST_CASE("diverging colours are neutral at zero and equally strong on both sides", "[viz]") {
     HeatMap map;
     map.rows = 1, map.columns = 3, map.values = {-1, 0, 4};

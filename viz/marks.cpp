@@ -139,6 +139,7 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
 Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure) {
     Pen pen{canvas, theme, frame, {}, {}};
     for (const Mark& mark : figure.marks) {
+        pen.over_cells |= std::holds_alternative<HeatMap>(mark) || std::holds_alternative<KindMap>(mark);
         if (const Rule* rule = std::get_if<Rule>(&mark); rule && rule->across == Rule::Across::x)
             pen.rules.push_back(frame.at_x(rule->at));
         const Line* line = std::get_if<Line>(&mark);
@@ -226,9 +227,9 @@ void draw(const Pen& pen, const Line& line) {
     for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
         // A value between two gaps is drawn as a point.
         if (run.size() == 1)
-            pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
-        else
-            pen.canvas.path(run, stroke);
+            return pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
+        if (pen.over_cells) pen.canvas.path(run, {{pen.theme.ground}, stroke.width + 2});
+        pen.canvas.path(run, stroke);
     });
     if (!takes_turns(pen, line)) draw_markers(pen, line);
 }

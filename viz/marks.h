@@ -13,6 +13,7 @@ struct Pen {
     // Solid lines of variants, if there are several. Each is on top in its own stripes of the plot, so that
     // all colours are visible where lines agree.
     std::vector<const Line*> taking_turns;
+    bool over_cells = false;  // lines have an edge in the colour of the ground, as they may lie on any colour
 };
 
 Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure);

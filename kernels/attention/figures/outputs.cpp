@@ -38,8 +38,8 @@ std::string words_of_errors(const Result& result, const std::string& output) {
 Figure error_by_position(const Result& result, const View& view, const Array& reference,
                          const DrawnLine& line) {
     Figure figure = error_figure(result, view, reference, line, ErrorOf::all_lines);
-    figure.caption = words_of_errors(result, reference.name) + " " + figure.caption;
     const Drawn drawn(result.parameters);
+    figure.caption = words_of_errors(result, reference.name) + " " + figure.caption;
     const bool by_query = reference.name == "o" || reference.name == "lse";
     if (by_query && drawn.mask.causal && drawn.mask.window < drawn.length)
         figure.marks.push_back(Rule{Rule::Across::x,
@@ -55,30 +55,34 @@ struct HeadErrors {
     std::vector<double> relative, largest;
 };
 
+// Over the rows that the reference has; NaN for a head without any.
 HeadErrors errors_by_head(const Array& output, const Array& reference) {
-    const int64_t heads = reference.shape[0] * reference.shape[1];
-    const int64_t each = heads == 0 ? 0 : reference.count() / heads;
-    const auto got = output.as<float>();
-    const auto wanted = reference.as<double>();
-    HeadErrors errors;
-    for (int64_t head = 0; head < heads; ++head) {
-        double difference = 0, square = 0, largest = 0;
-        for (auto i = static_cast<size_t>(head * each); i < static_cast<size_t>((head + 1) * each); ++i) {
-            const double off = std::abs(got[i] - wanted[i]);
-            difference += off * off;
-            square += wanted[i] * wanted[i];
-            largest = largest >= off ? largest : off;  // a NaN wins
+    const Shape shape = reference.whole_shape();
+    const int64_t length = shape[2], d = shape[3];
+    const auto heads = static_cast<size_t>(shape[0] * shape[1]);
+    std::vector<double> difference(heads), square(heads);
+    HeadErrors errors{std::vector<double>(heads, gap), std::vector<double>(heads, gap)};
+    for (int64_t row = 0; row * d < reference.count(); ++row) {
+        const int64_t place = reference.rows ? reference.rows->places[static_cast<size_t>(row)] : row;
+        const auto head = static_cast<size_t>(place / length);
+        for (int64_t m = 0; m < d; ++m) {
+            const double wanted = reference.as<double>()[static_cast<size_t>(row * d + m)];
+            const double off = std::abs(output.as<float>()[static_cast<size_t>(place * d + m)] - wanted);
+            difference[head] += off * off;
+            square[head] += wanted * wanted;
+            errors.largest[head] = std::fmax(errors.largest[head], off);
         }
-        errors.relative.push_back(square > 0 ? std::sqrt(difference / square) : gap);
-        errors.largest.push_back(largest);
+        errors.relative[head] = square[head] > 0 ? std::sqrt(difference[head] / square[head]) : gap;
     }
     return errors;
 }
 
-// ", naive 10 (2.9e-07)"
+// ", naive 10 (2.9e-07)"; "" if no error is known.
 std::string words_of_worst(const std::string& name, const std::vector<double>& relative) {
-    const auto worst = std::max_element(relative.begin(), relative.end());
-    return fmt::format(", {} {} ({:.2g})", name, worst - relative.begin(), *worst);
+    size_t worst = 0;
+    for (size_t head = 0; head < relative.size(); ++head)
+        if (!(relative[head] <= relative[worst]) && !std::isnan(relative[head])) worst = head;
+    return std::isnan(relative[worst]) ? "" : fmt::format(", {} {} ({:.2g})", name, worst, relative[worst]);
 }
 
 Figure error_by_head(const Result& result, const Array& reference) {
@@ -96,7 +100,7 @@ Figure error_by_head(const Result& result, const Array& reference) {
     std::string worst;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, "o");
-        if (!output || output->shape != reference.shape) continue;
+        if (!output || output->shape != reference.whole_shape()) continue;
         const HeadErrors errors = errors_by_head(*output, reference);
         Ink dotted = ink_of(variant);
         dotted.dashed = true;
@@ -104,13 +108,13 @@ Figure error_by_head(const Result& result, const Array& reference) {
         add(variant.name + ", largest absolute", dotted, errors.largest);
         worst += words_of_worst(variant.name, errors.relative);
     }
-    if (figure.marks.empty()) {
-        figure.missing = "The error of every head. Needs a reference for every head.";
-        return figure;
-    }
-    figure.caption = "Heads with the largest relative L2 error: " + worst.substr(2) +
-                     ". Dotted: the largest absolute error of every head.";
-    const int64_t heads = reference.shape[0] * reference.shape[1];
+    if (!worst.empty())
+        figure.caption = "Heads with the largest relative L2 error: " + worst.substr(2) + ". ";
+    figure.caption += "Dotted: the largest absolute error of every head.";
+    if (reference.rows) figure.caption += " Over the rows that the reference has.";
+    if (figure.marks.empty()) figure.missing = "The error of every head. Needs a variant that ran.";
+    const Shape shape = reference.whole_shape();
+    const int64_t heads = shape[0] * shape[1];
     for (int64_t head = 0; head < heads && heads <= most_named; ++head)
         figure.x.categories.push_back(std::to_string(head));
     return figure;

@@ -99,6 +99,14 @@ HeatMap map_of(const std::string& label, const Drawn& drawn, const ScoredRows& r
     return map;
 }
 
+std::string words_of_encodings(const Result& result, const Drawn& drawn, Range queries) {
+    if (edges_of_window(drawn, queries).empty())
+        return "All these pairs are inside the window: q1 k1 scores them.";
+    return fmt::format("{} q1 k1 scores the pairs. Beyond it q2 k2 does{}.",
+                       drawn.mask.causal ? "Right of the line" : "On the diagonal's side of the line",
+                       result.parameters.is("form", "qkv") ? ", as if all were one window apart" : "");
+}
+
 Figure rows_figure(const std::string& id, const std::string& title, const std::string& words,
                    const Drawn& drawn, const ScoredRows& rows, HeatMap map) {
     const std::string which =
@@ -130,11 +138,11 @@ std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Ve
         drawn.query, 100 * near / all, near_keys, 100 * (all - near) / all, keys - near_keys);
 }
 
-Figure missing_rows(const std::string& id, const std::string& what) {
-    Figure figure = new_figure(id, Place::views, what + " of a tile of queries", "", {}, {});
-    figure.missing = fmt::format(
-        "{} of a tile of queries as a heat map. Needs N D of at most {}, because the window would wait.",
-        what, with_thousands(most_numbers));
+Figure missing_figure(const std::string& id, const std::string& title) {
+    Figure figure = new_figure(id, Place::views, title, "", {}, {});
+    figure.missing =
+        fmt::format("{} of a tile of queries. Needs N D of at most {}, because the window waits for it.",
+                    title, with_thousands(most_numbers));
     return figure;
 }
 
@@ -188,18 +196,16 @@ std::vector<double> probabilities_of(const ScoredRows& rows) {
 std::vector<Figure> score_figures(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
     const auto rows = score_rows(result);
-    if (!rows) return {missing_rows("scores", "Scores"), missing_rows("probabilities", "Probabilities")};
+    if (!rows)
+        return {missing_figure("scores", "Scores"), missing_figure("probabilities", "Probabilities"),
+                missing_figure("running-softmax", "Running softmax")};
     const Vector p = probabilities_of(*rows);
     HeatMap scores = map_of("score", drawn, *rows, view, rows->scores),
             probabilities = map_of("p", drawn, *rows, view, p);
     scores.colours = HeatMap::Colours::diverging;
     probabilities.logarithmic = true;
-    const std::string edge =
-        drawn.mask.window < drawn.length
-            ? "Between the line and the diagonal q1 k1 scores the pairs; beyond the line "
-              "q2 k2 does, as if every key were at the same distance."
-            : "The window covers every pair: q1 k1 scores all of them.";
-    return {rows_figure("scores", "Scores", edge, drawn, *rows, std::move(scores)),
+    return {rows_figure("scores", "Scores", words_of_encodings(result, drawn, rows->queries), drawn, *rows,
+                        std::move(scores)),
             rows_figure("probabilities", "Probabilities", words_of_weight(drawn, *rows, p), drawn, *rows,
                         std::move(probabilities)),
             running_figure(drawn, *rows)};

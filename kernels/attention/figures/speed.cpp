@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "kernels/attention/figures/common.h"
-#include "kernels/core/ceilings.h"
 #include "kernels/core/correctness.h"
 
 namespace sawtooth::attention {
@@ -14,6 +13,11 @@ double peak_of(const Result& result) {
     const Ceilings& ceilings = *result.ceilings;
     return ceilings.gpu && !result.parameters.is("dtype", "f32") ? ceilings.gpu->bf16_operations_per_second
                                                                  : ceilings.operations_per_second;
+}
+
+// "0.75", "13", "104"
+std::string percent(double share) {
+    return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
 }
 
 }  // namespace
@@ -35,7 +39,7 @@ Figure peak_figure(const Result& result) {
                              .segments = {{"", rate / unit}},
                              .low = {},
                              .high = {},
-                             .text = fmt::format("{:.2g} % of the peak", 100 * rate / peak),
+                             .text = percent(rate / peak) + " % of the peak",
                              .badge = wrong_words(result, variant)});
         figure.y.categories.push_back(variant.name);
         if (rate > best) best = rate, best_name = variant.name;
@@ -47,9 +51,9 @@ Figure peak_figure(const Result& result) {
         return figure;
     }
     figure.caption = fmt::format(
-        "{} reaches {:.2g} % of the measured peak with useful work: two products per pair forward, five "
+        "{} reaches {} % of the measured peak with useful work: two products per pair forward, five "
         "backward. Exponentials, rotations and masked pairs inside tiles take the rest.",
-        best_name, 100 * best / peak);
+        best_name, percent(best / peak));
     figure.marks.push_back(std::move(bars));
     figure.marks.push_back(Rule{Rule::Across::x,
                                 peak / unit,

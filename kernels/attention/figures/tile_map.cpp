@@ -99,7 +99,10 @@ TileCounts count_tiles(const Parameters& parameters) {
             int64_t low = 0, high = columns;
             while (low < high) {
                 const int64_t middle = (low + high) / 2;
-                (holds(drawn.keys(middle)) ? high : low) = holds(drawn.keys(middle)) ? middle : middle + 1;
+                if (holds(drawn.keys(middle)))
+                    high = middle;
+                else
+                    low = middle + 1;
             }
             return low;
         };
