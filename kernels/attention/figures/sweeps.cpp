@@ -166,12 +166,16 @@ const WindowPoint& most_mixed(const std::vector<WindowPoint>& points) {
     });
 }
 
-// The time of the last window, all of whose tiles are near, scaled by the products of the others.
+// The products of every window at the median time per product, so that one disturbed time does not move all.
 Line predicted(const std::vector<WindowPoint>& points) {
+    std::vector<double> per_product;
+    for (const WindowPoint& point : points) per_product.push_back(point.us / point.products());
+    const auto middle = per_product.begin() + static_cast<std::ptrdiff_t>(per_product.size() / 2);
+    std::nth_element(per_product.begin(), middle, per_product.end());
     Line line = line_of("from the products", {Ink::Role::accent, 0, true}, {});
     for (const WindowPoint& point : points) {
         line.x.push_back(point.window);
-        line.y.push_back(points.back().us * point.products() / points.back().products());
+        line.y.push_back(*middle * point.products());
     }
     return line;
 }
