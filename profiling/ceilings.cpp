@@ -50,7 +50,7 @@ std::optional<Ceilings> measure_ceilings(cpu::Pool& pool, int64_t bytes, std::st
     double operations = 0;
     const double multiply_us = least_us([&] {
         pool.start_recording();
-        operations = cpu::multiply_add(pool, 200'000);
+        operations = cpu::multiply_add(pool, 8e7 * pool.threads());
         return last_dispatch_us(pool);
     });
     if (stop.stop_requested()) return {};

@@ -1,6 +1,7 @@
 #include "profiling/ceilings_gpu.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 
@@ -114,11 +115,29 @@ std::optional<Error> measure_memory(GpuTimer& timer, Ceilings& ceilings) {
     return {};
 }
 
-// Operations per second of a kernel with arguments (never, steps).
-Outcome<double> operations_per_second(GpuTimer& timer, const char* entry, int64_t blocks,
-                                      double operations_a_block_and_step) {
+// A kernel with arguments (never, steps) that only computes.
+struct Computing {
+    const char* entry;
+    int64_t blocks;
+    double operations_a_block;  // per step
+
+    double operations_a_step() const { return operations_a_block * static_cast<double>(blocks); }
+};
+
+Computing multiplications(const Chip& chip) {
+    return {"multiply_add", 8 * int64_t{chip.multiprocessors}, 256.0 * 256};
+}
+// See ceilings.cu: two warpgroups with 16 products of [64, 16] x [16, 256], or 8 warps with 64 of
+// [16, 16] x [16, 8].
+Computing products(const Chip& chip) {
+    if (chip.architecture == "sm_90a")
+        return {"products", int64_t{chip.multiprocessors}, 2.0 * 2 * 16 * 64 * 16 * 256};
+    return {"products", 8 * int64_t{chip.multiprocessors}, 2.0 * 8 * 64 * 16 * 16 * 8};
+}
+
+Outcome<double> operations_per_second(GpuTimer& timer, const Computing& computing) {
     cuda::Device& device = timer.device();
-    const auto kernel = device.kernel(source, entry);
+    const auto kernel = device.kernel(source, computing.entry);
     if (!kernel) return kernel.error();
     const auto never = device.allocate(sizeof(float));
     if (!never) return never.error();
@@ -126,25 +145,19 @@ Outcome<double> operations_per_second(GpuTimer& timer, const char* entry, int64_
     int count = steps;
     void* arguments[] = {&to, &count};
     Starter start(device);
-    const auto time = least_us(timer, [&] { return start(*kernel, blocks, 256, arguments); });
+    const auto time = least_us(timer, [&] { return start(*kernel, computing.blocks, 256, arguments); });
     if (!time) return time.error();
-    return operations_a_block_and_step * static_cast<double>(blocks) * steps / *time * 1e6;
+    return computing.operations_a_step() * steps / *time * 1e6;
 }
 
 std::optional<Error> measure_arithmetic(GpuTimer& timer, Ceilings& ceilings) {
     const Chip& chip = timer.device().chip();
-    const int64_t several = 8 * int64_t{chip.multiprocessors};
-    const auto plain = operations_per_second(timer, "multiply_add", several, 256.0 * 256);
+    const auto plain = operations_per_second(timer, multiplications(chip));
     if (!plain) return plain.error();
     ceilings.operations_per_second = *plain;
-    // See ceilings.cu: two warpgroups with 16 products of [64, 16] x [16, 256], or 8 warps with 64 of
-    // [16, 16] x [16, 8].
-    const bool hopper = chip.architecture == "sm_90a";
-    const double a_step = hopper ? 2.0 * 2 * 16 * 64 * 16 * 256 : 2.0 * 8 * 64 * 16 * 16 * 8;
-    const auto products =
-        operations_per_second(timer, "products", hopper ? chip.multiprocessors : several, a_step);
-    if (!products) return products.error();
-    ceilings.gpu->bf16_operations_per_second = *products;
+    const auto on_tensor_cores = operations_per_second(timer, products(chip));
+    if (!on_tensor_cores) return on_tensor_cores.error();
+    ceilings.gpu->bf16_operations_per_second = *on_tensor_cores;
     return {};
 }
 
@@ -234,6 +247,31 @@ Outcome<Plan> empty_launches_plan(cuda::Device& device, size_t count, Follow fol
         cuda::launch(queue, kernel, grid, block, 0, nullptr);
     };
     plan.launches.assign(count, {info, start});
+    return plan;
+}
+
+Outcome<Plan> products_plan(cuda::Device& device, double operations) {
+    const Computing computing = products(device.chip());
+    const auto kernel = device.kernel(source, computing.entry);
+    if (!kernel) return kernel.error();
+    const auto never = device.allocate(sizeof(float));
+    if (!never) return never.error();
+    Plan plan;
+    plan.memory.push_back(*never);
+    plan.memory_bytes = sizeof(float);
+    const double steps = std::max(1.0, std::round(operations / computing.operations_a_step()));
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "products";
+    info->meaning = "Multiplies matrices in bf16 and reads no memory.";
+    info->grid = {computing.blocks, 1, 1};
+    info->block = {256, 1, 1};
+    info->work.operations = steps * computing.operations_a_step();
+    const auto start = [kernel = *kernel, grid = info->grid, block = info->block, to = never->get(),
+                        count = static_cast<int>(steps)](Queue& queue) mutable {
+        void* arguments[] = {&to, &count};
+        cuda::launch(queue, kernel, grid, block, 0, arguments);
+    };
+    plan.launches.push_back({std::move(info), start});
     return plan;
 }
 

@@ -18,4 +18,7 @@ Outcome<Plan> copy_plan(cuda::Device& device, int64_t bytes);
 // A plan of empty launches.
 Outcome<Plan> empty_launches_plan(cuda::Device& device, size_t count, Follow follow);
 
+// A plan of one launch that does about as many operations in bf16 products on the tensor cores.
+Outcome<Plan> products_plan(cuda::Device& device, double operations);
+
 }  // namespace sawtooth

@@ -1,6 +1,7 @@
 // Parameters declare when they are used: an unused one changes no bit and recomputes nothing.
 
 #include <filesystem>
+#include <map>
 
 #include "app/engine/configure.h"
 #include "app/engine/runner.h"
@@ -212,20 +213,34 @@ TEST_CASE("the other families declare when their parameters are used", "[schema]
 }
 
 TEST_CASE("an unused parameter, or one beyond its limit, changes no bit", "[engine]") {
+    // A small shape, and the parameter whose choices decide what is used.
+    struct Small {
+        const char* kind;
+        Settings settings;
+    };
+    const std::map<std::string, Small> shapes = {
+        {"scan", {"op", {{"batch", int64_t{2}}, {"length", int64_t{19}}}}},
+        {"memory",
+         {"rule",
+          {{"batch", int64_t{2}},
+           {"length", int64_t{19}},
+           {"d", int64_t{6}},
+           {"compress", int64_t{3}},
+           {"chunk", int64_t{19}}}}},
+        {"attention", {"backward", {{"N", int64_t{19}}, {"D", int64_t{16}}}}},
+    };
     for (const Family* family : offered_families()) {
         const auto has_limits = [](const Parameter& row) { return !row.applies.empty() || row.end; };
         if (std::none_of(family->parameters.begin(), family->parameters.end(), has_limits)) continue;
-        const bool is_memory = family->name == "memory";
-        const char* const kind = is_memory ? "rule" : "op";
+        INFO(family->name);
+        REQUIRE(shapes.contains(family->name));
+        const auto& [kind, shape] = shapes.at(family->name);
         int compared = 0;
         for (const Value& choice : family->parameter(kind)->choices) {
-            Settings settings = {{kind, choice}, {"batch", int64_t{2}}, {"length", int64_t{19}}};
-            if (is_memory)
-                settings.insert(settings.end(),
-                                {{"d", int64_t{6}}, {"compress", int64_t{3}}, {"chunk", int64_t{19}}});
+            Settings settings = shape;
+            settings.emplace_back(kind, choice);
             compared += check_without_effect(*family, settings);
         }
-        INFO(family->name);
         CHECK(compared > 0);
     }
 }

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 
+#include "kernels/core/array.h"
 #include "kernels/core/parameter.h"
 #include "kernels/core/series.h"
 #include "kernels/core/sweep.h"
@@ -40,6 +42,22 @@ TEST_CASE("a parameter parses what it accepts and refuses the rest in words", "[
     const Parameter scale = real_parameter("scale", "Factor.", Group::numerics, 1, 0, 2, Renews::kernels);
     CHECK(*scale.parse("0.5") == Value(0.5));
     for (const char* wrong : {"nan", "inf", "3", "x"}) CHECK_FALSE(scale.parse(wrong));
+}
+
+TEST_CASE("chosen rows of an array know their places in the whole", "[core]") {
+    Array some = Array::zeros("o", Dtype::f64, {3, 2});
+    CHECK(some.whole_shape() == Shape{3, 2});
+    CHECK(some.place_of(5) == 5);
+    some.rows = std::make_shared<const ChosenRows>(ChosenRows{{2, 4}, {0, 3, 6}});
+    CHECK(some.whole_shape() == Shape{2, 4, 2});
+    CHECK(some.place_of(1) == 1);
+    CHECK(some.place_of(7) == 3);
+    CHECK(some.place_of(12) == 4);
+    CHECK_FALSE(some.place_of(2));
+    CHECK_FALSE(some.place_of(15));
+    const Array list = listed("rows", *some.rows);
+    CHECK(list.shape == Shape{3, 2});
+    CHECK(std::ranges::equal(list.as<int32_t>(), std::vector<int32_t>{0, 0, 0, 3, 1, 2}));
 }
 
 TEST_CASE("values are written as they are parsed", "[core]") {
@@ -102,6 +120,8 @@ TEST_CASE("times and bytes come in the unit that suits them", "[core]") {
     CHECK(short_time(2.5e6) == "2.5 s");
     CHECK(short_bytes(512) == "512 B");
     CHECK(short_bytes(1.5 * 1024 * 1024) == "1.5 MiB");
+    CHECK(short_bytes(1020 * 1024.0) == "1020 KiB");
+    CHECK(short_bytes(0x1p63) == "8 EiB");
 }
 
 TEST_CASE("medians and quartiles are those of NumPy's percentile", "[profiling]") {

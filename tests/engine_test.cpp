@@ -134,6 +134,32 @@ TEST_CASE("errors are reported in three ways, non-finite values separately", "[e
     CHECK_FALSE(compare(ramp("y", {1, 3, 2}), reference, 1).rel_l2);
 }
 
+TEST_CASE("errors over chosen rows leave the others unknown, but not their non-finite values", "[engine]") {
+    // Rows (0, 1) and (1, 2) of [2, 3]: elements 2, 3 and 10, 11.
+    Array output = ramp("y", {2, 3, 2});
+    Array reference = Array::uninitialised("y", Dtype::f64, {2, 2});
+    reference.rows = std::make_shared<const ChosenRows>(ChosenRows{{2, 3}, {1, 5}});
+    const auto wanted = {2.0, 3.0, 10.0, 11.0};
+    std::copy(wanted.begin(), wanted.end(), reference.as<double>().begin());
+    output.as<float>()[11] += 0.5f;
+    output.as<float>()[4] = 100;  // in no row
+    const OutputError error = compare(output, reference, 1);
+    CHECK(*error.max_abs == 0.5);
+    CHECK(*error.rel_l2 == Approx(0.5 / std::sqrt(4 + 9 + 100 + 121.0)));
+    CHECK(error.nonfinite == 0);
+    REQUIRE(error.by_position.size() == 3);
+    CHECK(std::isnan(error.by_position[0]));
+    CHECK(error.by_position[1] == 0);
+    CHECK(error.by_position[2] == 0.5f);
+
+    output.as<float>()[4] = NAN;
+    output.as<float>()[3] = INFINITY;
+    const OutputError strange = compare(output, reference, 1);
+    CHECK(strange.nonfinite == 2);
+    CHECK(strange.first_nonfinite == 3);
+    CHECK(*strange.max_abs == 0.5);
+}
+
 TEST_CASE("a run returns outputs, errors, times and launches of every variant", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());

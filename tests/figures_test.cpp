@@ -115,6 +115,36 @@ TEST_CASE("one plot shows the errors by position for every value of a parameter"
     CHECK(plain.y == std::vector<double>{1, 2, 3});
 }
 
+TEST_CASE("chosen rows of a reference are points, and the errors have no gaps between them", "[figures]") {
+    // Positions 1, 4 and 6 of 8, and one of another sequence.
+    Array reference = Array::zeros("y", Dtype::f64, {4});
+    reference.rows = std::make_shared<const ChosenRows>(ChosenRows{{2, 8}, {1, 4, 6, 9}});
+    Result result;
+    result.variants = {timed("exact", 0, 1), timed("rough", 1, 1)};
+    for (VariantResult& variant : result.variants) variant.outputs = {Array::zeros("y", Dtype::f32, {2, 8})};
+    result.variants[1].outputs[0].as<float>()[4] = 0.5f;
+    result.variants[1].errors = {{"y", 0.5, {}, 0, {}, {NAN, 0.25f, NAN, NAN, 0.5f, NAN, 0.125f, NAN}}};
+    const DrawnLine line{.first = 0, .step = 1, .length = 8, .place = "token"};
+
+    const Figure output = output_figure(result, {}, reference, line);
+    const Line& points = std::get<Line>(output.marks[0]);
+    CHECK(points.ink.role == Ink::Role::reference);
+    CHECK(points.markers);
+    CHECK(points.x == std::vector<double>{1, 1, 4, 4, 6, 6});
+    CHECK(points.y[2] == 0);
+    CHECK(std::isnan(points.y[3]));
+    CHECK(std::get<Line>(output.marks[1]).x.size() == 8);  // all of an output
+    CHECK(output.caption.ends_with("The reference has 3 of 8 positions here."));
+
+    const Figure largest = error_figure(result, {}, reference, line, ErrorOf::all_lines);
+    CHECK(std::get<Line>(largest.marks[0]).x == std::vector<double>{1, 4, 6});
+    CHECK(std::get<Line>(largest.marks[0]).y == std::vector<double>{0.25, 0.5, 0.125});
+    CHECK(largest.caption.ends_with("The reference has 4 of 16 rows."));
+    const Figure drawn = error_figure(result, {}, reference, line, ErrorOf::drawn_line);
+    CHECK(std::get<Line>(drawn.marks[1]).x == std::vector<double>{1, 4, 6});
+    CHECK(std::get<Line>(drawn.marks[1]).y == std::vector<double>{0, 0.5, 0});
+}
+
 TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     Result result;
     result.variants = {timed("slow", 1, 100)};

@@ -2,6 +2,7 @@
 
 #include "app/gui/backends.h"
 #include "app/gui/panels.h"
+#include "kernels/attention/family.h"
 #include "tests/catch.h"
 #include "tests/gpu_result.h"
 #include "tests/user.h"
@@ -55,6 +56,29 @@ TEST_CASE("without a GPU its entry is disabled and nothing is sent", "[gui][wind
         ctx->KeyPress(ImGuiKey_Escape);
     });
     CHECK(engine.requests.size() == sent);
+}
+
+TEST_CASE("choices that do not fit the chip are greyed", "[gui][window]") {
+    FakeEngine engine;
+    engine.devices = FakeEngine::with_gpus();
+    engine.devices.gpus[0].shared_bytes_per_block = 64 * 1024;
+    LabState lab = lab_with(engine);
+    choose_family(lab, attention_family());
+    choose_backend(lab, BackendChoice::cuda, 0);
+    enable_variant(lab, "naive", false);
+    User user(lab);
+    const size_t sent = engine.requests.size();
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->ItemClick("//Parameters/BLOCK_M/##control");
+        CHECK(is_greyed(ctx, "//$FOCUSED/256"));
+        CHECK_FALSE(is_greyed(ctx, "//$FOCUSED/16"));
+        ctx->MouseMove("//$FOCUSED/256");
+        ctx->SleepNoSkip(1, 0.1f);
+        CHECK(ctx->GetWindowByRef("//##Tooltip_00") != nullptr);
+        ctx->ItemClick("//$FOCUSED/32");
+    });
+    REQUIRE(engine.requests.size() > sent);
+    CHECK(engine.requests.back().parameters.integer("BLOCK_M") == 32);
 }
 
 TEST_CASE("Occupancy offers a chip that is not present, and others from a list", "[gui][window]") {

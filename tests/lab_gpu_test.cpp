@@ -5,6 +5,7 @@
 #include "app/gui/launch_words.h"
 #include "app/gui/pacing.h"
 #include "app/gui/panels.h"
+#include "kernels/attention/family.h"
 #include "tests/catch.h"
 #include "tests/gpu_result.h"
 
@@ -114,6 +115,29 @@ TEST_CASE("the last backend is chosen at the start if it is available, otherwise
     CHECK(backend == BackendChoice::cpu);
     CHECK(told.find("GPU 0") == 0);
     CHECK(told.find(without.devices.gpu_reason) != std::string::npos);
+}
+
+TEST_CASE("a choice that does not fit the chip says so before anything runs", "[gui]") {
+    FakeEngine engine;
+    engine.devices = FakeEngine::with_gpus();
+    engine.devices.gpus[0].shared_bytes_per_block = 80 * 1024;
+    LabState lab = lab_with(engine);
+    choose_family(lab, attention_family());
+    const Parameter& rows = row(lab, "BLOCK_M");
+    CHECK(choice_refusal(lab, rows, int64_t{256}).reason.empty());  // the CPU has no such limit
+    choose_backend(lab, BackendChoice::cuda, 0);
+    const ChoiceRefusal some = choice_refusal(lab, rows, int64_t{256});
+    CHECK(some.reason.find("streaming: BLOCK_M = 256") == 0);
+    CHECK(some.reason.find(lab.devices->gpus[0].name + " has 81920") != std::string::npos);
+    CHECK_FALSE(some.by_all);  // naive has no tiles
+    CHECK(choice_refusal(lab, rows, int64_t{16}).reason.empty());
+    enable_variant(lab, "naive", false);
+    CHECK(choice_refusal(lab, rows, int64_t{256}).by_all);
+    CHECK_FALSE(choice_refusal(lab, row(lab, "dtype"), std::string("f32")).reason.empty());
+    CHECK(choice_refusal(lab, row(lab, "dtype"), std::string("f16")).reason.empty());
+    // Refused for a reason that no choice of this row changes.
+    set_parameter(lab, row(lab, "dtype"), std::string("f32"));
+    CHECK(choice_refusal(lab, rows, int64_t{16}).reason.empty());
 }
 
 TEST_CASE("a long launch counts down to the stop of its worker, with one redraw per second", "[gui]") {

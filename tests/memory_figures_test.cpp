@@ -7,12 +7,14 @@
 #include "kernels/core/lanes.h"
 #include "kernels/memory/figures/common.h"
 #include "tests/catch.h"
+#include "tests/figure_facts.h"
 #include "tests/run_memory.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
 namespace {
 
+using namespace figure_facts;
 using namespace memory_facts;
 
 Request memory_request(const Settings& settings) {
@@ -30,32 +32,6 @@ Result result_with(const Settings& settings) {
     const auto outcome = runner.run(memory_request(settings), {});
     if (!outcome) FAIL(outcome.error().text);
     return **outcome;
-}
-
-const Figure& figure_named(const std::vector<Figure>& figures, const std::string& id) {
-    for (const Figure& figure : figures)
-        if (figure.id == id) return figure;
-    FAIL("no figure " << id);
-    return figures.front();
-}
-
-bool has_figure(const std::vector<Figure>& figures, const std::string& id) {
-    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) { return figure.id == id; });
-}
-
-template <class Wanted>
-std::vector<Wanted> marks_of(const Figure& figure) {
-    std::vector<Wanted> marks;
-    for (const Mark& mark : figure.marks)
-        if (const auto* wanted = std::get_if<Wanted>(&mark)) marks.push_back(*wanted);
-    return marks;
-}
-
-const Line& line_named(const std::vector<Line>& lines, const std::string& label) {
-    for (const Line& line : lines)
-        if (line.label == label) return line;
-    FAIL("no line " << label);
-    return lines.front();
 }
 
 TEST_CASE("every figure has marks or says what it would show", "[memory][figures]") {

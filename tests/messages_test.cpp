@@ -112,9 +112,32 @@ std::vector<Figure> all_marks() {
         Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}},
         Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
         Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}},
-        HeatMap{"heat", "unit", 1, 2, {1, NAN}, -1, 2, -3, 4, HeatMap::Colours::diverging, true},
+        HeatMap{"heat",
+                "unit",
+                1,
+                2,
+                {1, NAN},
+                -1,
+                2,
+                -3,
+                4,
+                HeatMap::Colours::diverging,
+                true,
+                {"one", "refused"},
+                {{0, 1, "best", ink}},
+                {"BLOCK_N", {16, 32}},
+                {"BLOCK_M", {64}}},
         Matrix{{"row"}, {"one", "other"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
-        Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true}}},
+        KindMap{"tile",
+                {{"near", ink, KindMap::Pattern::crossed}},
+                {"row"},
+                {"one", "other"},
+                {0, 0},
+                -1,
+                2,
+                -3,
+                4},
+        Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true, true, "2 KiB"}}},
         Tracks{{{"track", ink, {{1, 2, "span"}}, {0.5}, {NAN}, "%"}}},
         Rule{Rule::Across::y, 1.5, "rule", ink},
         Note{1, 2, "note"},
@@ -205,6 +228,11 @@ TEST_CASE("figures survive encoding with every kind of mark, also non-finite val
     for (size_t i = 0; i < figure.marks.size(); ++i) CHECK(figure.marks[i].index() == i);
     CHECK(std::isnan(std::get<Line>(figure.marks[0]).y[0]));
     CHECK(std::get<Line>(figure.marks[0]).y[1] == -inf);
+    const HeatMap& heat = std::get<HeatMap>(figure.marks[3]);
+    CHECK(heat.texts == std::vector<std::string>{"one", "refused"});
+    CHECK(heat.framed.at(0).label == "best");
+    CHECK(heat.sets_x.values == std::vector<double>{16, 32});
+    CHECK(std::get<Tree>(figure.marks[6]).edges.at(0).text == "2 KiB");
     CHECK(std::get<Matrix>(figure.marks[4]).cells == std::vector<int>{0, -1});
     CHECK(figure.x.scale == Scale::log2);
     CHECK_FALSE(figure.x.maximum);
@@ -245,12 +273,26 @@ TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]
     refused(heat(2, 2, {1, 2, 3}), "a heat map");
     refused(heat(-1, -2, {1, 2}), "a heat map");
     refused(heat(int64_t{1} << 32, int64_t{1} << 32, {}), "a heat map");
+    HeatMap texts = heat(1, 2, {1, 2}), framed = texts, sets = texts;
+    texts.texts = {"one"};
+    refused(texts, "a heat map without one text per cell");
+    framed.framed = {{0, 2, "best", ink}};
+    refused(framed, "a heat map with a frame around a missing cell");
+    sets.sets_x = {"BLOCK_N", {16, 32}};
+    CHECK(words(sets).empty());
+    sets.sets_y = {"BLOCK_M", {16, 32}};
+    refused(sets, "a heat map that does not set one value per column and row");
     const std::vector<Matrix::Kind> kinds = {{"kind", ink}};
     refused(Matrix{{"row"}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
     refused(Matrix{{}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
     refused(Matrix{{"row"}, {"a"}, kinds, {1}, {}}, "a matrix");
     refused(Matrix{{"row"}, {"a"}, kinds, {-2}, {}}, "a matrix");
     refused(Matrix{{"row"}, {"a"}, kinds, {0}, {"", ""}}, "a matrix");
+    const KindMap::Kind kind = {"kind", ink};
+    refused(KindMap{"", {kind}, {"row"}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {1}}, "a map");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {-1}}, "a map");
     refused(Tree{{{1, 2, "node", true}}, {{0, 1, true}}}, "a tree");
     refused(Tree{{{1, 2, "node", true}}, {{-1, 0, true}}}, "a tree");
     refused(Tracks{{{"", ink, {}, {0.5}, {}, ""}}}, "a track");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/engine/runner.h"
+#include "kernels/cpu/limits.h"
 #include "kernels/cuda/chips.h"
 #include "profiling/ceilings_gpu.h"
 #include "profiling/clocks.h"
@@ -120,6 +121,16 @@ TEST_CASE("theoretical occupancy is filled in if resources are known", "[profili
     CHECK(*launches[0].occupancy.theoretical == 1);
     CHECK(launches[0].occupancy.limiter == "warps");
     CHECK_FALSE(launches[1].occupancy.theoretical);
+}
+
+TEST_CASE("the arithmetic that measures a limit does as many operations as requested", "[profiling]") {
+    cpu::Pool pool(2);
+    constexpr double most_of_a_round = 12 * 2 * 64;  // of each worker, in vectors of at most 64 numbers
+    for (const double operations : {1.0, 1e6, 3e7}) {
+        const double done = cpu::multiply_add(pool, operations);
+        CHECK(done >= operations);
+        CHECK(done <= operations + 2 * most_of_a_round);
+    }
 }
 
 TEST_CASE("the kernels that measure limits compile for each chip without spills", "[profiling][cuda]") {

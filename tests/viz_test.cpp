@@ -165,6 +165,42 @@ TEST_CASE("a heat map has a colour bar with label and unit", "[viz]") {
     CHECK(contains(to_csv(figure), "cell,time (us),0.25,0.75,,,2.5,\r\n"));
 }
 
+TEST_CASE("cells of a heat map have texts, reasons and frames, and a click sets their row and column",
+          "[viz]") {
+    HeatMap map;
+    map.label = "time", map.unit = "us", map.rows = 1, map.columns = 3, map.values = {1, 2, gap};
+    map.x_low = -0.5, map.x_high = 2.5, map.y_low = -0.5, map.y_high = 0.5;
+    map.texts = {"1 us", "2 us", "needs 300 KiB"};
+    map.framed = {{0, 0, "fastest", {Ink::Role::highlight}}};
+    map.sets_x = {"BLOCK_N", {16, 32, 64}}, map.sets_y = {"BLOCK_M", {128}};
+    Figure figure = figure_with(map);
+    figure.x = {.label = "BLOCK_N", .categories = {"16", "32", "64"}};
+    figure.y = {.label = "BLOCK_M", .categories = {"128"}};
+    const std::string svg = svg_of(figure);
+    for (const char* part : {"1 us", "2 us", "needs 300 KiB", "fastest"}) CHECK(contains(svg, part));
+    CHECK(contains(to_csv(figure), "cell,time (us),64,128,,,,needs 300 KiB\r\n"));
+    CHECK(contains(to_csv(figure), "frame,fastest,16,128,,,,\r\n"));
+    CHECK(legend_of(figure, dark_theme()).at(0).kind == LegendEntry::Kind::frame);
+
+    Parameters present;
+    present.set("BLOCK_M", int64_t{128});
+    present.set("BLOCK_N", int64_t{64});
+    const Figure marked = with_present(figure, present);
+    CHECK(std::get<HeatMap>(marked.marks[0]).framed.at(1).column == 2);
+    present.set("BLOCK_N", int64_t{256});
+    CHECK(std::get<HeatMap>(with_present(figure, present).marks[0]).framed.size() == 1);
+
+    const SvgCanvas canvas;
+    const Layout layout = lay_out(canvas, figure, {0, 0, 600, 300}, {});
+    SvgCanvas target;
+    const Pen pen = pen_for(target, dark_theme(), layout.frame, figure);
+    const Box box = cell_box(pen, map, 0, 1);
+    const auto at = cell_at(pen, map, {(box.left + box.right) / 2, box.middle()});
+    REQUIRE(at);
+    CHECK(at->column == 1);
+    CHECK_FALSE(cell_at(pen, map, {box.left, layout.frame.box.top - 1}));
+}
+
 TEST_CASE("a matrix appears with texts, labels and a legend of its kinds", "[viz]") {
     Matrix matrix;
     matrix.row_labels = {"worker 0", "worker 1"}, matrix.column_labels = {"b0", "b1"};
@@ -187,6 +223,16 @@ TEST_CASE("a tree appears with its nodes, and ticks at whole levels only", "[viz
     CHECK(layout.frame.at_y(1) > layout.frame.at_y(0));
     CHECK(contains(to_csv(figure), "node,lit,1,1,,,,sum\r\n"));
     CHECK(contains(to_csv(figure), "edge,lit,,,1,2,,\r\n"));
+}
+
+TEST_CASE("arrows of a tree have texts", "[viz]") {
+    Tree tree;
+    tree.nodes = {{0, 0, "global"}, {1, 0, "shared"}};
+    tree.edges = {{0, 1, false, true, "16 KiB"}};
+    const Figure figure = figure_with(tree);
+    CHECK(has_arrows(figure));
+    for (const char* part : {"global", "shared", "16 KiB"}) CHECK(contains(svg_of(figure), part));
+    CHECK(contains(to_csv(figure), "edge,,,,0,1,,16 KiB\r\n"));
 }
 
 TEST_CASE("tracks appear as spans and curves, and many narrow spans give a small file", "[viz]") {
@@ -456,6 +502,16 @@ TEST_CASE("a reduced heat map is empty only where all of its cells are", "[viz]"
     const CellGrid grid = reduced(map, 0, 4, 1, 2);
     CHECK(grid.values[0] == 1);
     CHECK(std::isnan(grid.values[1]));
+}
+
+TEST_CASE("a logarithmic heat map tells eight decades apart", "[viz]") {
+    HeatMap map;
+    map.rows = 1, map.columns = 3, map.values = {1e-300, 1e-4, 1};
+    map.logarithmic = true;
+    const ColourScale scale = colour_scale(map);
+    CHECK(scale.low == Approx(1e-8));
+    CHECK(scale.share_of(1e-300) == Approx(0));
+    CHECK(scale.share_of(1e-4) == Approx(0.5));
 }
 
 TEST_CASE("diverging colours are neutral at zero and equally strong on both sides", "[viz]") {

@@ -59,7 +59,10 @@ struct Extents {
             x.add(std::min(bar.high.value_or(end), 1.25 * end));  // a longer whisker ends in an arrow
         }
     }
-    void operator()(const HeatMap& map) {
+    void operator()(const HeatMap& map) { area(map); }
+    void operator()(const KindMap& map) { area(map); }
+    template <class Map>
+    void area(const Map& map) {
         x.add(map.x_low), x.add(map.x_high), y.add(map.y_low), y.add(map.y_high);
         downwards = map.y_low < map.y_high;
         exact_x = exact_y = true;

@@ -16,8 +16,8 @@ constexpr std::array<uint32_t, 11> viridis = {0x440154, 0x482475, 0x414487, 0x35
 constexpr std::array<uint32_t, 11> diverging = {0x0056A1, 0x1874C2, 0x5994CF, 0x8BB2DB, 0xBDD0E5, 0xEEEEEE,
                                                 0xE4C6BE, 0xD89E8F, 0xC87661, 0xB64B31, 0x952C10};
 
-// Decades below the largest magnitude that a logarithmic diverging map shows.
-constexpr double signed_decades = 8;
+// Decades below the largest magnitude that a logarithmic map shows.
+constexpr double shown_decades = 8;
 
 double greater_magnitude(double held, double value) {
     if (std::isnan(value)) return held;
@@ -66,9 +66,10 @@ ColourScale colour_scale(const HeatMap& map) {
     if (signs) {
         scale.high = magnitude > 0 ? magnitude : 1;
         scale.low = -scale.high;
-        scale.floor = scale.high * std::pow(10, -signed_decades);
+        scale.floor = scale.high * std::pow(10, -shown_decades);
     } else if (low < high) {
-        scale.low = low, scale.high = high;
+        scale.low = map.logarithmic ? std::max(low, high * std::pow(10, -shown_decades)) : low;
+        scale.high = high;
     } else if (low == high) {  // one value: the scale is centred on it
         scale.low = map.logarithmic ? low / 2 : low - 0.5;
         scale.high = map.logarithmic ? low * 2 : low + 0.5;

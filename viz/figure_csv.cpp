@@ -50,16 +50,25 @@ struct Rows {
         }
     }
     void operator()(const HeatMap& map) {
-        const auto middle = [](double low, double high, int64_t index, int64_t count) {
-            return number(low +
-                          (high - low) * (static_cast<double>(index) + 0.5) / static_cast<double>(count));
+        const auto middle = [](const Axis& axis, double low, double high, int64_t index, int64_t count) {
+            const double at =
+                low + (high - low) * (static_cast<double>(index) + 0.5) / static_cast<double>(count);
+            return axis.categories.empty() ? number(at)
+                                           : category(axis, static_cast<size_t>(std::llround(at)));
         };
+        const auto x_of = [&](int64_t column) {
+            return middle(figure.x, map.x_low, map.x_high, column, map.columns);
+        };
+        const auto y_of = [&](int64_t row) { return middle(figure.y, map.y_low, map.y_high, row, map.rows); };
         const std::string name = name_of(map.label, map.unit);
         for (int64_t row = 0; row < map.rows; ++row)
-            for (int64_t column = 0; column < map.columns; ++column)
-                rows.push_back({"cell", name, middle(map.x_low, map.x_high, column, map.columns),
-                                middle(map.y_low, map.y_high, row, map.rows), "", "",
-                                number(map.values[static_cast<size_t>(row * map.columns + column)]), ""});
+            for (int64_t column = 0; column < map.columns; ++column) {
+                const auto cell = static_cast<size_t>(row * map.columns + column);
+                rows.push_back({"cell", name, x_of(column), y_of(row), "", "", number(map.values[cell]),
+                                map.texts.empty() ? "" : map.texts[cell]});
+            }
+        for (const HeatMap::Framed& cell : map.framed)
+            rows.push_back({"frame", cell.label, x_of(cell.column), y_of(cell.row), "", "", "", ""});
     }
     void operator()(const Matrix& matrix) {
         const size_t height = std::max<size_t>(matrix.row_labels.size(), 1);
@@ -76,13 +85,19 @@ struct Rows {
                             "", "", i < matrix.texts.size() ? matrix.texts[i] : ""});
         }
     }
+    void operator()(const KindMap& map) {
+        for (size_t row = 0; row < map.row_names.size(); ++row)
+            for (size_t column = 0; column < map.column_names.size(); ++column)
+                rows.push_back({"cell", map.kinds[static_cast<size_t>(map.kind_at(row, column))].label,
+                                map.column_names[column], map.row_names[row], "", "", "", ""});
+    }
     void operator()(const Tree& tree) {
         for (const Tree::Node& node : tree.nodes)
             rows.push_back(
                 {"node", node.lit ? "lit" : "", number(node.x), number(node.y), "", "", "", node.text});
         for (const Tree::Edge& edge : tree.edges)
             rows.push_back({"edge", edge.lit ? "lit" : "", "", "", std::to_string(edge.from),
-                            std::to_string(edge.to), "", ""});
+                            std::to_string(edge.to), "", edge.text});
     }
     void operator()(const Tracks& tracks) {
         for (const Tracks::Track& track : tracks.tracks) {

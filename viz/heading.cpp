@@ -38,6 +38,14 @@ struct Collected {
         for (const Matrix::Kind& kind : matrix.kinds)
             add({LegendEntry::Kind::area, kind.label, stroke_of(kind.ink, theme), kind.ink});
     }
+    void operator()(const HeatMap& map) {
+        for (const HeatMap::Framed& cell : map.framed)
+            add({LegendEntry::Kind::frame, cell.label, stroke_of(cell.ink, theme), cell.ink});
+    }
+    void operator()(const KindMap& map) {
+        for (const KindMap::Kind& kind : map.kinds)
+            add({LegendEntry::Kind::area, kind.label, stroke_of(kind.ink, theme), kind.ink, kind.pattern});
+    }
     void operator()(const Rule& rule) {
         if (is_repeated(figure, rule))
             add({LegendEntry::Kind::line, rule.label, stroke_of(rule.ink, theme), rule.ink});
@@ -96,8 +104,11 @@ void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, P
             canvas.marker(stroke.marker, {left.x + width / 2, left.y}, 3.5f * unit, stroke.colour);
             break;
         case LegendEntry::Kind::area:
-            canvas.box({right - small, left.y - small / 2, right, left.y + small / 2},
-                       stroke.colour.faded(0.85f));
+            draw_kind(canvas, theme, {right - small, left.y - small / 2, right, left.y + small / 2},
+                      stroke.colour, entry.pattern);
+            break;
+        case LegendEntry::Kind::frame:
+            draw_frame(canvas, stroke, {right - small, left.y - small / 2, right, left.y + small / 2});
             break;
         case LegendEntry::Kind::wrong:
             draw_wrong_marker(canvas, theme, {right - small / 2, left.y});

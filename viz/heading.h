@@ -8,15 +8,16 @@
 namespace sawtooth {
 
 struct LegendEntry {
-    enum class Kind { line, area, wrong };
+    enum class Kind { line, area, frame, wrong };
     Kind kind = Kind::line;
     std::string label = "";
     Stroke stroke = {};
     Ink ink = {};
+    KindMap::Pattern pattern = KindMap::Pattern::plain;  // of an area
 };
 
-// The entries of the legend, each once: lines, bands, kinds of cells, rules that share a label, and last the
-// mark of wrong results.
+// The entries of the legend, each once: lines, bands, kinds of cells, frames, rules that share a label, and
+// last the mark of wrong results.
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme);
 
 struct HeadingOptions {

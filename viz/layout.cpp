@@ -244,6 +244,14 @@ bool has_tree(const Figure& figure) {
                        [](const Mark& mark) { return std::holds_alternative<Tree>(mark); });
 }
 
+bool has_arrows(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
+        const Tree* const tree = std::get_if<Tree>(&mark);
+        return tree && std::any_of(tree->edges.begin(), tree->edges.end(),
+                                   [](const Tree::Edge& edge) { return edge.arrow; });
+    });
+}
+
 bool has_axis_on_top(const Figure& figure) {
     return std::any_of(figure.marks.begin(), figure.marks.end(),
                        [](const Mark& mark) { return std::holds_alternative<Tracks>(mark); });

@@ -36,6 +36,7 @@ std::vector<std::string> row_names(const Figure& figure);
 // The value at the top of a curve's row.
 double highest(const Tracks::Track& track);
 bool has_tree(const Figure& figure);
+bool has_arrows(const Figure& figure);  // a tree with arrows
 // Time is drawn above its tracks, so that it stays visible if there are many.
 bool has_axis_on_top(const Figure& figure);
 const Matrix* matrix_of(const Figure& figure);

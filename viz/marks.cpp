@@ -139,6 +139,7 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
 Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure) {
     Pen pen{canvas, theme, frame, {}, {}};
     for (const Mark& mark : figure.marks) {
+        pen.over_cells |= std::holds_alternative<HeatMap>(mark) || std::holds_alternative<KindMap>(mark);
         if (const Rule* rule = std::get_if<Rule>(&mark); rule && rule->across == Rule::Across::x)
             pen.rules.push_back(frame.at_x(rule->at));
         const Line* line = std::get_if<Line>(&mark);
@@ -226,9 +227,9 @@ void draw(const Pen& pen, const Line& line) {
     for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
         // A value between two gaps is drawn as a point.
         if (run.size() == 1)
-            pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
-        else
-            pen.canvas.path(run, stroke);
+            return pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
+        if (pen.over_cells) pen.canvas.path(run, {{pen.theme.ground}, stroke.width + 2});
+        pen.canvas.path(run, stroke);
     });
     if (!takes_turns(pen, line)) draw_markers(pen, line);
 }
@@ -270,27 +271,6 @@ void draw(const Pen& pen, const Bars& bars) {
         if (bar.low && bar.high) draw_whisker(pen, whisker, *bar.high > seen_end(bar));
         if (bar.tick) draw_tick(pen, {pen.frame.at_x(bar.tick->length), middle}, half + 3 * unit);
     }
-}
-
-void draw(const Pen& pen, const HeatMap& map) {
-    if (map.rows < 1 || map.columns < 1) return;
-    const double per_column = (map.x_high - map.x_low) / static_cast<double>(map.columns);
-    const auto column_at = [&](double x) {
-        return static_cast<int64_t>(std::floor((x - map.x_low) / per_column));
-    };
-    const int64_t first = std::clamp<int64_t>(column_at(pen.frame.x.low), 0, map.columns - 1);
-    const int64_t last = std::clamp<int64_t>(column_at(pen.frame.x.high) + 1, first + 1, map.columns);
-    const double left = map.x_low + per_column * static_cast<double>(first);
-    const double right = map.x_low + per_column * static_cast<double>(last);
-    const Box box{pen.frame.at_x(left), pen.frame.at_y(map.y_low), pen.frame.at_x(right),
-                  pen.frame.at_y(map.y_high)};
-
-    // Cells of two units: finer ones cost time and file size, and cannot be distinguished.
-    const auto most = [&](float pixels) {
-        return std::clamp<int64_t>(static_cast<int64_t>(pixels / (2 * pen.canvas.unit())), 1, 256);
-    };
-    pen.canvas.cells(box, reduced(map, first, last, most(std::fabs(box.height())), most(box.width())),
-                     colour_scale(map));
 }
 
 void draw_rules(const Pen& pen, const Figure& figure) {
@@ -353,35 +333,6 @@ void draw_texts(const Pen& pen, const Figure& figure) {
         pen.canvas.marker(Marker::circle, at, 3 * unit, {pen.theme.text});
         pen.canvas.box(box, {pen.theme.field, 0.92f});
         pen.canvas.text({box.left + gap, box.middle()}, Align::left, {pen.theme.text}, text);
-    }
-}
-
-void draw_colour_bar(const Pen& pen, const Figure& figure) {
-    for (const Mark& mark : figure.marks) {
-        const HeatMap* map = std::get_if<HeatMap>(&mark);
-        if (!map) continue;
-        const ColourScale colours = colour_scale(*map);
-        const float unit = pen.canvas.unit(), line = pen.canvas.line_height();
-        const float left = pen.frame.box.right + 12 * unit;
-        Frame scale;
-        scale.box = {left, pen.frame.box.top, left + 12 * unit, pen.frame.box.bottom};
-        const bool logarithmic = colours.logarithmic && colours.low > 0;
-        scale.scale_y = logarithmic ? Scale::log10 : Scale::linear;
-        scale.y_bottom = colours.low, scale.y_top = colours.high;
-        constexpr int steps = 64;
-        CellGrid grid{steps, 1, {}};
-        for (int step = 0; step < steps; ++step)
-            grid.values.push_back(
-                scale.y_at(scale.box.top + scale.box.height() * (static_cast<float>(step) + 0.5f) / steps));
-        pen.canvas.cells(scale.box, grid, colours);
-        const int most = std::clamp(static_cast<int>(scale.box.height() / (2 * line)), 2, 6);
-        for (const Tick& tick : ticks(scale.scale_y, {colours.low, colours.high}, most))
-            pen.canvas.text({scale.box.right + 6 * unit, scale.at_y(tick.value)}, Align::left,
-                            {pen.theme.text}, tick.text);
-        const std::string name = elided(pen.canvas, name_of(map->label, map->unit), pen.frame.box.width());
-        pen.canvas.text({scale.box.right + 6 * unit, scale.box.top - line / 2 - 4 * unit}, Align::right,
-                        {pen.theme.quiet_text}, name);
-        return;
     }
 }
 

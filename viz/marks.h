@@ -13,6 +13,7 @@ struct Pen {
     // Solid lines of variants, if there are several. Each is on top in its own stripes of the plot, so that
     // all colours are visible where lines agree.
     std::vector<const Line*> taking_turns;
+    bool over_cells = false;  // lines have an edge in the colour of the ground, as they may lie on any colour
 };
 
 Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure);
@@ -21,6 +22,7 @@ void draw(const Pen& pen, const Line& line);
 void draw(const Pen& pen, const Band& band);
 void draw(const Pen& pen, const Bars& bars);
 void draw(const Pen& pen, const HeatMap& map);
+void draw(const Pen& pen, const KindMap& map);
 void draw(const Pen& pen, const Tree& tree);
 void draw(const Pen& pen, const Tracks& tracks);
 // The row of the spans or the curve of a track.
@@ -45,8 +47,19 @@ void draw_rules(const Pen& pen, const Figure& figure);
 void draw_texts(const Pen& pen, const Figure& figure);
 void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout);
 
+// The sample of a kind in a legend.
+void draw_kind(Canvas& canvas, const Theme& theme, const Box& box, Colour colour, KindMap::Pattern pattern);
+
 // The scale of a heat map, to the right of the plot.
 void draw_colour_bar(const Pen& pen, const Figure& figure);
+// The cell at that row and column.
+Box cell_box(const Pen& pen, const HeatMap& map, int64_t row, int64_t column);
+// The indices of the cell of the map at a point; absent outside of it.
+struct CellAt {
+    int64_t row = 0, column = 0;
+};
+std::optional<CellAt> cell_at(const Pen& pen, const HeatMap& map, Point at);
+void draw_frame(Canvas& canvas, const Stroke& stroke, const Box& box);
 
 // A matrix fills its own area, with the names of its rows and columns.
 struct MatrixPlace {

@@ -89,36 +89,80 @@ void draw_curve(const Pen& pen, const Tracks::Track& track, float top, float bot
     flush();
 }
 
-}  // namespace
+// Nodes are boxes around their texts, or dots where the texts do not fit.
+struct NodeShape {
+    float across = 0;  // from one node to the next
+    float half_width = 0, half_height = 0;
+    bool has_text = true;
+};
 
-void draw(const Pen& pen, const Tree& tree) {
+NodeShape shape_of_nodes(const Pen& pen, const Tree& tree) {
     const float unit = pen.canvas.unit(), line = pen.canvas.line_height();
     float widest = 0;
     for (const Tree::Node& node : tree.nodes) widest = std::max(widest, pen.canvas.text_width(node.text));
+    const bool names_edges = std::any_of(tree.edges.begin(), tree.edges.end(),
+                                         [](const Tree::Edge& edge) { return !edge.text.empty(); });
     const float across = std::fabs(pen.frame.at_x(1) - pen.frame.at_x(0)),
-                down = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0));
-    const float half_width = std::min(widest / 2 + 6 * unit, across * 0.46f);
-    const float half_height = std::min(line / 2 + 3 * unit, down * 0.38f);
-    const bool texts = widest + 4 * unit <= 2 * half_width && line <= 2 * half_height;
+                down = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)) - (names_edges ? line : 0);
+    NodeShape shape{across, std::min(widest / 2 + 6 * unit, across * (names_edges ? 0.38f : 0.46f)),
+                    std::min(line / 2 + 3 * unit, down * 0.38f)};
+    shape.has_text = widest + 4 * unit <= 2 * shape.half_width && line <= 2 * shape.half_height;
+    if (!shape.has_text)
+        shape.half_width = shape.half_height =
+            std::clamp(std::min(shape.half_width, shape.half_height), 1.5f * unit, 5 * unit);
+    return shape;
+}
 
+// At the edge of the node at `end`.
+void draw_arrow_head(const Pen& pen, Point start, Point end, const NodeShape& shape, Stroke stroke) {
+    const float dx = end.x - start.x, dy = end.y - start.y, length = std::hypot(dx, dy);
+    const float inside = std::min(shape.half_width / std::max(std::fabs(dx), 1e-3f),
+                                  shape.half_height / std::max(std::fabs(dy), 1e-3f));
+    if (inside >= 1) return;
+    const Point tip{end.x - dx * inside, end.y - dy * inside};
+    const float size = 6 * pen.canvas.unit() / length;
+    const Point back{tip.x - dx * size, tip.y - dy * size};
+    const float aside_x = -dy * size * 0.6f, aside_y = dx * size * 0.6f;
+    stroke.colour.alpha = 1;
+    for (const float side : {-1.0f, 1.0f})
+        pen.canvas.path(std::array{tip, Point{back.x + side * aside_x, back.y + side * aside_y}}, stroke);
+}
+
+void draw_edge(const Pen& pen, const Tree::Edge& edge, Point start, Point end, const NodeShape& shape) {
+    const float unit = pen.canvas.unit();
+    const Stroke stroke = edge.lit ? Stroke{{pen.theme.accent}, 2} : Stroke{{pen.theme.quiet, 0.6f}, 1};
+    pen.canvas.path(std::array{start, end}, stroke);
+    if (edge.arrow) draw_arrow_head(pen, start, end, shape, stroke);
+    if (edge.text.empty()) return;
+    // Just above the arrow if it fits between the nodes, otherwise over them.
+    const bool fits = pen.canvas.text_width(edge.text) + 12 * unit <= shape.across - 2 * shape.half_width;
+    const float up = (fits ? 2 * unit : shape.half_height) + pen.canvas.line_height() / 2;
+    pen.canvas.text({(start.x + end.x) / 2, (start.y + end.y) / 2 - up}, Align::centre, {pen.theme.text},
+                    elided(pen.canvas, edge.text, shape.across - 8 * unit));
+}
+
+}  // namespace
+
+void draw(const Pen& pen, const Tree& tree) {
+    const NodeShape shape = shape_of_nodes(pen, tree);
     for (bool lit : {false, true})
         for (const Tree::Edge& edge : tree.edges) {
             const size_t count = tree.nodes.size(), from = static_cast<size_t>(edge.from),
                          to = static_cast<size_t>(edge.to);
             if (edge.lit != lit || from >= count || to >= count) continue;
             const Tree::Node &one = tree.nodes[from], &other = tree.nodes[to];
-            const Stroke stroke = lit ? Stroke{{pen.theme.accent}, 2} : Stroke{{pen.theme.quiet, 0.6f}, 1};
-            pen.canvas.path(std::array{pen.frame.at(one.x, one.y), pen.frame.at(other.x, other.y)}, stroke);
+            draw_edge(pen, edge, pen.frame.at(one.x, one.y), pen.frame.at(other.x, other.y), shape);
         }
     for (const Tree::Node& node : tree.nodes) {
         const Point at = pen.frame.at(node.x, node.y);
         const uint32_t fill = node.lit ? pen.theme.accent : pen.theme.field;
-        if (!texts) {
-            const float radius = std::clamp(std::min(half_width, half_height), 1.5f * unit, 5 * unit);
-            pen.canvas.marker(Marker::circle, at, radius, {node.lit ? pen.theme.accent : pen.theme.quiet});
+        if (!shape.has_text) {
+            pen.canvas.marker(Marker::circle, at, shape.half_width,
+                              {node.lit ? pen.theme.accent : pen.theme.quiet});
             continue;
         }
-        const Box box{at.x - half_width, at.y - half_height, at.x + half_width, at.y + half_height};
+        const Box box{at.x - shape.half_width, at.y - shape.half_height, at.x + shape.half_width,
+                      at.y + shape.half_height};
         pen.canvas.box(box, {fill});
         pen.canvas.outline(box, {node.lit ? pen.theme.accent : pen.theme.quiet});
         pen.canvas.text(at, Align::centre, {node.lit ? ink_on(fill) : pen.theme.text}, node.text);

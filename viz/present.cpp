@@ -25,17 +25,33 @@ void add_rule(Figure& figure, double x, const std::string& words) {
     figure.marks.push_back(Rule{Rule::Across::x, x, words, {Ink::Role::accent}});
 }
 
+// The index of the current value; absent if it is none of them.
+std::optional<int64_t> place_of_present(const Setting& sets, const Parameters& present) {
+    const auto value = number_of(present, sets.parameter);
+    const auto found = std::find(sets.values.begin(), sets.values.end(), value.value_or(0));
+    if (!value || found == sets.values.end()) return {};
+    return found - sets.values.begin();
+}
+
+void frame_present(HeatMap& map, const Parameters& present) {
+    const auto row = place_of_present(map.sets_y, present), column = place_of_present(map.sets_x, present);
+    if (row && column) map.framed.push_back({*row, *column, "current", {Ink::Role::accent, 0, true}});
+}
+
 }  // namespace
 
 bool sets_parameters(const Figure& figure) {
     return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
         const Line* const line = std::get_if<Line>(&mark);
-        return line && !line->sets.values.empty();
+        const HeatMap* const map = std::get_if<HeatMap>(&mark);
+        return (line && !line->sets.values.empty()) || (map && !map->sets_x.values.empty());
     });
 }
 
 Figure with_present(const Figure& figure, const Parameters& present) {
     Figure marked = figure;
+    for (Mark& mark : marked.marks)
+        if (HeatMap* const map = std::get_if<HeatMap>(&mark)) frame_present(*map, present);
     for (const Mark& mark : figure.marks) {
         const Line* const line = std::get_if<Line>(&mark);
         if (!line || line->sets.values.empty()) continue;

@@ -120,6 +120,8 @@ Stroke stroke_of(const Ink& ink, const Theme& theme) {
                       markers[index % markers.size()]};
             break;
         }
+        case Ink::Role::kind:
+            return stroke_of({Ink::Role::variant, 3 + std::max(ink.index, 0), ink.dashed}, theme);
         case Ink::Role::reference:
             stroke = {{theme.reference}, 1};
             break;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* legend =
     "limit: bytes, share of the bandwidth of a copy measured alongside (triad for two input arrays); "
-    "arithmetic, share of the measured peak; step, for steps that wait for one another, the time per "
+    "arithmetic, share of the measured peak (of products measured alongside, where it is the limit); step, "
+    "for steps that wait for one another, the time per "
     "position and the number of empty launches it equals.";
 
 // "sum [4, 2048, 512]" becomes "sum 4x2048x512".

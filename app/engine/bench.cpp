@@ -60,7 +60,7 @@ int64_t positions_of(const Family& family, const Parameters& parameters) {
 }
 
 // Steps are the limit if each position takes its own launch, or if a single launch along the sequence leaves
-// bytes and arithmetic nearly idle: each step waits for the previous one.
+// bytes and arithmetic nearly idle: each step waits for the previous one. Products wait for no step.
 Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, const Family& family,
                BenchCase::Limit limit) {
     constexpr double nearly_idle = 0.05;
@@ -68,8 +68,15 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
     const double peak = peak_operations_per_second(ceilings, result.parameters);
     const int64_t positions = positions_of(family, result.parameters);
     const bool of_launches = limit == BenchCase::Limit::launches;
-    const double of_bytes = of_launches ? 0 : 1 / row.ratio->median;
-    const double of_peak = peak > 0 ? result.work.operations / (row.time->median * 1e-6 * peak) : 0;
+    const bool of_products = limit == BenchCase::Limit::products;
+    const auto share = [&](double work, double rate) {
+        return rate > 0 ? work / (row.time->median * 1e-6 * rate) : 0;
+    };
+    const double of_limit = 1 / row.ratio->median;
+    const double of_bytes = of_launches   ? 0
+                            : of_products ? share(result.work.bytes, ceilings.copy_bytes_per_second)
+                                          : of_limit;
+    const double of_peak = of_products ? of_limit : share(result.work.operations, peak);
     Bound bound;
     if (positions > 0) {
         bound.step_us = row.time->median / static_cast<double>(positions);
@@ -78,7 +85,7 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
         if (empty > 0) bound.empty_launches = *bound.step_us / empty;
     }
     const bool waits = row.launches == 1 && std::max(of_bytes, of_peak) < nearly_idle;
-    if (positions > 1 && (waits || row.launches >= positions)) {
+    if (!of_products && positions > 1 && (waits || row.launches >= positions)) {
         bound.by = Bound::By::steps;
         return bound;
     }
@@ -98,7 +105,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
                            .inputs = result.inputs,
                            .device = machine.device()});
     if (!plan) return plan.error();
-    auto limit = limit_plan(machine, bench.limit, result.work.bytes, *plan);
+    auto limit = limit_plan(machine, bench.limit, result.work, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
     // A launch is still using their memory; freeing it would wait forever.

@@ -12,43 +12,84 @@ bool is_finite(std::complex<double> value) {
     return std::isfinite(value.real()) && std::isfinite(value.imag());
 }
 
+// What is known of an output so far, its elements in order.
+template <class Wide>
+struct Distance {
+    double largest = -1, square = 0, reference_square = 0;
+    int64_t nonfinite = 0;
+    std::optional<int64_t> first_nonfinite = {};
+
+    void count_nonfinite(int64_t i) {
+        ++nonfinite;
+        if (!first_nonfinite) first_nonfinite = i;
+    }
+    // Without a reference.
+    void skip(int64_t i, Wide got) {
+        if (!is_finite(got)) count_nonfinite(i);
+    }
+    // Returns the error; 0 if there is none because a value is not finite.
+    double compare(int64_t i, Wide got, Wide want) {
+        if (!is_finite(got) || !is_finite(want)) {
+            count_nonfinite(i);
+            return 0;
+        }
+        const double distance = std::abs(got - want);
+        largest = std::max(largest, distance);
+        square += distance * distance;
+        reference_square += std::norm(want);
+        return distance;
+    }
+};
+
+// The largest error of each position along an axis.
+struct Positions {
+    int64_t inner = 1, length = 1;  // inner: elements from one position to the next
+    std::vector<float> errors;
+
+    Positions(const Shape& shape, int axis) : inner(std::max<int64_t>(count_of(shape), 1)) {
+        if (axis < 0) return;
+        length = shape[static_cast<size_t>(axis)];
+        inner = count_of({shape.begin() + axis + 1, shape.end()});
+        errors.assign(static_cast<size_t>(length), NAN);
+    }
+    int64_t end_of(int64_t i) const { return (i / inner + 1) * inner; }
+    void add(int64_t i, double error) {
+        if (errors.empty()) return;
+        float& largest = errors[static_cast<size_t>(i / inner % length)];
+        if (!(largest >= error)) largest = static_cast<float>(error);
+    }
+};
+
 template <class Wide, class Out, class Reference>
 OutputError compare_as(const Array& output, const Array& reference, int axis) {
     const auto out = output.as<Out>();
     const auto wanted = reference.as<Reference>();
-    OutputError error;
-    error.output = output.name;
-    int64_t inner = 1, length = 1;
-    if (axis >= 0) {
-        length = output.shape[static_cast<size_t>(axis)];
-        for (size_t a = static_cast<size_t>(axis) + 1; a < output.shape.size(); ++a) inner *= output.shape[a];
-        error.by_position.assign(static_cast<size_t>(length), 0.0f);
-    }
-    double largest = -1, square = 0, reference_square = 0;
-    const int64_t count = output.count();
+    const auto got = [&](int64_t i) { return Wide(out[static_cast<size_t>(i)]); };
+    Distance<Wide> distance;
+    Positions positions(output.shape, axis);
+    const int64_t rows = reference.rows ? reference.shape[0] : 1;
+    const int64_t width = rows > 0 ? reference.count() / rows : 0;
     int64_t i = 0;
-    for (int64_t row = 0; i < count; ++row) {  // `inner` values of one position
-        float at_position = 0;
-        for (int64_t end = std::min(i + inner, count); i < end; ++i) {
-            const Wide got(out[static_cast<size_t>(i)]), want(wanted[static_cast<size_t>(i)]);
-            if (!is_finite(got) || !is_finite(want)) {
-                ++error.nonfinite;
-                if (!error.first_nonfinite) error.first_nonfinite = i;
-                continue;
-            }
-            const double distance = std::abs(got - want);
-            largest = std::max(largest, distance);
-            square += distance * distance;
-            reference_square += std::norm(want);
-            at_position = std::max(at_position, static_cast<float>(distance));
-        }
-        if (axis >= 0) {
-            float& position = error.by_position[static_cast<size_t>(row % length)];
-            position = std::max(position, at_position);
+    for (int64_t row = 0, w = 0; row < rows; ++row) {
+        const int64_t first = reference.rows ? reference.rows->places[static_cast<size_t>(row)] * width : 0;
+        for (; i < first; ++i) distance.skip(i, got(i));
+        for (const int64_t end = first + width; i < end;) {
+            const int64_t begin = i;
+            double largest = 0;
+            for (const int64_t last = std::min(positions.end_of(i), end); i < last; ++i, ++w)
+                largest =
+                    std::max(largest, distance.compare(i, got(i), Wide(wanted[static_cast<size_t>(w)])));
+            positions.add(begin, largest);
         }
     }
-    if (largest >= 0) error.max_abs = largest;
-    if (reference_square > 0) error.rel_l2 = std::sqrt(square / reference_square);
+    for (; i < output.count(); ++i) distance.skip(i, got(i));
+
+    OutputError error = {.output = output.name,
+                         .nonfinite = distance.nonfinite,
+                         .first_nonfinite = distance.first_nonfinite,
+                         .by_position = std::move(positions.errors)};
+    if (distance.largest >= 0) error.max_abs = distance.largest;
+    if (distance.reference_square > 0) error.rel_l2 = std::sqrt(distance.square / distance.reference_square);
     return error;
 }
 

@@ -6,9 +6,9 @@
 
 namespace sawtooth {
 
-// Errors of an output against a reference of the same shape. `sequence_axis` is the axis for errors by
-// position, -1 for none. A non-finite value is not an error if the reference has the same, but it is counted;
-// so is a finite value where the reference is not finite.
+// Errors of an output against a reference of all or of chosen rows of it. `sequence_axis` is the axis for
+// errors by position, -1 for none. A non-finite value is not an error if the reference has the same, but it
+// is counted; so is a finite value where the reference is not finite.
 OutputError compare(const Array& output, const Array& reference, int sequence_axis);
 
 }  // namespace sawtooth

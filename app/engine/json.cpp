@@ -35,6 +35,13 @@ Json numbers(const Numbers& values) {
     return list;
 }
 
+// NaN: not known.
+Json known_numbers(const std::vector<float>& values) {
+    Json list = Json::array();
+    for (const float value : values) list.push_back(std::isnan(value) ? Json() : number(value));
+    return list;
+}
+
 template <class Row, class ToJson>
 Json list_of(const std::vector<Row>& rows, ToJson&& to_json) {
     Json list = Json::array();
@@ -163,7 +170,7 @@ Json variant_of(const VariantResult& variant, const Work& work) {
             {"outputs", errors_of(variant.errors)},
             {"memory_bytes", ran ? Json(variant.memory_bytes) : Json()},
             {"error_by_position",
-             variant.errors.empty() ? Json::array() : numbers(variant.errors.front().by_position)},
+             variant.errors.empty() ? Json::array() : known_numbers(variant.errors.front().by_position)},
             {"time_us", time_of(variant.time)},
             {"work", {{"bytes", number(work.bytes)}, {"flops", number(work.operations)}}},
             {"launches", list_of(variant.launches, launch_of)},

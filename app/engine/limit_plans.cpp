@@ -35,6 +35,13 @@ Plan triad_plan(double bytes) {
     return plan;
 }
 
+Plan products_plan(double operations) {
+    Plan plan;
+    plan.launches.push_back(
+        {named("products"), [=](Queue& queue) { cpu::multiply_add(*queue.pool, operations); }});
+    return plan;
+}
+
 Plan empty_launches_plan(size_t count) {
     Plan plan;
     plan.launches.assign(count, {named("empty launches"), [](Queue& queue) {
@@ -56,13 +63,15 @@ Outcome<Plan> copy_plan(const Machine& machine, double bytes) {
     return plan;
 }
 
-Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of) {
+Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work, const Plan& of) {
     cuda::Device* const device = machine.device();
+    if (limit == BenchCase::Limit::products)
+        return device ? products_plan(*device, work.operations) : products_plan(work.operations);
     if (limit == BenchCase::Limit::launches)
         return device ? empty_launches_plan(*device, of.launches.size(), of.follow)
                       : empty_launches_plan(of.launches.size());
-    if (limit == BenchCase::Limit::triad && !device) return triad_plan(bytes);
-    return copy_plan(machine, bytes);
+    if (limit == BenchCase::Limit::triad && !device) return triad_plan(work.bytes);
+    return copy_plan(machine, work.bytes);
 }
 
 }  // namespace sawtooth

@@ -11,8 +11,8 @@ namespace sawtooth {
 
 // One launch that reads and writes `bytes` in total, half each.
 Outcome<Plan> copy_plan(const Machine& machine, double bytes);
-// The limit of a bench case for a variant with the plan `of`, which moves `bytes`; on a GPU a copy also
-// stands in for a triad.
-Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, double bytes, const Plan& of);
+// The limit of a bench case for a variant with that work and the plan `of`; on a GPU a copy also stands in
+// for a triad.
+Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work, const Plan& of);
 
 }  // namespace sawtooth

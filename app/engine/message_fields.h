@@ -62,12 +62,15 @@ SAWTOOTH_FIELDS(Band, label, ink, x, low, high)
 SAWTOOTH_FIELDS(Bar::Segment, label, length)
 SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text, badge, tick, launches)
 SAWTOOTH_FIELDS(Bars, bars)
+SAWTOOTH_FIELDS(HeatMap::Framed, row, column, label, ink)
 SAWTOOTH_FIELDS(HeatMap, label, unit, rows, columns, values, x_low, x_high, y_low, y_high, colours,
-                logarithmic)
+                logarithmic, texts, framed, sets_x, sets_y)
 SAWTOOTH_FIELDS(Matrix::Kind, label, ink)
 SAWTOOTH_FIELDS(Matrix, row_labels, column_labels, kinds, cells, texts)
+SAWTOOTH_FIELDS(KindMap::Kind, label, ink, pattern)
+SAWTOOTH_FIELDS(KindMap, label, kinds, row_names, column_names, cells, x_low, x_high, y_low, y_high)
 SAWTOOTH_FIELDS(Tree::Node, x, y, text, lit)
-SAWTOOTH_FIELDS(Tree::Edge, from, to, lit)
+SAWTOOTH_FIELDS(Tree::Edge, from, to, lit, arrow, text)
 SAWTOOTH_FIELDS(Tree, nodes, edges)
 SAWTOOTH_FIELDS(Tracks::Span, start, end, label)
 SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit, from, stretch)
@@ -94,11 +97,11 @@ SAWTOOTH_FIELDS(Failed, job, error, ending)
 
 inline std::tuple<> fields_of(const Alive&) { return {}; }
 
-// The data of an array stays where it was computed.
+// The data of an array, and which rows it has, stay where it was computed.
 template <class OneArray>
 requires std::is_same_v<std::remove_const_t<OneArray>, Array>
 auto fields_of(OneArray& array) {
-    auto& [name, dtype, shape, data] = array;
+    auto& [name, dtype, shape, data, rows] = array;
     return std::tie(name, dtype, shape);
 }
 
@@ -130,9 +133,11 @@ constexpr inline Error::Kind last_of<Error::Kind> = Error::Kind::cancelled;
 template <>
 constexpr inline Scale last_of<Scale> = Scale::log10;
 template <>
-constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::highlight;
+constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::kind;
 template <>
 constexpr inline HeatMap::Colours last_of<HeatMap::Colours> = HeatMap::Colours::diverging;
+template <>
+constexpr inline KindMap::Pattern last_of<KindMap::Pattern> = KindMap::Pattern::crossed;
 template <>
 constexpr inline Rule::Across last_of<Rule::Across> = Rule::Across::y;
 template <>

@@ -277,7 +277,18 @@ std::string mismatch_in(const HeatMap& map) {
     const bool same = map.rows >= 0 && map.columns >= 0 &&
                       !__builtin_mul_overflow(map.rows, map.columns, &cells) &&
                       std::cmp_equal(cells, map.values.size());
-    return same ? "" : "a heat map without rows x columns values";
+    if (!same) return "a heat map without rows x columns values";
+    if (!map.texts.empty() && map.texts.size() != map.values.size())
+        return "a heat map without one text per cell";
+    for (const HeatMap::Framed& cell : map.framed)
+        if (cell.row < 0 || cell.row >= map.rows || cell.column < 0 || cell.column >= map.columns)
+            return "a heat map with a frame around a missing cell";
+    const auto fits = [](const Setting& sets, int64_t count) {
+        return sets.values.empty() || std::cmp_equal(sets.values.size(), count);
+    };
+    if (!fits(map.sets_x, map.columns) || !fits(map.sets_y, map.rows))
+        return "a heat map that does not set one value per column and row";
+    return "";
 }
 
 // If only rows or only columns have names, the cells must fill them; texts are optional.
@@ -291,6 +302,18 @@ std::string mismatch_in(const Matrix& matrix) {
     for (const int kind : matrix.cells)
         if (kind < -1 || std::cmp_greater_equal(kind, matrix.kinds.size()))
             return "a matrix with a cell of an unknown kind";
+    return "";
+}
+
+std::string mismatch_in(const KindMap& map) {
+    const size_t rows = map.row_names.size(), columns = map.column_names.size();
+    const bool fits = rows == 0 || columns == 0
+                          ? map.cells.empty()
+                          : map.cells.size() / rows == columns && map.cells.size() % rows == 0;
+    if (!fits) return "a map of kinds without rows x columns cells";
+    for (const int kind : map.cells)
+        if (kind < 0 || std::cmp_greater_equal(kind, map.kinds.size()))
+            return "a map with a cell of an unknown kind";
     return "";
 }
 

@@ -7,6 +7,7 @@
 
 #include "app/engine/compare.h"
 #include "app/engine/theory.h"
+#include "kernels/core/table.h"
 #include "profiling/ceilings.h"
 #include "profiling/clocks.h"
 #include "profiling/cupti_counters.h"
@@ -22,11 +23,11 @@ int sequence_axis_of(const Family& family, const std::string& output) {
     return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
 }
 
-// The reference of an output; null if there is none of its shape.
+// The reference of an output, or of rows of it; null if there is none of its shape.
 const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {
     const Array* wanted = find(reference, variant + "/" + output.name);
     if (!wanted) wanted = find(reference, output.name);
-    return wanted && wanted->shape == output.shape ? wanted : nullptr;
+    return wanted && wanted->whole_shape() == output.shape ? wanted : nullptr;
 }
 
 std::vector<Metric> metrics_of(const VariantResult& variant, const Result& result) {
@@ -39,6 +40,26 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     if (result.copy)
         metrics.push_back({"of_copy", "of a copy's rate", "%", 100 * result.copy->us / variant.time->median});
     return metrics;
+}
+
+// One note for all outputs whose reference has the same chosen rows.
+std::vector<std::string> notes_on_rows(const Arrays& reference) {
+    std::vector<std::pair<const ChosenRows*, std::string>> kinds;
+    for (const Array& array : reference) {
+        if (!array.rows) continue;
+        const auto same = std::find_if(kinds.begin(), kinds.end(),
+                                       [&](const auto& k) { return k.first == array.rows.get(); });
+        if (same == kinds.end())
+            kinds.emplace_back(array.rows.get(), array.name);
+        else
+            same->second += ", " + array.name;
+    }
+    std::vector<std::string> notes;
+    for (const auto& [rows, names] : kinds)
+        notes.push_back(
+            fmt::format("errors of {}: over {} chosen rows of {}; the whole reference would take too long",
+                        names, rows->places.size(), with_thousands(count_of(rows->extents))));
+    return notes;
 }
 
 // Reports a large change of the processor clock during its lifetime.
@@ -99,6 +120,7 @@ void SingleRun::start_result() {
     result_.work = prepared_.configuration.family->work(prepared_.configuration.parameters);
     result_.notes = prepared_.configuration.notes;
     result_.notes.insert(result_.notes.end(), machine.notes.begin(), machine.notes.end());
+    for (std::string& note : notes_on_rows(prepared_.reference)) result_.notes.push_back(std::move(note));
     const bool wants_gpu = request.profile == Profile::counters || request.profile == Profile::sampling;
     if (wants_gpu && machine.backend() == Backend::cpu)
         result_.notes.push_back(

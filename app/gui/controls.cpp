@@ -19,38 +19,6 @@ namespace {
 
 constexpr double many_steps = 4096;  // with more steps the pixels of a slider are too coarse
 
-const char* renewal_sentence(const Parameter& row) {
-    switch (row.renews) {
-        case Renews::inputs:
-            return "A change generates new inputs and a new reference, and runs the kernels.";
-        case Renews::kernels:
-            return "A change runs the kernels again; inputs and reference are reused.";
-        case Renews::figures:
-            return "A change only redraws the figures; nothing runs.";
-    }
-    return "";
-}
-
-std::string with_unit(const std::string& text, const Parameter& row) {
-    return row.unit.empty() ? text : fmt::format("{} {}", text, row.unit);
-}
-
-std::string explanation(const LabState& lab, const Parameter& row) {
-    std::string text = fmt::format("{}\n\nAccepted: {}\nDefault: {}\n", row.meaning,
-                                   with_unit(row.accepted(), row), with_unit(to_text(row.initial), row));
-    if (!row.source.empty()) text += fmt::format("Source: {}\n", row.source);
-    if (row.end)
-        text += fmt::format("\nValues above {} (currently {}) act like it.", row.end->words,
-                            last_value(lab, row));
-    if (const std::string why = reason_unused(lab, row); !why.empty())
-        text += fmt::format("\nNo effect now: {}.", why);
-    text += fmt::format("\n{}", renewal_sentence(row));
-    if (row.type == Type::integer || row.type == Type::real)
-        text += "\nCtrl+click or Enter to type a value: 4*1024, 2k (k, M and G are powers of 1024).";
-    if (const std::string reason = reason_fixed(lab, row); !reason.empty()) text += "\n\n" + reason;
-    return text;
-}
-
 double number_of(const Value& value) {
     if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
     if (const auto* real = std::get_if<double>(&value)) return *real;
@@ -232,6 +200,23 @@ void draw_slider(LabState& lab, const Parameter& row) {
     if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
 }
 
+// Greyed, with the reason, if it keeps variants from running; without effect if it keeps all of them. Returns
+// whether it was clicked.
+bool draw_choice(const std::string& name, bool chosen, const ChoiceRefusal& refusal) {
+    ImGui::BeginDisabled(refusal.by_all);
+    const bool dims = !refusal.reason.empty() && !refusal.by_all;
+    if (dims) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    const bool clicked = ImGui::Selectable(name.c_str(), chosen);
+    if (dims) ImGui::PopStyleColor();
+    ImGui::EndDisabled();
+    if (!refusal.reason.empty())
+        tooltip(fmt::format("{}\n\n{}",
+                            refusal.by_all ? "No selected variant can run with this value."
+                                           : "Not all selected variants can run with this value.",
+                            refusal.reason));
+    return clicked;
+}
+
 void draw_combo(LabState& lab, const Parameter& row) {
     const Value present = shown_value(lab, row);
     if (!ImGui::BeginCombo("##control", value_text(lab, row).c_str())) return;
@@ -240,7 +225,8 @@ void draw_combo(LabState& lab, const Parameter& row) {
         choices.insert(choices.begin(), row.word);
     for (const Value& choice : choices) {
         const bool chosen = choice == present;
-        if (ImGui::Selectable(to_text(choice).c_str(), chosen) && !chosen) set_parameter(lab, row, choice);
+        if (draw_choice(to_text(choice), chosen, choice_refusal(lab, row, choice)) && !chosen)
+            set_parameter(lab, row, choice);
         if (chosen) ImGui::SetItemDefaultFocus();
     }
     ImGui::EndCombo();

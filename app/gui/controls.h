@@ -21,4 +21,8 @@ bool has_choice(const LabState& lab, const Parameter& row);
 // The control accepts text from the next frame on.
 void begin_typing(LabState& lab, const Parameter& row);
 
+// What a row means, its range, its default, and what a change does, for its tooltip.
+std::string explanation(const LabState& lab, const Parameter& row);
+std::string with_unit(const std::string& text, const Parameter& row);
+
 }  // namespace sawtooth

@@ -106,6 +106,8 @@ Outcome<double> evaluate(std::string_view text) {
 }
 
 Value number_value(const Parameter& row, double number) {
+    for (const Value& choice : row.choices)
+        if (choice == Value(static_cast<int64_t>(number))) return choice;
     if (row.type == Type::integer) return static_cast<int64_t>(number);
     return number;
 }

@@ -156,8 +156,8 @@ float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, floa
     return width;
 }
 
-// Figures over time need the full width.
-bool is_wide(const Figure& figure) { return has_axis_on_top(figure); }
+// Figures over time and those with texts along arrows need the full width.
+bool is_wide(const Figure& figure) { return has_axis_on_top(figure) || has_arrows(figure); }
 
 using Rows = std::vector<std::vector<const ShownFigure*>>;
 
@@ -236,7 +236,7 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
     if (events.visible) look_at(lab, key, events.visible);
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
-    if (events.chosen) choose_value(lab, events.chosen->parameter, events.chosen->value);
+    for (const PlotEvents::Chosen& chosen : events.chosen) choose_value(lab, chosen.parameter, chosen.value);
     if (events.track_click) take_track_click(lab, shown, *events.track_click);
     if (const auto& measuring = events.measuring)
         lab.measured = {

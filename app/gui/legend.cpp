@@ -75,9 +75,10 @@ void draw_sample(const LabState& lab, const Entry& entry, ImVec2 corner, bool hi
     stroke.colour = stroke.colour.faded(hidden ? 0.3f : 1.0f);
     const float middle = corner.y + row_height() / 2;
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
-    sawtooth::draw_sample(canvas, theme_of(lab),
-                          {entry.variant < 0 ? entry.sample.kind : LegendEntry::Kind::line, "", stroke, {}},
-                          {corner.x, middle}, sample_width());
+    LegendEntry sample = entry.sample;
+    sample.stroke = stroke;
+    if (entry.variant >= 0) sample.kind = LegendEntry::Kind::line;
+    sawtooth::draw_sample(canvas, theme_of(lab), sample, {corner.x, middle}, sample_width());
 }
 
 void toggle(LabState& lab, int variant) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "kernels/attention/figures/sweeps.h"
 #include "kernels/attention/parts.h"
 #include "kernels/core/common_parameters.h"
 
@@ -67,6 +68,11 @@ std::vector<Parameter> parameters() {
     all.push_back(backward_parameter());
     all.push_back(dtype_parameter("auto", {"auto", "f32", "f16", "bf16"}));
     all.back().meaning += " auto: f32 on the CPU, bf16 on CUDA.";
+    all.push_back(drawn_parameter("drawn_batch", "sequence", "Z", 1023));
+    all.push_back(drawn_parameter("drawn_head", "head", "H", 255));
+    all.push_back(drawn_parameter("drawn_channel", "channel", "D", 127));
+    all.push_back(drawn_parameter("drawn_query", "query", "N", (1 << 20) - 1));
+    all.back().initial = int64_t{305};
     return all;
 }
 
@@ -227,6 +233,7 @@ Family make_family() {
     family.summary = "Attention that scores each pair with one of two rotary encodings, chosen by distance.";
     family.source = "Fused RoPE Triton Implementation: Code Structure and GPU Tiling Flow";
     family.parameters = parameters();
+    family.main_parameters = {"N", "window", "BLOCK_M", "BLOCK_N"};
     family.presets = {{"paper",
                        {{"Z", 1},
                         {"H", 32},
@@ -248,7 +255,11 @@ Family make_family() {
     family.work = attention::work;
     family.sequence_axis = "N";
     family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
+    family.bench_cases = attention::bench_cases;
+    family.sweeps = attention::sweeps;
     family.figures = attention::figures;
+    family.story = attention::story();
+    family.about = attention::about();
     return family;
 }
 

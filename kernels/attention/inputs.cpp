@@ -1,4 +1,4 @@
-// Generated inputs, and the minimum of work.
+// Generated inputs, the minimum of work, and the cases of `bench`.
 
 #include "kernels/attention/parts.h"
 #include "kernels/attention/tiles.h"
@@ -7,6 +7,37 @@
 #include "kernels/core/storage.h"
 
 namespace sawtooth::attention {
+namespace {
+
+// "forward bf16 [1, 32, 8192, 64]". Rotated inputs: published times are without a prologue.
+BenchCase bench_case(bool backward, const std::string& dtype, int64_t heads, int64_t length, int64_t d,
+                     int64_t window, double tolerance) {
+    BenchCase bench;
+    bench.name =
+        (backward ? "forward and backward " : "forward ") + dtype + " " + to_text(Shape{1, heads, length, d});
+    bench.values = {{"H", heads},     {"N", length},    {"D", d},         {"window", window},
+                    {"form", "four"}, {"dtype", dtype}, {"causal", true}, {"backward", backward}};
+    bench.limit = BenchCase::Limit::products;
+    bench.tolerance = tolerance;
+    return bench;
+}
+
+// One variant per case: a variant that the chip cannot run must not take the others with it.
+void add_gpu_cases(std::vector<BenchCase>& cases, bool backward, const std::string& dtype, int64_t d,
+                   const std::vector<std::string>& variants) {
+    constexpr double rounding = 2e-2;  // of inputs, probabilities and outputs in bf16
+    BenchCase bench = bench_case(backward, dtype, 32, 8192, d, 2048, rounding);
+    bench.values.insert(bench.values.end(), {{"BLOCK_M", int64_t{128}},
+                                             {"BLOCK_N", int64_t{d > 64 ? 32 : 64}},
+                                             {"warps", int64_t{4}},
+                                             {"warps_backward", int64_t{8}}});
+    for (const std::string& variant : variants) {
+        bench.variants = {variant};
+        cases.push_back(bench);
+    }
+}
+
+}  // namespace
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop) {
@@ -32,6 +63,23 @@ Work work(const Parameters& parameters) {
     work.bytes += numbers * (element + 4 * (qkv ? 7 : 5)) + heads * n * 4;
     work.operations += 10 * pairs * d;
     return work;
+}
+
+std::vector<BenchCase> bench_cases(Backend backend) {
+    std::vector<BenchCase> cases;
+    if (backend == Backend::cpu) {
+        for (const bool backward : {false, true})
+            cases.push_back(bench_case(backward, "f32", 8, 2048, 64, 512, 1e-4));
+        return cases;
+    }
+    const std::vector<std::string> forward = {"streaming", "streaming_wgmma"};
+    add_gpu_cases(cases, false, "bf16", 64, {"streaming", "streaming_wgmma", "naive"});
+    add_gpu_cases(cases, false, "f16", 64, forward);
+    add_gpu_cases(cases, false, "bf16", 128, forward);
+    add_gpu_cases(cases, true, "bf16", 64, {"streaming", "naive"});
+    add_gpu_cases(cases, true, "f16", 64, {"streaming"});
+    add_gpu_cases(cases, true, "bf16", 128, {"streaming"});
+    return cases;
 }
 
 }  // namespace sawtooth::attention

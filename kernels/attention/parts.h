@@ -8,13 +8,20 @@ namespace sawtooth::attention {
 
 // The parts of the family, one file each; family.cpp assembles them.
 
-// All outputs in f64. Above 2^30 products of a score only chosen rows: see reference.cpp.
+// All outputs in f64: whole while Z H N^2 D <= 2^30, otherwise of chosen rows.
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+// Of chosen rows at any size. `rows` lists those of queries, of all heads, and `key_rows` those of keys, of
+// the first head: gradients of keys need the forward pass of every query.
+Outcome<Arrays> reference_of_chosen_rows(const Parameters& parameters, const Arrays& inputs,
+                                         std::stop_token stop);
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
 Work work(const Parameters& parameters);
+std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<Figure> figures(const Result& result, const View& view);
+std::vector<StoryRow> story();
+About about();
 
 Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);

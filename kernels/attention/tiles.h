@@ -5,18 +5,9 @@
 
 #include "kernels/core/family.h"
 #include "kernels/core/integers.h"
+#include "kernels/core/range.h"
 
 namespace sawtooth::attention {
-
-// Positions first … last - 1.
-struct Range {
-    int64_t first = 0, last = 0;
-    int64_t count() const { return last - first; }
-};
-// Tile `index` of `step` positions; the last one of `length` positions may be short.
-inline Range tile_at(int64_t index, int64_t step, int64_t length) {
-    return {index * step, std::min((index + 1) * step, length)};
-}
 
 // Which pairs count, and which encoding scores them.
 struct Mask {
@@ -38,6 +29,11 @@ inline TileKind kind_of(const Mask& mask, Range queries, Range keys) {
     const int64_t gap = std::max(queries.first - (keys.last - 1), keys.first - (queries.last - 1));
     if (farthest < mask.window) return TileKind::near;
     return std::max<int64_t>(gap, 0) >= mask.window ? TileKind::far : TileKind::mixed;
+}
+
+// How many encodings are loaded and multiplied.
+inline int64_t encodings_of(TileKind kind) {
+    return kind == TileKind::skipped ? 0 : kind == TileKind::mixed ? 2 : 1;
 }
 
 }  // namespace sawtooth::attention

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -70,6 +71,21 @@ Array Array::zeros(std::string name, Dtype dtype, Shape shape) {
     return array;
 }
 
+Shape Array::whole_shape() const {
+    if (!rows) return shape;
+    Shape whole = rows->extents;
+    whole.insert(whole.end(), shape.begin() + 1, shape.end());
+    return whole;
+}
+
+std::optional<int64_t> Array::place_of(int64_t index) const {
+    if (!rows) return index;
+    const int64_t width = count_of({shape.begin() + 1, shape.end()});
+    const auto found = std::lower_bound(rows->places.begin(), rows->places.end(), index / width);
+    if (found == rows->places.end() || *found != index / width) return {};
+    return (found - rows->places.begin()) * width + index % width;
+}
+
 std::complex<double> Array::value(int64_t index) const {
     const auto i = static_cast<size_t>(index);
     switch (dtype) {
@@ -95,6 +111,22 @@ const Array* find(const Arrays& arrays, std::string_view name) {
 
 Array* find(Arrays& arrays, std::string_view name) {
     return const_cast<Array*>(find(static_cast<const Arrays&>(arrays), name));
+}
+
+Array listed(std::string name, const ChosenRows& rows) {
+    const auto count = static_cast<int64_t>(rows.places.size());
+    const auto dimensions = static_cast<int64_t>(rows.extents.size());
+    Array list = Array::uninitialised(std::move(name), Dtype::int32, {count, dimensions});
+    for (int64_t r = 0; r < count; ++r) {
+        int64_t place = rows.places[static_cast<size_t>(r)];
+        for (int64_t d = dimensions - 1; d >= 0; --d) {
+            const int64_t extent = rows.extents[static_cast<size_t>(d)];
+            list.as<int32_t>()[static_cast<size_t>(r * dimensions + d)] =
+                static_cast<int32_t>(place % extent);
+            place /= extent;
+        }
+    }
+    return list;
 }
 
 }  // namespace sawtooth

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,12 @@ using Shape = std::vector<int64_t>;
 int64_t count_of(const Shape& shape);
 std::string to_text(const Shape& shape);  // "[2, 4096, 16]"
 
+// Some rows of a larger array. A row is one index of each of its first dimensions.
+struct ChosenRows {
+    Shape extents;                // of those dimensions
+    std::vector<int64_t> places;  // ascending, counted over all rows with the last index fastest
+};
+
 // A C-contiguous array, the last index fastest. Copies share the data; `data` is null if the array stayed
 // where it was computed.
 struct Array {
@@ -29,12 +36,18 @@ struct Array {
     Dtype dtype = Dtype::f32;
     Shape shape;
     std::shared_ptr<std::byte[]> data;
+    // Null: the whole array. Otherwise only these rows of it, as [rows, …].
+    std::shared_ptr<const ChosenRows> rows = nullptr;
 
     static Array zeros(std::string name, Dtype dtype, Shape shape);
     static Array uninitialised(std::string name, Dtype dtype, Shape shape);
 
     int64_t count() const { return count_of(shape); }
     int64_t bytes() const { return count() * bytes_of(dtype); }
+    // The shape of the whole array.
+    Shape whole_shape() const;
+    // Where element `index` of the whole array is in this one; absent if its row was not chosen.
+    std::optional<int64_t> place_of(int64_t index) const;
 
     template <class T>
     std::span<T> as() {
@@ -52,6 +65,8 @@ struct Array {
 using Arrays = std::vector<Array>;
 const Array* find(const Arrays& arrays, std::string_view name);
 Array* find(Arrays& arrays, std::string_view name);
+// The indices of every chosen row, as int32 [rows, dimensions].
+Array listed(std::string name, const ChosenRows& rows);
 
 // 64-byte aligned uninitialised memory: a page is placed near the thread that first writes it.
 std::shared_ptr<std::byte[]> allocate(int64_t bytes);

@@ -113,8 +113,9 @@ struct FigureSweep {
 
 // A fixed case of `bench` and its limit.
 struct BenchCase {
-    // A copy of the same size, or the same number of empty launches with the same way to launch.
-    enum class Limit { copy, triad, launches };
+    // A copy of the same size, the same number of empty launches with the same way to launch, or as many
+    // operations in matrix products: bf16 on the tensor cores of a GPU, f32 on the CPU.
+    enum class Limit { copy, triad, launches, products };
     std::string name;
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;
@@ -142,7 +143,8 @@ struct Family {
     // Generates one input array; its content is unspecified if stopped.
     Array (*generate)(const ArraySpec&, const Parameters&, const Arrays& so_far, Random,
                       std::stop_token) = nullptr;
-    // Outputs in f64 or complex128, sequential; cancelled when stopped.
+    // Outputs in f64 or complex128, sequential; cancelled when stopped. Where all rows would take too long,
+    // outputs have chosen rows, and further int32 arrays list these (see `listed`).
     Outcome<Arrays> (*reference)(const Parameters&, const Arrays& inputs, std::stop_token) = nullptr;
     // The reference of outputs that also depend on parameters that renew only kernels, recomputed with them;
     // null: there are none. An array "VARIANT/NAME" replaces NAME as the reference of that variant and is not

@@ -33,6 +33,7 @@ struct Ink {
         quiet,      // grids of boundaries, ghosts
         accent,     // what the caption refers to
         highlight,  // common to several variants
+        kind,       // the kind `index` of cells or lines that are no variants: looks like variant 3 + index
     };
     Role role = Role::variant;
     int index = 0;
@@ -41,8 +42,8 @@ struct Ink {
     bool operator==(const Ink&) const = default;
 };
 
-// The parameter that a click on a point of a line sets, with its value at every point. The point of the
-// current value is marked.
+// The parameter that a click sets, with its value at every point of a line, or in every column or row of a
+// heat map. The place of the current value is marked.
 struct Setting {
     std::string parameter;
     std::vector<double> values;
@@ -93,6 +94,15 @@ struct HeatMap {
     double y_low = 0, y_high = 1;  // y of the top edge of row 0, and of the bottom edge of the last row
     Colours colours = Colours::viridis;
     bool logarithmic = false;
+    // One per cell, or none: written into a cell with a value; the reason why another cell has none.
+    std::vector<std::string> texts = {};
+    struct Framed {
+        int64_t row = 0, column = 0;
+        std::string label;  // "fastest"
+        Ink ink;
+    };
+    std::vector<Framed> framed = {};
+    Setting sets_x = {}, sets_y = {};  // by a click on a cell; empty: it sets nothing
 };
 
 // A small table as a picture: every cell has a text and a kind, which the legend names.
@@ -107,7 +117,25 @@ struct Matrix {
     std::vector<std::string> texts;  // row-major
 };
 
-// Nodes and edges: the levels of a scan.
+// A heat map of a few kinds instead of numbers. Kinds differ in colour and pattern.
+struct KindMap {
+    enum class Pattern { hollow, plain, striped, crossed };  // hollow: stripes without a ground
+    struct Kind {
+        std::string label;
+        Ink ink;
+        Pattern pattern = Pattern::plain;
+    };
+    std::string label;  // what a cell is: "tile"
+    std::vector<Kind> kinds;
+    std::vector<std::string> row_names, column_names;  // one per row and column; shown under the cursor
+    std::vector<int> cells;                            // row-major, row 0 on top: an index of kinds
+    double x_low = 0, x_high = 1;
+    double y_low = 0, y_high = 1;  // y of the top edge of row 0, and of the bottom edge of the last row
+
+    int kind_at(size_t row, size_t column) const { return cells[row * column_names.size() + column]; }
+};
+
+// Nodes and edges: the levels of a scan, or the steps that data flows through.
 struct Tree {
     struct Node {
         double x = 0, y = 0;  // y: the level
@@ -117,6 +145,8 @@ struct Tree {
     struct Edge {
         int from = 0, to = 0;
         bool lit = false;
+        bool arrow = false;     // points to `to`
+        std::string text = {};  // above the middle
     };
     std::vector<Node> nodes;
     std::vector<Edge> edges;
@@ -157,7 +187,7 @@ struct Note {
     std::string text;
 };
 
-using Mark = std::variant<Line, Band, Bars, HeatMap, Matrix, Tree, Tracks, Rule, Note>;
+using Mark = std::variant<Line, Band, Bars, HeatMap, Matrix, KindMap, Tree, Tracks, Rule, Note>;
 
 enum class Place { outputs, error, views, times, occupancy, timeline };
 

@@ -51,9 +51,10 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
     if (!spec) return {};
     DrawnLine line{.place = place};
     bool has_sequence = false;
-    int64_t stride = array.count();
+    const Shape shape = array.whole_shape();
+    int64_t stride = count_of(shape);
     for (size_t d = 0; d < spec->dimensions.size(); ++d) {
-        const int64_t extent = array.shape[d];
+        const int64_t extent = shape[d];
         stride /= extent;
         if (spec->dimensions[d] == family.sequence_axis) {
             has_sequence = true;
@@ -72,17 +73,64 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
 
 namespace {
 
-// Whether both agree along the line within 1e-6 of the largest value, which no eye can see.
+// The reference along a line; absent where its row was not chosen.
+std::optional<std::complex<double>> value_on(const Array& reference, const DrawnLine& line, int64_t at) {
+    const auto place = reference.place_of(line.index(at));
+    return place ? std::optional(reference.value(*place)) : std::nullopt;
+}
+
+// The positions of the line that the reference has.
+std::vector<int64_t> known_positions(const Array& reference, const DrawnLine& line) {
+    std::vector<int64_t> known;
+    for (int64_t at = 0; at < line.length; ++at)
+        if (reference.place_of(line.index(at))) known.push_back(at);
+    return known;
+}
+
+// " The reference has 8 of 8,192 positions here."; "" if it has all.
+std::string known_words(const Array& reference, const DrawnLine& line) {
+    if (!reference.rows) return "";
+    return " The reference has " + std::to_string(known_positions(reference, line).size()) + " of " +
+           with_thousands(line.length) + " positions here.";
+}
+// " The reference has 280 of 262,144 rows."; "" if it has all.
+std::string known_words(const Array& reference) {
+    if (!reference.rows) return "";
+    return " The reference has " + std::to_string(reference.rows->places.size()) + " of " +
+           with_thousands(count_of(reference.rows->extents)) + " rows.";
+}
+
+// `of` takes a value to what is drawn of it. Chosen rows are points of their own.
+template <class Of>
+Line reference_line(const Array& reference, const DrawnLine& line, const View& view, Of of) {
+    const auto drawn = [&](int64_t at) { return of(*value_on(reference, line, at)); };
+    const std::string label = "reference, f64";
+    if (!reference.rows)
+        return line_of(label, {Ink::Role::reference}, reduce(line.length, view, line.place, drawn));
+    Line points = line_of(label, {Ink::Role::reference}, {});
+    points.markers = true;
+    for (const int64_t at : known_positions(reference, line)) {
+        points.x.insert(points.x.end(), 2, static_cast<double>(at));
+        points.y.insert(points.y.end(), {drawn(at), gap});
+    }
+    return points;
+}
+
+// Whether both agree where the reference is known along the line, within 1e-6 of the largest value, which no
+// eye can see.
 bool agree(const Array& output, const Array& reference, const DrawnLine& line) {
     double largest = 0, furthest = 0;
+    bool is_known = !reference.rows;
     for (int64_t at = 0; at < line.length; ++at) {
-        const std::complex<double> truth = reference.value(line.index(at));
-        const double distance = std::abs(output.value(line.index(at)) - truth);
+        const auto truth = value_on(reference, line, at);
+        if (!truth) continue;
+        is_known = true;
+        const double distance = std::abs(output.value(line.index(at)) - *truth);
         if (!std::isfinite(distance)) return false;
-        largest = std::max(largest, std::abs(truth));
+        largest = std::max(largest, std::abs(*truth));
         furthest = std::max(furthest, distance);
     }
-    return furthest <= 1e-6 * largest;
+    return is_known && furthest <= 1e-6 * largest;
 }
 
 }  // namespace
@@ -90,21 +138,21 @@ bool agree(const Array& output, const Array& reference, const DrawnLine& line) {
 Figure output_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                      Part part) {
     const bool imaginary = part == Part::imaginary;
+    const auto part_of = [&](std::complex<double> value) { return imaginary ? value.imag() : value.real(); };
     const auto points = [&](const Array& array) {
-        return reduce(line.length, view, line.place, [&](int64_t at) {
-            const std::complex<double> value = array.value(line.index(at));
-            return imaginary ? value.imag() : value.real();
-        });
+        return reduce(line.length, view, line.place,
+                      [&](int64_t at) { return part_of(array.value(line.index(at))); });
     };
     const bool complex = reference.dtype == Dtype::complex128;
     const std::string what = imaginary ? "Imaginary part of " : complex ? "Real part of " : "";
     Figure figure = new_figure(
         "output-" + reference.name + (imaginary ? "-imaginary" : ""), Place::outputs,
         line.title(what + reference.name),
-        "Every variant over the double-precision reference; those that agree with it are one line.",
+        "Every variant over the double-precision reference; those that agree with it are one line." +
+            known_words(reference, line),
         place_axis(line.place, line.length), {.label = reference.name});
     figure.chosen_by = line.chosen_by;
-    figure.marks.push_back(line_of("reference, f64", {Ink::Role::reference}, points(reference)));
+    figure.marks.push_back(reference_line(reference, line, view, part_of));
     int agreeing = 0;
     Line agreed;
     for (const VariantResult& variant : result.variants) {
@@ -126,19 +174,41 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     return figure;
 }
 
-void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
-                const std::function<double(int64_t)>& error_at) {
-    constexpr int64_t most_told_apart = 256;
-    const Envelope errors = envelope(count, view, figure.x.shared, most_told_apart, error_at);
+namespace {
+
+constexpr int64_t most_told_apart = 256;
+
+void add_envelope(Figure& figure, const std::string& label, Ink ink, const Envelope& errors) {
     if (errors.low != errors.high) figure.marks.push_back(Band{"", ink, errors.x, errors.low, errors.high});
     figure.marks.push_back(Line{label, ink, errors.x, errors.high});
+}
+
+// A line through the known errors: positions without a reference are no gaps.
+void add_known_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
+                      const std::function<double(int64_t)>& error_at) {
+    const Envelope errors = envelope(count, view, figure.x.shared, most_told_apart, error_at);
+    Envelope known;
+    for (size_t i = 0; i < errors.x.size(); ++i) {
+        if (std::isnan(errors.high[i])) continue;
+        known.x.push_back(errors.x[i]);
+        known.low.push_back(errors.low[i]);
+        known.high.push_back(errors.high[i]);
+    }
+    add_envelope(figure, label, ink, known);
+}
+
+}  // namespace
+
+void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
+                const std::function<double(int64_t)>& error_at) {
+    add_envelope(figure, label, ink, envelope(count, view, figure.x.shared, most_told_apart, error_at));
 }
 
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view) {
     const std::vector<float>& errors = error.by_position;
-    add_errors(figure, label, ink, static_cast<int64_t>(errors.size()), view,
-               [&](int64_t at) { return errors[static_cast<size_t>(at)]; });
+    add_known_errors(figure, label, ink, static_cast<int64_t>(errors.size()), view,
+                     [&](int64_t at) { return errors[static_cast<size_t>(at)]; });
 }
 
 void lay_floor(Figure& figure) {
@@ -164,15 +234,19 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
     const std::string what = "Error of " + reference.name;
     Figure figure = new_figure(
         "error-" + reference.name, Place::error, drawn ? line.title(what) : what + " by " + line.place,
-        "Distance to the double-precision reference; exact positions are at the bottom.",
+        "Distance to the double-precision reference; exact positions are at the bottom." +
+            (drawn ? known_words(reference, line) : known_words(reference)),
         place_axis(line.place, line.length), absolute_error_axis());
     if (drawn) figure.chosen_by = line.chosen_by;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = drawn ? find(variant.outputs, reference.name) : nullptr;
-        if (output)
-            add_errors(figure, variant.name, ink_of(variant), line.length, view, [&](int64_t at) {
-                return std::abs(output->value(line.index(at)) - reference.value(line.index(at)));
+        if (output) {
+            const auto add = reference.rows ? add_known_errors : add_errors;
+            add(figure, variant.name, ink_of(variant), line.length, view, [&](int64_t at) {
+                const auto truth = value_on(reference, line, at);
+                return truth ? std::abs(output->value(line.index(at)) - *truth) : gap;
             });
+        }
         for (const OutputError& error : variant.errors)
             if (!drawn && error.output == reference.name)
                 add_largest_errors(figure, variant.name, ink_of(variant), error, view);

@@ -25,7 +25,8 @@ struct OutputError {
     std::optional<double> rel_l2;  // absent if the reference is all zeros
     int64_t nonfinite = 0;
     std::optional<int64_t> first_nonfinite;
-    std::vector<float> by_position;  // maximum over the other axes; empty without a sequence axis
+    // Maximum over the other axes, NaN without a reference there; empty without a sequence axis.
+    std::vector<float> by_position;
 };
 
 struct TimeStatistics {

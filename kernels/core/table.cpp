@@ -134,11 +134,15 @@ std::string short_time(double microseconds) {
 }
 
 std::string short_bytes(double bytes) {
-    static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     size_t unit = 0;
     while (bytes >= 1024 && unit + 1 < std::size(units)) bytes /= 1024, ++unit;
     char text[32];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+    const int digits = bytes < 1000 ? 3 : 4;  // 1,000 to 1,023 also without an exponent
+    if (unit == 0)
+        std::snprintf(text, sizeof text, "%.0f B", bytes);
+    else
+        std::snprintf(text, sizeof text, "%.*g %s", digits, bytes, units[unit]);
     return text;
 }
 

@@ -35,8 +35,10 @@ void triad_block(const float* left, const float* right, float* to, int64_t count
 
 // Twelve chains hide the latency of an FMA on two ports. Returns the number of multiplies and adds. Writes
 // the sum of the chains to `sink` so that the compiler keeps all of them.
-double multiply_add_block(int64_t rounds, float* sink) {
+double multiply_add_block(double operations, float* sink) {
     const Floats d;
+    const double a_round = 12 * 2 * static_cast<double>(hn::Lanes(d));
+    const auto rounds = static_cast<int64_t>(operations / a_round) + 1;
     const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);
     auto a = hn::Set(d, 1.0f), b = a, c = a, e = a, f = a, g = a, h = a, i = a, j = a, k = a, l = a, m = a;
     for (int64_t round = 0; round < rounds; ++round) {
@@ -47,7 +49,7 @@ double multiply_add_block(int64_t rounds, float* sink) {
     }
     a = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(hn::Add(f, g), hn::Add(h, i)));
     *sink = hn::GetLane(hn::Add(hn::Add(a, j), hn::Add(hn::Add(k, l), m)));
-    return static_cast<double>(rounds) * 12 * 2 * static_cast<double>(hn::Lanes(d));
+    return static_cast<double>(rounds) * a_round;
 }
 
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
@@ -88,19 +90,20 @@ void triad(Pool& pool, const float* left, const float* right, float* to, int64_t
     });
 }
 
-double multiply_add(Pool& pool, int64_t rounds) {
+double multiply_add(Pool& pool, double operations) {
     struct alignas(64) Done {
         double operations = 0;
         float sink = 0;
     };
     std::vector<Done> done(static_cast<size_t>(pool.threads()));
-    pool.dispatch(pool.threads(), Split::contiguous, [&done, rounds](const Item& item) {
+    const double share = operations / pool.threads();
+    pool.dispatch(pool.threads(), Split::contiguous, [&done, share](const Item& item) {
         Done& own = done[static_cast<size_t>(item.index)];
-        own.operations = HWY_DYNAMIC_DISPATCH(multiply_add_block)(rounds, &own.sink);
+        own.operations = HWY_DYNAMIC_DISPATCH(multiply_add_block)(share, &own.sink);
     });
-    double operations = 0;
-    for (const Done& own : done) operations += own.operations;
-    return operations;
+    double sum = 0;
+    for (const Done& own : done) sum += own.operations;
+    return sum;
 }
 
 std::string vector_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }

@@ -13,9 +13,9 @@ namespace sawtooth::cpu {
 void copy(Pool& pool, const float* from, float* to, int64_t count);
 // to = left + 0.5 * right, likewise.
 void triad(Pool& pool, const float* left, const float* right, float* to, int64_t count);
-// Independent f32 multiplies and adds in registers on every worker. Returns the number of operations; a
-// multiply and an add count as one each.
-double multiply_add(Pool& pool, int64_t rounds);
+// Independent f32 multiplies and adds in registers, at least `operations` over all workers. Returns their
+// number; a multiply and an add count as one each.
+double multiply_add(Pool& pool, double operations);
 
 // The vector instruction set of this machine: "AVX3", "AVX2", "SSSE3".
 std::string vector_target();

@@ -83,6 +83,7 @@ void multiply_all(const Product& product, int64_t first) {
 
 void multiply(const Product& product) { multiply_all<false>(product, 0); }
 void multiply_lower(const Product& product, int64_t first) { multiply_all<true>(product, first); }
+int64_t rows_together() { return most_rows; }
 
 }  // namespace sawtooth::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -92,12 +93,14 @@ namespace sawtooth::cpu {
 namespace {
 HWY_EXPORT(multiply);
 HWY_EXPORT(multiply_lower);
+HWY_EXPORT(rows_together);
 }  // namespace
 
 void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(multiply)(product); }
 void multiply_lower(const Product& product, int64_t first) {
     HWY_DYNAMIC_DISPATCH(multiply_lower)(product, first);
 }
+int64_t rows_together() { return HWY_DYNAMIC_DISPATCH(rows_together)(); }
 
 }  // namespace sawtooth::cpu
 #endif

@@ -49,4 +49,7 @@ void multiply(const Product& product);
 // never reads the others.
 void multiply_lower(const Product& product, int64_t first);
 
+// Rows of the target that share the loads of the right factor, on this processor.
+int64_t rows_together();
+
 }  // namespace sawtooth::cpu

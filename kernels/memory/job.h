@@ -5,6 +5,7 @@
 
 #include "kernels/core/integers.h"
 #include "kernels/core/plan_builder.h"
+#include "kernels/core/range.h"
 #include "kernels/memory/state.cuh"
 #include "kernels/memory/strategies.h"
 
@@ -67,12 +68,6 @@ Chain matrix_chain(const Job& job);  // of a matrix rule
 Chain slot_chain(const Job& job);    // the slots of lattice, only for descriptions of launches
 Chain key_chain(const Job& job);     // S_K, which learns k[:c] of x
 Chain value_chain(const Job& job);   // S_V, which learns v of z = nsilu(S_K x)
-
-// Tokens first … last - 1.
-struct Range {
-    int64_t first = 0, last = 0;
-    int64_t count() const { return last - first; }
-};
 
 // Calls add(range) for consecutive ranges of `step` tokens; the last one may be shorter.
 template <class Add>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/core/family.h"
+#include "kernels/core/range.h"
 
 namespace sawtooth::cpu {
 class PlanBuilder;
@@ -50,7 +51,6 @@ std::vector<int64_t> levels_of(const Parameters& parameters);
 
 struct Job;
 struct CpuJob;
-struct Range;
 
 // Where a strategy equals the sequential rule up to rounding, if tokens read the evolving memory.
 enum class Exact { always, at_chunk_one, inside_locals };

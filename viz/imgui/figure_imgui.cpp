@@ -87,7 +87,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         if constexpr (std::is_same_v<Type, Line>) {
             const Stroke stroke = stroke_of_line(pen.theme, mark);
             const bool dense = static_cast<float>(mark.x.size()) > 2 * pen.frame.box.width();
-            if (stroke.dash != Dash::solid || dense) {
+            if (stroke.dash != Dash::solid || dense || pen.over_cells) {
                 draw(pen, mark);
                 return;
             }
@@ -164,21 +164,35 @@ Range moved_by_wheel(const Axis& axis, ImGuiID plot, Range range) {
     return steps == 0 ? range : panned(axis, range, static_cast<double>(-steps * wheel_step));
 }
 
-// "sets chunk to 128"
-std::string words_of(const PlotEvents::Chosen& sets) {
-    return "sets " + sets.parameter + " to " + readout_number(sets.value);
-}
-
-// The point under the mouse of a line that sets a parameter.
-struct PointUnderMouse {
+// What a click sets: the point of a line or the cell of a heat map under the mouse.
+struct ClickTarget {
     Point at;
-    PlotEvents::Chosen sets;
+    std::vector<PlotEvents::Chosen> sets;
+    std::optional<Box> cell = {};
 };
 
-std::optional<PointUnderMouse> point_under(const Pen& pen, const Figure& figure, Point mouse) {
+// "sets chunk to 128"; "sets BLOCK_M to 64 and BLOCK_N to 32"
+std::string words_of(const ClickTarget& target) {
+    std::string words;
+    for (const PlotEvents::Chosen& sets : target.sets)
+        words += (words.empty() ? "sets " : " and ") + sets.parameter + " to " + readout_number(sets.value);
+    return words;
+}
+
+std::optional<ClickTarget> cell_under(const Pen& pen, const HeatMap& map, Point mouse) {
+    const auto at = cell_at(pen, map, mouse);
+    if (!at || map.sets_x.values.empty() || map.sets_y.values.empty()) return {};
+    return ClickTarget{mouse,
+                       {{map.sets_x.parameter, map.sets_x.values[static_cast<size_t>(at->column)]},
+                        {map.sets_y.parameter, map.sets_y.values[static_cast<size_t>(at->row)]}},
+                       cell_box(pen, map, at->row, at->column)};
+}
+
+std::optional<ClickTarget> target_under(const Pen& pen, const Figure& figure, Point mouse) {
     float nearest = 8 * pen.canvas.unit();
-    std::optional<PointUnderMouse> found;
+    std::optional<ClickTarget> found;
     for (const Mark& mark : figure.marks) {
+        if (const HeatMap* map = std::get_if<HeatMap>(&mark)) return cell_under(pen, *map, mouse);
         const Line* line = std::get_if<Line>(&mark);
         for (size_t i = 0; line && i < line->sets.values.size(); ++i) {
             if (std::isnan(line->x[i]) || std::isnan(line->y[i])) continue;
@@ -186,7 +200,7 @@ std::optional<PointUnderMouse> point_under(const Pen& pen, const Figure& figure,
             const float distance = std::hypot(at.x - mouse.x, at.y - mouse.y);
             if (distance > nearest) continue;
             nearest = distance;
-            found = {at, {line->sets.parameter, line->sets.values[i]}};
+            found = {at, {{line->sets.parameter, line->sets.values[i]}}};
         }
     }
     return found;
@@ -226,16 +240,19 @@ std::optional<PlotEvents::Measuring> measured_by_drag(const Pen& pen, const Figu
     return measured_by(pen, figure, {from.x, from.y}, {to.x, to.y});
 }
 
-void draw_point_to_click(const Pen& pen, const PointUnderMouse& point) {
-    pen.canvas.marker(Marker::circle, point.at, 6 * pen.canvas.unit(), {pen.theme.text});
+void draw_target(const Pen& pen, const ClickTarget& target) {
+    if (target.cell)
+        pen.canvas.outline(*target.cell, {pen.theme.text});
+    else
+        pen.canvas.marker(Marker::circle, target.at, 6 * pen.canvas.unit(), {pen.theme.text});
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
 }
 
-void take_click(const Pen& pen, const Figure& figure, const std::optional<PointUnderMouse>& point,
+void take_click(const Pen& pen, const Figure& figure, const std::optional<ClickTarget>& target,
                 PlotEvents& events) {
     const ImVec2 mouse = ImGui::GetMousePos();
-    if (point)
-        events.chosen = point->sets;
+    if (target)
+        events.chosen = target->sets;
     else
         events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
 }
@@ -281,9 +298,9 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
         events.context_menu = ImGui::IsMouseReleased(ImGuiMouseButton_Right);
         if (zoomable && !options.cursor_x) draw_cursor(pen, *events.cursor_x);
     }
-    const auto point = hovered ? point_under(pen, figure, {mouse.x, mouse.y}) : std::nullopt;
-    if (point) draw_point_to_click(pen, *point);
-    if (hovered && was_clicked()) take_click(pen, figure, point, events);
+    const auto target = hovered ? target_under(pen, figure, {mouse.x, mouse.y}) : std::nullopt;
+    if (target) draw_target(pen, *target);
+    if (hovered && was_clicked()) take_click(pen, figure, target, events);
     if (is_measuring(plot)) events.measuring = measured_by_drag(pen, figure);
     const bool axis_hovered = ImPlot::IsAxisHovered(ImAxis_X1);
     events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
@@ -298,7 +315,7 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     const bool at_label = options.measured && ends_under(pen, figure, *options.measured, {mouse.x, mouse.y});
     if (hovered && !at_label && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
         draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
-                     point ? words_of(point->sets) : "");
+                     target ? words_of(*target) : "");
     if (zoomable && (hovered || axis_hovered))
         range = moved_by_wheel(figure.x, plot, moved_by_keys(figure.x, range));
     if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;

@@ -59,7 +59,7 @@ struct PlotEvents {
         std::string parameter;
         double value = 0;
     };
-    std::optional<Chosen> chosen;  // a click on a point of a line that sets a parameter
+    std::vector<Chosen> chosen;  // a click on a point of a line, or on a cell, that sets parameters
     struct TrackClick {
         Ink ink = {};                // of the track
         std::optional<double> time;  // within the clicked span; absent if no span was clicked

@@ -26,6 +26,14 @@ std::string text_on(const Axis& axis, double value) {
     return with_unit(value, axis.unit);
 }
 
+// The whole numbers inside the cell at `at`, of `count` cells from low to high: "12", "12 to 15".
+std::string cell_words(const Axis& axis, double at, double low, double high, int64_t count) {
+    const double width = (high - low) / static_cast<double>(count), index = std::floor((at - low) / width);
+    const double first = std::ceil(low + index * width), last = std::ceil(low + (index + 1) * width) - 1;
+    if (!axis.categories.empty() || first > last) return text_on(axis, at);
+    return (first < last ? readout_number(first) + " to " : "") + with_unit(last, axis.unit);
+}
+
 void row(const std::string& name, const std::string& value) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -60,9 +68,10 @@ struct Readout {
     double x = pen.frame.x_at(mouse.x), y = pen.frame.y_at(mouse.y);
     bool said_x = false;
 
-    void say_x(double at) {
+    void say_x(double at) { say_x(text_on(figure.x, at)); }
+    void say_x(const std::string& words) {
         if (said_x) return;
-        row(figure.x.label.empty() ? "x" : figure.x.label, text_on(figure.x, at));
+        row(figure.x.label.empty() ? "x" : figure.x.label, words);
         said_x = true;
     }
 
@@ -94,15 +103,31 @@ struct Readout {
                 with_unit(*bar.low, figure.x.unit) + " and " + with_unit(*bar.high, figure.x.unit));
     }
     void operator()(const HeatMap& map) {
+        const auto at = cell_at(pen, map, mouse);
+        if (!at) return;
+        const auto cell = static_cast<size_t>(at->row * map.columns + at->column);
+        say_x(cell_words(figure.x, x, map.x_low, map.x_high, map.columns));
+        row(figure.y.label, cell_words(figure.y, y, map.y_low, map.y_high, map.rows));
+        const std::string text = map.texts.empty() ? "" : map.texts[cell];
+        const double value = map.values[cell];
+        std::string words = std::isnan(value) ? "no value" : with_unit(value, map.unit);
+        if (!text.empty()) words = std::isnan(value) ? text : words + " (" + text + ")";
+        for (const HeatMap::Framed& framed : map.framed)
+            if (framed.row == at->row && framed.column == at->column) words += ", " + framed.label;
+        row(map.label, words);
+    }
+    // A map of one row names the cells of the whole plot.
+    void operator()(const KindMap& map) {
+        const size_t rows = map.row_names.size(), columns = map.column_names.size();
         const double across = (x - map.x_low) / (map.x_high - map.x_low),
-                     down = (y - map.y_low) / (map.y_high - map.y_low);
-        if (!(across >= 0 && across < 1 && down >= 0 && down < 1)) return;
-        const auto r = static_cast<size_t>(down * static_cast<double>(map.rows));
-        const auto c = static_cast<size_t>(across * static_cast<double>(map.columns));
-        say_x(figure.x.categories.empty() ? std::floor(x) : x);
-        row(figure.y.label, text_on(figure.y, figure.y.categories.empty() ? std::floor(y) : y));
-        const double value = map.values[r * static_cast<size_t>(map.columns) + c];
-        row(map.label, std::isnan(value) ? "no value" : with_unit(value, map.unit));
+                     down = rows == 1 ? 0 : (y - map.y_low) / (map.y_high - map.y_low);
+        if (rows == 0 || !(across >= 0 && across < 1 && down >= 0 && down < 1)) return;
+        const auto r = static_cast<size_t>(down * static_cast<double>(rows));
+        const auto c = static_cast<size_t>(across * static_cast<double>(columns));
+        row(map.label, map.kinds[static_cast<size_t>(map.kind_at(r, c))].label);
+        if (!map.row_names[r].empty()) row(figure.y.label, map.row_names[r]);
+        row(figure.x.label, map.column_names[c]);
+        said_x = true;
     }
     void operator()(const Tracks& tracks) {
         const auto index = std::llround(y);
@@ -147,7 +172,8 @@ void end_readout() {
 bool has_values(const Figure& figure) {
     return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
         return std::holds_alternative<Line>(mark) || std::holds_alternative<Bars>(mark) ||
-               std::holds_alternative<HeatMap>(mark) || std::holds_alternative<Tracks>(mark);
+               std::holds_alternative<HeatMap>(mark) || std::holds_alternative<KindMap>(mark) ||
+               std::holds_alternative<Tracks>(mark);
     });
 }
 

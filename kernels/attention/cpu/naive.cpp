@@ -101,8 +101,9 @@ void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool
     builder.launch(std::move(info), positions * side("Z H", job.heads), cpu::Split::cyclic,
                    [pass, act, tiles, over_keys](const cpu::Item& item) {
                        const int64_t tile = item.index % tiles;
-                       act(pass, item.index / tiles,
-                           over_keys ? pass.job.keys(tile) : pass.job.queries(tile));
+                       const Range positions = over_keys ? pass.job.keys(tile) : pass.job.queries(tile);
+                       act(pass, item.index / tiles, positions);
+                       item.tally.combines += positions.count();
                    });
 }
 

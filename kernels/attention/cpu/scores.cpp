@@ -117,9 +117,9 @@ void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileK
     const int64_t rows = tile.queries.count();
     float* const split = cpu::at_least(scratch.split, rows * tile.stride);
     for (const bool near_ones : {true, false}) {
-        std::copy_n(score_gradients, rows * tile.stride, split);
         for (int64_t r = 0; r < rows; ++r) {
             float* const row = split + r * tile.stride;
+            std::copy_n(score_gradients + r * tile.stride, tile.keys.count(), row);
             const Range near = near_keys(job, tile, r);
             if (near_ones) {
                 std::fill(row, row + near.first, 0.0f);

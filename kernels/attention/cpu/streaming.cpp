@@ -43,6 +43,7 @@ void stream_forward(const CpuJob& job, const cpu::Item& item) {
         if (kind == TileKind::skipped) continue;
         const ScoreTile tile{job.mask, queries, keys, job.block_n};
         compute_scores(job, head, tile, kind, scores);
+        item.tally.combines += queries.count() * encodings_of(kind);
         const int64_t columns = cpu::padded(keys.count());
         for (int64_t r = 0; r < queries.count(); ++r) {
             float* const row = scores + r * job.block_n;
@@ -61,7 +62,6 @@ void stream_forward(const CpuJob& job, const cpu::Item& item) {
         job.sum[at] = sum[r];
         job.lse[at] = job.shift[at] * std::numbers::log2e_v<float> + std::log2(sum[r]);
     }
-    item.tally.combines += queries.count();
 }
 
 void preprocess(const CpuJob& job, const cpu::Item& item) {
@@ -97,6 +97,7 @@ void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& i
             const ScoreTile tile{job.mask, queries, keys, job.block_n};
             const int64_t query = job.at(head, queries.first);
             compute_probabilities(job, head, tile, kind, probabilities);
+            item.tally.combines += queries.count() * encodings_of(kind);
             add_over_queries(tile, probabilities, job.dout + query, job.d, job.dv + at);
             compute_score_gradients(job, head, tile, probabilities, gradients);
             add_gradients(job, head, tile, kind, gradients,

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernels/attention/figures/common.h"
+
+namespace sawtooth::attention {
+
+// Scores of some queries of the drawn head with all keys, in f64; NaN where the mask hides the key.
+struct ScoredRows {
+    Range queries;
+    int64_t length = 0;          // keys
+    std::vector<double> scores;  // [queries, keys]
+
+    size_t place(int64_t query, int64_t key) const {
+        return static_cast<size_t>((query - queries.first) * length + key);
+    }
+    double at(int64_t query, int64_t key) const { return scores[place(query, key)]; }
+};
+// The tile of the drawn query, or the part around it that is drawn; absent if it would take too long.
+std::optional<ScoredRows> score_rows(const Result& result);
+// Their softmax; NaN where the mask hides the key.
+std::vector<double> probabilities_of(const ScoredRows& rows);
+
+// The softmax of the drawn query after each tile of keys that is not skipped: l = sum of exp(s - m) over the
+// keys so far, m their largest score.
+struct RunningSoftmax {
+    Range keys;
+    TileKind kind = TileKind::near;
+    double m = 0, l = 0;
+    bool rises = false;  // m in this tile: what was summed before is scaled down
+};
+std::vector<RunningSoftmax> running_softmax(const Drawn& drawn, const ScoredRows& rows);
+// running.cpp
+Figure running_figure(const Drawn& drawn, const ScoredRows& rows);
+
+}  // namespace sawtooth::attention

@@ -1,0 +1,65 @@
+// The rate of every variant beside the measured peak.
+
+#include <fmt/format.h>
+
+#include "kernels/attention/figures/common.h"
+#include "kernels/core/correctness.h"
+
+namespace sawtooth::attention {
+namespace {
+
+// Of the products on the device: f16 and bf16 run on the tensor cores of a GPU at one rate.
+double peak_of(const Result& result) {
+    const Ceilings& ceilings = *result.ceilings;
+    return ceilings.gpu && !result.parameters.is("dtype", "f32") ? ceilings.gpu->bf16_operations_per_second
+                                                                 : ceilings.operations_per_second;
+}
+
+// "0.75", "13", "104"
+std::string percent(double share) {
+    return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
+}
+
+}  // namespace
+
+Figure peak_figure(const Result& result) {
+    const bool on_gpu = result.backend == Backend::cuda;
+    const double unit = on_gpu ? 1e12 : 1e9;
+    Figure figure = new_figure("share-of-peak", Place::views, "Share of the measured peak", "",
+                               {.label = "rate", .unit = on_gpu ? "TFLOP/s" : "GFLOP/s", .minimum = 0},
+                               {.label = "variant"});
+    Bars bars;
+    const double peak = result.ceilings ? peak_of(result) : 0;
+    double best = 0;
+    std::string best_name;
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.time || peak == 0) continue;
+        const double rate = result.work.operations / (variant.time->median * 1e-6);
+        bars.bars.push_back({.ink = ink_of(variant),
+                             .segments = {{"", rate / unit}},
+                             .low = {},
+                             .high = {},
+                             .text = percent(rate / peak) + " % of the peak",
+                             .badge = wrong_words(result, variant)});
+        figure.y.categories.push_back(variant.name);
+        if (rate > best) best = rate, best_name = variant.name;
+    }
+    if (bars.bars.empty()) {
+        figure.missing =
+            "The rate of every variant beside the measured peak. Available after a run with repeats (press "
+            "F5).";
+        return figure;
+    }
+    figure.caption = fmt::format(
+        "{} reaches {} % of the measured peak with useful work: two products per pair forward, five "
+        "backward. Exponentials, rotations and masked pairs inside tiles take the rest.",
+        best_name, percent(best / peak));
+    figure.marks.push_back(std::move(bars));
+    figure.marks.push_back(Rule{Rule::Across::x,
+                                peak / unit,
+                                fmt::format("measured peak: {:.3g} {}", peak / unit, figure.x.unit),
+                                {Ink::Role::limit}});
+    return figure;
+}
+
+}  // namespace sawtooth::attention

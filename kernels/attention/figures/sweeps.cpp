@@ -1,0 +1,327 @@
+// What the sweeps run, and curves against N and against the window.
+
+#include "kernels/attention/figures/sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kernels/attention/family.h"
+#include "kernels/attention/figures/common.h"
+#include "kernels/core/common_parameters.h"
+#include "kernels/core/figures.h"
+#include "kernels/core/sweep_figures.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth::attention {
+namespace {
+
+constexpr double claimed_speed_up = 6;  // of streaming over naive, source 001
+
+Axis axis_of(const SweepResult& sweep) {
+    const SweepAxis& swept = sweep.sweep.axes.front();
+    return swept_axis(swept, *attention_family().parameter(swept.parameter));
+}
+
+constexpr const char* with_backward = ", with backward";
+
+// "naive, backward true" reads as "naive, with backward".
+void name_passes(std::vector<Line>& lines) {
+    for (Line& line : lines)
+        for (const auto& [from, to] :
+             {std::pair{", backward false", ", forward"}, {", backward true", with_backward}})
+            if (const size_t at = line.label.find(from); at != std::string::npos)
+                line.label.replace(at, std::string::npos, to);
+}
+
+// Adds a gap to the line at x; returns the index of the point before it, or after it if it is the first.
+size_t interrupt(Line& line, double x) {
+    const auto place = std::lower_bound(line.x.begin(), line.x.end(), x) - line.x.begin();
+    line.x.insert(line.x.begin() + place, x);
+    line.y.insert(line.y.begin() + place, gap);
+    line.sets.values.insert(line.sets.values.begin() + place, x);
+    if (!line.wrong.empty()) line.wrong.insert(line.wrong.begin() + place, "");
+    return static_cast<size_t>(place > 0 ? place - 1 : 1);
+}
+
+// Interrupts every line where its variant was refused. One note per line and reason, as a cell that failed as
+// a whole has the same reason for all variants.
+std::vector<Note> interrupt_refused(std::vector<Line>& lines, const SweepResult& sweep) {
+    std::vector<Note> notes;
+    std::set<std::string> told;
+    for (Line& line : lines)
+        for (const SweepCell& cell : sweep.cells) {
+            const std::string reason = reason_refused(cell, line.label.substr(0, line.label.find(',')));
+            if (reason.empty() || cell.values[1] != Value(line.label.ends_with(with_backward))) continue;
+            const int64_t length = std::get<int64_t>(cell.values[0]);
+            const size_t beside = interrupt(line, static_cast<double>(length));
+            if (told.insert(line.label).second && told.insert(reason).second)
+                notes.push_back({line.x[beside], line.y[beside],
+                                 fmt::format("{} at N {}: {}", line.label, length, reason)});
+        }
+    return notes;
+}
+
+std::optional<double> speed_up(const Result& result, const VariantResult& variant) {
+    const VariantResult* const naive = find(result, "naive");
+    if (variant.name != "streaming" || !variant.time || !naive || !naive->time) return {};
+    return naive->time->median / variant.time->median;
+}
+
+std::optional<double> mebibytes(const Result&, const VariantResult& variant) {
+    return static_cast<double>(variant.memory_bytes) / (1 << 20);
+}
+
+// "1.5x as fast forward, 2.5x with backward": the last point of every line.
+std::string words_of_last(const std::vector<Line>& lines) {
+    std::string words;
+    for (const Line& line : lines)
+        words += fmt::format("{}{:.1f}x {}", words.empty() ? "" : ", ", line.y.back(),
+                             line.label.substr(line.label.find(", ") + 2));
+    return words;
+}
+
+Figure speed_up_figure(const SweepResult& sweep) {
+    std::vector<Line> lines = curves_of(sweep, speed_up);
+    name_passes(lines);
+    std::string caption;
+    if (!lines.empty())
+        caption = fmt::format("At N {:.0f} the speed-up is {}. Source 001 claims {}x on its GPU.",
+                              lines.front().x.back(), words_of_last(lines), claimed_speed_up);
+    Figure figure = figure_against("speed-up", std::move(caption), axis_of(sweep),
+                                   {.label = "speed-up", .unit = "x", .scale = Scale::log2}, lines);
+    figure.title = "Speed-up of streaming over naive";
+    if (figure.missing.empty())
+        figure.marks.push_back(Rule{Rule::Across::y,
+                                    claimed_speed_up,
+                                    fmt::format("source 001: {}x", claimed_speed_up),
+                                    {Ink::Role::limit}});
+    return figure;
+}
+
+// The first line of that variant; null if it did not run.
+const Line* line_of_variant(const std::vector<Line>& lines, const std::string& variant) {
+    const auto found = std::find_if(lines.begin(), lines.end(),
+                                    [&](const Line& line) { return line.label.starts_with(variant + ","); });
+    return found == lines.end() ? nullptr : &*found;
+}
+
+// "From N 1024 to 2048 naive needs 3.7x as much, streaming 2.0x (forward)."
+std::string words_of_growth(const std::vector<Line>& lines) {
+    const Line *const naive = line_of_variant(lines, "naive"), *const streaming =
+                                                                   line_of_variant(lines, "streaming");
+    if (!naive || !streaming || naive->x.size() < 2 || naive->x != streaming->x) return "";
+    const size_t last = naive->x.size() - 1;
+    return fmt::format("From N {:.0f} to {:.0f} naive needs {:.1f}x as much, streaming {:.1f}x (forward).",
+                       naive->x[last - 1], naive->x[last], naive->y[last] / naive->y[last - 1],
+                       streaming->y[last] / streaming->y[last - 1]);
+}
+
+Figure against_length(const SweepResult& sweep, const char* what, std::string caption, Axis y,
+                      std::vector<Line> lines) {
+    name_passes(lines);
+    caption += words_of_growth(lines);
+    std::vector<Note> notes = interrupt_refused(lines, sweep);
+    Figure figure = figure_against(what, std::move(caption), axis_of(sweep), std::move(y), std::move(lines));
+    for (Note& note : notes) figure.marks.push_back(std::move(note));
+    return figure;
+}
+
+// Products of a tile with a tile: forward q k and p v, backward also q k again, do v, p do, ds k, ds q. A
+// mixed tile has those with q or k twice.
+int64_t products_of(TileKind kind, bool backward) {
+    const int64_t once = backward ? 7 : 2, again = backward ? 4 : 1;
+    return kind == TileKind::mixed ? once + again : once;
+}
+
+// The timed cells of streaming, in order of the window.
+struct WindowPoint {
+    double window, us;
+    TileCounts tiles;
+    bool backward;
+
+    double products() const {
+        return static_cast<double>((tiles.near + tiles.far) * products_of(TileKind::near, backward) +
+                                   tiles.mixed * products_of(TileKind::mixed, backward));
+    }
+};
+
+std::vector<WindowPoint> window_points(const SweepResult& sweep) {
+    std::vector<WindowPoint> points;
+    for (const SweepCell& cell : sweep.cells) {
+        const VariantResult* const streaming = cell.result ? find(*cell.result, "streaming") : nullptr;
+        if (!streaming || !streaming->time) continue;
+        const Parameters& p = cell.result->parameters;
+        points.push_back({static_cast<double>(std::get<int64_t>(cell.values.front())),
+                          streaming->time->median, count_tiles(p), runs_backward(p)});
+    }
+    return points;
+}
+
+const WindowPoint& most_mixed(const std::vector<WindowPoint>& points) {
+    return *std::max_element(points.begin(), points.end(), [](const WindowPoint& a, const WindowPoint& b) {
+        return a.tiles.mixed < b.tiles.mixed;
+    });
+}
+
+// The products of every window at the median time per product, so that one disturbed time does not move all.
+Line predicted(const std::vector<WindowPoint>& points) {
+    std::vector<double> per_product;
+    for (const WindowPoint& point : points) per_product.push_back(point.us / point.products());
+    const auto middle = per_product.begin() + static_cast<std::ptrdiff_t>(per_product.size() / 2);
+    std::nth_element(per_product.begin(), middle, per_product.end());
+    Line line = line_of("from the products", {Ink::Role::accent, 0, true}, {});
+    for (const WindowPoint& point : points) {
+        line.x.push_back(point.window);
+        line.y.push_back(*middle * point.products());
+    }
+    return line;
+}
+
+Figure window_time(const SweepResult& sweep, const std::vector<WindowPoint>& points) {
+    std::vector<Line> lines = timed_curves_of(sweep, median_us);
+    std::string caption;
+    if (!points.empty() && sweep.complete) {
+        const WindowPoint &mixed = most_mixed(points), &plain = points.back();
+        caption = fmt::format(
+            "Window {:.0f} mixes {} of {} tiles: {:.2f}x the time of window {:.0f}, where all are near; the "
+            "products alone say {:.2f}x. {}.",
+            mixed.window, mixed.tiles.mixed, mixed.tiles.computed(), mixed.us / plain.us, plain.window,
+            mixed.products() / plain.products(),
+            shape_words(sweep.cells.front().result->parameters, "window"));
+        lines.push_back(predicted(points));
+    }
+    return figure_against("time", std::move(caption), axis_of(sweep), time_axis(), std::move(lines));
+}
+
+Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& points) {
+    std::vector<Line> lines;
+    for (const auto& [kind, count] : {std::pair{TileKind::near, &TileCounts::near},
+                                      {TileKind::far, &TileCounts::far},
+                                      {TileKind::mixed, &TileCounts::mixed}}) {
+        const KindMap::Kind& drawn = tile_kinds()[static_cast<size_t>(kind)];
+        Line line = line_of(drawn.label, drawn.ink, {});
+        line.markers = true;
+        line.sets.parameter = "window";
+        for (const WindowPoint& point : points) {
+            line.x.push_back(point.window);
+            line.y.push_back(static_cast<double>(point.tiles.*count));
+        }
+        line.sets.values = line.x;
+        if (!points.empty()) lines.push_back(std::move(line));
+    }
+    std::string caption;
+    if (!points.empty()) {
+        const TileCounts& tiles = most_mixed(points).tiles;
+        caption = fmt::format(
+            "Most mixed at window {:.0f}: {} near, {} far, {} mixed, {} skipped. A mixed tile multiplies q "
+            "with k in both encodings: {} products instead of {}.",
+            most_mixed(points).window, tiles.near, tiles.far, tiles.mixed, tiles.skipped,
+            products_of(TileKind::mixed, points.front().backward),
+            products_of(TileKind::near, points.front().backward));
+    }
+    Figure figure = figure_against("tiles", std::move(caption), axis_of(sweep),
+                                   {.label = "tiles per head", .minimum = 0}, std::move(lines));
+    return figure;
+}
+
+// Figures without points say why, if the first cell could not run.
+void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep) {
+    if (sweep.cells.empty() || sweep.cells.front().result) return;
+    for (Figure& figure : figures)
+        if (figure.marks.empty())
+            figure.missing = "Not computed: " + reason_refused(sweep.cells.front(), "streaming") + ".";
+}
+
+// Powers of two up to `last`, and `last`.
+SweepAxis powers_to(const std::string& parameter, int64_t first, int64_t last) {
+    SweepAxis axis{parameter, {}};
+    for (int64_t value = first; value < last; value *= 2) axis.values.emplace_back(value);
+    axis.values.emplace_back(last);
+    return axis;
+}
+
+}  // namespace
+
+std::string shape_words(const Parameters& parameters, const std::string& swept) {
+    std::string words;
+    for (const char* name : {"Z", "H", "N", "D", "window"})
+        if (name != swept && !(parameters.at(name) == Value(int64_t{1})))
+            words += (words.empty() ? "" : ", ") + std::string(name) + " " + to_text(parameters.at(name));
+    return words + (runs_backward(parameters) ? ", with backward" : ", forward");
+}
+
+std::string reason_refused(const SweepCell& cell, const std::string& variant) {
+    if (cell.result) {
+        const VariantResult* const found = find(*cell.result, variant);
+        return found ? found->refused : "";
+    }
+    // The reason of a variant follows its name, if it is the reason of one.
+    const std::string name = "; " + variant + ": ";
+    const size_t at = cell.refused.find(name);
+    return at == std::string::npos ? cell.refused : cell.refused.substr(at + name.size());
+}
+
+std::vector<Figure> length_figures(const SweepResult& sweep) {
+    std::string caption = "Naive stores the scores of all pairs, streaming only those of a tile. ";
+    std::vector<Figure> figures = {
+        against_length(sweep, "time", "", time_axis(), timed_curves_of(sweep, median_us)),
+        speed_up_figure(sweep),
+        against_length(sweep, "memory", std::move(caption),
+                       {.label = "memory", .unit = "MiB", .scale = Scale::log2},
+                       curves_of(sweep, mebibytes))};
+    explain_missing(figures, sweep);
+    return figures;
+}
+
+std::vector<Figure> window_figures(const SweepResult& sweep) {
+    const std::vector<WindowPoint> points = window_points(sweep);
+    std::vector<Figure> figures = {window_time(sweep, points), window_tiles(sweep, points)};
+    explain_missing(figures, sweep);
+    return figures;
+}
+
+std::vector<FigureSweep> sweeps(const Parameters& parameters) {
+    constexpr int64_t most_heads = 2, most_length = 2048;  // on the CPU
+    const SweepAxis rows{"BLOCK_M", attention_family().parameter("BLOCK_M")->choices};
+    const SweepAxis columns{"BLOCK_N", attention_family().parameter("BLOCK_N")->choices};
+    const SweepAxis passes{"backward", {false, true}};
+    std::vector<FigureSweep> all;
+    for (const Backend backend : {Backend::cpu, Backend::cuda}) {
+        const bool on_cpu = backend == Backend::cpu;
+        std::vector<std::pair<std::string, Value>> shape;
+        int64_t length = parameters.integer("N");
+        if (on_cpu) {
+            length = std::min(length, most_length);
+            shape = {{"Z", int64_t{1}}, {"H", std::min(parameters.integer("H"), most_heads)}, {"N", length}};
+        }
+        for (const Variant& variant : attention_family().variants)
+            if (variant.name != "naive" && variant.runs_on(backend))
+                all.push_back({variant.name == "streaming" ? "tiles" : "tiles_" + variant.name,
+                               "time by tiles",
+                               {rows, columns},
+                               shape,
+                               {variant.name},
+                               tile_figures,
+                               backend});
+        all.push_back({"window",
+                       "time against window",
+                       {powers_to("window", 1, length)},
+                       shape,
+                       {"streaming"},
+                       window_figures,
+                       backend});
+        all.push_back({"N",
+                       "time against N",
+                       {powers_to("N", 128, on_cpu ? 2048 : 8192), passes},
+                       shape,
+                       {"naive", "streaming"},
+                       length_figures,
+                       backend});
+    }
+    return all;
+}
+
+}  // namespace sawtooth::attention

@@ -1,0 +1,146 @@
+// The map of tiles: which of them are computed, and with which encoding.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/attention/figures/common.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth::attention {
+namespace {
+
+constexpr int64_t most_cells = 256;     // a side; with more tiles a cell shows several
+constexpr int64_t most_with_edge = 32;  // tiles a side; above it mixed tiles are as narrow as the line
+
+// Indices first … last - 1 in at most `most` pieces of neighbours.
+std::vector<Range> pieces_of(Range whole, int64_t most) {
+    const int64_t count = std::min(whole.count(), most);
+    std::vector<Range> pieces;
+    for (int64_t i = 0; i < count; ++i)
+        pieces.push_back(
+            {whole.first + whole.count() * i / count, whole.first + whole.count() * (i + 1) / count});
+    return pieces;
+}
+
+// The thread block of streaming that computes a tile of queries; on the CPU an item of its launch.
+std::string words_of_blocks(const Result& result, const Drawn& drawn, Range tiles) {
+    const bool several = tiles.count() > 1;
+    if (result.backend == Backend::cuda)
+        return fmt::format("thread block{} ({}, {})", several ? "s" : "", tiles.first, drawn.head_index) +
+               (several ? fmt::format(" to ({}, {})", tiles.last - 1, drawn.head_index) : "");
+    const int64_t first = drawn.head_index * ceil_divide(drawn.length, drawn.block_m) + tiles.first;
+    return fmt::format("work item{} {}", several ? "s" : "", first) +
+           (several ? fmt::format(" to {}", first + tiles.count() - 1) : "");
+}
+
+// A piece with near and far tiles counts as mixed, so that the edge of the window stays visible.
+KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
+    const int64_t rows = ceil_divide(drawn.length, drawn.block_m);
+    const Range seen = visible_keys(view, drawn.length);
+    const Range columns = {seen.first / drawn.block_n, ceil_divide(seen.last, drawn.block_n)};
+    const auto row_pieces = pieces_of({0, rows}, most_cells), column_pieces = pieces_of(columns, most_cells);
+    KindMap map;
+    map.label = "tile";
+    map.kinds = tile_kinds();
+    map.x_low = static_cast<double>(columns.first * drawn.block_n) - 0.5;
+    map.x_high = static_cast<double>(columns.last * drawn.block_n) - 0.5;
+    map.y_low = -0.5;
+    map.y_high = static_cast<double>(rows * drawn.block_m) - 0.5;
+    for (const Range& tiles : column_pieces)
+        map.column_names.push_back(words_of_tiles("keys", tiles, drawn.block_n, drawn.length));
+    for (const Range& tiles : row_pieces) {
+        map.row_names.push_back(words_of_tiles("queries", tiles, drawn.block_m, drawn.length) + ", " +
+                                words_of_blocks(result, drawn, tiles));
+        const Range queries = positions_of(tiles, drawn.block_m, drawn.length);
+        for (const Range& column : column_pieces)
+            map.cells.push_back(static_cast<int>(
+                kind_of(drawn.mask, queries, positions_of(column, drawn.block_n, drawn.length))));
+    }
+    return map;
+}
+
+// "7.86", "1,074"
+std::string millions(double count) {
+    const double all = count / 1e6;
+    return all < 1000 ? fmt::format("{:.3g}", all) : with_thousands(std::llround(all));
+}
+
+std::string caption_of(const TileCounts& counts, const Drawn& drawn) {
+    if (counts.far + counts.mixed == 0)
+        return "The window covers every pair: all tiles are near, and q2 k2 is never multiplied.";
+    const double product = static_cast<double>(drawn.block_m * drawn.block_n * drawn.d);
+    const double both = 2 * static_cast<double>(counts.computed()) * product;
+    const std::string edge = counts.mixed == 1
+                                 ? "The mixed tile on the edge of the window computes"
+                                 : fmt::format("The {} mixed tiles on the edge of the window compute",
+                                               with_thousands(counts.mixed));
+    return fmt::format(
+        "{:.0f} % of the multiplications for scores are saved: {} of {} million per head. {} both "
+        "encodings, all others one.",
+        100 * counts.saved(), millions(counts.saved() * both), millions(both), edge);
+}
+
+}  // namespace
+
+double TileCounts::saved() const {
+    return computed() == 0 ? 0 : static_cast<double>(near + far) / (2 * static_cast<double>(computed()));
+}
+
+TileCounts count_tiles(const Parameters& parameters) {
+    const Drawn drawn(parameters);
+    const int64_t columns = drawn.key_tiles(), window = drawn.mask.window;
+    TileCounts counts;
+    for (int64_t row = 0; row * drawn.block_m < drawn.length; ++row) {
+        const Range queries = tile_at(row, drawn.block_m, drawn.length);
+        // The first tile of keys from which on a condition holds.
+        const auto first = [&](auto&& holds) {
+            int64_t low = 0, high = columns;
+            while (low < high) {
+                const int64_t middle = (low + high) / 2;
+                if (holds(drawn.keys(middle)))
+                    high = middle;
+                else
+                    low = middle + 1;
+            }
+            return low;
+        };
+        const int64_t shown =
+            drawn.mask.causal ? first([&](Range keys) { return keys.first >= queries.last; }) : columns;
+        const int64_t near_from = first([&](Range keys) { return queries.last - 1 - keys.first < window; });
+        const int64_t far_before = first([&](Range keys) { return queries.first - keys.last + 1 < window; });
+        int64_t near_to = shown, far_from = shown;
+        if (!drawn.mask.causal) {
+            near_to = first([&](Range keys) { return keys.last - 1 - queries.first >= window; });
+            far_from = first([&](Range keys) { return keys.first - queries.last + 1 >= window; });
+        }
+        const int64_t near = std::max<int64_t>(near_to - near_from, 0), touched = far_from - far_before;
+        counts.skipped += columns - shown;
+        counts.near += near;
+        counts.mixed += touched - near;
+        counts.far += shown - touched;
+    }
+    return counts;
+}
+
+Figure tile_map_figure(const Result& result, const View& view) {
+    const Drawn drawn(result.parameters);
+    const TileCounts counts = count_tiles(result.parameters);
+    Figure figure =
+        new_figure("tile-map", Place::views,
+                   fmt::format("Tiles of {} x {}: {} near, {} far, {} mixed, {} skipped", drawn.block_m,
+                               drawn.block_n, with_thousands(counts.near), with_thousands(counts.far),
+                               with_thousands(counts.mixed), with_thousands(counts.skipped)),
+                   caption_of(counts, drawn), key_axis(drawn.length),
+                   {.label = "query", .minimum = -0.5, .maximum = static_cast<double>(drawn.length) - 0.5});
+    KindMap map = map_of(result, drawn, view);
+    const int64_t per_row = ceil_divide(drawn.length, drawn.block_m) / most_cells;
+    if (per_row > 1) figure.caption += fmt::format(" A cell shows about {0} x {0} tiles.", per_row);
+    figure.marks.push_back(std::move(map));
+    if (drawn.mask.window < drawn.length && drawn.key_tiles() <= most_with_edge)
+        for (Line& line : edges_of_window(drawn, {0, drawn.length})) figure.marks.push_back(std::move(line));
+    return figure;
+}
+
+}  // namespace sawtooth::attention

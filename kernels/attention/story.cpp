@@ -1,0 +1,68 @@
+// The story of attention: its first figures and texts.
+
+#include "kernels/attention/figures/common.h"
+#include "kernels/attention/parts.h"
+#include "kernels/core/correctness.h"
+
+namespace sawtooth::attention {
+namespace {
+
+bool is_right(const Result& result, std::string_view name) {
+    const VariantResult* const variant = find(result, name);
+    return variant && variant->ran() && wrong_words(result, *variant).empty();
+}
+
+bool is_plain_attention(const Result& result) {
+    const TileCounts counts = count_tiles(result.parameters);
+    return counts.far == 0 && counts.mixed == 0 && is_right(result, "streaming");
+}
+
+bool small_tiles_save_more(const Result& result) {
+    Parameters large = result.parameters;
+    large.set("BLOCK_M", int64_t{128});
+    large.set("BLOCK_N", int64_t{128});
+    return count_tiles(result.parameters).saved() > 1.2 * count_tiles(large).saved() &&
+           is_right(result, "streaming");
+}
+
+bool nothing_overflows(const Result& result) {
+    const VariantResult* const streaming = find(result, "streaming");
+    const Array* const lse = streaming ? find(streaming->outputs, "lse") : nullptr;
+    if (!lse || !is_right(result, "streaming")) return false;
+    const auto values = lse->as<float>();
+    return *std::max_element(values.begin(), values.end()) > 128;  // exp of it is beyond f32
+}
+
+}  // namespace
+
+std::vector<StoryRow> story() {
+    return {{{"tile-map", "time_by_tiles", "probabilities"}, 220},
+            {{"error-o", "share-of-peak", "running-softmax"}, 180}};
+}
+
+About about() {
+    return {
+        "Every query averages the values v, weighted by the softmax of its scores with the keys. Keys nearer "
+        "than the window are scored with rotary positions (q1 k1), all others as if they were at the same "
+        "distance (q2 k2). streaming visits the keys tile by tile and keeps only a running maximum m and sum "
+        "l per query; tiles entirely inside or outside the window multiply one of the two encodings.",
+        "s_ij = scale (q1_i . k1_j  if |i - j| < window, else  q2_i . k2_j)\n"
+        "o_i = sum_j softmax_j(s_ij) v_j\nlse_i = log2 sum_j exp(s_ij)",
+        {{"window 512: plain attention",
+          "Tile map: no tile is far or mixed; q2 k2 is never multiplied, and dq2 and dk2 are zero.",
+          {{"window", int64_t{512}}},
+          is_plain_attention},
+         {"BLOCK_M = BLOCK_N = 16: tiles follow the edge of the window",
+          "Tile map: fewer pairs lie in mixed tiles, which compute both encodings. Times: small tiles read "
+          "every key more often.",
+          {{"BLOCK_M", int64_t{16}}, {"BLOCK_N", int64_t{16}}},
+          small_tiles_save_more},
+         {"scale = 5: scores of a hundred do not overflow",
+          "Running softmax: m follows the largest score, so no exponential exceeds 1. Probabilities: one key "
+          "takes nearly all weight.",
+          {{"scale", 5.0}},
+          nothing_overflows}},
+    };
+}
+
+}  // namespace sawtooth::attention

@@ -1,0 +1,277 @@
+// The double-precision reference of attention: golden values, derivatives, and chosen rows.
+
+#include <cmath>
+#include <set>
+
+#include "app/engine/runner.h"
+#include "tests/catch.h"
+#include "tests/contains.h"
+#include "tests/run_attention.h"
+#include "tests/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+using namespace attention_facts;
+
+// Multiples of 2^-10: a difference of 2^-8 is exact in f32.
+Array wave(const std::string& name, const Shape& shape) {
+    const std::vector<std::string> names = {"q1", "q2", "k1", "k2", "v", "do", "q", "k"};
+    const auto number = static_cast<double>(std::find(names.begin(), names.end(), name) - names.begin() + 1);
+    Array array = Array::uninitialised(name, Dtype::f32, shape);
+    for (size_t i = 0; i < array.as<float>().size(); ++i)
+        array.as<float>()[i] = static_cast<float>(
+            std::round(1024 * std::sin(number + (0.5 + 0.1 * number) * static_cast<double>(i))) / 1024);
+    return array;
+}
+
+Arrays waves(const Parameters& parameters) {
+    Arrays inputs;
+    for_each_input(attention_family(), parameters, false, [&](const ArraySpec& row) {
+        inputs.push_back(wave(row.name, row.shape_for(parameters, inputs)));
+    });
+    return inputs;
+}
+
+Settings small(Settings more) {
+    Settings settings = {{"Z", int64_t{1}}, {"H", int64_t{1}}, {"D", int64_t{16}}, {"backward", true}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+}
+
+struct Golden {
+    const char* output;
+    double first, last, sum;
+};
+
+void check_golden(const Parameters& parameters, const std::vector<Golden>& golden) {
+    const Arrays outputs = reference_for(parameters, waves(parameters));
+    CHECK(outputs.size() == golden.size());
+    for (const auto& [name, first, last, sum] : golden) {
+        INFO(name);
+        const auto values = find(outputs, name)->as<double>();
+        double all = 0;
+        for (const double value : values) all += value;
+        // Sums of 80 numbers of order 1 in double precision.
+        CHECK(values.front() == Approx(first).epsilon(1e-12).margin(1e-13));
+        CHECK(values.back() == Approx(last).epsilon(1e-12).margin(1e-13));
+        CHECK(all == Approx(sum).epsilon(1e-12).margin(1e-13));
+    }
+}
+
+// Computed with NumPy from the definition; gradients by complex steps of 1e-30, which have no rounding.
+TEST_CASE("the reference has the golden values of both forms", "[attention]") {
+    SECTION("four arrays, causal") {
+        check_golden(parameters_with(small(
+                         {{"N", int64_t{5}}, {"window", int64_t{2}}, {"form", "four"}, {"scale", 0.25}})),
+                     {
+                         {"o", -0.958984375, 0.5787993470811011, -0.03207492819622004},
+                         {"lse", -1.789020976480324, 2.397694402605776, 8.741249126553646},
+                         {"delta", -1.303313255310059, -3.426523352485925, -0.4476676235045058},
+                         {"dq1", 0, -0.002601605169147038, -0.007557777069236493},
+                         {"dq2", 0, -0.07988078921654911, -0.7777968852447279},
+                         {"dk1", -0.8184689803163848, -0.01386278139384988, -0.2770482863446386},
+                         {"dk2", -0.04603951872945775, 0, 0.5172959460943202},
+                         {"dv", -0.9333983607129143, -0.05510906774178626, -0.02050781249999984},
+                     });
+    }
+    SECTION("q and k, every pair") {
+        check_golden(parameters_with(small({{"N", int64_t{5}},
+                                            {"window", int64_t{3}},
+                                            {"form", "qkv"},
+                                            {"causal", false},
+                                            {"scale", 0.5}})),
+                     {
+                         {"o", -0.596263004095601, -0.4527626811133404, -2.044019831193752},
+                         {"lse", 4.603275221840178, 5.416762789323847, 23.67131728674683},
+                         {"delta", 2.110422784738124, 1.491504246908391, 15.55806794243732},
+                         {"dq1", 0.06247438272214234, 1.020554043430695, 2.509834004889178},
+                         {"dq2", -0.1435985564442867, -0.7700311045064635, -2.170036464820063},
+                         {"dk1", 0.3787859324596531, -0.02630522343578755, -2.678747100139132},
+                         {"dk2", 1.228756110260665, -0.0004728683802136079, 0.6290044152990386},
+                         {"dv", 0.032198706473326, -0.0002719949134753149, -0.02050781249999955},
+                         {"dq", 0.2216969391390528, 0.2506493784029565, -3.100396966192406},
+                         {"dk", 1.607542042720318, -0.02680724229749435, 4.204637376781007},
+                     });
+    }
+}
+
+TEST_CASE("gradients of attention agree with central differences of the reference", "[attention]") {
+    const bool causal = GENERATE(true, false);
+    const std::string form = GENERATE("four", "qkv");
+    const auto parameters = parameters_with(
+        small({{"N", int64_t{7}}, {"window", int64_t{3}}, {"causal", causal}, {"form", form}}));
+    Arrays inputs = waves(parameters);
+    const Arrays gradients = reference_for(parameters, inputs);
+    const Array dout = *find(inputs, "do");
+    Parameters forward = parameters;
+    forward.set("backward", false);
+    const auto loss = [&] {
+        const Arrays outputs = reference_for(forward, inputs);
+        double sum = 0;
+        for (int64_t i = 0; i < dout.count(); ++i) sum += outputs[0].value(i).real() * dout.value(i).real();
+        return sum;
+    };
+    INFO(form << (causal ? " causal" : ""));
+    for (Array& input : inputs) {
+        if (input.name == "do") continue;
+        const Array& gradient = *find(gradients, "d" + input.name);
+        for (size_t i = 0; i < input.as<float>().size(); ++i) {
+            float& number = input.as<float>()[i];
+            const float value = number;
+            const auto difference = [&](float step) {
+                number = value + step;
+                const double above = loss();
+                number = value - step;
+                const double below = loss();
+                number = value;
+                return above - below;
+            };
+            // Of fourth order: off by step^4 / 30 = 8e-12 times a fifth derivative, of order 100 at most.
+            constexpr float step = 1.0f / 256;
+            const double wanted = (8 * difference(step) - difference(2 * step)) / (12.0 * step);
+            INFO(input.name << "[" << i << "]");
+            CHECK(gradient.value(static_cast<int64_t>(i)).real() ==
+                  Approx(wanted).epsilon(1e-9).margin(1e-9));
+        }
+    }
+}
+
+TEST_CASE("chosen rows have the values of the whole reference", "[attention]") {
+    const bool causal = GENERATE(true, false), backward = GENERATE(true, false);
+    const std::string form = GENERATE("four", "qkv");
+    const auto parameters = parameters_with({{"Z", int64_t{2}},
+                                             {"H", int64_t{3}},
+                                             {"N", int64_t{90}},
+                                             {"D", int64_t{16}},
+                                             {"window", int64_t{20}},
+                                             {"causal", causal},
+                                             {"form", form},
+                                             {"backward", backward}});
+    const Arrays inputs = inputs_for(parameters);
+    const Arrays whole = reference_for(parameters, inputs);
+    const auto chosen = attention::reference_of_chosen_rows(parameters, inputs, {});
+    REQUIRE(chosen);
+    REQUIRE(chosen->size() == whole.size() + (backward ? 2 : 1));
+    for (const Array& all : whole) {
+        INFO(all.name);
+        const Array& some = *find(*chosen, all.name);
+        CHECK_FALSE(all.rows);
+        REQUIRE(some.rows);
+        CHECK(some.whole_shape() == all.shape);
+        const bool of_keys = all.name.starts_with("dk") || all.name == "dv";
+        const Array& rows = *find(*chosen, of_keys ? "key_rows" : "rows");
+        REQUIRE(rows.shape == Shape{some.shape[0], 3});
+        const int64_t width = some.count() / some.shape[0];
+        for (int64_t r = 0; r < some.shape[0]; ++r) {
+            const auto at = rows.as<int32_t>().subspan(static_cast<size_t>(3 * r), 3);
+            const int64_t first = ((at[0] * 3 + at[1]) * 90 + at[2]) * width;
+            for (int64_t m = 0; m < width; ++m) REQUIRE(some.value(r * width + m) == all.value(first + m));
+        }
+    }
+}
+
+struct Row {
+    int64_t head, position;
+    auto operator<=>(const Row&) const = default;
+};
+
+std::set<Row> rows_in(const Array& rows, int64_t heads) {
+    std::set<Row> all;
+    for (size_t r = 0; r < rows.as<int32_t>().size(); r += 3)
+        all.insert({rows.as<int32_t>()[r] * heads + rows.as<int32_t>()[r + 1], rows.as<int32_t>()[r + 2]});
+    return all;
+}
+
+TEST_CASE("enough rows are chosen, of every head and around the borders of the window", "[attention]") {
+    struct Case {
+        int64_t batch, heads, length, window;
+    };
+    // A batch; more heads than chosen rows; a window at the end of the sequence; one beyond it.
+    const auto [batch, heads, length, window] =
+        GENERATE(Case{2, 3, 700, 64}, Case{3, 100, 40, 8}, Case{1, 1, 300, 299}, Case{1, 2, 200, 1000});
+    const auto parameters = parameters_with({{"Z", batch},
+                                             {"H", heads},
+                                             {"N", length},
+                                             {"D", int64_t{16}},
+                                             {"window", window},
+                                             {"backward", true}});
+    const auto chosen = attention::reference_of_chosen_rows(parameters, inputs_for(parameters), {});
+    REQUIRE(chosen);
+    const std::set<Row> queries = rows_in(*find(*chosen, "rows"), heads);
+    const std::set<Row> keys = rows_in(*find(*chosen, "key_rows"), heads);
+    INFO("N " << length << " window " << window);
+    CHECK(std::cmp_greater_equal(queries.size(), 256));
+    CHECK(std::cmp_greater_equal(keys.size(), std::min<int64_t>(length, 64)));
+    for (const int64_t position : {int64_t{0}, window - 1, window, length - window, length - 1})
+        if (position >= 0 && position < length) {
+            INFO(position);
+            CHECK(queries.contains({0, position}));
+            CHECK(queries.contains({batch * heads - 1, position}));
+            CHECK(keys.contains({0, position}));
+        }
+    std::set<int64_t> heads_met, eighths, eighths_of_keys, places_in_tiles;
+    for (const auto& [head, position] : queries) {
+        heads_met.insert(head);
+        eighths.insert(position * 8 / length);
+        places_in_tiles.insert(position % 16);
+    }
+    for (const auto& [head, position] : keys) {
+        CHECK(head == 0);
+        eighths_of_keys.insert(position * 8 / length);
+    }
+    CHECK(std::cmp_greater_equal(heads_met.size(), std::min<int64_t>(batch * heads, 256)));
+    CHECK(eighths.size() == 8);
+    CHECK(eighths_of_keys.size() == 8);
+    CHECK(places_in_tiles.size() == 16);
+}
+
+TEST_CASE("the reference is whole up to 2^30 products, and chosen rows beyond", "[attention][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    // Z H N^2 D = 2^30, and a little more.
+    const int64_t length = GENERATE(4096, 4097);
+    Request request;
+    request.family = "attention";
+    request.variants = {"streaming"};
+    request.repeats = 1;
+    request.threads = 1;
+    request.parameters = {};
+    for (const auto& [name, value] : Settings{{"H", int64_t{1}}, {"N", length}, {"D", int64_t{64}}})
+        request.parameters.set(name, value);
+    const auto outcome = runner.run(request, {});
+    REQUIRE(outcome);
+    const Result& result = **outcome;
+    const Array& o = *find(result.reference, "o");
+    const OutputError& error = result.variants.front().errors.front();
+    CHECK(*error.rel_l2 < 1e-5);  // of f32
+    CHECK(error.nonfinite == 0);
+    REQUIRE(error.by_position.size() == static_cast<size_t>(length));
+    const auto known = std::count_if(error.by_position.begin(), error.by_position.end(),
+                                     [](float value) { return !std::isnan(value); });
+    const auto tells = [](const std::string& note) { return contains(note, "chosen rows of 4,097"); };
+    const auto notes = std::count_if(result.notes.begin(), result.notes.end(), tells);
+    if (length == 4096) {
+        CHECK(o.shape == Shape{1, 1, 4096, 64});
+        CHECK(known == 4096);
+        CHECK(notes == 0);
+    } else {
+        CHECK(o.shape == Shape{find(result.reference, "rows")->shape[0], 64});
+        CHECK(known == o.shape[0]);
+        CHECK(notes == 1);
+    }
+}
+
+TEST_CASE("the reference stops on request", "[attention]") {
+    const auto parameters = parameters_with({{"backward", true}});
+    std::stop_source stop;
+    stop.request_stop();
+    for (const auto reference : {attention::reference, attention::reference_of_chosen_rows}) {
+        const auto outcome = reference(parameters, inputs_for(parameters), stop.get_token());
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().kind == Error::Kind::cancelled);
+    }
+}
+
+}  // namespace
+}  // namespace sawtooth

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "viz/marks.h"
+
+// Heat maps: cells in colours, with texts, frames and the scale of the colours.
+
+namespace sawtooth {
+namespace {
+
+void write_lines(const Pen& pen, const Box& box, Colour colour, const std::vector<std::string>& lines) {
+    const float line = pen.canvas.line_height();
+    float y = box.middle() - line * (static_cast<float>(lines.size()) - 1) / 2;
+    for (const std::string& text : lines) {
+        pen.canvas.text({(box.left + box.right) / 2, y}, Align::centre, colour, text);
+        y += line;
+    }
+}
+
+// The text, or if it is too wide its part before the first comma; under it the names of the cell's frames.
+std::vector<std::string> lines_of_value(const Pen& pen, const HeatMap& map, const std::string& text,
+                                        int64_t row, int64_t column, float width, size_t most) {
+    std::vector<std::string> lines;
+    for (const std::string& wanted : {text, text.substr(0, text.find(','))})
+        if (lines.empty() && most > 0 && pen.canvas.text_width(wanted) <= width) lines.push_back(wanted);
+    if (lines.empty()) return lines;
+    for (const HeatMap::Framed& framed : map.framed)
+        if (framed.row == row && framed.column == column && lines.size() < most &&
+            pen.canvas.text_width(framed.label) <= width)
+            lines.push_back(framed.label);
+    return lines;
+}
+
+bool is_small(const Pen& pen, const Box& cell) { return cell.height() < 1.5f * pen.canvas.line_height(); }
+
+// Frames of one cell lie within each other.
+Box frame_of(const Pen& pen, const HeatMap& map, size_t index) {
+    const HeatMap::Framed& cell = map.framed[index];
+    const auto before = std::count_if(
+        map.framed.begin(), map.framed.begin() + static_cast<std::ptrdiff_t>(index),
+        [&](const HeatMap::Framed& other) { return other.row == cell.row && other.column == cell.column; });
+    const Box box = cell_box(pen, map, cell.row, cell.column);
+    const float apart = is_small(pen, box) ? 3 : 4;
+    const float inset = (2 + apart * static_cast<float>(before)) * pen.canvas.unit();
+    return {box.left + inset, box.top + inset, box.right - inset, box.bottom - inset};
+}
+
+void draw_texts(const Pen& pen, const HeatMap& map) {
+    const ColourScale colours = colour_scale(map);
+    for (int64_t row = 0; row < map.rows; ++row)
+        for (int64_t column = 0; column < map.columns; ++column) {
+            const auto cell = static_cast<size_t>(row * map.columns + column);
+            const std::string& text = map.texts[cell];
+            if (text.empty()) continue;
+            const double value = map.values[cell];
+            const Box box = cell_box(pen, map, row, column);
+            const float width = box.width() - 6 * pen.canvas.unit();
+            const auto most = static_cast<size_t>(std::max(box.height() / pen.canvas.line_height(), 0.0f));
+            if (std::isnan(value)) {
+                draw_kind(pen.canvas, pen.theme, box, {pen.theme.quiet}, KindMap::Pattern::hollow);
+                write_lines(pen, box, {pen.theme.text}, wrapped(pen.canvas, text, width, most));
+            } else {
+                write_lines(pen, box, {ink_on(colours.colour_of(value))},
+                            lines_of_value(pen, map, text, row, column, width, most));
+            }
+        }
+}
+
+// Over an edge in the colour of the ground, as it may lie on any colour.
+void draw_frames(const Pen& pen, const HeatMap& map) {
+    for (size_t i = 0; i < map.framed.size(); ++i) {
+        Stroke stroke = stroke_of(map.framed[i].ink, pen.theme);
+        const Box box = frame_of(pen, map, i);
+        stroke.width =
+            is_small(pen, cell_box(pen, map, map.framed[i].row, map.framed[i].column)) ? 1.5f : 2.5f;
+        draw_frame(pen.canvas, {{pen.theme.ground}, stroke.width + 2}, box);
+        draw_frame(pen.canvas, stroke, box);
+    }
+}
+
+}  // namespace
+
+Box cell_box(const Pen& pen, const HeatMap& map, int64_t row, int64_t column) {
+    const auto x_at = [&](int64_t index) {
+        return pen.frame.at_x(map.x_low + (map.x_high - map.x_low) * static_cast<double>(index) /
+                                              static_cast<double>(map.columns));
+    };
+    const auto y_at = [&](int64_t index) {
+        return pen.frame.at_y(map.y_low + (map.y_high - map.y_low) * static_cast<double>(index) /
+                                              static_cast<double>(map.rows));
+    };
+    return {x_at(column), y_at(row), x_at(column + 1), y_at(row + 1)};
+}
+
+std::optional<CellAt> cell_at(const Pen& pen, const HeatMap& map, Point at) {
+    const double across = (pen.frame.x_at(at.x) - map.x_low) / (map.x_high - map.x_low);
+    const double down = (pen.frame.y_at(at.y) - map.y_low) / (map.y_high - map.y_low);
+    if (!(across >= 0 && across < 1 && down >= 0 && down < 1)) return {};
+    return CellAt{static_cast<int64_t>(down * static_cast<double>(map.rows)),
+                  static_cast<int64_t>(across * static_cast<double>(map.columns))};
+}
+
+void draw_frame(Canvas& canvas, const Stroke& stroke, const Box& box) {
+    canvas.path(std::array<Point, 5>{{{box.left, box.top},
+                                      {box.right, box.top},
+                                      {box.right, box.bottom},
+                                      {box.left, box.bottom},
+                                      {box.left, box.top}}},
+                stroke);
+}
+
+void draw(const Pen& pen, const HeatMap& map) {
+    if (map.rows < 1 || map.columns < 1) return;
+    const double per_column = (map.x_high - map.x_low) / static_cast<double>(map.columns);
+    const auto column_at = [&](double x) {
+        return static_cast<int64_t>(std::floor((x - map.x_low) / per_column));
+    };
+    const int64_t first = std::clamp<int64_t>(column_at(pen.frame.x.low), 0, map.columns - 1);
+    const int64_t last = std::clamp<int64_t>(column_at(pen.frame.x.high) + 1, first + 1, map.columns);
+    const double left = map.x_low + per_column * static_cast<double>(first);
+    const double right = map.x_low + per_column * static_cast<double>(last);
+    const Box box{pen.frame.at_x(left), pen.frame.at_y(map.y_low), pen.frame.at_x(right),
+                  pen.frame.at_y(map.y_high)};
+
+    // Cells of two units: finer ones cost time and file size, and cannot be distinguished.
+    const auto most = [&](float pixels) {
+        return std::clamp<int64_t>(static_cast<int64_t>(pixels / (2 * pen.canvas.unit())), 1, 256);
+    };
+    pen.canvas.cells(box, reduced(map, first, last, most(std::fabs(box.height())), most(box.width())),
+                     colour_scale(map));
+    if (!map.texts.empty()) draw_texts(pen, map);
+    draw_frames(pen, map);
+}
+
+void draw_colour_bar(const Pen& pen, const Figure& figure) {
+    for (const Mark& mark : figure.marks) {
+        const HeatMap* map = std::get_if<HeatMap>(&mark);
+        if (!map) continue;
+        const ColourScale colours = colour_scale(*map);
+        const float unit = pen.canvas.unit(), line = pen.canvas.line_height();
+        const float left = pen.frame.box.right + 12 * unit;
+        Frame scale;
+        scale.box = {left, pen.frame.box.top, left + 12 * unit, pen.frame.box.bottom};
+        const bool logarithmic = colours.logarithmic && colours.low > 0;
+        scale.scale_y = logarithmic ? Scale::log10 : Scale::linear;
+        scale.y_bottom = colours.low, scale.y_top = colours.high;
+        constexpr int steps = 64;
+        CellGrid grid{steps, 1, {}};
+        for (int step = 0; step < steps; ++step)
+            grid.values.push_back(
+                scale.y_at(scale.box.top + scale.box.height() * (static_cast<float>(step) + 0.5f) / steps));
+        pen.canvas.cells(scale.box, grid, colours);
+        const int most = std::clamp(static_cast<int>(scale.box.height() / (2 * line)), 2, 6);
+        for (const Tick& tick : ticks(scale.scale_y, {colours.low, colours.high}, most))
+            pen.canvas.text({scale.box.right + 6 * unit, scale.at_y(tick.value)}, Align::left,
+                            {pen.theme.text}, tick.text);
+        const std::string name = elided(pen.canvas, name_of(map->label, map->unit), pen.frame.box.width());
+        pen.canvas.text({scale.box.right + 6 * unit, scale.box.top - line / 2 - 4 * unit}, Align::right,
+                        {pen.theme.quiet_text}, name);
+        return;
+    }
+}
+
+}  // namespace sawtooth
