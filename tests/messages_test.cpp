@@ -232,7 +232,7 @@ TEST_CASE("figures survive encoding with every kind of mark, also non-finite val
     CHECK(heat.texts == std::vector<std::string>{"one", "refused"});
     CHECK(heat.framed.at(0).label == "best");
     CHECK(heat.sets_x.values == std::vector<double>{16, 32});
-    CHECK(std::get<Tree>(figure.marks[5]).edges.at(0).text == "2 KiB");
+    CHECK(std::get<Tree>(figure.marks[6]).edges.at(0).text == "2 KiB");
     CHECK(std::get<Matrix>(figure.marks[4]).cells == std::vector<int>{0, -1});
     CHECK(figure.x.scale == Scale::log2);
     CHECK_FALSE(figure.x.maximum);
