@@ -80,7 +80,7 @@ TEST_CASE("the tile map shows every tile's kind, and names it with positions and
           "[attention][figures]") {
     Result result = result_with({{"N", int64_t{300}}, {"window", int64_t{100}}, {"drawn_head", int64_t{1}}});
     Figure figure = figure_of(result, "tile-map");
-    CHECK(figure.title == "Tiles of 64 x 64: 5 near, 3 far, 7 mixed, 10 skipped");
+    CHECK(figure.title == "Tiles: 5 near, 3 far, 7 mixed, 10 skipped");
     // 15 tiles of 64 x 64 x 64 multiplications, twice; 8 of them need one encoding.
     CHECK(contains(figure.caption, "27 % of the multiplications for scores are saved: 2.1 of 7.86 million"));
     KindMap map = marks_of<KindMap>(figure).front();

@@ -127,13 +127,12 @@ TileCounts count_tiles(const Parameters& parameters) {
 Figure tile_map_figure(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
     const TileCounts counts = count_tiles(result.parameters);
-    Figure figure =
-        new_figure("tile-map", Place::views,
-                   fmt::format("Tiles of {} x {}: {} near, {} far, {} mixed, {} skipped", drawn.block_m,
-                               drawn.block_n, with_thousands(counts.near), with_thousands(counts.far),
-                               with_thousands(counts.mixed), with_thousands(counts.skipped)),
-                   caption_of(counts, drawn), key_axis(drawn.length),
-                   {.label = "query", .minimum = -0.5, .maximum = static_cast<double>(drawn.length) - 0.5});
+    Figure figure = new_figure(
+        "tile-map", Place::views,
+        fmt::format("Tiles: {} near, {} far, {} mixed, {} skipped", with_thousands(counts.near),
+                    with_thousands(counts.far), with_thousands(counts.mixed), with_thousands(counts.skipped)),
+        caption_of(counts, drawn), key_axis(drawn.length),
+        {.label = "query", .minimum = -0.5, .maximum = static_cast<double>(drawn.length) - 0.5});
     KindMap map = map_of(result, drawn, view);
     const int64_t per_row = ceil_divide(drawn.length, drawn.block_m) / most_cells;
     if (per_row > 1) figure.caption += fmt::format(" A cell shows about {0} x {0} tiles.", per_row);
