@@ -134,18 +134,20 @@ Wanted wanted_of_cpu(const Family& family, const Variant& variant, const Paramet
                      [&](const Arrays& of) { return run(family, variant.name, in_f32, of).outputs; });
 }
 
-Rounding rounding_of(const Parameters& parameters, Backend backend) {
+Rounding rounding_of(const Variant& variant, const Parameters& parameters, Backend backend) {
     Rounding rounding{1e-7, rounding_f32};
     if (is_narrow(parameters, Storage::f16)) rounding.outputs += 0x1p-11;
     if (is_narrow(parameters, Storage::bf16)) rounding.outputs += 0x1p-8;
-    if (backend == Backend::cpu || !parameters.has("precision")) return rounding;
+    if (backend == Backend::cpu) return rounding;
     // A factor of a tensor-core product keeps 11 or 8 bits. Keys, values, errors, weights and states are
     // rounded to that on the way to an output, some of them twice, and cancelling terms leave the rounding of
     // larger ones: eight roundings.
     constexpr double roundings = 8;
-    const double unit = parameters.is("precision", "bf16")  ? 0x1p-8
-                        : parameters.is("precision", "f32") ? 0
-                                                            : 0x1p-11;
+    const char* const given = parameters.has("precision") ? "precision"
+                              : variant.rounds_inside     ? "dtype"
+                                                          : "";
+    if (*given == 0) return rounding;
+    const double unit = parameters.is(given, "bf16") ? 0x1p-8 : parameters.is(given, "f32") ? 0 : 0x1p-11;
     if (unit > 0) return {unit, rounding.outputs + roundings * unit};
     return rounding;
 }

@@ -43,7 +43,7 @@ struct Rounding {
     double products = 0;  // of each factor of a product: the perturbation of inputs
     double outputs = 0;   // of an output: its storage, and a few hundred sums on the way
 };
-Rounding rounding_of(const Parameters& parameters, Backend backend);
+Rounding rounding_of(const Variant& variant, const Parameters& parameters, Backend backend);
 
 // The sequences of the batch with values too large for f32 (or f16 storage), which prove nothing.
 std::vector<bool> wild_sequences(const Family& family, const Parameters& parameters, const Wanted& wanted);

@@ -127,7 +127,7 @@ Arrays cut(const Family& family, Arrays arrays, int64_t length) {
 }
 
 Wanted wanted_of_reference(const RandomCase& drawn, const Arrays& inputs, const Chip& chip) {
-    const Rounding rounding = rounding_of(drawn.parameters, chip.backend);
+    const Rounding rounding = rounding_of(drawn.variant, drawn.parameters, chip.backend);
     return wanted_of_reference(drawn.family, drawn.parameters, inputs, rounding.products);
 }
 
@@ -172,7 +172,7 @@ void for_every_family(const std::string& property, const Chip& chip, bool (*conc
 
 int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& outputs, const Wanted& wanted,
                       const std::vector<bool>& wild) {
-    const double share = rounding_of(drawn.parameters, chip.backend).outputs;
+    const double share = rounding_of(drawn.variant, drawn.parameters, chip.backend).outputs;
     int64_t compared = 0;
     for (const Array& output : outputs) {
         const Array* const right = find_wanted(wanted.outputs, drawn.variant, output);
@@ -243,7 +243,7 @@ void check_causal_prefixes(const Runs& runs, bool by_rounding) {
         INFO(prefix.words);
         const Arrays after = runs.run(drawn, prefix.inputs);
         if (by_rounding) {
-            const Rounding rounding = rounding_of(drawn.parameters, runs.chip.backend);
+            const Rounding rounding = rounding_of(drawn.variant, drawn.parameters, runs.chip.backend);
             Wanted wanted =
                 wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs, rounding.products);
             const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);

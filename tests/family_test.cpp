@@ -16,7 +16,7 @@ cpu::Pool& pool_of_four() {
 
 TEST_CASE("every exact variant agrees with the reference over random settings", "[family][random][cpu]") {
     for_every_family("agreement", processor, nullptr, is_exact, [](RandomCase& drawn) {
-        const Rounding rounding = rounding_of(drawn.parameters, Backend::cpu);
+        const Rounding rounding = rounding_of(drawn.variant, drawn.parameters, Backend::cpu);
         const Wanted wanted =
             wanted_of_reference(drawn.family, drawn.parameters, drawn.inputs, rounding.products);
         const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -92,10 +93,18 @@ inline Ran run(const Plan& plan, cpu::Pool& pool) {
     return ran;
 }
 
+// The first variant with a CPU form judges one that has none.
+inline const Variant& variant_on_cpu(const Family& family, const std::string& name) {
+    const Variant& named = *family.variant(name);
+    if (named.runs_on(Backend::cpu)) return named;
+    return *std::find_if(family.variants.begin(), family.variants.end(),
+                         [](const Variant& variant) { return variant.runs_on(Backend::cpu); });
+}
+
 inline Plan plan_on_cpu(const Family& family, const std::string& variant, const Parameters& parameters,
                         const Arrays& inputs, bool dry = false) {
     return std::move(*make_plan({.family = family,
-                                 .variant = *family.variant(variant),
+                                 .variant = variant_on_cpu(family, variant),
                                  .parameters = parameters,
                                  .inputs = inputs,
                                  .dry = dry,

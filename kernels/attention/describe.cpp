@@ -69,7 +69,7 @@ LaunchInfo preprocess(const Parameters& p) {
                 s.rows({"delta"}), 2 * static_cast<double>(s.heads * s.length * s.d));
 }
 
-LaunchInfo backward(const Parameters& p, int64_t groups) {
+LaunchInfo backward(const Parameters& p, int64_t groups, int products) {
     const Sizes s(p);
     Uses writes = s.vectors({"dk1", "dk2", "dv"});
     for (const char* name : {"dq1", "dq2"}) {
@@ -80,7 +80,7 @@ LaunchInfo backward(const Parameters& p, int64_t groups) {
     }
     return made("backward", "Recomputes the probabilities of every tile and sums the gradients.",
                 joined(s.vectors({"q1", "q2", "k1", s.k2, "v", "do"}), s.rows({"lse", "delta"})),
-                std::move(writes), s.products(5));
+                std::move(writes), s.products(products));
 }
 
 LaunchInfo sum_groups(const Parameters& p, int64_t groups) {
@@ -130,6 +130,13 @@ LaunchInfo gradients_of_keys(const Parameters& p) {
         "gradients_of_keys", "Sums queries and gradients of o, weighted per key.",
         joined({s.matrix("probabilities"), s.matrix("score gradients")}, s.vectors({"q1", "q2", "do"})),
         s.vectors({"dk1", "dk2", "dv"}), s.products(3));
+}
+
+LaunchInfo rotate_back(const Parameters& p) {
+    const Sizes s(p);
+    return made("rotate_back", "Rotates the gradients of both encodings back and adds them.",
+                s.vectors({"dq1", "dq2", "dk1", "dk2"}), s.vectors({"dq", "dk"}),
+                7 * static_cast<double>(s.heads * s.length * s.d));
 }
 
 }  // namespace sawtooth::attention::describe

@@ -10,7 +10,8 @@ namespace sawtooth::attention::describe {
 // Of streaming.
 LaunchInfo forward(const Parameters& parameters);
 LaunchInfo preprocess(const Parameters& parameters);
-LaunchInfo backward(const Parameters& parameters, int64_t groups);  // of key tiles, each with its own dq
+// `groups` of key tiles have a dq each; `products` of rows of D per pair.
+LaunchInfo backward(const Parameters& parameters, int64_t groups, int products);
 LaunchInfo sum_groups(const Parameters& parameters, int64_t groups);
 
 // Of naive.
@@ -20,5 +21,8 @@ LaunchInfo values(const Parameters& parameters);
 LaunchInfo score_gradients(const Parameters& parameters);
 LaunchInfo gradients_of_queries(const Parameters& parameters);
 LaunchInfo gradients_of_keys(const Parameters& parameters);
+
+// The last launch if the input was q and k.
+LaunchInfo rotate_back(const Parameters& parameters);
 
 }  // namespace sawtooth::attention::describe

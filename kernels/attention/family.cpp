@@ -119,23 +119,39 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
-    if (chip.backend == Backend::cpu) return {};
+std::string tiling_of(const Parameters& parameters) {
+    std::string tiling;
+    for (const char* name : {"BLOCK_M", "BLOCK_N", "stages", "warps", "D"})
+        tiling += (tiling.empty() ? "" : ", ") + std::string(name) + " = " + to_text(parameters.at(name));
+    return tiling;
+}
+
+// Refuses a launch before it is compiled.
+std::optional<std::string> check_shared(const char* launch, int64_t asked, const Parameters& parameters,
+                                        const Chip& chip) {
+    if (asked <= chip.shared_bytes_per_block) return {};
+    return tiling_of(parameters) + ": " + launch + " needs " + std::to_string(asked) +
+           " bytes of shared memory per thread block; " + chip.name + " has " +
+           std::to_string(chip.shared_bytes_per_block);
+}
+
+std::optional<std::string> check_tensor_cores(const Parameters& parameters, const Chip& chip,
+                                              int64_t forward_bytes) {
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
-    const int64_t asked = attention::forward_shared_bytes(parameters);
-    if (asked <= chip.shared_bytes_per_block) return {};
-    return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) +
-           ", BLOCK_N = " + to_text(parameters.at("BLOCK_N")) +
-           ", stages = " + to_text(parameters.at("stages")) + ", D = " + to_text(parameters.at("D")) +
-           ": needs " + std::to_string(asked) + " bytes of shared memory per thread block; " + chip.name +
-           " has " + std::to_string(chip.shared_bytes_per_block);
+    if (auto refused = check_shared("forward", forward_bytes, parameters, chip)) return refused;
+    if (!runs_backward(parameters)) return {};
+    return check_shared("backward", attention::backward_shared_bytes(parameters), parameters, chip);
+}
+
+std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
+    if (chip.backend == Backend::cpu) return {};
+    return check_tensor_cores(parameters, chip, attention::forward_shared_bytes(parameters));
 }
 
 // A warp group of 4 warps multiplies 64 rows at a time (PTX ISA, wgmma).
-std::optional<std::string> check_wgmma(const Variant& variant, const Parameters& parameters,
-                                       const Chip& chip) {
-    if (!chip.architecture.starts_with("sm_90"))
+std::optional<std::string> check_wgmma(const Variant&, const Parameters& parameters, const Chip& chip) {
+    if (chip.architecture != "sm_90a")
         return "needs the warp-group instructions of sm_90a (Hopper); " + chip.name + " is " +
                chip.architecture;
     const int64_t rows = 16 * parameters.integer("warps");
@@ -143,7 +159,14 @@ std::optional<std::string> check_wgmma(const Variant& variant, const Parameters&
         return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": must be at least " +
                std::to_string(rows) + ", the rows that " + to_text(parameters.at("warps")) +
                " warps multiply at a time";
-    return check_streaming(variant, parameters, chip);
+    // More, and the compiler waits for each product instead of overlapping it with the softmax.
+    constexpr int64_t most_registers = 192;
+    const int64_t registers = attention::warpgroup_registers(parameters);
+    if (registers > most_registers)
+        return tiling_of(parameters) + ": needs " + std::to_string(registers) +
+               " registers per thread for scores, probabilities and sums; at most " +
+               std::to_string(most_registers) + " are available for them";
+    return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
 }
 
 std::vector<Variant> variants() {
@@ -155,12 +178,14 @@ std::vector<Variant> variants() {
          .idea = "Scores, softmax and the product with V in three passes; all scores are in memory.",
          .backends = both,
          .outputs = outputs,
+         .rounds_inside = true,
          .plan_cpu = attention::plan_naive_on_cpu,
          .plan_cuda = attention::plan_naive_on_cuda},
         {.name = "streaming",
          .idea = "One pass over the keys with a running maximum and sum; no score leaves the chip.",
          .backends = both,
          .outputs = outputs,
+         .rounds_inside = true,
          .check = check_streaming,
          .plan_cpu = attention::plan_streaming_on_cpu,
          .plan_cuda = attention::plan_streaming_on_cuda},
@@ -168,7 +193,9 @@ std::vector<Variant> variants() {
          .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
          .backends = {Backend::cuda},
          .outputs = outputs,
-         .check = check_wgmma},
+         .rounds_inside = true,
+         .check = check_wgmma,
+         .plan_cuda = attention::plan_wgmma_on_cuda},
     };
 }
 

@@ -25,7 +25,12 @@ Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request);
-// Dynamic shared memory of the forward pass of streaming.
+Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request);
+// Dynamic shared memory per thread block: streaming, streaming_wgmma, and the backward pass of both.
 int64_t forward_shared_bytes(const Parameters& parameters);
+int64_t warpgroup_shared_bytes(const Parameters& parameters);
+int64_t backward_shared_bytes(const Parameters& parameters);
+// Registers of a thread of streaming_wgmma for sums, scores and probabilities.
+int64_t warpgroup_registers(const Parameters& parameters);
 
 }  // namespace sawtooth::attention

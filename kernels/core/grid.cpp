@@ -20,6 +20,10 @@ Side operator*(const Side& left, const Side& right) {
     return {left.count * right.count, left.formula + " * " + right.formula};
 }
 
+Side operator+(const Side& left, const Side& right) {
+    return {left.count + right.count, left.formula + " + " + right.formula};
+}
+
 std::string Grid::formula() const {
     std::string text = x.formula;
     if (y.formula != "1" || z.formula != "1") text += ", " + y.formula;

@@ -20,6 +20,7 @@ Side side(std::string name, int64_t count);
 Side pieces(std::string name, int64_t count, std::string piece_name, int64_t piece);
 Side pieces(std::string name, int64_t count, int64_t piece);
 Side operator*(const Side& left, const Side& right);
+Side operator+(const Side& left, const Side& right);
 
 struct Grid {
     Side x = {}, y = {}, z = {};

@@ -40,6 +40,7 @@ namespace sawtooth::cuda {
     X(cuFuncSetAttribute, "cuFuncSetAttribute")                  \
     X(cuLaunchKernel, "cuLaunchKernel")                          \
     X(cuLaunchKernelEx, "cuLaunchKernelEx")                      \
+    X(cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled")          \
     X(cuStreamCreate, "cuStreamCreate")                          \
     X(cuStreamDestroy, "cuStreamDestroy_v2")                     \
     X(cuStreamQuery, "cuStreamQuery")                            \

@@ -76,6 +76,14 @@ PlanBuilder::Fetch PlanBuilder::fetch() {
     };
 }
 
+TensorMap PlanBuilder::tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows) {
+    if (dry() || failed()) return {};
+    auto map = cuda::tensor_map(array, storage, shape, box_rows);
+    if (map) return *map;
+    fail(map.error());
+    return {};
+}
+
 const PlanBuilder::Ready* PlanBuilder::prepare(LaunchInfo info, const Grid& grid,
                                                const KernelSource& source) {
     if (!goes_on()) return nullptr;

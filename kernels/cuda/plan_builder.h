@@ -7,6 +7,7 @@
 #include "kernels/core/grid.h"
 #include "kernels/core/plan_builder.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/tensor_map.h"
 
 namespace sawtooth::cuda {
 
@@ -28,6 +29,9 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     explicit PlanBuilder(const PlanRequest& request);
 
     const Chip& chip() const { return device_.chip(); }
+
+    // For the arguments of a kernel; see tensor_map.h. Empty in a plan that does not run.
+    TensorMap tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows);
 
     // Adds a launch. The kernel takes one plain struct, `arguments`, which is copied. Fills in grid, block
     // and resources of `info`. Failure: the device would refuse the launch (no or too many thread blocks or

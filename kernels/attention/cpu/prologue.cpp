@@ -1,5 +1,7 @@
 #include "kernels/attention/cpu/prologue.h"
 
+#include "kernels/attention/describe.h"
+
 #include <cmath>
 #include <vector>
 
@@ -237,25 +239,20 @@ void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job) {
                            }
                        });
     if (!job.dq) return;
-    builder.launch({.name = "rotate_back",
-                    .meaning = "Rotates the gradients of both encodings back and adds them.",
-                    .reads = {{"dq1", vectors}, {"dq2", vectors}, {"dk1", vectors}, {"dk2", vectors}},
-                    .writes = {{"dq", vectors}, {"dk", vectors}},
-                    .work = {.operations = 14 * static_cast<double>(count_of(vectors)) / 2}},
-                   items, [job](const cpu::Item& item) {
-                       const Range positions = tile_at(item.index, block, job.length);
-                       const std::vector<Rotation> near = rotations_of(positions, job.d);
-                       const Rotation far(job.mask.window, job.d);
-                       for (int64_t head = 0; head < job.heads; ++head)
-                           for (size_t i = 0; i < near.size(); ++i) {
-                               const int64_t at = job.at(head, positions.first + static_cast<int64_t>(i));
-                               std::fill_n(job.dq + at, job.d, 0.0f);
-                               near[i].add_inverse(job.dq1 + at, job.dq + at);
-                               far.add_inverse(job.dq2 + at, job.dq + at);
-                               std::copy_n(job.dk2 + at, job.d, job.dk + at);
-                               near[i].add_inverse(job.dk1 + at, job.dk + at);
-                           }
-                   });
+    builder.launch(describe::rotate_back(builder.parameters()), items, [job](const cpu::Item& item) {
+        const Range positions = tile_at(item.index, block, job.length);
+        const std::vector<Rotation> near = rotations_of(positions, job.d);
+        const Rotation far(job.mask.window, job.d);
+        for (int64_t head = 0; head < job.heads; ++head)
+            for (size_t i = 0; i < near.size(); ++i) {
+                const int64_t at = job.at(head, positions.first + static_cast<int64_t>(i));
+                std::fill_n(job.dq + at, job.d, 0.0f);
+                near[i].add_inverse(job.dq1 + at, job.dq + at);
+                far.add_inverse(job.dq2 + at, job.dq + at);
+                std::copy_n(job.dk2 + at, job.d, job.dk + at);
+                near[i].add_inverse(job.dk1 + at, job.dk + at);
+            }
+    });
 }
 
 }  // namespace sawtooth::attention

@@ -142,7 +142,7 @@ Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request) {
         builder.launch(describe::preprocess(request.parameters), tiles,
                        [&job](const cpu::Item& item) { preprocess(job, item); });
         const Groups groups = take_groups(builder, job);
-        builder.launch(describe::backward(request.parameters, groups.count),
+        builder.launch(describe::backward(request.parameters, groups.count, 5),
                        side("Z H", job.heads) * side("groups", groups.count), cpu::Split::cyclic,
                        [&job, groups](const cpu::Item& item) { stream_backward(job, groups, item); });
         if (groups.count > 1)

@@ -1,7 +1,7 @@
 // What a framework without fusion launches: scores of all pairs in memory, softmax over their rows, product
-// with the values. Sums are f32 fused multiply-adds for any storage. A thread block of `scores` and `values`
-// computes 64 x 64 elements, a thread 4 x 4 of them; the factors pass through shared memory 16 columns at a
-// time.
+// with the values; backward the gradients of all scores and their products with keys and queries. Sums are
+// f32 fused multiply-adds for any storage. A thread block of a product computes 64 x 64 elements, a thread 4
+// x 4 of them; the factors pass through shared memory 16 columns at a time.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, HEAD, CAUSAL.
 
@@ -72,42 +72,51 @@ __device__ float element(const void* rows, int64_t at) {
     return Storage::widen(static_cast<const Storage::Word*>(rows)[at]);
 }
 
+// queries * keys^T of 64 queries and 64 keys, [., HEAD] each.
+__device__ Sums product_of_rows(const void* queries, const void* keys, int64_t queries_there,
+                                int64_t keys_there, Factor& left, Factor& right) {
+    Sums sums;
+    for (int first = 0; first < HEAD; first += depth) {
+        __syncthreads();  // all have used the slice before
+        left.fill(queries_there, HEAD - first,
+                  [&](int row, int column) { return element(queries, row * HEAD + first + column); });
+        right.fill(keys_there, HEAD - first,
+                   [&](int row, int column) { return element(keys, row * HEAD + first + column); });
+        __syncthreads();  // the slice is visible to all
+        sums.add(left, right, [](int, int) { return true; });
+    }
+    return sums;
+}
+
+__device__ const void* row_of(const void* rows, int64_t at) {
+    return static_cast<const Storage::Word*>(rows) + at * HEAD;
+}
+
 // s_ij = scale q1_i . k1_j within the window, otherwise scale q2_i . k2_j; -infinity where the mask forbids.
-extern "C" __global__ void __launch_bounds__(THREADS) scores(NaiveArguments given) {
-    __shared__ Factor queries, keys;
+extern "C" __global__ void __launch_bounds__(THREADS) scores(NaiveArguments all) {
+    __shared__ Factor left, right;
+    const attention::ForwardArguments& given = all.forward;
     const int64_t query = static_cast<int64_t>(blockIdx.x) * side,
                   key = static_cast<int64_t>(blockIdx.y) * side;
-    const int64_t head = blockIdx.z, n = given.length;
+    const int64_t n = given.length, head = blockIdx.z * n;
     const auto product = [&](const void* q, const void* k) {
-        Sums sums;
-        for (int first = 0; first < HEAD; first += depth) {
-            __syncthreads();  // all have used the slice before
-            queries.fill(n - query, HEAD - first, [&](int row, int column) {
-                return element(q, ((head * n + query + row) * HEAD) + first + column);
-            });
-            keys.fill(n - key, HEAD - first, [&](int row, int column) {
-                return element(k, ((head * n + key + row) * HEAD) + first + column);
-            });
-            __syncthreads();  // the slice is visible to all
-            sums.add(queries, keys, [](int, int) { return true; });
-        }
-        return sums;
+        return product_of_rows(row_of(q, head + query), row_of(k, head + key), n - query, n - key, left,
+                               right);
     };
     const Sums near = product(given.q1, given.k1), far = product(given.q2, given.k2);
-    float* const to = given.scores + head * n * n;
     for_each_element([&](int row, int column, int r, int c) {
         const int64_t i = query + row, j = key + column;
         if (i >= n || j >= n) return;
         const float score = llabs(i - j) < given.window ? near.of[r][c] : far.of[r][c];
-        to[i * n + j] = CAUSAL && j > i ? minus_infinity() : given.scale * score;
+        all.scores[(head + i) * n + j] = CAUSAL && j > i ? minus_infinity() : given.scale * score;
     });
 }
 
 // Rows of scores become probabilities; lse_i = log2 of the sum of exp(s_ij). One thread block per row.
-extern "C" __global__ void __launch_bounds__(THREADS) softmax(NaiveArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) softmax(NaiveArguments all) {
     __shared__ float room[THREADS];
-    const int64_t n = given.length, at = static_cast<int64_t>(blockIdx.y) * n + blockIdx.x;
-    float* const row = given.scores + at * n;
+    const int64_t n = all.forward.length, at = static_cast<int64_t>(blockIdx.y) * n + blockIdx.x;
+    float* const row = all.scores + at * n;
     float most = minus_infinity();
     for (int64_t j = threadIdx.x; j < n; j += THREADS) most = fmaxf(most, row[j]);
     room[threadIdx.x] = most;
@@ -126,31 +135,88 @@ extern "C" __global__ void __launch_bounds__(THREADS) softmax(NaiveArguments giv
     }
     sum = device::sum_of_block<THREADS>(sum, room);
     for (int64_t j = threadIdx.x; j < n; j += THREADS) row[j] /= sum;
-    if (threadIdx.x == 0) given.lse[at] = most * 1.4426950408889634f + log2f(sum);
+    if (threadIdx.x == 0) all.forward.lse[at] = most * 1.4426950408889634f + log2f(sum);
+}
+
+enum class Over { keys, queries };
+enum class Pairs { all, near, far };
+
+// The rows of a head summed with a matrix [heads, N, N] as weights: over the keys j of each query i, or over
+// the queries i of each key j. Calls store(index, sum) for 64 positions and 64 columns, with the index into
+// [heads, N, HEAD]. Pairs that the mask forbids, or of the other encoding, are not added.
+template <Over over, Pairs pairs, class Store>
+__device__ void sum_rows(const attention::ForwardArguments& given, const float* matrix, const void* rows,
+                         Store store) {
+    __shared__ Factor weights, factors;
+    const int64_t n = given.length, head = blockIdx.z * n, own = static_cast<int64_t>(blockIdx.x) * side;
+    const int first_column = static_cast<int>(blockIdx.y) * side;
+    const int64_t begin = CAUSAL && over == Over::queries ? own : 0;
+    const int64_t end = CAUSAL && over == Over::keys ? min(own + side, n) : n;
+    Sums sums;
+    for (int64_t other = begin; other < end; other += depth) {
+        const int there = static_cast<int>(min(n - other, static_cast<int64_t>(depth)));
+        __syncthreads();  // all have used the slice before
+        weights.fill(n - own, there, [&](int row, int column) {
+            const int64_t i = over == Over::keys ? own + row : other + column;
+            const int64_t j = over == Over::keys ? other + column : own + row;
+            return matrix[(head + i) * n + j];
+        });
+        factors.fill(HEAD - first_column, there, [&](int row, int column) {
+            return element(rows, (head + other + column) * HEAD + first_column + row);
+        });
+        __syncthreads();  // the slice is visible to all
+        sums.add(weights, factors, [&](int row, int k) {
+            const int64_t i = over == Over::keys ? own + row : other + k;
+            const int64_t j = over == Over::keys ? other + k : own + row;
+            const bool is_near = llabs(i - j) < given.window;
+            return (!CAUSAL || j <= i) && (pairs == Pairs::all || is_near == (pairs == Pairs::near));
+        });
+    }
+    for_each_element([&](int row, int column, int r, int c) {
+        if (own + row < n && first_column + column < HEAD)
+            store((head + own + row) * HEAD + first_column + column, sums.of[r][c]);
+    });
+}
+
+template <Over over, Pairs pairs>
+__device__ void sum_rows(const attention::ForwardArguments& given, const float* matrix, const void* rows,
+                         float* to) {
+    sum_rows<over, pairs>(given, matrix, rows, [to](int64_t at, float sum) { to[at] = sum; });
 }
 
 // o_i = sum of p_ij v_j over the keys that the mask allows.
-extern "C" __global__ void __launch_bounds__(THREADS) values(NaiveArguments given) {
-    __shared__ Factor probabilities, rows;
-    const int64_t query = static_cast<int64_t>(blockIdx.x) * side, head = blockIdx.z, n = given.length;
-    const int first_column = static_cast<int>(blockIdx.y) * side;
-    const float* const from = given.scores + head * n * n;
-    const int64_t end = CAUSAL ? min(query + side, n) : n;
-    Sums sums;
-    for (int64_t key = 0; key < end; key += depth) {
-        __syncthreads();  // all have used the slice before
-        probabilities.fill(n - query, static_cast<int>(min(n - key, static_cast<int64_t>(depth))),
-                           [&](int row, int column) { return from[(query + row) * n + key + column]; });
-        rows.fill(HEAD - first_column, static_cast<int>(min(n - key, static_cast<int64_t>(depth))),
-                  [&](int row, int column) {
-                      return element(given.v, (head * n + key + column) * HEAD + first_column + row);
-                  });
-        __syncthreads();  // the slice is visible to all
-        sums.add(probabilities, rows, [&](int row, int k) { return !CAUSAL || key + k <= query + row; });
-    }
-    auto* const to = static_cast<Storage::Word*>(given.o) + head * n * HEAD;
-    for_each_element([&](int row, int column, int i, int j) {
-        if (query + row < n && first_column + column < HEAD)
-            to[(query + row) * HEAD + first_column + column] = Storage::narrow(sums.of[i][j]);
+extern "C" __global__ void __launch_bounds__(THREADS) values(NaiveArguments all) {
+    auto* const o = static_cast<Storage::Word*>(all.forward.o);
+    sum_rows<Over::keys, Pairs::all>(all.forward, all.scores, all.forward.v,
+                                     [o](int64_t at, float sum) { o[at] = Storage::narrow(sum); });
+}
+
+// ds_ij = p_ij (do_i . v_j - delta_i) scale; 0 where the mask forbids.
+extern "C" __global__ void __launch_bounds__(THREADS) score_gradients(NaiveArguments all) {
+    __shared__ Factor left, right;
+    const attention::ForwardArguments& given = all.forward;
+    const int64_t query = static_cast<int64_t>(blockIdx.x) * side,
+                  key = static_cast<int64_t>(blockIdx.y) * side;
+    const int64_t n = given.length, head = blockIdx.z * n;
+    const Sums product = product_of_rows(row_of(all.dout, head + query), row_of(given.v, head + key),
+                                         n - query, n - key, left, right);
+    for_each_element([&](int row, int column, int r, int c) {
+        const int64_t i = query + row, j = key + column, at = (head + i) * n + j;
+        if (i >= n || j >= n) return;
+        const float ds = all.scores[at] * (product.of[r][c] - all.delta[head + i]) * given.scale;
+        all.score_gradients[at] = CAUSAL && j > i ? 0 : ds;
     });
+}
+
+// dq_i = sum of ds_ij k_j, per encoding.
+extern "C" __global__ void __launch_bounds__(THREADS) gradients_of_queries(NaiveArguments all) {
+    sum_rows<Over::keys, Pairs::near>(all.forward, all.score_gradients, all.forward.k1, all.dq1);
+    sum_rows<Over::keys, Pairs::far>(all.forward, all.score_gradients, all.forward.k2, all.dq2);
+}
+
+// dk_j = sum of ds_ij q_i, per encoding; dv_j = sum of p_ij do_i.
+extern "C" __global__ void __launch_bounds__(THREADS) gradients_of_keys(NaiveArguments all) {
+    sum_rows<Over::queries, Pairs::near>(all.forward, all.score_gradients, all.forward.q1, all.dk1);
+    sum_rows<Over::queries, Pairs::far>(all.forward, all.score_gradients, all.forward.q2, all.dk2);
+    sum_rows<Over::queries, Pairs::all>(all.forward, all.scores, all.dout, all.dv);
 }

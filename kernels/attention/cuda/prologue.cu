@@ -1,5 +1,6 @@
-// The rotations of queries and keys: R(p) turns each pair (x_m, x_(m + D/2)) by p 10000^(-2 m / D). A thread
-// turns one pair at one position, for all heads, so that its angle is computed once.
+// The rotations of queries and keys, and of their gradients back: R(p) turns each pair (x_m, x_(m + D/2)) by
+// p 10000^(-2 m / D). A thread turns one pair at one position, for all heads, so that its angle is computed
+// once.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, HEAD.
 
@@ -21,6 +22,7 @@ struct Turn {
     __device__ Pair operator()(Pair from) const {
         return {from.x * cosine - from.y * sine, from.y * cosine + from.x * sine};
     }
+    __device__ Turn inverse() const { return {cosine, -sine}; }
 };
 
 // In f64, because a position may have 20 bits.
@@ -54,5 +56,23 @@ extern "C" __global__ void __launch_bounds__(THREADS) rotate(attention::Rotation
         store(given.q1, at, near(q));
         store(given.q2, at, far(q));
         store(given.k1, at, near(load(given.k, at)));
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) rotate_back(attention::RotationBackArguments given) {
+    const int64_t index = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    const int64_t position = index / half;
+    const int m = static_cast<int>(index % half);
+    if (position >= given.length) return;
+    const Turn near = turn_of(position, m).inverse(), far = turn_of(given.window, m).inverse();
+    for (int64_t head = blockIdx.y; head < given.heads; head += gridDim.y) {
+        const int64_t at = (head * given.length + position) * HEAD + m;
+        const auto pair = [at](const float* from) { return Pair{from[at], from[at + half]}; };
+        const Pair q1 = near(pair(given.dq1)), q2 = far(pair(given.dq2));
+        const Pair k1 = near(pair(given.dk1)), k2 = pair(given.dk2);
+        given.dq[at] = q1.x + q2.x;
+        given.dq[at + half] = q1.y + q2.y;
+        given.dk[at] = k1.x + k2.x;
+        given.dk[at + half] = k1.y + k2.y;
     }
 }

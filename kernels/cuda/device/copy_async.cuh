@@ -11,9 +11,14 @@ template <int bytes>
 __device__ void copy_async(void* to, const void* from, bool there) {
     static_assert(bytes == 4 || bytes == 8 || bytes == 16);
     const auto shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(bytes),
-                 "r"(there ? bytes : 0)
-                 : "memory");
+    if constexpr (bytes == 16)  // the only size that can pass the L1 cache
+        asm volatile("cp.async.cg.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(bytes),
+                     "r"(there ? bytes : 0)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(bytes),
+                     "r"(there ? bytes : 0)
+                     : "memory");
 }
 
 // Copies a whole Words.

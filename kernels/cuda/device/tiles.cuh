@@ -191,4 +191,21 @@ __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_
     copy_matrix<columns>(to, stride, from, from_stride, rows, there, threadIdx.x, blockDim.x);
 }
 
+// Starts copies of a tile of `rows` rows of `columns` elements, which lie one after the other, into rows of
+// `stride`, by `threads` threads; rows from `there` on become zeros. Addresses of a thread differ by
+// constants.
+template <int rows, int columns, int threads, class Element>
+__device__ void copy_tile(Element* to, int stride, const Element* from, int there) {
+    constexpr int each = 16 / sizeof(Element), pieces = columns / each;
+    constexpr int step = threads < rows * pieces ? threads / pieces : rows;
+    static_assert(columns % each == 0 && threads % pieces == 0);
+    const int row = static_cast<int>(threadIdx.x) / pieces,
+              column = static_cast<int>(threadIdx.x) % pieces * each;
+    if (row >= step) return;
+    to += row * stride + column;
+    from += row * columns + column;
+#pragma unroll
+    for (int r = 0; r < rows; r += step) copy_async<16>(to + r * stride, from + r * columns, row + r < there);
+}
+
 }  // namespace sawtooth::device

@@ -1,0 +1,47 @@
+// Which pairs of a query and a key count, and which encoding scores them.
+//
+// Defines used: BLOCK_N, CAUSAL.
+#pragma once
+
+#include "kernels/attention/cuda/arguments.cuh"
+
+namespace sawtooth::attention {
+
+// How the pairs of a tile are scored: all by q1 k1, all by q2 k2, or both, chosen per pair.
+enum class Kind { near, far, mixed };
+
+struct Mask {
+    int length, window;  // a window beyond the length is cut to it
+
+    __device__ Mask(int64_t of_length, int64_t of_window)
+        : length(static_cast<int>(of_length)), window(static_cast<int>(min(of_window, of_length))) {}
+
+    // Of the pairs of queries from `query` to query_end - 1 with keys from `key` to key_end - 1, some of
+    // which the mask allows.
+    __device__ Kind kind(int query, int query_end, int key, int key_end) const {
+        query_end = min(query_end, length);
+        key_end = min(key_end, length);
+        const int after = query_end - 1 - key, before = key_end - 1 - query;
+        const int farthest = CAUSAL ? after : max(after, before);
+        const int gap = max(query - (key_end - 1), key - (query_end - 1));
+        if (farthest < window) return Kind::near;
+        return gap >= window ? Kind::far : Kind::mixed;
+    }
+    // Whether it forbids some pair of queries from `query` on with keys from `key` to key_end - 1.
+    __device__ bool forbids(int query, int key, int key_end) const {
+        return key_end > length || (CAUSAL && key_end - 1 > query);
+    }
+    __device__ bool allows(int query, int key) const { return key < length && (!CAUSAL || key <= query); }
+    __device__ bool is_near(int query, int key) const { return abs(query - key) < window; }
+};
+
+// The factor of scores in base 2. 0 would make masked scores NaN.
+__device__ inline float factor_of(float scale) { return fmaxf(scale * 1.4426950408889634f, 1e-37f); }
+
+__device__ inline float exp2_of(float value) {
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(value));
+    return power;
+}
+
+}  // namespace sawtooth::attention

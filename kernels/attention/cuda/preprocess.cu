@@ -1,0 +1,30 @@
+// delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block; a warp sums a row.
+//
+// Defines: THREADS, SHARED_BYTES, BLOCK_M, HEAD, STORAGE.
+
+#include "kernels/attention/cuda/arguments.cuh"
+#include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/words.cuh"
+
+using namespace sawtooth;
+using Storage = device::STORAGE;
+static_assert(SHARED_BYTES == 0, "no shared memory");
+
+extern "C" __global__ void __launch_bounds__(THREADS) preprocess(attention::PreprocessArguments given) {
+    constexpr int lanes = HEAD / 2 < 32 ? HEAD / 2 : 32, each = HEAD / lanes;  // a row is spread over lanes
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    for (int row = static_cast<int>(threadIdx.x) / lanes; row < BLOCK_M; row += THREADS / lanes) {
+        const int64_t query = static_cast<int64_t>(blockIdx.x) * BLOCK_M + row;
+        const int64_t at = static_cast<int64_t>(blockIdx.y) * given.length + query;
+        float sum = 0;
+        if (query < given.length) {
+            float o[each], dout[each];
+            device::load<Storage>(given.o, at * HEAD + lane * each, o);
+            device::load<Storage>(given.dout, at * HEAD + lane * each, dout);
+#pragma unroll
+            for (int k = 0; k < each; ++k) sum += o[k] * dout[k];
+        }
+        sum = device::sum_of_lanes<lanes>(sum);
+        if (lane == 0 && query < given.length) given.delta[at] = sum;
+    }
+}

@@ -1,0 +1,107 @@
+// What both streaming kernels share: the softmax of the rows of a warp while tiles of keys pass by.
+//
+// Defines used: BLOCK_N, HEAD, CAUSAL.
+#pragma once
+
+#include "kernels/attention/cuda/mask.cuh"
+#include "kernels/cuda/device/tiles.cuh"
+
+namespace sawtooth::attention {
+
+using device::Tile;
+
+constexpr int key_tiles = BLOCK_N / 8, head_tiles = HEAD / 8;
+// The key tiles that queries up to last - 1 visit, from the first on; the others are skipped.
+__device__ inline int key_tiles_of(const Mask& mask, int last) {
+    return ((CAUSAL ? min(last, mask.length) : mask.length) + BLOCK_N - 1) / BLOCK_N;
+}
+
+constexpr float nothing = -1e30f;  // below every score; its differences are finite
+
+// Calls act(query, key, n, at) for a lane's pairs of 16 queries and `tiles` tiles of keys.
+template <int tiles, class Act>
+__device__ void for_each_pair(int query, int key, Act act) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at)
+            act(query + device::row_of_lane() + at / 2 * 8, key + 8 * n + device::column_of_lane() + at % 2,
+                n, at);
+}
+
+// Takes the scores of the other encoding where a pair is not near.
+template <int tiles>
+__device__ void choose(const Mask& mask, int query, int key, const Tile (&far)[tiles], Tile* scores) {
+    for_each_pair<tiles>(query, key, [&](int i, int j, int n, int at) {
+        if (!mask.is_near(i, j)) scores[n][at] = far[n][at];
+    });
+}
+
+__device__ inline void hide(const Mask& mask, int query, int key, Tile (&scores)[key_tiles]) {
+    for_each_pair<key_tiles>(query, key, [&](int i, int j, int n, int at) {
+        if (!mask.allows(i, j)) scores[n][at] = __int_as_float(0xff800000);  // -infinity
+    });
+}
+
+// 16 queries of a warp: their sums of values, and the softmax so far of the two rows of every lane. `total`
+// counts only the lane's own keys.
+struct Rows {
+    Tile sums[head_tiles];
+    float most[2], total[2];
+
+    __device__ void start() {
+        device::clear(sums);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) most[half] = nothing, total[half] = 0;
+    }
+
+    // Turns scores into probabilities relative to the new maximum. Returns the factors by which the sums must
+    // be rescaled.
+    __device__ float2 weigh(Tile (&scores)[key_tiles], float factor) {
+        float kept[2];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float largest = nothing;
+#pragma unroll
+            for (int n = 0; n < key_tiles; ++n)
+                largest = fmaxf(largest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
+            largest = fmaxf(largest, __shfl_xor_sync(device::whole_warp, largest, 1));
+            largest = fmaxf(largest, __shfl_xor_sync(device::whole_warp, largest, 2));
+            const float now = fmaxf(most[half], largest * factor);
+            kept[half] = exp2_of(most[half] - now);
+            most[half] = now;
+            float sum = 0;
+#pragma unroll
+            for (int n = 0; n < key_tiles; ++n)
+#pragma unroll
+                for (int at = 2 * half; at < 2 * half + 2; ++at) {
+                    scores[n][at] = exp2_of(scores[n][at] * factor - now);
+                    sum += scores[n][at];
+                }
+            total[half] = total[half] * kept[half] + sum;
+        }
+        return {kept[0], kept[1]};
+    }
+    __device__ void rescale(float2 kept) {
+        device::scale_row(sums, 0, kept.x);
+        device::scale_row(sums, 1, kept.y);
+    }
+
+    // Stores o and lse of the queries from `query` on.
+    template <class Storage>
+    __device__ void finish(const ForwardArguments& given, int64_t head, int query) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const float all = device::sum_of_quad(total[half]);
+            device::scale_row(sums, half, 1 / all);
+            const int64_t row = query + device::row_of_lane() + 8 * half;
+            if (row < given.length && device::column_of_lane() == 0)
+                given.lse[head * given.length + row] = most[half] + log2f(all);
+        }
+        const int there = static_cast<int>(max(min(given.length - query, static_cast<int64_t>(16)), 0L));
+        auto* const to = static_cast<typename Storage::Word*>(given.o) + (head * given.length + query) * HEAD;
+        device::store_rows<Storage, HEAD>(sums, there, to);
+    }
+};
+
+}  // namespace sawtooth::attention

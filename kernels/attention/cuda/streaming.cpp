@@ -1,0 +1,121 @@
+#include "kernels/attention/cuda/job.h"
+#include "kernels/attention/describe.h"
+#include "kernels/attention/parts.h"
+#include "kernels/core/common_parameters.h"
+#include "kernels/cuda/struct_bytes.h"
+
+namespace sawtooth::attention {
+namespace {
+
+using cuda::PlanBuilder;
+using cuda::StructBytes;
+
+// Rows of D elements in shared memory are padded against bank conflicts.
+int64_t stride_of(const Parameters& p) { return p.integer("D") + 8; }
+
+cuda::Defines defines_of(const Parameters& p) {
+    return {{"BLOCK_M", p.integer("BLOCK_M")}, {"BLOCK_N", p.integer("BLOCK_N")},
+            {"HEAD", p.integer("D")},          {"STAGES", p.integer("stages")},
+            {"PRECISION", p.text("dtype")},    {"CAUSAL", p.flag("causal") ? 1 : 0}};
+}
+
+Grid query_tiles(const Parameters& p, const CudaJob& job) {
+    return {pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M")), side("Z H", job.heads)};
+}
+
+// The shared memory of a thread block that owns `rows` positions while tiles of `columns` visit.
+int64_t backward_bytes(const Parameters& p, int64_t rows, int64_t columns) {
+    const int64_t stride = stride_of(p);
+    const int64_t stage = StructBytes().array(2 * columns * stride, 2, 4).array(2 * columns, 4).total();
+    return StructBytes().array(2 * rows * stride, 2, 16).array(p.integer("stages"), stage, 4).total();
+}
+
+// preprocess, backward and the rotation of gradients, if the request has a backward pass.
+void add_backward(PlanBuilder& builder, const CudaJob& job) {
+    if (!job.dout) return;
+    const Parameters& p = builder.parameters();
+    add_preprocess(builder, job);
+    const Side keys = pieces("N", job.length, "BLOCK_N", p.integer("BLOCK_N")),
+               queries = pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M"));
+    builder.launch(
+        describe::backward(p, 1, 7), {keys + queries, side("Z H", job.heads)},
+        {.file = "kernels/attention/cuda/backward.cu",
+         .entry = "backward",
+         .defines = defines_of(p),
+         .threads = 32 * p.integer("warps_backward"),
+         .shared_bytes = backward_shared_bytes(p)},
+        BackwardArguments{job.q1, job.q2, job.k1, job.k2, job.v, job.dout, job.lse, job.delta, job.dq1,
+                          job.dq2, job.dk1, job.dk2, job.dv, job.length, job.window, job.scale});
+    add_epilogue(builder, job);
+}
+
+}  // namespace
+
+// `Shared` of streaming.cu.
+int64_t forward_shared_bytes(const Parameters& p) {
+    const int64_t stage = StructBytes().array(3 * p.integer("BLOCK_N") * stride_of(p), 2, 2).total();
+    return StructBytes()
+        .array(2 * p.integer("BLOCK_M") * stride_of(p), 2, 16)
+        .array(p.integer("stages"), stage, 2)
+        .total();
+}
+
+// `Shared` of streaming_wgmma.cu.
+int64_t warpgroup_shared_bytes(const Parameters& p) {
+    const int64_t d = p.integer("D"), slots = 2 * p.integer("stages") + 1;
+    return StructBytes()
+        .array(2 * p.integer("BLOCK_M") * d, 2, 1024)
+        .array(slots * p.integer("BLOCK_N") * d, 2)
+        .array(1 + 2 * slots, 8)
+        .total();
+}
+
+// `registers` of streaming_wgmma.cu: a warp owns 16 rows of every band.
+int64_t warpgroup_registers(const Parameters& p) {
+    const int64_t bands = p.integer("BLOCK_M") / (16 * p.integer("warps"));
+    return bands * p.integer("D") / 2 + p.integer("BLOCK_N") / 2 + p.integer("BLOCK_N") / 4;
+}
+
+// The larger `Shared` of backward.cu.
+int64_t backward_shared_bytes(const Parameters& p) {
+    const int64_t block_m = p.integer("BLOCK_M"), block_n = p.integer("BLOCK_N");
+    return std::max(backward_bytes(p, block_n, block_m), backward_bytes(p, block_m, block_n));
+}
+
+Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request) {
+    PlanBuilder builder(request);
+    const Parameters& p = request.parameters;
+    const CudaJob job = prepared_job(builder);
+    builder.launch(describe::forward(p), query_tiles(p, job),
+                   {.file = "kernels/attention/cuda/streaming.cu",
+                    .entry = "forward",
+                    .defines = defines_of(p),
+                    .threads = 32 * p.integer("warps"),
+                    .shared_bytes = forward_shared_bytes(p)},
+                   job.forward());
+    add_backward(builder, job);
+    return builder.finish();
+}
+
+Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request) {
+    PlanBuilder builder(request);
+    const Parameters& p = request.parameters;
+    const CudaJob job = prepared_job(builder);
+    const auto map = [&](const void* rows, const char* block) {
+        return builder.tensor_map(rows, job.storage, job.vectors(), p.integer(block));
+    };
+    const WarpgroupArguments given{map(job.q1, "BLOCK_M"), map(job.q2, "BLOCK_M"), map(job.k1, "BLOCK_N"),
+                                   map(job.k2, "BLOCK_N"), map(job.v, "BLOCK_N"),  job.forward()};
+    const int64_t consumers = p.integer("warps"), producers = consumers > 4 ? 4 : 1;
+    builder.launch(describe::forward(p), query_tiles(p, job),
+                   {.file = "kernels/attention/cuda/streaming_wgmma.cu",
+                    .entry = "forward",
+                    .defines = defines_of(p),
+                    .threads = 32 * (consumers + producers),
+                    .shared_bytes = warpgroup_shared_bytes(p)},
+                   given);
+    add_backward(builder, job);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::attention

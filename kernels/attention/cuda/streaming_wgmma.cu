@@ -1,0 +1,223 @@
+// Attention in one pass over the keys with the warpgroup products and tensor copies of Hopper. Each group of
+// four warps owns bands of 64 queries; one more warp, the producer, copies tiles of keys and values into a
+// ring of slots in shared memory:
+//   near tile: k1, v      far tile: k2, v      mixed tile: k1, k2, v
+// A step is a tile and a band. Probabilities go from the sums of one product to the left factor of the next
+// in registers, and the product with the values of a step runs during the softmax of the next one.
+//
+// Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
+
+#include "kernels/attention/cuda/softmax.cuh"
+#include "kernels/cuda/device/tensor_copy.cuh"
+#include "kernels/cuda/device/warpgroup.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::attention;
+
+constexpr auto precision = device::Precision::PRECISION;
+using P = device::Products<precision>;
+using Element = P::Element;
+template <int columns>
+using Step = device::WarpgroupStep<precision, columns>;
+
+// With two groups of consumers the producer has a whole group too, which leaves its registers to them.
+constexpr int producers = THREADS / 32 > 8 ? 4 : 1;
+constexpr int consumers = THREADS / 32 - producers, groups = consumers / 4;  // warps, and groups of four
+constexpr int bands = BLOCK_M / (64 * groups);                               // of 64 queries per group
+constexpr int panel = HEAD < 64 ? HEAD : 64, panels = HEAD / panel;  // columns of a matrix in shared memory
+constexpr int row_bytes = panel * 2;
+constexpr int slots = 2 * STAGES + 1;  // keys and values of every stage, and the second keys of a mixed tile
+constexpr int lag = bands == 1 ? 1 : 0;  // values of a tile follow the keys of that many tiles later
+// Of a consumer thread, for sums, scores and probabilities; up to 112 leave room for a second thread block.
+constexpr int registers = bands * HEAD / 2 + BLOCK_N / 2 + BLOCK_N / 4;
+using Swizzled = device::Swizzled<row_bytes>;
+static_assert(THREADS == 32 * (4 * groups + producers) && BLOCK_M == 64 * groups * bands,
+              "whole groups of warps");
+
+// Matrices are [panels][rows][panel], as copied.
+struct Shared {
+    alignas(1024) Element near_queries[BLOCK_M * HEAD];
+    Element far_queries[BLOCK_M * HEAD];
+    Element slots[::slots][BLOCK_N * HEAD];
+    device::Barrier queries, full[::slots], empty[::slots];
+};
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
+
+template <int rows>
+__device__ void copy_rows(const TensorMap& map, Element* to, device::Barrier& barrier, int first,
+                          int64_t head) {
+#pragma unroll
+    for (int p = 0; p < panels; ++p)
+        device::copy_box(map, to + p * rows * panel, barrier, p * panel, first, static_cast<int>(head));
+}
+
+// One thread. Consumers take the slots in this order: with one band per group they need the values of a tile
+// after the keys of the next one.
+__device__ void produce(Shared& shared, const WarpgroupArguments& given, const Mask& mask, int query,
+                        int tiles, int64_t head) {
+    shared.queries.arrive_and_expect(2 * BLOCK_M * HEAD * 2);
+    copy_rows<BLOCK_M>(given.q1, shared.near_queries, shared.queries, query, head);
+    copy_rows<BLOCK_M>(given.q2, shared.far_queries, shared.queries, query, head);
+    device::RingPlace<slots> place;
+    const auto push = [&](const TensorMap& map, int key) {
+        shared.empty[place.slot].wait(place.parity ^ 1);
+        shared.full[place.slot].arrive_and_expect(BLOCK_N * HEAD * 2);
+        copy_rows<BLOCK_N>(map, shared.slots[place.slot], shared.full[place.slot], key, head);
+        place.advance();
+    };
+    for (int tile = 0; tile < tiles + lag; ++tile) {
+        const int key = tile * BLOCK_N;
+        if (tile < tiles) {
+            const Kind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
+            if (kind != Kind::far) push(given.k1, key);
+            if (kind != Kind::near) push(given.k2, key);
+        }
+        if (tile >= lag) push(given.v, key - lag * BLOCK_N);
+    }
+}
+
+// The consumers' end of the ring. Slots are released in the order in which they were taken.
+struct Ring {
+    Shared& shared;
+    device::RingPlace<slots> taken, released;
+
+    __device__ const Element* take() {
+        const Element* const slot = shared.slots[taken.slot];
+        shared.full[taken.slot].wait(taken.parity);
+        taken.advance();
+        return slot;
+    }
+    __device__ void release() {
+        if (device::lane_of_thread() == 0) shared.empty[released.slot].arrive();
+        released.advance();
+    }
+};
+
+// Starts scores = queries * keys^T, for 64 queries from row `row` on.
+template <int tiles>
+__device__ void start_scores(const Element* queries, int row, const Element* keys, Tile (&scores)[tiles]) {
+    device::keep_in_place(scores);
+    device::begin_products();
+#pragma unroll
+    for (int k = 0; k < HEAD / 16; ++k) {
+        const int p = 16 * k / panel, column = 16 * k % panel;
+        Step<tiles>::template add<false>(scores,
+                                         Swizzled::rows(queries + (p * BLOCK_M + row) * panel + column),
+                                         Swizzled::rows(keys + p * BLOCK_N * panel + column), k > 0);
+    }
+    device::end_products();
+}
+
+using Factors = P::Left[BLOCK_N / 16];
+
+// Starts sums += probabilities * values.
+__device__ void start_sums(const Factors& probabilities, const Element* values, Tile (&sums)[head_tiles]) {
+    device::keep_in_place(sums);
+    device::begin_products();
+#pragma unroll
+    for (int k = 0; k < BLOCK_N / 16; ++k)
+        Step<head_tiles>::template add<true>(sums, probabilities[k],
+                                             Swizzled::columns(values + 16 * k * panel, BLOCK_N * row_bytes));
+    device::end_products();
+}
+
+__device__ void consume(Shared& shared, const ForwardArguments& given, const Mask& mask, int query, int tiles,
+                        int64_t head) {
+    const int group = device::warp_of_thread() / 4, down = device::warp_of_thread() % 4 * 16;
+    const float factor = factor_of(given.scale);
+    Rows rows[bands];
+#pragma unroll
+    for (Rows& band : rows) band.start();
+    Ring ring{shared};
+    Factors probabilities;
+    const Element* values = nullptr;
+    shared.queries.wait(0);
+    for (int tile = 0; tile < tiles; ++tile) {
+        const int key = tile * BLOCK_N;
+        const Kind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
+        const Element* const keys = ring.take();
+        const Element* const far_keys = kind == Kind::mixed ? ring.take() : keys;
+#pragma unroll
+        for (int b = 0; b < bands; ++b) {
+            constexpr int last = bands - 1;
+            Rows& before = rows[b == 0 ? last : b - 1];
+            const int row = (group * bands + b) * 64;
+            Tile scores[key_tiles];
+            start_scores(kind == Kind::far ? shared.far_queries : shared.near_queries, row, keys, scores);
+            const bool follows = b > 0 || tile > 0;
+            if (follows) {
+                if (b == 1 - lag) values = ring.take();
+                start_sums(probabilities, values, before.sums);
+                device::wait_for_products<1>();
+            } else {
+                device::wait_for_products<0>();
+            }
+            device::keep_in_place(scores);
+            if (kind == Kind::mixed) {
+                // A few keys at a time: mixed tiles are few, and registers are short.
+                constexpr int some = key_tiles < 4 ? key_tiles : 4;
+#pragma unroll
+                for (int n = 0; n < key_tiles; n += some) {
+                    Tile far[some];
+                    start_scores(shared.far_queries, row, far_keys + 8 * n * panel, far);
+                    device::wait_for_products<0>();
+                    device::keep_in_place(far);
+                    choose(mask, query + row + down, key + 8 * n, far, &scores[n]);
+                }
+            }
+            if (b == last && lag == 1) {
+                ring.release();
+                if (kind == Kind::mixed) ring.release();
+            }
+            if (mask.forbids(query + row + down, key, key + BLOCK_N))
+                hide(mask, query + row + down, key, scores);
+            const float2 kept = rows[b].weigh(scores, factor);
+            device::wait_for_products<0>();
+            device::keep_in_place(before.sums);
+            if (b == 0 && tile > 0) ring.release();
+            if (b == last && lag == 0) {
+                ring.release();
+                if (kind == Kind::mixed) ring.release();
+            }
+            rows[b].rescale(kept);
+#pragma unroll
+            for (int k = 0; k < BLOCK_N / 16; ++k)
+                probabilities[k] = P::left(scores[2 * k], scores[2 * k + 1]);
+        }
+    }
+    if (lag == 1) values = ring.take();
+    start_sums(probabilities, values, rows[bands - 1].sums);
+    device::wait_for_products<0>();
+#pragma unroll
+    for (int b = 0; b < bands; ++b) {
+        device::keep_in_place(rows[b].sums);
+        rows[b].finish<device::PRECISION>(given, head, query + (group * bands + b) * 64 + down);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <= 112 ? 2 : 1)
+    forward(const __grid_constant__ WarpgroupArguments given) {
+    extern __shared__ __align__(1024) unsigned char bytes[];
+    Shared& shared = *reinterpret_cast<Shared*>(bytes);
+    if (threadIdx.x == 0) {
+        shared.queries.start(1);
+        for (int slot = 0; slot < slots; ++slot) {
+            shared.full[slot].start(1);
+            shared.empty[slot].start(consumers);
+        }
+        device::make_barriers_visible();
+    }
+    __syncthreads();  // barriers are visible to all
+    const Mask mask(given.forward.length, given.forward.window);
+    // The longest rows of tiles first, so that the last thread blocks are short.
+    const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
+    const int tiles = key_tiles_of(mask, query + BLOCK_M);
+    const int64_t head = blockIdx.y;
+    if (device::warp_of_thread() < consumers) {
+        if constexpr (groups > 1) device::take_registers<240>();
+        consume(shared, given.forward, mask, query, tiles, head);
+    } else {
+        if constexpr (groups > 1) device::keep_registers<24>();
+        if (threadIdx.x == 32 * consumers) produce(shared, given, mask, query, tiles, head);
+    }
+}

@@ -1,0 +1,60 @@
+// Barriers in shared memory that also count the bytes of bulk copies (PTX ISA, mbarrier); sm_90 and later.
+#pragma once
+
+#include "kernels/cuda/device/types.cuh"
+
+namespace sawtooth::device {
+
+__device__ inline uint32_t shared_address(const void* in_shared) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(in_shared));
+}
+
+// A phase ends when `arrivals` threads have arrived and all expected bytes are there. Waits name the parity
+// of the phase that they wait for: 0 for the first one. A wait for parity 1 before the first phase returns at
+// once.
+struct Barrier {
+    uint64_t word;
+
+    // By one thread, followed by make_barriers_visible and a barrier of the block.
+    __device__ void start(int arrivals) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals)
+                     : "memory");
+    }
+    __device__ void arrive() {
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
+    }
+    __device__ void arrive_and_expect(int bytes) {
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)),
+                     "r"(bytes)
+                     : "memory");
+    }
+    __device__ void wait(int parity) {
+        asm volatile(
+            "{\n"
+            ".reg .pred done;\n"
+            "again:\n"
+            "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+            "@!done bra again;\n"
+            "}\n" ::"r"(shared_address(this)),
+            "r"(parity)
+            : "memory");
+    }
+};
+
+// To bulk copies and to other threads.
+__device__ inline void make_barriers_visible() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// The place in a ring of `slots` slots, and the parity of its present round.
+template <int slots>
+struct RingPlace {
+    int slot = 0, parity = 0;
+
+    __device__ void advance() {
+        if (++slot == slots) slot = 0, parity ^= 1;
+    }
+};
+
+}  // namespace sawtooth::device

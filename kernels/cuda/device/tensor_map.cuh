@@ -1,0 +1,11 @@
+#pragma once
+
+namespace sawtooth {
+
+// Describes an array in global memory to tensor copies (CUtensorMap); made by cuda::tensor_map and passed as
+// a part of the arguments of a kernel. Plain, as NVRTC has no cuda.h.
+struct alignas(64) TensorMap {
+    unsigned long long words[16];
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,137 @@
+// Products of a warpgroup (4 warps, the first one a multiple of 4): 64 rows at a time, factors from shared
+// memory (PTX ISA, wgmma; sm_90a). Sums lie as in products.cuh: warp w of the group holds rows 16 w to
+// 16 w + 15 as tiles of 8 columns.
+//
+// A product is asynchronous: its sums and factors must not be touched until a wait. The order is
+//   begin_products(); multiply…; end_products(); … wait_for_products<0>(sums);
+#pragma once
+
+#include "kernels/cuda/device/barrier.cuh"
+#include "kernels/cuda/device/products.cuh"
+
+namespace sawtooth::device {
+
+// A matrix of f16 or bf16 in shared memory as tensor copies leave it: rows of up to 128 bytes, pieces of 16
+// bytes exchanged within 8 rows (the swizzle of the size of a row), so that no banks conflict. The first row
+// is aligned to 8 rows. Wider matrices are several such matrices, `next` bytes apart.
+template <int row_bytes>
+struct Swizzled {
+    static_assert(row_bytes == 32 || row_bytes == 64 || row_bytes == 128);
+
+    // 16 columns of the rows from `from` on; rows are those of the left factor, or columns of the right one.
+    static __device__ uint64_t rows(const void* from) { return described(from, 1); }
+    // 16 rows from `from` on: the right factor as is. `next` is unused unless it is wider than a row.
+    static __device__ uint64_t columns(const void* from, int next) { return described(from, next / 16); }
+
+  private:
+    static __device__ uint64_t described(const void* from, int leading) {
+        constexpr uint64_t swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;
+        constexpr uint64_t eight_rows = 8 * row_bytes / 16;
+        return swizzle << 62 | eight_rows << 32 | static_cast<uint64_t>(leading) << 16 |
+               shared_address(from) >> 4;
+    }
+};
+
+// Tells the compiler that sums and factors in registers are read and written here.
+template <int tiles>
+__device__ void keep_in_place(Tile (&of)[tiles]) {
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) asm volatile("" : "+f"(of[n][at])::"memory");
+}
+
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Waits for all but the last `batches` batches.
+template <int batches>
+__device__ void wait_for_products() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(batches) : "memory");
+}
+
+// All warps of a group together: takes registers beyond those that a thread starts with, or keeps only so
+// many of them. Ignored unless __launch_bounds__ names the blocks of a multiprocessor.
+template <int registers>
+__device__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers>
+__device__ void keep_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+// The asm of a step of 16 inner columns, for sums of `columns` tiles.
+template <Precision precision, int columns>
+struct WarpgroupStep;
+
+// Register lists of 2 to 32 tiles.
+#define SAWTOOTH_NAMES_2 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define SAWTOOTH_NAMES_4 SAWTOOTH_NAMES_2 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define SAWTOOTH_NAMES_8 \
+    SAWTOOTH_NAMES_4     \
+    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define SAWTOOTH_NAMES_16                                                                          \
+    SAWTOOTH_NAMES_8                                                                               \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, " \
+    "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define SAWTOOTH_NAMES_32                                                                          \
+    SAWTOOTH_NAMES_16                                                                              \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, " \
+    "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, "   \
+    "%100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, "   \
+    "%115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define SAWTOOTH_TILE(n) "+f"(sums[n][0]), "+f"(sums[n][1]), "+f"(sums[n][2]), "+f"(sums[n][3])
+#define SAWTOOTH_TILES_2(n) SAWTOOTH_TILE(n), SAWTOOTH_TILE(n + 1)
+#define SAWTOOTH_TILES_4(n) SAWTOOTH_TILES_2(n), SAWTOOTH_TILES_2(n + 2)
+#define SAWTOOTH_TILES_8(n) SAWTOOTH_TILES_4(n), SAWTOOTH_TILES_4(n + 4)
+#define SAWTOOTH_TILES_16(n) SAWTOOTH_TILES_8(n), SAWTOOTH_TILES_8(n + 8)
+#define SAWTOOTH_TILES_32(n) SAWTOOTH_TILES_16(n), SAWTOOTH_TILES_16(n + 16)
+
+// Both factors in shared memory; or the left one in registers. o1 … o5: the operands after the sums.
+#define SAWTOOTH_WARPGROUP_STEP(PRECISION, COLUMNS, WIDTH, o1, o2, o3, o4, o5, o6)                          \
+    template <>                                                                                             \
+    struct WarpgroupStep<Precision::PRECISION, COLUMNS> {                                                   \
+        template <bool right_in_rows>                                                                       \
+        static __device__ void add(Tile (&sums)[COLUMNS], uint64_t left, uint64_t right, int keeps) {       \
+            asm volatile("{\n.reg .pred keeps;\nsetp.ne.b32 keeps, " o3                                     \
+                         ", 0;\n"                                                                           \
+                         "wgmma.mma_async.sync.aligned.m64n" #WIDTH "k16.f32." #PRECISION "." #PRECISION    \
+                         " {" SAWTOOTH_NAMES_##COLUMNS "}, " o1 ", " o2 ", keeps, 1, 1, 0, " o4 ";\n}\n"    \
+                         : SAWTOOTH_TILES_##COLUMNS(0)                                                      \
+                         : "l"(left), "l"(right), "r"(keeps), "n"(right_in_rows ? 1 : 0));                  \
+        }                                                                                                   \
+        template <bool right_in_rows>                                                                       \
+        static __device__ void add(Tile (&sums)[COLUMNS], const Products<Precision::PRECISION>::Left& left, \
+                                   uint64_t right) {                                                        \
+            asm volatile("wgmma.mma_async.sync.aligned.m64n" #WIDTH "k16.f32." #PRECISION "." #PRECISION    \
+                         " {" SAWTOOTH_NAMES_##COLUMNS "}, {" o1 ", " o2 ", " o3 ", " o4 "}, " o5           \
+                                                       ", 1, 1, 1, " o6 ";\n"                               \
+                         : SAWTOOTH_TILES_##COLUMNS(0)                                                      \
+                         : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "l"(right),      \
+                           "n"(right_in_rows ? 1 : 0));                                                     \
+        }                                                                                                   \
+    };
+SAWTOOTH_WARPGROUP_STEP(bf16, 2, 16, "%8", "%9", "%10", "%11", "%12", "%13")
+SAWTOOTH_WARPGROUP_STEP(f16, 2, 16, "%8", "%9", "%10", "%11", "%12", "%13")
+SAWTOOTH_WARPGROUP_STEP(bf16, 4, 32, "%16", "%17", "%18", "%19", "%20", "%21")
+SAWTOOTH_WARPGROUP_STEP(f16, 4, 32, "%16", "%17", "%18", "%19", "%20", "%21")
+SAWTOOTH_WARPGROUP_STEP(bf16, 8, 64, "%32", "%33", "%34", "%35", "%36", "%37")
+SAWTOOTH_WARPGROUP_STEP(f16, 8, 64, "%32", "%33", "%34", "%35", "%36", "%37")
+SAWTOOTH_WARPGROUP_STEP(bf16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69")
+SAWTOOTH_WARPGROUP_STEP(f16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69")
+SAWTOOTH_WARPGROUP_STEP(bf16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133")
+SAWTOOTH_WARPGROUP_STEP(f16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133")
+#undef SAWTOOTH_WARPGROUP_STEP
+#undef SAWTOOTH_NAMES_2
+#undef SAWTOOTH_TILES_2
+#undef SAWTOOTH_NAMES_4
+#undef SAWTOOTH_TILES_4
+#undef SAWTOOTH_NAMES_8
+#undef SAWTOOTH_TILES_8
+#undef SAWTOOTH_NAMES_16
+#undef SAWTOOTH_TILES_16
+#undef SAWTOOTH_NAMES_32
+#undef SAWTOOTH_TILES_32
+#undef SAWTOOTH_TILE
+
+}  // namespace sawtooth::device
