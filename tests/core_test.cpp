@@ -44,17 +44,11 @@ TEST_CASE("a parameter parses what it accepts and refuses the rest in words", "[
     for (const char* wrong : {"nan", "inf", "3", "x"}) CHECK_FALSE(scale.parse(wrong));
 }
 
-TEST_CASE("chosen rows of an array know their places in the whole", "[core]") {
+TEST_CASE("chosen rows of an array have the shape of the whole, and are listed by their indices", "[core]") {
     Array some = Array::zeros("o", Dtype::f64, {3, 2});
     CHECK(some.whole_shape() == Shape{3, 2});
-    CHECK(some.place_of(5) == 5);
     some.rows = std::make_shared<const ChosenRows>(ChosenRows{{2, 4}, {0, 3, 6}});
     CHECK(some.whole_shape() == Shape{2, 4, 2});
-    CHECK(some.place_of(1) == 1);
-    CHECK(some.place_of(7) == 3);
-    CHECK(some.place_of(12) == 4);
-    CHECK_FALSE(some.place_of(2));
-    CHECK_FALSE(some.place_of(15));
     const Array list = listed("rows", *some.rows);
     CHECK(list.shape == Shape{3, 2});
     CHECK(std::ranges::equal(list.as<int32_t>(), std::vector<int32_t>{0, 0, 0, 3, 1, 2}));

@@ -78,7 +78,7 @@ int64_t free_memory_bytes() {
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras) {
     const Shapes shapes(configuration);
     MemoryNeed need;
-    // The reference is f64.
+    // The reference is f64; one of chosen rows is smaller.
     need.host = saturating_add(shapes.input_bytes,
                                saturating_multiply(2, shapes.output_bytes(nullptr, stores_extras)));
     const bool on_cpu = machine.backend() == Backend::cpu;

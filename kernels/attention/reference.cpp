@@ -163,7 +163,7 @@ class Head {
     void preprocess(int64_t i, Query& query) const { query.delta = dot(query.o.data(), in_.dout.row(i), d_); }
 
     // Right after forward(i), whose scores it uses.
-    void backward(int64_t i, Query& query) {
+    void backward_query(int64_t i, Query& query) {
         query.dq1 = query.dq2 = zeros();
         const Range keys = keys_of(i);
         for (int64_t j = keys.first; j < keys.last; ++j) {
@@ -174,7 +174,7 @@ class Head {
     }
 
     // From the forward pass of every query.
-    Key backward(int64_t j, const std::vector<Query>& queries) const {
+    Key backward_key(int64_t j, const std::vector<Query>& queries) const {
         Key key{zeros(), zeros(), zeros()};
         for (int64_t i = mask_.causal ? j : 0; i < length_; ++i) {
             const Query& query = queries[static_cast<size_t>(i)];
@@ -288,13 +288,13 @@ class Reference {
             if (!is_chosen && keys.count() == 0) continue;
             Query query = head.forward(i);
             if (backward_) head.preprocess(i, query);
-            if (is_chosen && backward_) head.backward(i, query);
+            if (is_chosen && backward_) head.backward_query(i, query);
             if (is_chosen) put(queries.first++, i, query);
             if (keys.count() > 0) all.push_back(std::move(query));
         }
         for (int64_t row = keys.first; row < keys.last && !stop_.stop_requested(); ++row) {
             const int64_t j = position_of(*chosen_.keys, row);
-            put(row, j, head.backward(j, all));
+            put(row, j, head.backward_key(j, all));
         }
     }
 

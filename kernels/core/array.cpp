@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -76,14 +75,6 @@ Shape Array::whole_shape() const {
     Shape whole = rows->extents;
     whole.insert(whole.end(), shape.begin() + 1, shape.end());
     return whole;
-}
-
-std::optional<int64_t> Array::place_of(int64_t index) const {
-    if (!rows) return index;
-    const int64_t width = count_of({shape.begin() + 1, shape.end()});
-    const auto found = std::lower_bound(rows->places.begin(), rows->places.end(), index / width);
-    if (found == rows->places.end() || *found != index / width) return {};
-    return (found - rows->places.begin()) * width + index % width;
 }
 
 std::complex<double> Array::value(int64_t index) const {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,8 +45,6 @@ struct Array {
     int64_t bytes() const { return count() * bytes_of(dtype); }
     // The shape of the whole array.
     Shape whole_shape() const;
-    // Where element `index` of the whole array is in this one; absent if its row was not chosen.
-    std::optional<int64_t> place_of(int64_t index) const;
 
     template <class T>
     std::span<T> as() {

@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "kernels/core/correctness.h"
+#include "kernels/core/integers.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
@@ -73,64 +74,67 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
 
 namespace {
 
-// The reference along a line; absent where its row was not chosen.
-std::optional<std::complex<double>> value_on(const Array& reference, const DrawnLine& line, int64_t at) {
-    const auto place = reference.place_of(line.index(at));
-    return place ? std::optional(reference.value(*place)) : std::nullopt;
-}
-
-// The positions of the line that the reference has.
-std::vector<int64_t> known_positions(const Array& reference, const DrawnLine& line) {
-    std::vector<int64_t> known;
-    for (int64_t at = 0; at < line.length; ++at)
-        if (reference.place_of(line.index(at))) known.push_back(at);
-    return known;
+// Calls each(position, value) for the positions of the line that the reference has, in order.
+template <class Each>
+void each_known(const Array& reference, const DrawnLine& line, Each&& each) {
+    if (!reference.rows) {
+        for (int64_t at = 0; at < line.length; ++at) each(at, reference.value(line.index(at)));
+        return;
+    }
+    const std::vector<int64_t>& places = reference.rows->places;
+    const int64_t width = places.empty() ? 0 : reference.count() / reference.shape[0];
+    for (size_t row = 0; row < places.size(); ++row) {
+        const int64_t first = places[row] * width, here = static_cast<int64_t>(row) * width;
+        int64_t at = std::max<int64_t>(0, ceil_divide(first - line.first, line.step));
+        for (; at < line.length && line.index(at) < first + width; ++at)
+            each(at, reference.value(here + line.index(at) - first));
+    }
 }
 
 // " The reference has 8 of 8,192 positions here."; "" if it has all.
 std::string known_words(const Array& reference, const DrawnLine& line) {
     if (!reference.rows) return "";
-    return " The reference has " + std::to_string(known_positions(reference, line).size()) + " of " +
-           with_thousands(line.length) + " positions here.";
+    int64_t known = 0;
+    each_known(reference, line, [&](int64_t, std::complex<double>) { ++known; });
+    return " The reference has " + with_thousands(known) + " of " + with_thousands(line.length) +
+           " positions here.";
 }
 // " The reference has 280 of 262,144 rows."; "" if it has all.
 std::string known_words(const Array& reference) {
     if (!reference.rows) return "";
-    return " The reference has " + std::to_string(reference.rows->places.size()) + " of " +
+    return " The reference has " + with_thousands(reference.shape[0]) + " of " +
            with_thousands(count_of(reference.rows->extents)) + " rows.";
 }
 
 // `of` takes a value to what is drawn of it. Chosen rows are points of their own.
 template <class Of>
 Line reference_line(const Array& reference, const DrawnLine& line, const View& view, Of of) {
-    const auto drawn = [&](int64_t at) { return of(*value_on(reference, line, at)); };
     const std::string label = "reference, f64";
     if (!reference.rows)
-        return line_of(label, {Ink::Role::reference}, reduce(line.length, view, line.place, drawn));
+        return line_of(label, {Ink::Role::reference}, reduce(line.length, view, line.place, [&](int64_t at) {
+                           return of(reference.value(line.index(at)));
+                       }));
     Line points = line_of(label, {Ink::Role::reference}, {});
     points.markers = true;
-    for (const int64_t at : known_positions(reference, line)) {
+    each_known(reference, line, [&](int64_t at, std::complex<double> value) {
         points.x.insert(points.x.end(), 2, static_cast<double>(at));
-        points.y.insert(points.y.end(), {drawn(at), gap});
-    }
+        points.y.insert(points.y.end(), {of(value), gap});
+    });
     return points;
 }
 
-// Whether both agree where the reference is known along the line, within 1e-6 of the largest value, which no
-// eye can see.
+// Whether both agree where the reference is known, within 1e-6 of the largest value, which no eye can see.
 bool agree(const Array& output, const Array& reference, const DrawnLine& line) {
     double largest = 0, furthest = 0;
-    bool is_known = !reference.rows;
-    for (int64_t at = 0; at < line.length; ++at) {
-        const auto truth = value_on(reference, line, at);
-        if (!truth) continue;
+    bool is_known = !reference.rows, is_finite = true;
+    each_known(reference, line, [&](int64_t at, std::complex<double> truth) {
+        const double distance = std::abs(output.value(line.index(at)) - truth);
         is_known = true;
-        const double distance = std::abs(output.value(line.index(at)) - *truth);
-        if (!std::isfinite(distance)) return false;
-        largest = std::max(largest, std::abs(*truth));
+        is_finite = is_finite && std::isfinite(distance);
+        largest = std::max(largest, std::abs(truth));
         furthest = std::max(furthest, distance);
-    }
-    return is_known && furthest <= 1e-6 * largest;
+    });
+    return is_known && is_finite && furthest <= 1e-6 * largest;
 }
 
 }  // namespace
@@ -183,20 +187,6 @@ void add_envelope(Figure& figure, const std::string& label, Ink ink, const Envel
     figure.marks.push_back(Line{label, ink, errors.x, errors.high});
 }
 
-// A line through the known errors: positions without a reference are no gaps.
-void add_known_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
-                      const std::function<double(int64_t)>& error_at) {
-    const Envelope errors = envelope(count, view, figure.x.shared, most_told_apart, error_at);
-    Envelope known;
-    for (size_t i = 0; i < errors.x.size(); ++i) {
-        if (std::isnan(errors.high[i])) continue;
-        known.x.push_back(errors.x[i]);
-        known.low.push_back(errors.low[i]);
-        known.high.push_back(errors.high[i]);
-    }
-    add_envelope(figure, label, ink, known);
-}
-
 }  // namespace
 
 void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
@@ -206,9 +196,18 @@ void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count
 
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view) {
-    const std::vector<float>& errors = error.by_position;
-    add_known_errors(figure, label, ink, static_cast<int64_t>(errors.size()), view,
-                     [&](int64_t at) { return errors[static_cast<size_t>(at)]; });
+    const std::vector<float>& by_position = error.by_position;
+    const Envelope errors =
+        envelope(static_cast<int64_t>(by_position.size()), view, figure.x.shared, most_told_apart,
+                 [&](int64_t at) { return by_position[static_cast<size_t>(at)]; });
+    Envelope known;  // positions without a reference are no gaps
+    for (size_t i = 0; i < errors.x.size(); ++i) {
+        if (std::isnan(errors.high[i])) continue;
+        known.x.push_back(errors.x[i]);
+        known.low.push_back(errors.low[i]);
+        known.high.push_back(errors.high[i]);
+    }
+    add_envelope(figure, label, ink, known);
 }
 
 void lay_floor(Figure& figure) {
@@ -228,6 +227,27 @@ void lay_floor(Figure& figure) {
     if (std::isfinite(floor)) figure.y.minimum = floor / 2;
 }
 
+namespace {
+
+void add_drawn_errors(Figure& figure, const VariantResult& variant, const Array& output,
+                      const Array& reference, const DrawnLine& line, const View& view) {
+    const auto error_at = [&](int64_t at, std::complex<double> truth) {
+        return std::abs(output.value(line.index(at)) - truth);
+    };
+    if (!reference.rows)
+        return add_errors(figure, variant.name, ink_of(variant), line.length, view,
+                          [&](int64_t at) { return error_at(at, reference.value(line.index(at))); });
+    Line points = line_of(variant.name, ink_of(variant), {});
+    points.markers = true;
+    each_known(reference, line, [&](int64_t at, std::complex<double> truth) {
+        points.x.push_back(static_cast<double>(at));
+        points.y.push_back(error_at(at, truth));
+    });
+    figure.marks.push_back(std::move(points));
+}
+
+}  // namespace
+
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                     ErrorOf lines) {
     const bool drawn = lines == ErrorOf::drawn_line;
@@ -240,13 +260,7 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
     if (drawn) figure.chosen_by = line.chosen_by;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = drawn ? find(variant.outputs, reference.name) : nullptr;
-        if (output) {
-            const auto add = reference.rows ? add_known_errors : add_errors;
-            add(figure, variant.name, ink_of(variant), line.length, view, [&](int64_t at) {
-                const auto truth = value_on(reference, line, at);
-                return truth ? std::abs(output->value(line.index(at)) - *truth) : gap;
-            });
-        }
+        if (output) add_drawn_errors(figure, variant, *output, reference, line, view);
         for (const OutputError& error : variant.errors)
             if (!drawn && error.output == reference.name)
                 add_largest_errors(figure, variant.name, ink_of(variant), error, view);
