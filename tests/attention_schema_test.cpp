@@ -44,10 +44,10 @@ TEST_CASE("attention: scale and dtype settle by head width and backend", "[schem
 
 TEST_CASE("attention: tiles that do not fit a chip are refused there, with needed and available bytes",
           "[schema][attention]") {
-    // (2 * 128 + 3 * 128 * 3) * 128 * 2 bytes.
+    // (2 * 128 + 3 * 128 * 3) rows of 128 + 8 numbers of 2 bytes.
     const Settings large = {{"BLOCK_M", 128}, {"BLOCK_N", 128}, {"stages", 3}, {"D", 128}};
     const std::string refusal = variant_refusal("attention", "streaming", large, h200);
-    CHECK(contains(refusal, "360448"));
+    CHECK(contains(refusal, "382976"));
     CHECK(contains(refusal, "232448"));
     CHECK(contains(refusal, "NVIDIA H200"));
     CHECK(variant_refusal("attention", "streaming", large, processor).empty());
@@ -56,6 +56,26 @@ TEST_CASE("attention: tiles that do not fit a chip are refused there, with neede
     CHECK(variant_refusal("attention", "streaming", {}, rtx4090).empty());
     CHECK(variant_refusal("attention", "streaming", family_named("attention").presets.front().values, rtx4090)
               .empty());
+    // Backward: 2 * 32 keys, and 4 stages of 2 * 128 rows with an lse and a delta for each query.
+    Settings deep = {{"BLOCK_M", 128}, {"BLOCK_N", 32}, {"stages", 4}, {"D", 128}};
+    CHECK(variant_refusal("attention", "streaming", deep, h200).empty());
+    deep.push_back({"backward", true});
+    CHECK(contains(variant_refusal("attention", "streaming", deep, h200), "backward needs 300032 bytes"));
+}
+
+TEST_CASE("attention: streaming_wgmma needs Hopper, whole groups of rows and registers for its sums",
+          "[schema][attention]") {
+    const auto refusal = [](const Settings& settings, const Chip& chip) {
+        return variant_refusal("attention", "streaming_wgmma", settings, chip);
+    };
+    CHECK(contains(refusal({}, rtx4090), "sm_90a"));
+    CHECK(refusal({}, h200).empty());
+    CHECK(contains(refusal({{"warps", 8}}, h200), "BLOCK_M = 64: must be at least 128"));
+    CHECK(refusal({{"BLOCK_M", 128}, {"BLOCK_N", 128}, {"warps", 8}, {"D", 128}}, h200).empty());
+    // 2 bands of 128 columns, 64 scores and 32 probabilities per thread.
+    CHECK(
+        contains(refusal({{"BLOCK_M", 128}, {"BLOCK_N", 128}, {"warps", 4}, {"D", 128}, {"stages", 1}}, h200),
+                 "needs 224 registers"));
 }
 
 TEST_CASE("attention: f32 leaves out the tensor-core variants, and wgmma needs Hopper and whole warp groups",

@@ -127,7 +127,7 @@ std::vector<ArraySpec> arrays() {
 
 std::string tiling_of(const Parameters& parameters) {
     std::string tiling;
-    for (const char* name : {"BLOCK_M", "BLOCK_N", "stages", "warps", "D"})
+    for (const char* name : {"BLOCK_M", "BLOCK_N", "stages", "D"})
         tiling += (tiling.empty() ? "" : ", ") + std::string(name) + " = " + to_text(parameters.at(name));
     return tiling;
 }
@@ -169,7 +169,8 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
     constexpr int64_t most_registers = 192;
     const int64_t registers = attention::warpgroup_registers(parameters);
     if (registers > most_registers)
-        return tiling_of(parameters) + ": needs " + std::to_string(registers) +
+        return "warps = " + to_text(parameters.at("warps")) + ", " + tiling_of(parameters) + ": needs " +
+               std::to_string(registers) +
                " registers per thread for scores, probabilities and sums; at most " +
                std::to_string(most_registers) + " are available for them";
     return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
