@@ -72,13 +72,11 @@ std::vector<BenchCase> bench_cases(Backend backend) {
             cases.push_back(bench_case(backward, "f32", 8, 2048, 64, 512, 1e-4));
         return cases;
     }
-    const std::vector<std::string> forward = {"streaming", "streaming_wgmma"};
-    add_gpu_cases(cases, false, "bf16", 64, {"streaming", "streaming_wgmma", "naive"});
-    add_gpu_cases(cases, false, "f16", 64, forward);
-    add_gpu_cases(cases, false, "bf16", 128, forward);
-    add_gpu_cases(cases, true, "bf16", 64, {"streaming", "naive"});
-    add_gpu_cases(cases, true, "f16", 64, {"streaming"});
-    add_gpu_cases(cases, true, "bf16", 128, {"streaming"});
+    for (const bool backward : {false, true}) {
+        add_gpu_cases(cases, backward, "bf16", 64, {"streaming", "streaming_wgmma", "naive"});
+        add_gpu_cases(cases, backward, "f16", 64, {"streaming", "streaming_wgmma"});
+        add_gpu_cases(cases, backward, "bf16", 128, {"streaming", "streaming_wgmma"});
+    }
     return cases;
 }
 
