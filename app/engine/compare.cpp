@@ -84,10 +84,11 @@ OutputError compare_as(const Array& output, const Array& reference, int axis) {
     }
     for (; i < output.count(); ++i) distance.skip(i, got(i));
 
-    OutputError error = {.output = output.name,
-                         .nonfinite = distance.nonfinite,
-                         .first_nonfinite = distance.first_nonfinite,
-                         .by_position = std::move(positions.errors)};
+    OutputError error;
+    error.output = output.name;
+    error.nonfinite = distance.nonfinite;
+    error.first_nonfinite = distance.first_nonfinite;
+    error.by_position = std::move(positions.errors);
     if (distance.largest >= 0) error.max_abs = distance.largest;
     if (distance.reference_square > 0) error.rel_l2 = std::sqrt(distance.square / distance.reference_square);
     return error;

@@ -59,8 +59,8 @@ Value present_value(const LabState& lab, const Parameter& row);
 std::string reason_fixed(const LabState& lab, const Parameter& row);
 // Why a variant cannot run the current settings; "" if it can.
 std::string reason_refused(const LabState& lab, const Variant& variant);
-// Which selected variants a choice would keep from running on the present chip, although another choice of the
-// row lets them run. Nothing is compiled to know it.
+// Which selected variants a choice would keep from running on the present chip, although another choice of
+// the row lets them run. Nothing is compiled to know it.
 struct ChoiceRefusal {
     std::string reason;   // "streaming: needs …", a line per variant; "" if it keeps none
     bool by_all = false;  // no selected variant could run

@@ -74,7 +74,7 @@ struct Variant {
     std::string idea = "";  // one sentence
     std::vector<Backend> backends = {};
     std::vector<std::string> outputs = {};
-    size_t row = 0;  // index into the family's own table of variants, if it has one
+    size_t row = 0;              // index into the family's own table of variants, if it has one
     bool rounds_inside = false;  // on CUDA intermediate values are rounded to the parameter `dtype` too
     // Why it cannot run these parameters on the chip; null: it always can.
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
