@@ -26,11 +26,6 @@ constexpr int together = bands % 2 == 0 ? 2 : 1;                      // bands t
 constexpr int steps = HEAD / 16;
 static_assert(BLOCK_M % 16 == 0 && BLOCK_N % 16 == 0 && HEAD % 16 == 0, "whole steps of the tensor cores");
 
-template <auto constant>
-struct Constant {
-    static constexpr auto value = constant;
-};
-
 struct Stage {
     Element near_keys[BLOCK_N][stride];
     Element far_keys[BLOCK_N][stride];
@@ -64,12 +59,12 @@ __device__ void multiply_scores(const Element (*queries)[stride], const Element 
 }
 
 // Adds a tile of keys from `key` on to the queries of a warp, which start at `row` in shared memory and at
-// `query` in the head. Tiles with hidden pairs have code of their own, so that the others stay short.
+// `query` in the head.
 template <Kind kind, bool hides>
 __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int query, int row, int key,
                       float factor, bool by_pair, Rows (&rows)[bands]) {
-    // Mixed tiles are few: one band at a time, so that two sets of scores fit in registers.
-    constexpr int count = kind == Kind::mixed ? 1 : together;
+    // Mixed tiles and those with hidden pairs are few: one band at a time, so that registers suffice.
+    constexpr int count = kind == Kind::mixed || hides ? 1 : together;
 #pragma unroll
     for (int first = 0; first < bands; first += count) {
         const int down = 16 * first;
@@ -120,41 +115,33 @@ __device__ void copy_stage(Stage& stage, const ForwardArguments& given, int64_t 
     copy(stage.values, given.v);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) forward(ForwardArguments given) {
-    extern __shared__ __align__(16) unsigned char bytes[];
-    Shared& shared = *reinterpret_cast<Shared*>(bytes);
-    const Mask mask(given.length, given.window);
-    // The longest rows of tiles first, so that the last thread blocks are short.
-    const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M, last = query + BLOCK_M;
-    const int64_t head = blockIdx.y;
-    const int tiles = key_tiles_of(mask, last);
-    const int64_t at = (head * given.length + query) * HEAD;
-    const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_M), given.length - query));
-    device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.near_queries[0][0], stride,
-                                              static_cast<const Element*>(given.q1) + at, there);
-    device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.far_queries[0][0], stride,
-                                              static_cast<const Element*>(given.q2) + at, there);
-    const auto start = [&](int tile) {
-        if (tile < tiles)
-            copy_stage(shared.stages[tile % STAGES], given, head,
-                       mask.kind(query, last, tile * BLOCK_N, (tile + 1) * BLOCK_N), tile * BLOCK_N);
-        device::end_batch_of_copies();  // also an empty one, so that batches count tiles
-    };
-    for (int tile = 0; tile < STAGES - 1; ++tile) start(tile);
-
-    Rows rows[bands];
-#pragma unroll
-    for (Rows& band : rows) band.start();
-    const float factor = factor_of(given.scale);
-    const int row = device::warp_of_thread() * 16 * bands;
-    const bool works = device::warp_of_thread() < working;
-    const auto kind_of = [&](int tile) {
-        return mask.kind(query, last, tile * BLOCK_N, (tile + 1) * BLOCK_N);
-    };
-    const auto hides_in = [&](int tile) { return mask.forbids(query, tile * BLOCK_N, (tile + 1) * BLOCK_N); };
+// The queries of a thread block while tiles of keys pass by.
+struct Walk {
+    Shared& shared;
+    const ForwardArguments& given;
+    const Mask mask;
+    const int64_t head;
+    const int query, tiles, row;  // the first query, the key tiles, the first row of the warp
+    const bool works;
+    const float factor;
     int tile = 0;
-    // Neighbouring tiles of the same sort.
-    const auto visit_tiles = [&](auto kind, auto hides) {
+
+    __device__ Kind kind(int of_tile) const {
+        return mask.kind(query, query + BLOCK_M, of_tile * BLOCK_N, (of_tile + 1) * BLOCK_N);
+    }
+    __device__ bool hides(int of_tile) const {
+        return mask.forbids(query, of_tile * BLOCK_N, (of_tile + 1) * BLOCK_N);
+    }
+    __device__ void start(int coming) const {
+        if (coming < tiles)
+            copy_stage(shared.stages[coming % STAGES], given, head, kind(coming), coming * BLOCK_N);
+        device::end_batch_of_copies();  // also an empty one, so that batches count tiles
+    }
+
+    // Neighbouring tiles of one sort. Tiles with hidden pairs have code of their own, so that the loop over
+    // the others stays short.
+    template <Kind of_kind, bool hides_pairs>
+    __device__ void visit_tiles(Rows (&rows)[bands]) {
         do {
             if constexpr (STAGES == 1) {
                 __syncthreads();  // all have read the tile before
@@ -168,28 +155,58 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(ForwardArguments g
             }
             const Stage& stage = shared.stages[tile % STAGES];
             bool by_pair = false;
-            if constexpr (hides.value)
+            if constexpr (hides_pairs)
                 by_pair = __syncthreads_or(
                     has_nonfinite<device::PRECISION, BLOCK_N, HEAD, THREADS>(&stage.values[0][0], stride));
             if (works)
-                visit<kind.value, hides.value>(shared, stage, mask, query + row, row, tile * BLOCK_N, factor,
-                                               by_pair, rows);
+                visit<of_kind, hides_pairs>(shared, stage, mask, query + row, row, tile * BLOCK_N, factor,
+                                            by_pair, rows);
             ++tile;
-        } while (tile < tiles && kind_of(tile) == kind.value && hides_in(tile) == hides.value);
-    };
-    while (tile < tiles) {
-        const Kind kind = kind_of(tile);
-        const bool hides = hides_in(tile);
-        if (kind == Kind::near)
-            hides ? visit_tiles(Constant<Kind::near>(), Constant<true>())
-                  : visit_tiles(Constant<Kind::near>(), Constant<false>());
-        else if (kind == Kind::far)
-            hides ? visit_tiles(Constant<Kind::far>(), Constant<true>())
-                  : visit_tiles(Constant<Kind::far>(), Constant<false>());
-        else
-            hides ? visit_tiles(Constant<Kind::mixed>(), Constant<true>())
-                  : visit_tiles(Constant<Kind::mixed>(), Constant<false>());
+        } while (tile < tiles && kind(tile) == of_kind &&
+                 (of_kind == Kind::mixed || hides(tile) == hides_pairs));
     }
+    template <Kind of_kind>
+    __device__ void visit_tiles(Rows (&rows)[bands]) {
+        if (hides(tile))
+            visit_tiles<of_kind, true>(rows);
+        else
+            visit_tiles<of_kind, false>(rows);
+    }
+    __device__ void run(Rows (&rows)[bands]) {
+        for (int early = 0; early < STAGES - 1; ++early) start(early);
+        while (tile < tiles) {
+            const Kind present = kind(tile);
+            if (present == Kind::near)
+                visit_tiles<Kind::near>(rows);
+            else if (present == Kind::far)
+                visit_tiles<Kind::far>(rows);
+            else
+                visit_tiles<Kind::mixed, true>(rows);
+        }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS) forward(ForwardArguments given) {
+    extern __shared__ __align__(16) unsigned char bytes[];
+    Shared& shared = *reinterpret_cast<Shared*>(bytes);
+    const Mask mask(given.length, given.window);
+    // The longest rows of tiles first, so that the last thread blocks are short.
+    const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
+    const int64_t head = blockIdx.y, at = (head * given.length + query) * HEAD;
+    const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_M), given.length - query));
+    device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.near_queries[0][0], stride,
+                                              static_cast<const Element*>(given.q1) + at, there);
+    device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.far_queries[0][0], stride,
+                                              static_cast<const Element*>(given.q2) + at, there);
+    Rows rows[bands];
+#pragma unroll
+    for (Rows& band : rows) band.start();
+    const int row = device::warp_of_thread() * 16 * bands;
+    const bool works = device::warp_of_thread() < working;
+    Walk{shared, given, mask,
+         head,   query, key_tiles_of(mask, query + BLOCK_M),
+         row,    works, factor_of(given.scale)}
+        .run(rows);
     if (!works) return;
 #pragma unroll
     for (int b = 0; b < bands; ++b) rows[b].finish<device::PRECISION>(given, head, query + row + 16 * b);

@@ -97,14 +97,14 @@ struct Ring {
 // Starts scores = queries * keys^T, for 64 queries from row `row` on.
 template <int tiles>
 __device__ void start_scores(const Element* queries, int row, const Element* keys, Tile (&scores)[tiles]) {
+    const Element* const first = queries + row * panel;
     device::keep_in_place(scores);
     device::begin_products();
 #pragma unroll
     for (int k = 0; k < HEAD / 16; ++k) {
-        const int p = 16 * k / panel, column = 16 * k % panel;
-        Step<tiles>::template add<false>(scores,
-                                         Swizzled::rows(queries + (p * BLOCK_M + row) * panel + column),
-                                         Swizzled::rows(keys + p * BLOCK_N * panel + column), k > 0);
+        const int p = 16 * k / panel, bytes = 16 * k % panel * 2;
+        Step<tiles>::template add<false>(scores, Swizzled::rows(first, p * BLOCK_M * row_bytes + bytes),
+                                         Swizzled::rows(keys, p * BLOCK_N * row_bytes + bytes), k > 0);
     }
     device::end_products();
 }
@@ -117,8 +117,8 @@ __device__ void start_sums(const Factors& probabilities, const Element* values, 
     device::begin_products();
 #pragma unroll
     for (int k = 0; k < BLOCK_N / 16; ++k)
-        Step<head_tiles>::template add<true>(sums, probabilities[k],
-                                             Swizzled::columns(values + 16 * k * panel, BLOCK_N * row_bytes));
+        Step<head_tiles>::template add<true>(
+            sums, probabilities[k], Swizzled::columns(values, 16 * k * row_bytes, BLOCK_N * row_bytes));
     device::end_products();
 }
 

@@ -18,17 +18,20 @@ template <int row_bytes>
 struct Swizzled {
     static_assert(row_bytes == 32 || row_bytes == 64 || row_bytes == 128);
 
-    // 16 columns of the rows from `from` on; rows are those of the left factor, or columns of the right one.
-    static __device__ uint64_t rows(const void* from) { return described(from, 1); }
-    // 16 rows from `from` on: the right factor as is. `next` is unused unless it is wider than a row.
-    static __device__ uint64_t columns(const void* from, int next) { return described(from, next / 16); }
+    // 16 columns of the rows from `bytes` after `from` on; rows are those of the left factor, or columns of
+    // the right one. With constant `bytes` the steps of a product differ by one addition.
+    static __device__ uint64_t rows(const void* from, int bytes) { return described(from, bytes, 1); }
+    // 16 rows: the right factor as is. `next` is unused unless it is wider than a row.
+    static __device__ uint64_t columns(const void* from, int bytes, int next) {
+        return described(from, bytes, next / 16);
+    }
 
   private:
-    static __device__ uint64_t described(const void* from, int leading) {
-        constexpr uint64_t swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;
-        constexpr uint64_t eight_rows = 8 * row_bytes / 16;
-        return swizzle << 62 | eight_rows << 32 | static_cast<uint64_t>(leading) << 16 |
-               shared_address(from) >> 4;
+    static __device__ uint64_t described(const void* from, int bytes, int leading) {
+        constexpr uint32_t swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;
+        constexpr uint64_t upper = swizzle << 30 | 8 * row_bytes / 16;  // 8 rows
+        return upper << 32 |
+               ((shared_address(from) >> 4) + static_cast<uint32_t>(bytes / 16 + (leading << 16)));
     }
 };
 
