@@ -18,13 +18,13 @@ void write_lines(const Pen& pen, const Box& box, Colour colour, const std::vecto
     }
 }
 
+std::string short_text(const std::string& text) { return text.substr(0, text.find(',')); }
+
 // The text, or if it is too wide its part before the first comma; under it the names of the cell's frames.
 std::vector<std::string> lines_of_value(const Pen& pen, const HeatMap& map, const std::string& text,
                                         int64_t row, int64_t column, float width, size_t most) {
-    std::vector<std::string> lines;
-    for (const std::string& wanted : {text, text.substr(0, text.find(','))})
-        if (lines.empty() && most > 0 && pen.canvas.text_width(wanted) <= width) lines.push_back(wanted);
-    if (lines.empty()) return lines;
+    if (most == 0) return {};
+    std::vector<std::string> lines = {pen.canvas.text_width(text) <= width ? text : short_text(text)};
     for (const HeatMap::Framed& framed : map.framed)
         if (framed.row == row && framed.column == column && lines.size() < most &&
             pen.canvas.text_width(framed.label) <= width)
@@ -46,8 +46,18 @@ Box frame_of(const Pen& pen, const HeatMap& map, size_t index) {
     return {box.left + inset, box.top + inset, box.right - inset, box.bottom - inset};
 }
 
+// A few texts among empty cells would look like something special.
+bool all_values_fit(const Pen& pen, const HeatMap& map, float width) {
+    for (size_t cell = 0; cell < map.texts.size(); ++cell)
+        if (!std::isnan(map.values[cell]) && pen.canvas.text_width(short_text(map.texts[cell])) > width)
+            return false;
+    return true;
+}
+
 void draw_texts(const Pen& pen, const HeatMap& map) {
     const ColourScale colours = colour_scale(map);
+    const float width = cell_box(pen, map, 0, 0).width() - 6 * pen.canvas.unit();
+    const bool writes_values = all_values_fit(pen, map, width);
     for (int64_t row = 0; row < map.rows; ++row)
         for (int64_t column = 0; column < map.columns; ++column) {
             const auto cell = static_cast<size_t>(row * map.columns + column);
@@ -55,12 +65,11 @@ void draw_texts(const Pen& pen, const HeatMap& map) {
             if (text.empty()) continue;
             const double value = map.values[cell];
             const Box box = cell_box(pen, map, row, column);
-            const float width = box.width() - 6 * pen.canvas.unit();
             const auto most = static_cast<size_t>(std::max(box.height() / pen.canvas.line_height(), 0.0f));
             if (std::isnan(value)) {
                 draw_kind(pen.canvas, pen.theme, box, {pen.theme.quiet}, KindMap::Pattern::hollow);
                 write_lines(pen, box, {pen.theme.text}, wrapped(pen.canvas, text, width, most));
-            } else {
+            } else if (writes_values) {
                 write_lines(pen, box, {ink_on(colours.colour_of(value))},
                             lines_of_value(pen, map, text, row, column, width, most));
             }
