@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/attention/outputs.h"
 #include "kernels/attention/tiles.h"
 #include "kernels/core/plan_builder.h"
 #include "kernels/cpu/products.h"
@@ -7,7 +8,7 @@
 namespace sawtooth::attention {
 
 // What the variants on the CPU work on. Inputs are in f32: a prologue rotates and widens where necessary.
-struct CpuJob {
+struct CpuJob : Outputs {
     Mask mask;
     int64_t heads = 0, length = 0, d = 0;
     int64_t block_m = 0, block_n = 0;
@@ -18,11 +19,9 @@ struct CpuJob {
     float *k1_strips = nullptr, *k2_strips = nullptr, *v_strips = nullptr;
     Storage storage = Storage::f32;
     void* stored_o = nullptr;  // in that storage; `o` itself if it is f32
-    float *o = nullptr, *lse = nullptr;
+    float* o = nullptr;
     // Of the softmax of every query: what its scores were shifted by, and the sum of exponentials.
     float *shift = nullptr, *sum = nullptr;
-    float *delta = nullptr, *dq1 = nullptr, *dq2 = nullptr, *dk1 = nullptr, *dk2 = nullptr, *dv = nullptr;
-    float *dq = nullptr, *dk = nullptr;  // if the input was q and k
 
     int64_t query_tiles() const { return ceil_divide(length, block_m); }
     int64_t key_tiles() const { return ceil_divide(length, block_n); }

@@ -167,17 +167,9 @@ void take_outputs(cpu::PlanBuilder& builder, CpuJob& job) {
     job.stored_o = builder.output("o", storage);
     job.storage = storage;
     job.o = storage == Storage::f32 ? static_cast<float*>(job.stored_o) : builder.take<float>(rows * job.d);
-    job.lse = builder.output("lse");
     job.shift = builder.take<float>(rows);
     job.sum = builder.take<float>(rows);
-    job.delta = builder.output("delta");
-    job.dq1 = builder.output("dq1");
-    job.dq2 = builder.output("dq2");
-    job.dk1 = builder.output("dk1");
-    job.dk2 = builder.output("dk2");
-    job.dv = builder.output("dv");
-    job.dq = builder.output("dq");
-    job.dk = builder.output("dk");
+    job.take(builder);
 }
 
 }  // namespace

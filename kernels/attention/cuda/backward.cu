@@ -5,7 +5,12 @@
 // an owner of rows `own` (keys: k, v; queries: q, do), visited by tiles (keys: q, do; queries: k, v), adds
 //   keys:    dv += p^T do, dk += ds^T q        queries:    dq += ds k
 // where p and ds go from sums to left factors in registers. Near and far pairs are visited one after the
-// other: a mixed tile is visited twice, the pairs of the other encoding hidden.
+// other: a mixed tile is visited twice, the pairs of the other encoding hidden. For N = 4 tiles, causal:
+//   query tile   0 1 2 3        owner of keys 1 is visited by the queries 1, 2, 3 (row 1),
+//   keys 0       x x x x        owner of queries 2 by the keys 0, 1, 2 (column 2).
+//   keys 1         x x x        Every x is multiplied by one owner of keys and one of queries: seven products
+//   keys 2           x x        of rows of HEAD per pair, where atomics on dq would need five.
+//   keys 3             x
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
 

@@ -55,7 +55,7 @@ CudaJob prepared_job(cuda::PlanBuilder& builder) {
     job.storage = storage_named(p.text("dtype"));
     job.scale = static_cast<float>(p.real("scale"));
     job.o = builder.output("o", job.storage);
-    job.lse = builder.output("lse");
+    job.take(builder);
     if (p.is("form", "qkv")) {
         add_prologue(builder, job);
     } else {
@@ -65,16 +65,7 @@ CudaJob prepared_job(cuda::PlanBuilder& builder) {
         job.k2 = builder.input("k2", job.storage);
     }
     job.v = builder.input("v", job.storage);
-    if (!runs_backward(p)) return job;
-    job.dout = builder.input("do", job.storage);
-    job.delta = builder.output("delta");
-    job.dq1 = builder.output("dq1");
-    job.dq2 = builder.output("dq2");
-    job.dk1 = builder.output("dk1");
-    job.dk2 = builder.output("dk2");
-    job.dv = builder.output("dv");
-    job.dq = builder.output("dq");
-    job.dk = builder.output("dk");
+    if (runs_backward(p)) job.dout = builder.input("do", job.storage);
     return job;
 }
 

@@ -1,21 +1,19 @@
 #pragma once
 
 #include "kernels/attention/cuda/arguments.cuh"
+#include "kernels/attention/outputs.h"
 #include "kernels/cuda/plan_builder.h"
 
 namespace sawtooth::attention {
 
 // What the variants on CUDA work on: inputs and o in the storage of the request, everything else in f32.
-struct CudaJob {
+struct CudaJob : Outputs {
     int64_t heads = 0, length = 0, d = 0, window = 0;
     Storage storage = Storage::bf16;
     float scale = 1;
     const void *q1 = nullptr, *q2 = nullptr, *k1 = nullptr, *k2 = nullptr, *v = nullptr;
-    const void* dout = nullptr;  // null without a backward pass, as are the gradients
+    const void* dout = nullptr;  // null without a backward pass
     void* o = nullptr;
-    float *lse = nullptr, *delta = nullptr;
-    float *dq1 = nullptr, *dq2 = nullptr, *dk1 = nullptr, *dk2 = nullptr, *dv = nullptr;
-    float *dq = nullptr, *dk = nullptr;  // if the input was q and k
 
     Shape vectors() const { return {heads, length, d}; }
     ForwardArguments forward() const { return {q1, q2, k1, k2, v, o, lse, length, window, scale}; }

@@ -88,6 +88,23 @@ __device__ Sums product_of_rows(const void* queries, const void* keys, int64_t q
     return sums;
 }
 
+// The 64 queries and 64 keys of a thread block; `head` is the index of the first row of its head.
+struct Corner {
+    int64_t query = static_cast<int64_t>(blockIdx.x) * side;
+    int64_t key = static_cast<int64_t>(blockIdx.y) * side;
+    int64_t n, head;
+
+    __device__ explicit Corner(int64_t length) : n(length), head(blockIdx.z * length) {}
+    // Calls act(i, j, index of the pair, r, c) for the pairs of a thread.
+    template <class Act>
+    __device__ void for_each_pair(Act act) const {
+        for_each_element([&](int row, int column, int r, int c) {
+            const int64_t i = query + row, j = key + column;
+            if (i < n && j < n) act(i, j, (head + i) * n + j, r, c);
+        });
+    }
+};
+
 __device__ const void* row_of(const void* rows, int64_t at) {
     return static_cast<const Storage::Word*>(rows) + at * HEAD;
 }
@@ -96,19 +113,15 @@ __device__ const void* row_of(const void* rows, int64_t at) {
 extern "C" __global__ void __launch_bounds__(THREADS) scores(NaiveArguments all) {
     __shared__ Factor left, right;
     const attention::ForwardArguments& given = all.forward;
-    const int64_t query = static_cast<int64_t>(blockIdx.x) * side,
-                  key = static_cast<int64_t>(blockIdx.y) * side;
-    const int64_t n = given.length, head = blockIdx.z * n;
+    const Corner at(given.length);
     const auto product = [&](const void* q, const void* k) {
-        return product_of_rows(row_of(q, head + query), row_of(k, head + key), n - query, n - key, left,
-                               right);
+        return product_of_rows(row_of(q, at.head + at.query), row_of(k, at.head + at.key), at.n - at.query,
+                               at.n - at.key, left, right);
     };
     const Sums near = product(given.q1, given.k1), far = product(given.q2, given.k2);
-    for_each_element([&](int row, int column, int r, int c) {
-        const int64_t i = query + row, j = key + column;
-        if (i >= n || j >= n) return;
+    at.for_each_pair([&](int64_t i, int64_t j, int64_t pair, int r, int c) {
         const float score = llabs(i - j) < given.window ? near.of[r][c] : far.of[r][c];
-        all.scores[(head + i) * n + j] = CAUSAL && j > i ? minus_infinity() : given.scale * score;
+        all.scores[pair] = CAUSAL && j > i ? minus_infinity() : given.scale * score;
     });
 }
 
@@ -195,16 +208,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) values(NaiveArguments all)
 extern "C" __global__ void __launch_bounds__(THREADS) score_gradients(NaiveArguments all) {
     __shared__ Factor left, right;
     const attention::ForwardArguments& given = all.forward;
-    const int64_t query = static_cast<int64_t>(blockIdx.x) * side,
-                  key = static_cast<int64_t>(blockIdx.y) * side;
-    const int64_t n = given.length, head = blockIdx.z * n;
-    const Sums product = product_of_rows(row_of(all.dout, head + query), row_of(given.v, head + key),
-                                         n - query, n - key, left, right);
-    for_each_element([&](int row, int column, int r, int c) {
-        const int64_t i = query + row, j = key + column, at = (head + i) * n + j;
-        if (i >= n || j >= n) return;
-        const float ds = all.scores[at] * (product.of[r][c] - all.delta[head + i]) * given.scale;
-        all.score_gradients[at] = CAUSAL && j > i ? 0 : ds;
+    const Corner at(given.length);
+    const Sums product =
+        product_of_rows(row_of(all.dout, at.head + at.query), row_of(given.v, at.head + at.key),
+                        at.n - at.query, at.n - at.key, left, right);
+    at.for_each_pair([&](int64_t i, int64_t j, int64_t pair, int r, int c) {
+        const float ds = all.scores[pair] * (product.of[r][c] - all.delta[at.head + i]) * given.scale;
+        all.score_gradients[pair] = CAUSAL && j > i ? 0 : ds;
     });
 }
 

@@ -2,8 +2,12 @@
 // four warps owns bands of 64 queries; one more warp, the producer, copies tiles of keys and values into a
 // ring of slots in shared memory:
 //   near tile: k1, v      far tile: k2, v      mixed tile: k1, k2, v
-// A step is a tile and a band. Probabilities go from the sums of one product to the left factor of the next
-// in registers, and the product with the values of a step runs during the softmax of the next one.
+// A step is a tile and a band:
+//   step             1                  2                     3
+//   tensor cores     q k^T              q k^T, p v of 1       q k^T, p v of 2     …
+//   other units          softmax 1          softmax 2             softmax 3
+// Probabilities go from the sums of one product to the left factor of the next
+// in registers. With two groups the softmax of one also runs during the products of the other.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
 
@@ -82,8 +86,8 @@ struct Ring {
     Shared& shared;
     device::RingPlace<slots> taken, released;
 
-    __device__ const Element* take() {
-        const Element* const slot = shared.slots[taken.slot];
+    __device__ Element* take() {
+        Element* const slot = shared.slots[taken.slot];
         shared.full[taken.slot].wait(taken.parity);
         taken.advance();
         return slot;
@@ -126,8 +130,8 @@ __device__ void start_sums(const Factors& probabilities, const Element* values, 
 // pairs out, and a branch between products would make the compiler wait for each of them: in tiles with
 // hidden pairs such numbers become zeros before the product, and are added at the end to the queries that see
 // them. Each group looks at the whole tile, so that it waits only for itself.
-__device__ bool clear_nonfinite(const Element* values) {
-    auto* const pieces = reinterpret_cast<uint4*>(const_cast<Element*>(values));
+__device__ bool clear_nonfinite(Element* values) {
+    auto* const pieces = reinterpret_cast<uint4*>(values);
     bool found = false;
     for (int at = static_cast<int>(threadIdx.x) % 128; at < BLOCK_N * HEAD / 8; at += 128) {
         uint4 piece = pieces[at];
@@ -174,7 +178,7 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
     for (Rows& band : rows) band.start();
     Ring ring{shared};
     Factors probabilities;
-    const Element* values = nullptr;
+    Element* values = nullptr;
     const int first = query + group * bands * 64;
     bool has_nonfinite = false;
     const auto take_values = [&](int key) {
