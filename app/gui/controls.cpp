@@ -157,17 +157,16 @@ void draw_track(float share) {
                        ImGui::GetColorU32(held ? ImGuiCol_SliderGrabActive : ImGuiCol_SliderGrab), units(1));
 }
 
-// Value and unit at the right end of the previous item. An automatic value that is too wide is its number
-// alone: the button beside it says "auto".
-void draw_value(std::string value, const std::string& settled, const std::string& unit) {
+// Value and unit at the right end of the previous item. If an automatic value is too wide, its number
+// stands alone: the button beside it says "auto".
+void draw_value(std::string value, const std::string& number, const std::string& unit) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const float top = low.y + ImGui::GetStyle().FramePadding.y;
     float right = high.x - units(8);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float unit_width = ImGui::CalcTextSize(unit.c_str()).x;
     ImGui::PushFont(number_font(), 0);
-    if (!settled.empty() && ImGui::CalcTextSize(value.c_str()).x + units(12) > high.x - low.x)
-        value = settled;
+    if (!number.empty() && ImGui::CalcTextSize(value.c_str()).x + units(12) > high.x - low.x) value = number;
     const float value_width = ImGui::CalcTextSize(value.c_str()).x;
     ImGui::PopFont();
     list.PushClipRect(low, high, true);
@@ -199,8 +198,10 @@ void draw_slider(LabState& lab, const Parameter& row) {
         draw_integer_slider(lab, row, span);
     ImGui::PopStyleColor(2);
     draw_track(share_of(row, span, number_of(present_value(lab, row))));
-    const auto settled = settled_value(lab, row);
-    draw_value(value_text(lab, row), settled ? to_text(*settled) : "", row.unit);
+    std::string number;
+    if (const auto settled = settled_value(lab, row))
+        number = row.type == Type::real ? fmt::format("{:.4g}", number_of(*settled)) : to_text(*settled);
+    draw_value(value_text(lab, row), number, row.unit);
     if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
 }
 

@@ -180,7 +180,7 @@ Figure flow_figure(const Result& result, const VariantResult& streaming) {
     else
         x.categories = {"global", "shared", "registers", "tensor cores", "accumulators", "output"};
     for (const Row& row : rows) y.categories.push_back(row.name);
-    Figure figure = new_figure("tile_flow", Place::views, "The way of one tile through streaming, forward",
+    Figure figure = new_figure("tile_flow", Place::views, "One tile step of streaming, forward",
                                std::move(caption), std::move(x), std::move(y));
     figure.marks.push_back(tree_of(rows));
     return figure;
