@@ -5,6 +5,7 @@
 
 #include "tests/catch.h"
 #include "tests/contains.h"
+#include "tests/drawn_figure.h"
 #include "viz/axis.h"
 #include "viz/canvas_svg.h"
 #include "viz/colour_map.h"
@@ -20,21 +21,7 @@ using namespace sawtooth;
 
 namespace {
 
-constexpr double gap = std::numeric_limits<double>::quiet_NaN();
 constexpr Ink first_variant{Ink::Role::variant, 0};
-
-Figure figure_with(Mark mark) {
-    Figure figure;
-    figure.id = "test";
-    figure.title = "A title";
-    figure.caption = "A caption.";
-    figure.x = {"position", "elements"};
-    figure.y = {"error", "ulp"};
-    figure.marks.push_back(std::move(mark));
-    return figure;
-}
-
-std::string svg_of(const Figure& figure) { return to_svg(figure, dark_theme(), 640, 360); }
 
 size_t count_of(const std::string& text, const std::string& part) {
     size_t count = 0;
@@ -152,53 +139,6 @@ TEST_CASE("bars appear with category, stacked segments, whisker and a text that 
     const std::string csv = to_csv(figure);
     CHECK(contains(csv, "bar segment,upsweep,,blelloch,,,300.5,\r\n"));
     CHECK(contains(csv, "bar,,400.5,blelloch,390.25,420.75,,400.5 us\r\n"));
-}
-
-TEST_CASE("a heat map has a colour bar with label and unit", "[viz]") {
-    HeatMap map;
-    map.label = "time", map.unit = "us", map.rows = 2, map.columns = 2, map.values = {0, 1, 2.5, gap};
-    const Figure figure = figure_with(map);
-    const std::string svg = svg_of(figure);
-    CHECK(contains(svg, "time (us)"));
-    CHECK(contains(svg, "#440154"));
-    CHECK(contains(svg, "#fde725"));
-    CHECK(contains(to_csv(figure), "cell,time (us),0.25,0.75,,,2.5,\r\n"));
-}
-
-TEST_CASE("cells of a heat map have texts, reasons and frames, and a click sets their row and column",
-          "[viz]") {
-    HeatMap map;
-    map.label = "time", map.unit = "us", map.rows = 1, map.columns = 3, map.values = {1, 2, gap};
-    map.x_low = -0.5, map.x_high = 2.5, map.y_low = -0.5, map.y_high = 0.5;
-    map.texts = {"1 us", "2 us", "needs 300 KiB"};
-    map.framed = {{0, 0, "fastest", {Ink::Role::highlight}}};
-    map.sets_x = {"BLOCK_N", {16, 32, 64}}, map.sets_y = {"BLOCK_M", {128}};
-    Figure figure = figure_with(map);
-    figure.x = {.label = "BLOCK_N", .categories = {"16", "32", "64"}};
-    figure.y = {.label = "BLOCK_M", .categories = {"128"}};
-    const std::string svg = svg_of(figure);
-    for (const char* part : {"1 us", "2 us", "needs 300 KiB", "fastest"}) CHECK(contains(svg, part));
-    CHECK(contains(to_csv(figure), "cell,time (us),64,128,,,,needs 300 KiB\r\n"));
-    CHECK(contains(to_csv(figure), "frame,fastest,16,128,,,,\r\n"));
-    CHECK(legend_of(figure, dark_theme()).at(0).kind == LegendEntry::Kind::frame);
-
-    Parameters present;
-    present.set("BLOCK_M", int64_t{128});
-    present.set("BLOCK_N", int64_t{64});
-    const Figure marked = with_present(figure, present);
-    CHECK(std::get<HeatMap>(marked.marks[0]).framed.at(1).column == 2);
-    present.set("BLOCK_N", int64_t{256});
-    CHECK(std::get<HeatMap>(with_present(figure, present).marks[0]).framed.size() == 1);
-
-    const SvgCanvas canvas;
-    const Layout layout = lay_out(canvas, figure, {0, 0, 600, 300}, {});
-    SvgCanvas target;
-    const Pen pen = pen_for(target, dark_theme(), layout.frame, figure);
-    const Box box = cell_box(pen, map, 0, 1);
-    const auto at = cell_at(pen, map, {(box.left + box.right) / 2, box.middle()});
-    REQUIRE(at);
-    CHECK(at->column == 1);
-    CHECK_FALSE(cell_at(pen, map, {box.left, layout.frame.box.top - 1}));
 }
 
 TEST_CASE("a matrix appears with texts, labels and a legend of its kinds", "[viz]") {
@@ -475,51 +415,4 @@ TEST_CASE("the column names of a matrix take as many lines as they need", "[viz]
     CHECK(place(250).lines_of_names == 2);
     CHECK(place(250).cells.top > place(900).cells.top);
     CHECK(place(60).lines_of_names == 1);  // only some are named
-}
-
-TEST_CASE("a reduced heat map keeps positive and negative peaks", "[viz]") {
-    HeatMap map;
-    map.rows = 1000, map.columns = 777;
-    map.values.assign(777000, 0.5);
-    map.values[123 * 777 + 456] = -9;
-    map.values[999 * 777 + 776] = 7;
-    const CellGrid grid = reduced(map, 0, map.columns, 100, 64);
-    CHECK(grid.rows == 100);
-    CHECK(grid.columns == 64);
-    CHECK(*std::min_element(grid.values.begin(), grid.values.end()) == -9);
-    CHECK(grid.values.back() == 7);
-
-    map.colours = HeatMap::Colours::diverging;
-    const std::string svg = svg_of(figure_with(map));
-    CHECK(svg.size() < 2000000);
-    CHECK(contains(svg, "#0056a1"));  // the colour of the most negative value
-}
-
-TEST_CASE("a reduced heat map is empty only where all of its cells are", "[viz]") {
-    HeatMap map;
-    map.rows = 2, map.columns = 4;
-    map.values = {gap, 1, gap, gap, gap, gap, gap, gap};
-    const CellGrid grid = reduced(map, 0, 4, 1, 2);
-    CHECK(grid.values[0] == 1);
-    CHECK(std::isnan(grid.values[1]));
-}
-
-TEST_CASE("a logarithmic heat map tells eight decades apart", "[viz]") {
-    HeatMap map;
-    map.rows = 1, map.columns = 3, map.values = {1e-300, 1e-4, 1};
-    map.logarithmic = true;
-    const ColourScale scale = colour_scale(map);
-    CHECK(scale.low == Approx(1e-8));
-    CHECK(scale.share_of(1e-300) == Approx(0));
-    CHECK(scale.share_of(1e-4) == Approx(0.5));
-}
-
-TEST_CASE("diverging colours are neutral at zero and equally strong on both sides", "[viz]") {
-    HeatMap map;
-    map.rows = 1, map.columns = 3, map.values = {-1, 0, 4};
-    map.colours = HeatMap::Colours::diverging;
-    const ColourScale scale = colour_scale(map);
-    CHECK(scale.colour_of(0) == 0xEEEEEE);
-    CHECK(scale.low == -4);
-    CHECK(std::fabs(scale.share_of(-2) + scale.share_of(2) - 1) < 1e-12);
 }
