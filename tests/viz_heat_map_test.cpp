@@ -75,6 +75,17 @@ TEST_CASE("a heat map writes all of its values or none", "[viz]") {
     CHECK_FALSE(contains(svg_of(figure_with(map)), "short"));
     map.values[3] = gap;  // a reason has room for a part of it, and is no value
     CHECK(contains(svg_of(figure_with(map)), "short"));
+    CHECK(contains(svg_of(figure_with(map)), "too long"));
+}
+
+TEST_CASE("a heat map has no reasons of which a word is wider than a cell", "[viz]") {
+    HeatMap map;
+    map.label = "time", map.unit = "us", map.rows = 1, map.columns = 8;
+    map.values = {1, 2, 3, gap, 5, 6, 7, gap};
+    map.texts = {"", "", "", "needs more", "", "", "", "needs 294,912,000 bytes"};
+    CHECK_FALSE(contains(svg_of(figure_with(map)), "needs"));
+    map.texts[7] = "needs more";
+    CHECK(contains(svg_of(figure_with(map)), "needs"));
 }
 
 TEST_CASE("a reduced heat map keeps positive and negative peaks", "[viz]") {

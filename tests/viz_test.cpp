@@ -141,6 +141,33 @@ TEST_CASE("bars appear with category, stacked segments, whisker and a text that 
     CHECK(contains(csv, "bar,,400.5,blelloch,390.25,420.75,,400.5 us\r\n"));
 }
 
+TEST_CASE("where rows are low, bars keep their names and texts and remarks below them go", "[viz]") {
+    Bars bars;
+    Figure figure;
+    for (int i = 0; i < 20; ++i) {
+        const std::string number = std::to_string(i);
+        Bar bar, remark;
+        bar.segments = {{"theoretical", 50}};
+        bar.text = "value " + number;
+        remark.text = "remark";
+        bars.bars.insert(bars.bars.end(), {bar, remark});
+        figure.y.categories.insert(figure.y.categories.end(), {"name " + number, ""});
+    }
+    figure.marks = {bars};
+    const auto count = [&](const char* words, int height) {
+        int found = 0;
+        const std::string svg = to_svg(figure, dark_theme(), 640, height);
+        for (size_t at = svg.find(words); at != std::string::npos; at = svg.find(words, at + 1)) ++found;
+        return found;
+    };
+    for (const int height : {1200, 420}) {
+        CAPTURE(height);
+        CHECK(count("name ", height) == 20);
+        CHECK(count("value ", height) == 20);
+        CHECK(count("remark", height) == (height == 1200 ? 20 : 0));
+    }
+}
+
 TEST_CASE("a matrix appears with texts, labels and a legend of its kinds", "[viz]") {
     Matrix matrix;
     matrix.row_labels = {"worker 0", "worker 1"}, matrix.column_labels = {"b0", "b1"};

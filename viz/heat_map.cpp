@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "viz/marks.h"
 
@@ -46,18 +47,31 @@ Box frame_of(const Pen& pen, const HeatMap& map, size_t index) {
     return {box.left + inset, box.top + inset, box.right - inset, box.bottom - inset};
 }
 
-// A few texts among empty cells would look like something special.
-bool all_values_fit(const Pen& pen, const HeatMap& map, float width) {
-    for (size_t cell = 0; cell < map.texts.size(); ++cell)
-        if (!std::isnan(map.values[cell]) && pen.canvas.text_width(short_text(map.texts[cell])) > width)
-            return false;
+float widest_word(const Canvas& canvas, const std::string& text) {
+    float widest = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) widest = std::max(widest, canvas.text_width(word));
+    return widest;
+}
+
+// Whether the texts of all cells with a value, or the words of all reasons in cells without one, fit. A few
+// texts among empty cells would look like something special.
+bool all_fit(const Pen& pen, const HeatMap& map, float width, bool with_value) {
+    for (size_t cell = 0; cell < map.texts.size(); ++cell) {
+        if (std::isnan(map.values[cell]) == with_value) continue;
+        const std::string& text = map.texts[cell];
+        const float need =
+            with_value ? pen.canvas.text_width(short_text(text)) : widest_word(pen.canvas, text);
+        if (need > width) return false;
+    }
     return true;
 }
 
 void draw_texts(const Pen& pen, const HeatMap& map) {
     const ColourScale colours = colour_scale(map);
     const float width = cell_box(pen, map, 0, 0).width() - 6 * pen.canvas.unit();
-    const bool writes_values = all_values_fit(pen, map, width);
+    const bool writes_values = all_fit(pen, map, width, true);
+    const bool writes_reasons = all_fit(pen, map, width, false);
     for (int64_t row = 0; row < map.rows; ++row)
         for (int64_t column = 0; column < map.columns; ++column) {
             const auto cell = static_cast<size_t>(row * map.columns + column);
@@ -68,6 +82,7 @@ void draw_texts(const Pen& pen, const HeatMap& map) {
             const auto most = static_cast<size_t>(std::max(box.height() / pen.canvas.line_height(), 0.0f));
             if (std::isnan(value)) {
                 draw_kind(pen.canvas, pen.theme, box, {pen.theme.quiet}, KindMap::Pattern::hollow);
+                if (!writes_reasons) continue;
                 write_lines(pen, box, {pen.theme.text}, wrapped(pen.canvas, text, width, most));
             } else if (writes_values) {
                 write_lines(pen, box, {ink_on(colours.colour_of(value))},

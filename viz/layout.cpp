@@ -94,11 +94,12 @@ std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string
     return found;
 }
 
-// Rows that need a name: all except a single curve below its spans, which name it.
+// Rows that need a name: those with one, except a single curve below its spans, which name it.
 std::vector<size_t> rows_to_name(const Figure& figure) {
     std::vector<size_t> rows;
     if (!figure.y.categories.empty()) {
-        for (size_t i = 0; i < figure.y.categories.size(); ++i) rows.push_back(i);
+        for (size_t i = 0; i < figure.y.categories.size(); ++i)
+            if (!figure.y.categories[i].empty()) rows.push_back(i);
         return rows;
     }
     size_t row = 0;

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numbers>
+#include <numeric>
 #include <type_traits>
 
 namespace sawtooth {
@@ -115,10 +117,23 @@ void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
     pen.canvas.text({left.x + 4 * unit, left.y}, Align::left, {pen.theme.text}, words);
 }
 
+// The rows with room for their texts: all, or only those of bars, without the remarks between them, or none.
+std::vector<size_t> rows_with_text(const Pen& pen, const Bars& bars) {
+    const float pitch = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)),
+                need = 0.8f * pen.canvas.line_height();
+    std::vector<size_t> all(bars.bars.size()), of_bars;
+    std::iota(all.begin(), all.end(), size_t{0});
+    if (pitch >= need) return all;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(of_bars),
+                 [&](size_t row) { return !bars.bars[row].segments.empty(); });
+    for (size_t i = 1; i < of_bars.size(); ++i)
+        if (pitch * static_cast<float>(of_bars[i] - of_bars[i - 1]) < need) return {};
+    return of_bars;
+}
+
 void draw_bar_texts(const Pen& pen, const Bars& bars) {
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
-    if (std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)) < 1.6f * half) return;  // rows too low for text
-    for (size_t i = 0; i < bars.bars.size(); ++i) {
+    for (const size_t i : rows_with_text(pen, bars)) {
         const Bar& bar = bars.bars[i];
         const Point tip = pen.frame.at(seen_end(bar), static_cast<double>(i));
         const float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
