@@ -13,9 +13,5 @@ Outcome<Plan> plan_sequential_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_two_pass_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_decode_on_cpu(const PlanRequest&) { return Plan{}; }
-Outcome<Plan> plan_sequential_on_cuda(const PlanRequest&) { return Plan{}; }
-Outcome<Plan> plan_two_pass_on_cuda(const PlanRequest&) { return Plan{}; }
-Outcome<Plan> plan_fused_on_cuda(const PlanRequest&) { return Plan{}; }
-Outcome<Plan> plan_decode_on_cuda(const PlanRequest&) { return Plan{}; }
 
 }  // namespace sawtooth::btp
