@@ -3,7 +3,6 @@
 // Each part that is built removes its function here.
 namespace sawtooth::btp {
 
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
 std::vector<Figure> figures(const Result&, const View&) { return {}; }
 std::vector<StoryRow> story() { return {}; }
