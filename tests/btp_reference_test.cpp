@@ -99,17 +99,6 @@ TEST_CASE("gates of zero forget everything, and have gradients", "[btp]") {
     }
 }
 
-// Gates from the whole range, with those that logarithms and divisions cannot take.
-Arrays with_special_gates(Arrays inputs) {
-    const auto a = find(inputs, "a")->as<float>();
-    for (size_t i = 0; i < a.size(); ++i) {
-        if (i % 7 == 3) a[i] = 0;
-        if (i % 7 == 5) a[i] = 1;
-        if (i % 11 == 2) a[i] = 1e-30f;
-    }
-    return inputs;
-}
-
 Parameters three_blocks(const Value& order, int64_t block, bool backward = false) {
     return parameters_with({{"B", int64_t{2}},
                             {"H", int64_t{2}},

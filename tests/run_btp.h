@@ -26,6 +26,17 @@ inline void fill(Array& array, float value) {
     for (float& number : array.as<float>()) number = value;
 }
 
+// Gates from the whole range, with those that logarithms and divisions cannot take.
+inline Arrays with_special_gates(Arrays inputs) {
+    const auto a = find(inputs, "a")->as<float>();
+    for (size_t i = 0; i < a.size(); ++i) {
+        if (i % 7 == 3) a[i] = 0;
+        if (i % 7 == 5) a[i] = 1;
+        if (i % 11 == 2) a[i] = 1e-30f;
+    }
+    return inputs;
+}
+
 // Parameters and inputs of one head and one channel with the same number everywhere.
 struct Constant {
     Parameters parameters;
