@@ -1,6 +1,8 @@
 // How two_pass and fused map to a GPU: a warp goes through segments of one head, 16 of its channels at a
 // time.
 
+#include <fmt/format.h>
+
 #include "kernels/btp/cuda/job.h"
 #include "kernels/btp/describe.h"
 #include "kernels/btp/parts.h"
@@ -39,7 +41,7 @@ struct Mapping {
     Side stretches(Passing passing) const {
         if (passing == Passing::walk) return {};
         const int64_t positions = warps * run(passing) * segment();
-        const std::string formula = "(" + std::to_string(run(passing) * segment()) + " wpb)";
+        const std::string formula = fmt::format("({} wpb)", run(passing) * segment());
         return pieces("L", job.length, formula, positions);
     }
     Side single_segments() const { return stretches(Passing::look_back); }
