@@ -117,7 +117,11 @@ void Block::differentiate(const float* carry, const float* next_gradient) {
 std::span<const float> Block::gates() const { return {scratch_.gates, static_cast<size_t>(count_)}; }
 
 void Block::load(const void* from, float* to) const {
+    // Channels lie far apart, and a block is too short for the processor to see that it walks along them.
+    const int64_t soon = std::min(positions_.first + 2 * pitch, job_.length);
+    const int64_t more = std::min(count_, job_.length - soon);
     for (int64_t c = 0; c < job_.width; ++c, to += pitch) {
+        job_.prefetch(from, job_.value_at(head_, c, soon), more);
         job_.read(from, job_.value_at(head_, c, positions_.first), count_, to);
         std::fill(to + count_, to + cpu::padded(count_), 0.0f);
     }
