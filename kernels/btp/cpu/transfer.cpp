@@ -30,12 +30,12 @@ HWY_INLINE V without_subnormals(V x) {
     return hn::IfThenZeroElse(hn::Lt(hn::Abs(x), hn::Set(tag, 0x1p-126f)), x);
 }
 
-// Base 2; only positive finite numbers are in the range of hn::Log2.
+// Base 2; only finite numbers above 0 are in the range of hn::Log2.
 HWY_INLINE V logarithm(V x) {
     const V zero = hn::Zero(tag), infinity = hn::Set(tag, INFINITY);
-    const V positive = hn::IfThenElse(hn::Lt(x, infinity), hn::Log2(tag, x), infinity);
+    const V value = hn::IfThenElse(hn::Lt(x, infinity), hn::Log2(tag, x), x);
     const V others = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), hn::NaN(tag));
-    return hn::IfThenElse(hn::Gt(x, zero), positive, others);
+    return hn::IfThenElse(hn::Gt(x, zero), value, others);
 }
 
 // 2^x, and 0 if that is subnormal: 2^n for the nearest integer n, times a polynomial that is 5e-9 off at most
