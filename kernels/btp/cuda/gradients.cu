@@ -159,11 +159,11 @@ struct Task {
             for (int half = 0; half < 2; ++half)
 #pragma unroll
                 for (int k = 0; k < 4; ++k) {
-                    const float z = decays.before[of_segment][k] * c[half];
                     const float before = value_before(v, s, half, k);
-                    four[k] = fmaf(at(r[s], half, k), z, four[k]);
                     const bool is_first = s == 0 && k == 0 && quad_of_lane() == 0;  // of the block
                     if (!is_first) four[k] = fmaf(at(w[s], half, k), before, four[k]);
+                    const float z = decays.before[of_segment][k] * c[half];
+                    if (order != Order::one) four[k] = fmaf(at(r[s], half, k), z, four[k]);
                 }
             const float sum = sum_over_channels(four);
             const int lane = device::lane_of_thread();

@@ -181,18 +181,17 @@ class Prefixes {
 #pragma unroll
         for (int s = 0; s < tiles; ++s) {
             if (s % tiles_of_block == 0) so_far = Rule::identity;
-            float upto[4];
-            upto[0] = Rule::lift(a[s][0]);
+                // Gate by gate: near underflow the order of the products matters.
 #pragma unroll
-            for (int k = 1; k < 4; ++k) upto[k] = Rule::join(upto[k - 1], Rule::lift(a[s][k]));
-            float before = so_far;
+            for (int quad = 0; quad < 4; ++quad) {
+                float upto[4];
 #pragma unroll
-            for (int k = 0; k < 4; ++k) {
-                if (k == quad_of_lane()) before = so_far;
-                so_far = Rule::join(so_far, of_quad(upto[3], k));
+                for (int k = 0; k < 4; ++k) {
+                    upto[k] = Rule::join(k == 0 ? so_far : upto[k - 1], Rule::lift(a[s][k]));
+                    if (quad == quad_of_lane()) input_[s][k] = upto[k];
+                }
+                so_far = of_quad(upto[3], quad);
             }
-#pragma unroll
-            for (int k = 0; k < 4; ++k) input_[s][k] = Rule::join(before, upto[k]);
             from_partner(input_[s], output_[s]);
         }
     }
@@ -203,8 +202,9 @@ class Prefixes {
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
                 const int output = 4 * partner_quad() + 2 * q + odd_output();
-                const bool is_seen = from < to || 4 * quad_of_lane() + k <= output;
-                entry[q][k] = is_seen ? Rule::of(output_[to][q], input_[from][k]) : 0;
+                const int input = 4 * quad_of_lane() + k;
+                const float entry_below = Rule::of(output_[to][q], input_[from][k]);
+                entry[q][k] = from < to || input < output ? entry_below : input == output ? 1.0f : 0.0f;
             }
     }
 
@@ -275,74 +275,82 @@ __device__ inline void add_product(device::Tile (&sums)[2], const Quad (&values)
     }
 }
 
-// Whether the warp's values of a block have an infinity or NaN.
-__device__ inline bool has_nonfinite(const Values& values, int first_tile) {
+// Whether the warp's values of a tile have an infinity or NaN.
+__device__ inline bool has_nonfinite(const Quad (&values)[2]) {
     bool found = false;
 #pragma unroll
-    for (int s = first_tile; s < first_tile + tiles_of_block; ++s)
+    for (int half = 0; half < 2; ++half)
 #pragma unroll
-        for (int half = 0; half < 2; ++half)
-#pragma unroll
-            for (int k = 0; k < 4; ++k) found |= !isfinite(values[s][half].get(k));
+        for (int k = 0; k < 4; ++k) found |= !isfinite(values[half].get(k));
     return __any_sync(device::whole_warp, found);
+}
+
+// add_product of the diagonal tile, without the masked entries: 0 times infinity or NaN would spread to
+// positions that do not see them.
+template <bool transposed>
+__device__ void add_seen(device::Tile (&sums)[2], const Quad (&values)[2], const float (&entry)[2][4]) {
+#pragma unroll 1
+    for (int quad = 0; quad < 4; ++quad)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const int input = 4 * quad + k;
+            const float value[2] = {of_quad(values[0].get(k), quad), of_quad(values[1].get(k), quad)};
+#pragma unroll
+            for (int p = 0; p < 4; ++p) {
+                // Of the lane whose partner is this lane's quad, and whose inputs are the other one.
+                const int lane = 4 * (2 * (device::lane_of_thread() % 4) + p % 2) + reversed(quad);
+                const float factor = __shfl_sync(device::whole_warp, entry[p / 2][k], lane);
+                const int output = 4 * quad_of_lane() + p;
+                if (transposed ? input < output : input > output) continue;
+#pragma unroll
+                for (int half = 0; half < 2; ++half)
+                    sums[p / 2][2 * half + p % 2] = fmaf(factor, value[half], sums[p / 2][2 * half + p % 2]);
+            }
+        }
 }
 
 // Lmat times the values of a block, or its transpose times them.
 template <class Transfer, bool transposed = false>
 class BlockProducts {
   public:
-    __device__ BlockProducts(const Values& values, const Gates& a) : values_(values), a_(a), transfer_(a) {}
+    __device__ BlockProducts(const Values& values, const Gates& a) : values_(values), transfer_(a) {}
 
     __device__ void of_block(int block, Sums& sums) const {
         const int first = block * tiles_of_block;
 #pragma unroll
         for (int to = 0; to < tiles_of_block; ++to) {
-#pragma unroll
-            for (int q = 0; q < 2; ++q)
-#pragma unroll
-                for (float& sum : sums[to][q]) sum = 0;
+            diagonal(first + to, sums[to]);
 #pragma unroll
             for (int from = 0; from < tiles_of_block; ++from) {
-                if (transposed ? from < to : from > to) continue;
+                if (transposed ? from <= to : from >= to) continue;
                 float entry[2][4];
                 transfer_.entries(first + to, first + from, entry);
                 add_product(sums[to], values_[first + from], entry);
             }
         }
-        // Zeros of the factor turn an infinite or NaN value into NaN at all positions of its channel.
-        const bool is_strange = !isfinite(sums[0][0][0]) || !isfinite(sums[0][0][2]);
-        if (__any_sync(device::whole_warp, is_strange) && has_nonfinite(values_, first)) walk(first, sums);
     }
 
   private:
-    // The same position by position, from the end if transposed.
-    __device__ void walk(int first, Sums& sums) const {
+    __device__ void diagonal(int s, device::Tile (&sums)[2]) const {
+        float entry[2][4];
+        transfer_.entries(s, s, entry);
+        clear(sums);
+        add_product(sums, values_[s], entry);
+        // A number that is not finite leaves none of its channel finite, as it is multiplied with zeros.
+        const bool is_strange = !isfinite(sums[0][0]) || !isfinite(sums[0][2]);
+        if (!__any_sync(device::whole_warp, is_strange) || !has_nonfinite(values_[s])) return;
+        clear(sums);
+        add_seen<transposed>(sums, values_[s], entry);
+    }
+
+    static __device__ void clear(device::Tile (&sums)[2]) {
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            float state, decay;
+        for (int q = 0; q < 2; ++q)
 #pragma unroll
-            for (int step = 0; step < tiles_of_block; ++step) {
-                const int s = transposed ? tiles_of_block - 1 - step : step;
-#pragma unroll 1
-                for (int turn = 0; turn < 4; ++turn) {
-                    const int quad = transposed ? 3 - turn : turn;
-#pragma unroll
-                    for (int i = 0; i < 4; ++i) {
-                        const int k = transposed ? 3 - i : i;
-                        const float gate = of_quad(a_[first + s][k], quad);
-                        const float value = of_quad(values_[first + s][half].get(k), quad);
-                        const bool is_first = step == 0 && turn == 0 && i == 0;
-                        state = is_first ? value : fmaf(transposed ? decay : gate, state, value);
-                        decay = gate;
-                        if (quad == quad_of_lane()) sums[s][k / 2][2 * half + k % 2] = state;
-                    }
-                }
-            }
-        }
+            for (float& sum : sums[q]) sum = 0;
     }
 
     const Values& values_;
-    const Gates& a_;
     Transfer transfer_;
 };
 
