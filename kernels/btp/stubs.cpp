@@ -1,3 +1,4 @@
+#include "kernels/btp/figures/common.h"
 #include "kernels/btp/parts.h"
 
 // Each part that is built removes its function here.
@@ -6,7 +7,7 @@ namespace sawtooth::btp {
 Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
 std::vector<float> transfer_matrix(Construction, std::span<const float>) { return {}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
-std::vector<Figure> figures(const Result&, const View&) { return {}; }
+std::vector<Figure> speed_figures(const Result&) { return {}; }
 std::vector<StoryRow> story() { return {}; }
 About about() { return {}; }
 Outcome<Plan> plan_sequential_on_cpu(const PlanRequest&) { return Plan{}; }
