@@ -4,7 +4,6 @@
 // Each part that is built removes its function here.
 namespace sawtooth::btp {
 
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
 std::vector<float> transfer_matrix(Construction, std::span<const float>) { return {}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
 std::vector<Figure> speed_figures(const Result&) { return {}; }
