@@ -154,17 +154,17 @@ TEST_CASE("btp: the exact recurrence of a long sequence is followed as far as th
     Result result;
     result.parameters = settled(btp_family(), {{"H", 1}, {"L", 1 << 15}, {"DH", 256}});
     result.inputs = generated_inputs(btp_family(), result.parameters);
-    const Figure whole = figure_named(truncation_figures(result, {}), "truncation");
+    const Figure whole = truncation_figure(result, {});
     CHECK(contains(whole.caption, "Computed up to position 16,383."));
     CHECK(line_named(marks_of<Line>(whole), "order 2").x.back() < 16384);
     CHECK(whole.x.in_sight == 255);
     CHECK(marks_of<Rule>(whole).size() == 15);
     View view;
     view.visible["position"] = {20000, 21000};
-    const Figure late = figure_named(truncation_figures(result, view), "truncation");
+    const Figure late = truncation_figure(result, view);
     CHECK(contains(late.missing, "up to 16,383"));
     view.visible["position"] = {1000, 1063};
-    const Figure part = figure_named(truncation_figures(result, view), "truncation");
+    const Figure part = truncation_figure(result, view);
     const Line line = line_named(marks_of<Line>(part), "order 1");
     CHECK(line.x.front() == 999);
     CHECK(line.x.back() == 1064);
@@ -280,8 +280,7 @@ TEST_CASE("btp: errors of constructions are those against explicit products", "[
             for (const double error : line.y) CHECK_FALSE(error > 1e-6);
     }
     CHECK(marks_of<Rule>(figure).front().label == "0, log_difference: NaN");
-    CHECK(contains(figure.caption, "At 0: log_stable"));
-    CHECK(contains(figure.caption, "log_difference NaN, masked_cumprod"));
+    CHECK(contains(figure.caption, "and NaN at 0, cumprod_ratio by up to 1; the others stay within"));
 }
 
 TEST_CASE("btp: errors of constructions by block length use the gates from the drawn block on",
@@ -345,7 +344,7 @@ TEST_CASE("btp: without a carry the figures of the second pass say so", "[btp][f
     Result gone = result_of({{"H", 1}, {"L", 64}});
     gates_of(gone, 0)[20] = 0;
     const Figure g = figure_of(gone, "rank-one-g");
-    CHECK(contains(g.caption, "gone from position 20 on"));
+    CHECK(contains(g.caption, "The carry is gone from position 20 on"));
     CHECK(std::isnan(marks_of<Line>(g).front().y[4]));
     gates_of(gone, 0)[16] = 0;
     CHECK(contains(figure_of(gone, "rank-one-g").missing, "The first gate is 0"));

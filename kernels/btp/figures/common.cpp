@@ -40,6 +40,15 @@ std::string Drawn::words_of_block() const {
     return fmt::format("Positions {} to {} of {}.", at.first, at.last - 1, words());
 }
 
+double median_gate(std::span<const float> gates) {
+    constexpr size_t most = size_t{1} << 16;
+    const auto some = gates.first(std::min(most, gates.size()));
+    std::vector<float> sorted(some.begin(), some.end());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return double{*middle};
+}
+
 void leave_out(Figure& figure, const std::string& reason) {
     figure.marks.clear();
     figure.caption.clear();

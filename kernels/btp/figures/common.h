@@ -29,6 +29,8 @@ struct Drawn : Sizes {
     std::string words_of_block() const;  // "Positions 16 to 31 of sequence 0, head 1."
 };
 
+// Of the first 65,536, which is enough to judge by.
+double median_gate(std::span<const float> gates);
 // Instead of marks, the title of the figure and this sentence.
 void leave_out(Figure& figure, const std::string& reason);
 // Marks the starts of blocks if there is room.
@@ -36,8 +38,10 @@ void add_borders(Figure& figure, const Sizes& sizes, const View& view);
 
 // outputs.cpp: outputs and gradients over the reference, carries along the blocks, errors.
 std::vector<Figure> output_figures(const Result& result, const View& view);
-// truncation.cpp: what orders 1 and 2 lose against the exact recurrence, by position and by gate.
-std::vector<Figure> truncation_figures(const Result& result, const View& view);
+// truncation.cpp: "truncation", what orders 1 and 2 lose against the exact recurrence, by position.
+Figure truncation_figure(const Result& result, const View& view);
+// truncation_by_gate.cpp: what order 2 loses with a constant gate, for every block length.
+Figure truncation_by_gate_figure(const Result& result);
 // transfer.cpp: "transfer-matrix", Lmat of the drawn block.
 Figure transfer_figure(const Result& result);
 // constructions.cpp: errors of the constructions of Lmat, by gate and by block length.

@@ -13,7 +13,8 @@
 namespace sawtooth::btp {
 namespace {
 
-const std::vector<Value>& constructions() { return btp_family().parameter("construction")->choices; }
+constexpr double rounding = 1e-6;  // errors up to here are those of f32
+constexpr double in_sight = 1e-8;  // smaller ones are not drawn
 
 // The largest distance of an element; NaN if one is NaN.
 double largest_error(const std::vector<float>& built, std::span<const float> gates) {
@@ -36,7 +37,7 @@ struct ErrorLines {
     std::vector<Line> lines;
 
     ErrorLines() {
-        for (const Value& construction : constructions()) {
+        for (const Value& construction : btp_family().parameter("construction")->choices) {
             Ink ink{Ink::Role::kind, static_cast<int>(lines.size()) + 1};
             if (construction == Value("double")) ink = {Ink::Role::reference};
             lines.push_back(line_of(to_text(construction), ink, {}));
@@ -57,30 +58,54 @@ struct ErrorLines {
     }
 };
 
-// "log_stable 8e-08, log_difference NaN": the error of each line that error_of gives.
-template <class ErrorOf>
-std::string words_of(const ErrorLines& all, ErrorOf error_of) {
+// 0 if all are NaN.
+double largest_of(const Line& line) {
+    double largest = 0;
+    for (const double error : line.y) largest = std::fmax(largest, error);
+    return largest;
+}
+
+// "log_difference is off by up to 1e-05 and NaN at 0, cumprod_ratio by up to 1; the others stay within
+// 5e-08."
+std::string words_of_worst(const std::vector<Line>& lines) {
     std::string words;
-    for (const Line& line : all.lines) {
-        const double error = error_of(line);
+    double within = 0;
+    for (const Line& line : lines) {
+        const double largest = largest_of(line);
+        const bool is_nan = std::isnan(line.y.front());
+        if (largest <= rounding && !is_nan) {
+            within = std::max(within, largest);
+            continue;
+        }
+        words += words.empty() ? line.label + " is off by up to " : ", " + line.label + " by up to ";
+        words += fmt::format("{:.1g}{}", largest, is_nan ? " and NaN at 0" : "");
+    }
+    return fmt::format("{}{} within {:.1g}.", words, words.empty() ? "All stay" : "; the others stay",
+                       within);
+}
+
+// "log_stable 8e-08, log_difference NaN" at the last point.
+std::string words_of_last(const std::vector<Line>& lines) {
+    std::string words;
+    for (const Line& line : lines) {
         words += words.empty() ? "" : ", ";
-        words += line.label + (std::isnan(error) ? " NaN" : fmt::format(" {:.1g}", error));
+        words += line.label + (std::isnan(line.y.back()) ? " NaN" : fmt::format(" {:.1g}", line.y.back()));
     }
     return words;
 }
 
-// NaN if all are.
-double largest(const Line& line) {
-    double most = gap;
-    for (const double error : line.y) most = std::fmax(most, error);
-    return most;
-}
-
-Figure errors_figure(std::string id, const std::string& what, Axis x) {
-    Figure figure = new_figure(std::move(id), Place::views, "Error of Lmat " + what, "", std::move(x),
-                               {.label = "largest absolute error", .scale = Scale::log10});
+Figure errors_figure(std::string id, std::string title, Axis x) {
+    Figure figure = new_figure(std::move(id), Place::views, std::move(title), "", std::move(x),
+                               {.label = "largest error", .scale = Scale::log10, .minimum = in_sight});
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_block"};
     return figure;
+}
+
+void add_lines(Figure& figure, ErrorLines errors) {
+    const bool any_in_sight = std::any_of(errors.lines.begin(), errors.lines.end(),
+                                          [](const Line& line) { return largest_of(line) >= in_sight; });
+    if (!any_in_sight) return leave_out(figure, "Here no construction is off by more than 1e-8.");
+    std::move(errors.lines.begin(), errors.lines.end(), std::back_inserter(figure.marks));
 }
 
 // Every fourth gate takes each power of ten down to that of the least normal f32, and 0.
@@ -88,14 +113,10 @@ Figure gate_figure(const Result& result, const Drawn& drawn) {
     constexpr int decades = 38;
     constexpr double place_of_zero = 1e-42;
     Figure figure = errors_figure(
-        "construction-error", "as gates approach 0",
+        "construction-error", "Lmat error by gate",
         {.label = "every fourth gate", .scale = Scale::log10, .minimum = place_of_zero / 10, .maximum = 10});
     const auto of_block = drawn.gates_of_block(result);
     std::vector<float> gates(of_block.begin(), of_block.end());
-    if (gates.size() < 2) {
-        leave_out(figure, "Needs a block of more than one position.");
-        return figure;
-    }
     ErrorLines errors;
     const auto add = [&](double x, double gate) {
         for (size_t i = 1; i < gates.size(); i += 4) gates[i] = static_cast<float>(gate);
@@ -104,27 +125,26 @@ Figure gate_figure(const Result& result, const Drawn& drawn) {
     add(place_of_zero, 0);
     errors.add_gap(place_of_zero * 10);
     for (int decade = decades; decade >= 0; --decade) add(std::pow(10, -decade), std::pow(10, -decade));
-    std::string at_zero = "0";
+    std::string zero = "0";
     for (const Line& line : errors.lines)
-        if (std::isnan(line.y.front())) at_zero += ", " + line.label + ": NaN";
-    figure.caption = fmt::format(
-        "Largest errors: {}. At 0: {}. The other gates stay as they are. {}", words_of(errors, largest),
-        words_of(errors, [](const Line& line) { return line.y.front(); }), drawn.words_of_block());
-    figure.marks.push_back(Rule{Rule::Across::x, place_of_zero, at_zero, {Ink::Role::quiet}});
-    std::move(errors.lines.begin(), errors.lines.end(), std::back_inserter(figure.marks));
+        if (std::isnan(line.y.front())) zero += ", " + line.label + ": NaN";
+    figure.marks.push_back(Rule{Rule::Across::x, place_of_zero, zero, {Ink::Role::quiet}});
+    figure.caption = words_of_worst(errors.lines) + " " + drawn.words_of_block();
+    add_lines(figure, std::move(errors));
     return figure;
 }
 
 // Blocks of every length from the start of the drawn one, or as late as the sequence allows.
 Figure length_figure(const Result& result, const Drawn& drawn) {
-    Figure figure = errors_figure("construction-error-by-block", "by block length",
+    Figure figure = errors_figure("construction-error-by-block", "Lmat error by BL",
                                   {.label = "BL", .unit = "positions", .scale = Scale::log2});
     ErrorLines errors;
     Setting sets{"BL", {}};
+    int64_t first = 0;
     for (const Value& choice : btp_family().parameter("BL")->choices) {
         const int64_t block = std::get<int64_t>(choice);
         if (block > drawn.length) break;
-        const int64_t first = std::min(drawn.block_positions().first, drawn.length - block);
+        first = std::min(drawn.block_positions().first, drawn.length - block);
         errors.add(static_cast<double>(block),
                    drawn.gates(result).subspan(static_cast<size_t>(first), static_cast<size_t>(block)));
         sets.values.push_back(static_cast<double>(block));
@@ -133,14 +153,10 @@ Figure length_figure(const Result& result, const Drawn& drawn) {
         leave_out(figure, "Needs L of at least 16.");
         return figure;
     }
-    figure.caption = fmt::format(
-        "At BL {:.0f}: {}. Gates of {}, from position {} on.", sets.values.back(),
-        words_of(errors, [](const Line& line) { return line.y.back(); }), drawn.words(),
-        std::min(drawn.block_positions().first, drawn.length - static_cast<int64_t>(sets.values.back())));
-    for (Line& line : errors.lines) {
-        line.sets = sets;
-        figure.marks.push_back(std::move(line));
-    }
+    figure.caption = fmt::format("BL {:.0f}: {}. Gates of {}, from position {} on.", sets.values.back(),
+                                 words_of_last(errors.lines), drawn.words(), first);
+    for (Line& line : errors.lines) line.sets = sets;
+    add_lines(figure, std::move(errors));
     return figure;
 }
 

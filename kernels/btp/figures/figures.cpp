@@ -8,7 +8,8 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     const auto add = [&](std::vector<Figure> more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
-    add(truncation_figures(result, view));
+    all.push_back(truncation_figure(result, view));
+    all.push_back(truncation_by_gate_figure(result));
     add(speed_figures(result));
     all.push_back(transfer_figure(result));
     add(construction_figures(result));

@@ -25,12 +25,6 @@ Update update_of(const Result& result, const Drawn& drawn, const Array& carries)
     return update;
 }
 
-Axis axis_of(Range positions) {
-    return {.label = "position",
-            .minimum = static_cast<double>(positions.first) - 0.5,
-            .maximum = static_cast<double>(positions.last) - 0.5};
-}
-
 Figure figure_with(std::string id, const std::string& what, const Drawn& drawn, std::string caption, Axis x,
                    Axis y) {
     Figure figure =
@@ -47,12 +41,14 @@ double largest_of(const std::vector<double>& values) {
 }
 
 Figure product_figure(const Drawn& drawn, const Update& update) {
+    const double largest = largest_of(update.c);
     Figure figure = figure_with(
-        "rank-one", "Second pass, g c^T", drawn,
-        fmt::format("Adds up to {:.3g} at position {} and up to {:.3g} at {}: {} + {} numbers make all {}.",
-                    update.g.front() * largest_of(update.c), update.positions.first,
-                    update.g.back() * largest_of(update.c), update.positions.last - 1, update.g.size(),
-                    update.c.size(), update.g.size() * update.c.size()),
+        "rank-one", "g c^T", drawn,
+        fmt::format("The second pass adds up to {:.3g} at position {} and up to {:.3g} at {}: {} + {} "
+                    "numbers make all {}.",
+                    update.g.front() * largest, update.positions.first, update.g.back() * largest,
+                    update.positions.last - 1, update.g.size(), update.c.size(),
+                    update.g.size() * update.c.size()),
         {.label = "position"}, {.label = "channel"});
     HeatMap map = heat_map("g c", drawn.width, update.positions.count(), 0, update.positions.first);
     map.colours = HeatMap::Colours::diverging;
@@ -63,44 +59,43 @@ Figure product_figure(const Drawn& drawn, const Update& update) {
 }
 
 Figure g_figure(const Drawn& drawn, const Update& update) {
-    Axis share{.label = "g", .scale = Scale::log10};
-    share.maximum = 1;
+    const int64_t first = update.positions.first;
+    const auto zero = std::find(update.g.begin(), update.g.end(), 0.0);
+    const std::string left =
+        zero == update.g.end()
+            ? fmt::format("{:.3g} of the carry is left at the end of the block", update.g.back())
+            : fmt::format("The carry is gone from position {} on", first + (zero - update.g.begin()));
     Figure figure =
-        figure_with("rank-one-g", "Decay of the carry, g,", drawn, "", axis_of(update.positions), share);
+        figure_with("rank-one-g", "g", drawn, left + ": g is the product of the gates since its start.",
+                    {.label = "position",
+                     .minimum = static_cast<double>(first) - 0.5,
+                     .maximum = static_cast<double>(update.positions.last) - 0.5},
+                    {.label = "g", .scale = Scale::log10, .maximum = 1});
+    if (zero == update.g.begin()) {
+        leave_out(figure, "The first gate is 0, and so is every product: choose another drawn_block.");
+        return figure;
+    }
     Line line = line_of("g", {Ink::Role::highlight}, {});
     line.markers = true;
     for (size_t i = 0; i < update.g.size(); ++i) {
-        line.x.push_back(static_cast<double>(update.positions.first) + static_cast<double>(i));
+        line.x.push_back(static_cast<double>(first) + static_cast<double>(i));
         line.y.push_back(update.g[i] > 0 ? update.g[i] : gap);
     }
-    const auto zero = std::find(update.g.begin(), update.g.end(), 0.0);
-    figure.caption =
-        zero == update.g.end()
-            ? fmt::format(
-                  "The product of the gates since the start of the block: {:.3g} of the carry is left "
-                  "at its end.",
-                  update.g.back())
-            : fmt::format(
-                  "The product of the gates since the start of the block: the carry is gone from "
-                  "position {} on, where the product is 0.",
-                  update.positions.first + (zero - update.g.begin()));
-    if (zero == update.g.begin())
-        figure.missing =
-            "The product of the gates since the start of the block. The first gate is 0, and so "
-            "is every product: choose another block.";
-    else
-        figure.marks.push_back(std::move(line));
+    figure.marks.push_back(std::move(line));
     return figure;
 }
 
 Figure c_figure(const Drawn& drawn, const Update& update) {
+    const auto largest = std::max_element(update.c.begin(), update.c.end(), [](double left, double right) {
+        return std::abs(left) < std::abs(right);
+    });
     Figure figure =
-        figure_with("rank-one-c", "Carry c", drawn,
-                    fmt::format("{} by channel; the largest magnitude is {:.3g}.",
-                                drawn.order == Order::two ? "The last local value of the block before"
-                                                          : "The corrected last value of the block before",
-                                largest_of(update.c)),
-                    {.label = "channel"}, {.label = "c"});
+        figure_with("rank-one-c", "c", drawn,
+                    fmt::format("The {} value of block {}; the largest, {:.3g}, is in channel {}.",
+                                drawn.order == Order::two ? "last local" : "corrected last",
+                                drawn.block_index - 1, *largest, largest - update.c.begin()),
+                    {.label = "channel", .minimum = -0.5, .maximum = static_cast<double>(drawn.width) - 0.5},
+                    {.label = "c"});
     Line line = line_of("c", {Ink::Role::highlight}, {});
     line.markers = true;
     for (size_t channel = 0; channel < update.c.size(); ++channel) {

@@ -34,13 +34,13 @@ HeatMap map_of(const std::vector<float>& matrix, Range positions, Elements& elem
 }
 
 std::string words_of(const Elements& elements, float corner, const std::string& construction) {
-    std::string words = "Built by " + construction;
-    if (!std::isnan(corner))
-        words += fmt::format(": the first u reaches the end of the block with weight {:.2g}", corner);
+    std::string words;
     if (elements.nans > 0)
-        words += fmt::format("; {} of {} elements are NaN, as a gate is 0", elements.nans, elements.count);
-    if (elements.zeros > 0) words += fmt::format("; {} of {} elements are 0", elements.zeros, elements.count);
-    return words + ". ";
+        words += fmt::format("{} of {} elements are NaN, as a gate is 0. ", elements.nans, elements.count);
+    if (elements.zeros > 0) words += fmt::format("{} of {} elements are 0. ", elements.zeros, elements.count);
+    if (!std::isnan(corner))
+        words += fmt::format("The first u reaches the end of the block with weight {:.2g}. ", corner);
+    return words + "Built by " + construction + ". ";
 }
 
 }  // namespace

@@ -77,15 +77,6 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
     return found;
 }
 
-double median_gate(std::span<const float> gates) {
-    constexpr size_t most = size_t{1} << 16;
-    std::vector<float> some(gates.begin(),
-                            gates.begin() + static_cast<std::ptrdiff_t>(std::min(most, gates.size())));
-    const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
-    std::nth_element(some.begin(), middle, some.end());
-    return double{*middle};
-}
-
 // "With the median gate, 0.9, an input fades to 1 % in 44 positions."
 std::string words_of_fading(std::span<const float> gates) {
     const double gate = median_gate(gates);
@@ -126,6 +117,8 @@ std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::sp
     return fmt::format("{} and is off by up to {}. {}", reach, words_of_largest(errors, truncation.largest_x),
                        words_of_fading(gates));
 }
+
+}  // namespace
 
 Figure truncation_figure(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
@@ -172,86 +165,6 @@ Figure truncation_figure(const Result& result, const View& view) {
     if (figure.x.in_sight) seen_first.visible["position"] = {0, *figure.x.in_sight};
     add_borders(figure, drawn, view.visible.contains("position") ? view : seen_first);
     return figure;
-}
-
-constexpr double f32_rounding = 0x1p-24;
-
-// The largest error of order 2 relative to the largest |x| with a constant gate, for each block length: at
-// the start of a block, where it is gate^(BL + 1) times the exact state BL + 1 positions before.
-std::array<double, 3> losses(std::span<const float> u, double gate, const std::array<int64_t, 3>& blocks) {
-    std::array<double, 3> largest_missed{};
-    double state = 0, largest = 0;
-    for (size_t t = 0; t < u.size(); ++t) {
-        state = gate * state + double{u[t]};
-        largest = std::max(largest, std::abs(state));
-        for (size_t i = 0; i < blocks.size(); ++i) {
-            const auto block = static_cast<size_t>(blocks[i]);
-            const bool is_end = (t + 1) % block == 0, is_felt = t + 1 + block < u.size();
-            if (is_end && is_felt) largest_missed[i] = std::max(largest_missed[i], std::abs(state));
-        }
-    }
-    for (size_t i = 0; i < blocks.size(); ++i)
-        largest_missed[i] *= std::pow(gate, static_cast<double>(blocks[i] + 1)) / largest;
-    return largest_missed;
-}
-
-Figure gate_figure(const Result& result) {
-    constexpr int64_t most_positions = int64_t{1} << 13;
-    constexpr int steps_per_octave = 2, octaves = 10;
-    constexpr std::array<int64_t, 3> blocks = {16, 32, 64};
-    const Drawn drawn(result.parameters);
-    const auto u = drawn.inputs(result, drawn.channel)
-                       .first(static_cast<size_t>(std::min(drawn.length, most_positions)));
-    Figure figure =
-        new_figure("truncation_by_gate", Place::views, "Truncation error of order 2 by gate", "",
-                   {.label = "half-life of a constant gate", .unit = "positions", .scale = Scale::log2},
-                   {.label = "error / largest |x|", .scale = Scale::log10, .minimum = f32_rounding / 2});
-    figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_channel"};
-    std::array<Line, 3> lines;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-        lines[i] = line_of(fmt::format("BL {}", blocks[i]), {Ink::Role::kind, static_cast<int>(i) + 5}, {});
-        lines[i].markers = true;
-    }
-    double within = 0;  // the largest gate whose error is below 1 % with the block length as set
-    for (int step = 0; step <= steps_per_octave * octaves; ++step) {
-        const double half_life = std::exp2(static_cast<double>(step) / steps_per_octave);
-        const double gate = std::exp2(-1 / half_life);
-        const auto lost = losses(u, gate, blocks);
-        for (size_t i = 0; i < blocks.size(); ++i) {
-            if (lost[i] == 0) continue;
-            lines[i].x.push_back(half_life);
-            lines[i].y.push_back(lost[i]);
-            if (blocks[i] == drawn.block && lost[i] <= 0.01) within = gate;
-        }
-    }
-    for (Line& line : lines)
-        if (!line.x.empty()) figure.marks.push_back(std::move(line));
-    if (figure.marks.empty()) {
-        leave_out(figure, "Needs more than two blocks, so L above 32.");
-        return figure;
-    }
-    figure.caption = "Order 2 with the inputs of the drawn channel and one gate for all positions";
-    if (within > 0)
-        figure.caption += fmt::format(
-            ": with BL {} it is within 1 % up to a gate of {:.3g}, a half-life of {:.3g} positions.",
-            drawn.block, within, -1 / std::log2(within));
-    else
-        figure.caption += ".";
-    figure.marks.push_back(Rule{Rule::Across::y, 0.01, "1 %", {Ink::Role::quiet}});
-    figure.marks.push_back(Rule{Rule::Across::y, f32_rounding, "f32 rounding", {Ink::Role::limit}});
-    const double median = median_gate(drawn.gates(result));
-    if (median > 0 && median < 1)
-        figure.marks.push_back(Rule{Rule::Across::x,
-                                    -1 / std::log2(median),
-                                    fmt::format("median gate {:.3g}", median),
-                                    {Ink::Role::accent}});
-    return figure;
-}
-
-}  // namespace
-
-std::vector<Figure> truncation_figures(const Result& result, const View& view) {
-    return {truncation_figure(result, view), gate_figure(result)};
 }
 
 }  // namespace sawtooth::btp
