@@ -44,7 +44,8 @@ LaunchInfo token(const Parameters& p) {
     const ArrayUse gates = {"a", {d.heads}, d.element}, values = {"u", {d.heads, d.width}, d.element};
     ArrayUse x = values, carries = {"carry", {d.heads, d.width}};
     x.name = "x";
-    return made("token", "Moves the state of every channel by one token.", {gates, values, d.state()},
+    // The first token reads no state, and all tokens share this description.
+    return made("token", "Moves the state of every channel by one token.", {gates, values},
                 {x, carries, d.state()}, 4 * static_cast<double>(d.rows()));
 }
 
