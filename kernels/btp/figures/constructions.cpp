@@ -65,7 +65,7 @@ double largest_of(const Line& line) {
     return largest;
 }
 
-// "log_difference is off by up to 1e-05 and NaN at 0, cumprod_ratio by up to 1; the others stay within
+// "log_difference is off by up to 1e-05 and NaN at 0, cumprod_ratio is off by up to 1; the others stay within
 // 5e-08."
 std::string words_of_worst(const std::vector<Line>& lines) {
     std::string words;
@@ -77,8 +77,9 @@ std::string words_of_worst(const std::vector<Line>& lines) {
             within = std::max(within, largest);
             continue;
         }
-        words += words.empty() ? line.label + " is off by up to " : ", " + line.label + " by up to ";
-        words += fmt::format("{:.1g}{}", largest, is_nan ? " and NaN at 0" : "");
+        words += (words.empty() ? "" : ", ") + line.label + " is ";
+        words += largest == 0 ? "NaN"
+                              : fmt::format("off by up to {:.1g}{}", largest, is_nan ? " and NaN at 0" : "");
     }
     return fmt::format("{}{} within {:.1g}.", words, words.empty() ? "All stay" : "; the others stay",
                        within);
@@ -111,10 +112,10 @@ void add_lines(Figure& figure, ErrorLines errors) {
 // Every fourth gate takes each power of ten down to that of the least normal f32, and 0.
 Figure gate_figure(const Result& result, const Drawn& drawn) {
     constexpr int decades = 38;
-    constexpr double place_of_zero = 1e-42;
+    constexpr double place_of_zero = 5e-40;
     Figure figure = errors_figure(
         "construction-error", "Lmat error by gate",
-        {.label = "every fourth gate", .scale = Scale::log10, .minimum = place_of_zero / 10, .maximum = 10});
+        {.label = "every fourth gate", .scale = Scale::log10, .minimum = place_of_zero / 4, .maximum = 4});
     const auto of_block = drawn.gates_of_block(result);
     std::vector<float> gates(of_block.begin(), of_block.end());
     ErrorLines errors;
@@ -123,7 +124,7 @@ Figure gate_figure(const Result& result, const Drawn& drawn) {
         errors.add(x, gates);
     };
     add(place_of_zero, 0);
-    errors.add_gap(place_of_zero * 10);
+    errors.add_gap(2 * place_of_zero);
     for (int decade = decades; decade >= 0; --decade) add(std::pow(10, -decade), std::pow(10, -decade));
     std::string zero = "0";
     for (const Line& line : errors.lines)

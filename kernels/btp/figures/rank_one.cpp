@@ -10,6 +10,8 @@
 namespace sawtooth::btp {
 namespace {
 
+constexpr int64_t most_named = 64;  // channels; more are numbers on an axis
+
 struct Update {
     Range positions;
     std::vector<double> g, c;  // by position of the block, by channel
@@ -71,10 +73,6 @@ Figure g_figure(const Drawn& drawn, const Update& update) {
                      .minimum = static_cast<double>(first) - 0.5,
                      .maximum = static_cast<double>(update.positions.last) - 0.5},
                     {.label = "g", .scale = Scale::log10, .maximum = 1});
-    if (zero == update.g.begin()) {
-        leave_out(figure, "The first gate is 0, and so is every product: choose another drawn_block.");
-        return figure;
-    }
     Line line = line_of("g", {Ink::Role::highlight}, {});
     line.markers = true;
     for (size_t i = 0; i < update.g.size(); ++i) {
@@ -122,6 +120,9 @@ std::vector<Figure> rank_one_figures(const Result& result) {
         else if (drawn.block_index == 0)
             leave_out(*figure, "The first block receives no carry: choose a later drawn_block.");
     }
+    if (update.g.front() == 0)
+        for (Figure* figure : {&all[0], &all[1]})
+            leave_out(*figure, "The first gate is 0, so nothing is carried in: choose another drawn_block.");
     return all;
 }
 

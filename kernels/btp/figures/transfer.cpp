@@ -15,7 +15,8 @@ struct Elements {
     int64_t count = 0, nans = 0, zeros = 0;
 };
 
-// Elements above the diagonal have no value; a NaN has none either, but says so.
+// Elements without a value on a logarithmic scale say which they are; a NaN is framed as well. Those above
+// the diagonal are empty.
 HeatMap map_of(const std::vector<float>& matrix, Range positions, Elements& elements) {
     const int64_t n = positions.count();
     HeatMap map = heat_map("weight", n, n, positions.first, positions.first);
@@ -25,10 +26,17 @@ HeatMap map_of(const std::vector<float>& matrix, Range positions, Elements& elem
     for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j <= i; ++j) {
             const auto at = static_cast<size_t>(i * n + j);
-            map.values[at] = double{matrix[at]};
             ++elements.count;
-            if (std::isnan(matrix[at])) ++elements.nans, map.texts[at] = "NaN";
-            if (matrix[at] == 0) ++elements.zeros, map.texts[at] = "0";
+            if (std::isnan(matrix[at])) {
+                ++elements.nans;
+                map.texts[at] = "NaN";
+                map.framed.push_back({i, j, "not a number", {Ink::Role::limit}});
+            } else if (matrix[at] == 0) {
+                ++elements.zeros;
+                map.texts[at] = "0";
+            } else {
+                map.values[at] = double{matrix[at]};
+            }
         }
     return map;
 }
@@ -38,7 +46,7 @@ std::string words_of(const Elements& elements, float corner, const std::string& 
     if (elements.nans > 0)
         words += fmt::format("{} of {} elements are NaN, as a gate is 0. ", elements.nans, elements.count);
     if (elements.zeros > 0) words += fmt::format("{} of {} elements are 0. ", elements.zeros, elements.count);
-    if (!std::isnan(corner))
+    if (corner > 0)
         words += fmt::format("The first u reaches the end of the block with weight {:.2g}. ", corner);
     return words + "Built by " + construction + ". ";
 }

@@ -62,6 +62,8 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
     const auto gates = drawn.gates(result);
     Truncation found;
     found.largest_x = states.largest;
+    found.first_order.reserve(static_cast<size_t>(count));
+    found.second_order.reserve(static_cast<size_t>(count));
     double product = 1;               // of the gates from the start of the block
     double first_lost = 0, lost = 0;  // at the start of the block, by order 1 and by order 2
     for (int64_t t = 0; t < count; ++t) {
@@ -118,6 +120,29 @@ std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::sp
                        words_of_fading(gates));
 }
 
+Line line_of_errors(const Figure& figure, const View& view, int order, const std::vector<double>& errors) {
+    Line line = line_of(fmt::format("order {}", order), {Ink::Role::kind, order},
+                        reduce(std::ssize(errors), view, figure.x.shared, [&](int64_t at) {
+                            const double error = errors[static_cast<size_t>(at)];
+                            return error > 0 ? error : gap;
+                        }));
+    line.markers = true;
+    return line;
+}
+
+void add_marks(Figure& figure, const Truncation& truncation, const Drawn& drawn, const View& view) {
+    figure.marks.push_back(line_of_errors(figure, view, 1, truncation.first_order));
+    if (!is_exact(truncation.second_order))
+        figure.marks.push_back(line_of_errors(figure, view, 2, truncation.second_order));
+    lay_floor(figure);
+    View visible = view;
+    if (drawn.blocks() > blocks_in_sight) {
+        figure.x.in_sight = static_cast<double>(blocks_in_sight * drawn.block - 1);
+        visible.visible.insert({figure.x.shared, {0, *figure.x.in_sight}});  // unless it is limited
+    }
+    add_borders(figure, drawn, visible);
+}
+
 }  // namespace
 
 Figure truncation_figure(const Result& result, const View& view) {
@@ -125,15 +150,11 @@ Figure truncation_figure(const Result& result, const View& view) {
     Figure figure = new_figure("truncation", Place::error, "Truncation error, " + drawn.words(), "",
                                place_axis("position", drawn.length), absolute_error_axis());
     figure.chosen_by = {"drawn_batch", "drawn_head"};
-    const View::Range visible = view.range_of("position", {0, static_cast<double>(drawn.length)});
-    const int64_t affordable = std::max<int64_t>(most_numbers / drawn.width, drawn.block);
-    const auto seen = std::clamp(static_cast<int64_t>(std::ceil(visible.high)) + 2, int64_t{1}, drawn.length);
-    const int64_t count = std::min(seen, affordable);
-    if (static_cast<double>(count) <= visible.low) {
-        leave_out(figure,
-                  fmt::format("The exact recurrence is computed from position 0 on: the window can wait "
-                              "for positions up to {}.",
-                              with_thousands(count - 1)));
+    // A position costs as much as 8 numbers.
+    const int64_t count = std::min(drawn.length, most_numbers / (drawn.width + 8));
+    const std::string last = with_thousands(count - 1);
+    if (view.range_of(figure.x.shared, {}).low >= static_cast<double>(count)) {
+        leave_out(figure, "Computed up to position " + last + ", because the window waits for it.");
         return figure;
     }
     const Truncation truncation = truncation_of(result, drawn, count);
@@ -145,25 +166,8 @@ Figure truncation_figure(const Result& result, const View& view) {
         return figure;
     }
     figure.caption = caption_of(drawn, truncation, drawn.gates(result));
-    if (count < seen)
-        figure.caption += fmt::format(" Computed up to position {}.", with_thousands(count - 1));
-    for (const auto& [label, errors, kind] :
-         {std::tuple{"order 1", &truncation.first_order, 1}, {"order 2", &truncation.second_order, 2}}) {
-        if (is_exact(*errors)) continue;
-        Line line = line_of(label, {Ink::Role::kind, kind},
-                            reduce(count, view, figure.x.shared, [&errors = *errors](int64_t at) {
-                                const double error = errors[static_cast<size_t>(at)];
-                                return error > 0 ? error : gap;
-                            }));
-        line.markers = true;
-        figure.marks.push_back(std::move(line));
-    }
-    lay_floor(figure);
-    if (drawn.blocks() > blocks_in_sight)
-        figure.x.in_sight = static_cast<double>(blocks_in_sight * drawn.block - 1);
-    View seen_first;
-    if (figure.x.in_sight) seen_first.visible["position"] = {0, *figure.x.in_sight};
-    add_borders(figure, drawn, view.visible.contains("position") ? view : seen_first);
+    if (count < drawn.length) figure.caption += " Computed up to position " + last + ".";
+    add_marks(figure, truncation, drawn, view);
     return figure;
 }
 
