@@ -86,7 +86,7 @@ TEST_CASE("btp: truncation errors are the distances between the orders of the re
     INFO(width << " " << length << " " << block);
     const Array exact = with_order(result, Value("full"), "x");
     const Figure figure = figure_of(result, "truncation");
-    CHECK(figure.title == "Truncation error, sequence 1, head 1");
+    CHECK(contains(figure.caption, "In sequence 1, head 1."));
     double largest[2] = {};
     for (const int64_t other : {1, 2}) {
         const Array x = with_order(result, Value(other), "x");
@@ -399,6 +399,10 @@ TEST_CASE("btp: every figure has marks or a sentence, and gradients appear with 
     };
     check_all();
     CHECK(contains(figure_of(result, "error-x").caption, "two_pass within"));
+    CHECK_FALSE(contains(figure_of(result, "error-x").caption, "not finite"));
+    result.variants[1].errors[0].nonfinite = 1234;
+    CHECK(
+        figure_of(result, "output-x").caption.starts_with("two_pass has 1,234 values that are not finite. "));
     // A partial result has no times yet, and a refused variant no outputs.
     for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
     check_all();

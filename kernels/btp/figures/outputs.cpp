@@ -6,23 +6,25 @@
 
 #include "kernels/btp/family.h"
 #include "kernels/btp/figures/common.h"
-#include "kernels/core/common_parameters.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth::btp {
 namespace {
 
 // "two_pass is within 5.9e-07, fused within 4.5e-07 of the f64 reference. "
 std::string words_of_errors(const Result& result, const std::string& output) {
-    std::string words;
+    std::string words, broken;
     for (const VariantResult& variant : result.variants)
         for (const OutputError& error : variant.errors) {
-            if (error.output != output || !error.max_abs) continue;
+            if (error.output != output) continue;
+            if (error.nonfinite > 0)
+                broken += fmt::format("{} has {} values that are not finite. ", variant.name,
+                                      with_thousands(error.nonfinite));
+            if (!error.max_abs) continue;
             words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
             words += fmt::format("{:.2g}", *error.max_abs);
-            if (error.nonfinite > 0)
-                words += fmt::format(" except {} values that are not finite", error.nonfinite);
         }
-    return words.empty() ? "" : words + " of the f64 reference. ";
+    return broken + (words.empty() ? "" : words + " of the f64 reference. ");
 }
 
 void leave_out_without_outputs(Figure& figure, const Result& result) {

@@ -92,8 +92,9 @@ Figure c_figure(const Drawn& drawn, const Update& update) {
                     fmt::format("The {} value of block {}; the largest, {:.3g}, is in channel {}.",
                                 drawn.order == Order::two ? "last local" : "corrected last",
                                 drawn.block_index - 1, *largest, largest - update.c.begin()),
-                    {.label = "channel", .minimum = -0.5, .maximum = static_cast<double>(drawn.width) - 0.5},
-                    {.label = "c"});
+                    {.label = "channel"}, {.label = "c"});
+    for (int64_t channel = 0; channel < drawn.width && drawn.width <= most_named; ++channel)
+        figure.x.categories.push_back(std::to_string(channel));
     Line line = line_of("c", {Ink::Role::highlight}, {});
     line.markers = true;
     for (size_t channel = 0; channel < update.c.size(); ++channel) {

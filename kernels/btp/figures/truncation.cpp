@@ -147,7 +147,7 @@ void add_marks(Figure& figure, const Truncation& truncation, const Drawn& drawn,
 
 Figure truncation_figure(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
-    Figure figure = new_figure("truncation", Place::error, "Truncation error, " + drawn.words(), "",
+    Figure figure = new_figure("truncation", Place::error, "Truncation error", "",
                                place_axis("position", drawn.length), absolute_error_axis());
     figure.chosen_by = {"drawn_batch", "drawn_head"};
     // A position costs as much as 8 numbers.
@@ -167,6 +167,7 @@ Figure truncation_figure(const Result& result, const View& view) {
     }
     figure.caption = caption_of(drawn, truncation, drawn.gates(result));
     if (count < drawn.length) figure.caption += " Computed up to position " + last + ".";
+    figure.caption += " In " + drawn.words() + ".";
     add_marks(figure, truncation, drawn, view);
     return figure;
 }

@@ -89,7 +89,7 @@ Figure truncation_by_gate_figure(const Result& result) {
     Figure figure =
         new_figure("truncation_by_gate", Place::views, "Truncation by gate", words_of(lines, drawn),
                    {.label = "half-life of a constant gate", .unit = "positions", .scale = Scale::log2},
-                   {.label = "error / largest |x|", .scale = Scale::log10, .minimum = f32_rounding / 2});
+                   {.label = "relative error", .scale = Scale::log10, .minimum = f32_rounding / 2});
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_channel"};
     if (lines.empty()) {
         leave_out(figure, "Needs more than two blocks, so L above 32.");
