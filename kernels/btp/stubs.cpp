@@ -5,10 +5,7 @@ namespace sawtooth::btp {
 
 Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
 std::vector<float> transfer_matrix(Construction, std::span<const float>) { return {}; }
-std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
 std::vector<Figure> figures(const Result&, const View&) { return {}; }
-std::vector<StoryRow> story() { return {}; }
-About about() { return {}; }
 Outcome<Plan> plan_sequential_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_two_pass_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Plan{}; }
