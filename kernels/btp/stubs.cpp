@@ -3,7 +3,6 @@
 // Each part that is built removes its function here.
 namespace sawtooth::btp {
 
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
 std::vector<float> transfer_matrix(Construction, std::span<const float>) { return {}; }
 std::vector<Figure> figures(const Result&, const View&) { return {}; }
 Outcome<Plan> plan_sequential_on_cpu(const PlanRequest&) { return Plan{}; }
