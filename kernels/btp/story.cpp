@@ -16,15 +16,15 @@ bool is_right(const Result& result, std::string_view name) {
 // The relative distance of x, in the L2 norm, to the exact recurrence of the same inputs.
 double truncation(const Result& result) {
     const Sizes s(result.parameters);
-    const Array &a = *find(result.inputs, "a"), &u = *find(result.inputs, "u"),
-                &x = *find(result.reference, "x");
+    const auto a = find(result.inputs, "a")->as<float>(), u = find(result.inputs, "u")->as<float>();
+    const auto x = find(result.reference, "x")->as<double>();
     double difference = 0, size = 0;
     for (int64_t row = 0; row < s.rows(); ++row) {
         double state = 0;
         for (int64_t t = 0; t < s.length; ++t) {
-            const int64_t at = row * s.length + t;
-            state = a.value(row / s.width * s.length + t) * state + u.value(at);
-            difference += (x.value(at) - state) * (x.value(at) - state);
+            const auto at = static_cast<size_t>(row * s.length + t);
+            state = double{a[static_cast<size_t>(row / s.width * s.length + t)]} * state + double{u[at]};
+            difference += (x[at] - state) * (x[at] - state);
             size += state * state;
         }
     }
