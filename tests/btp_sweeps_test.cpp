@@ -6,7 +6,7 @@
 #include "app/engine/engine.h"
 #include "app/engine/runner.h"
 #include "kernels/btp/family.h"
-#include "kernels/btp/figures/speed.h"
+#include "kernels/btp/figures/common.h"
 #include "kernels/btp/figures/sweeps.h"
 #include "kernels/btp/parts.h"
 #include "tests/catch.h"

@@ -4,7 +4,6 @@
 namespace sawtooth::btp {
 
 std::vector<float> transfer_matrix(Construction, std::span<const float>) { return {}; }
-std::vector<Figure> figures(const Result&, const View&) { return {}; }
 Outcome<Plan> plan_sequential_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_two_pass_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Plan{}; }

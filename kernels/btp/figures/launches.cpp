@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/btp/figures/speed.h"
+#include "kernels/btp/figures/common.h"
 #include "kernels/core/lanes.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"

@@ -1,6 +1,6 @@
 // The rate of every variant beside a copy, and the time a token.
 
-#include "kernels/btp/figures/speed.h"
+#include "kernels/btp/figures/common.h"
 
 #include <fmt/format.h>
 

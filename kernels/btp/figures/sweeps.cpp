@@ -154,7 +154,8 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
     }
     if (const std::string full = ratios_to_order_two(sweep, Value("full")); !full.empty())
         figure.caption = fmt::format(
-            "Order full takes {} the time of order 2: the cost of the carry chain through all blocks, which the "
+            "Order full takes {} the time of order 2: the cost of the carry chain through all blocks, which "
+            "the "
             "source eliminates. Order 1, without a carry, takes {}. {}.",
             full, ratios_to_order_two(sweep, Value(1)), shape_words(sweep));
     figure.marks.push_back(std::move(bars));

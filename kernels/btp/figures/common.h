@@ -1,0 +1,47 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/btp/sizes.h"
+#include "kernels/core/figures.h"
+
+namespace sawtooth::btp {
+
+// Shared by the figures, and the figures by subject, one file each.
+
+// What is shown of a result: the last index of a dimension if there are fewer.
+struct Drawn : Sizes {
+    explicit Drawn(const Parameters& parameters);
+
+    Order order;
+    int64_t batch = 0, head = 0, channel = 0;
+    int64_t head_index = 0;  // among the heads of all sequences
+    int64_t block_index = 0;
+
+    Range block_positions() const { return positions(block_index); }
+    // Gates of the head, and u of one of its channels: [length].
+    std::span<const float> gates(const Result& result) const;
+    std::span<const float> inputs(const Result& result, int64_t channel) const;
+    std::string words() const;           // "sequence 0, head 1"
+    std::string words_of_block() const;  // "block 1, sequence 0, head 1"
+};
+
+// Marks the starts of blocks if there is room.
+void add_borders(Figure& figure, const Sizes& sizes, const View& view);
+
+// outputs.cpp: outputs and gradients over the reference, carries along the blocks, errors.
+std::vector<Figure> output_figures(const Result& result, const View& view);
+// truncation.cpp: what orders 1 and 2 lose against the exact recurrence, by position and by gate.
+std::vector<Figure> truncation_figures(const Result& result, const View& view);
+// transfer.cpp: Lmat of the drawn block, and the errors of its constructions.
+std::vector<Figure> transfer_figures(const Result& result);
+// rank_one.cpp: the update of the second pass in the drawn block, g c^T.
+std::vector<Figure> rank_one_figures(const Result& result);
+// launches.cpp: the launches of all variants on one axis of time.
+Figure launches_figure(const Result& result, const View& view);
+// speed.cpp: the rate of every variant beside a copy, and the time per token of a step and of the whole.
+std::vector<Figure> speed_figures(const Result& result);
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,141 @@
+// The update of the second pass in the drawn block: g c^T, with g_i = a_0 ... a_i and the carry c.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/btp/figures/common.h"
+
+namespace sawtooth::btp {
+namespace {
+
+struct Update {
+    Range positions;
+    std::vector<double> g, c;  // by position of the block, by channel
+};
+
+Update update_of(const Result& result, const Drawn& drawn, const Array& carries) {
+    Update update{drawn.block_positions(), {}, {}};
+    const auto gates = drawn.gates(result);
+    double product = 1;
+    for (int64_t t = update.positions.first; t < update.positions.last; ++t)
+        update.g.push_back(product *= double{gates[static_cast<size_t>(t)]});
+    const int64_t first = (drawn.head_index * drawn.blocks() + drawn.block_index) * drawn.width;
+    for (int64_t channel = 0; channel < drawn.width; ++channel)
+        update.c.push_back(carries.value(first + channel).real());
+    return update;
+}
+
+Axis axis_of(Range positions) {
+    return {.label = "position",
+            .minimum = static_cast<double>(positions.first) - 0.5,
+            .maximum = static_cast<double>(positions.last) - 0.5};
+}
+
+Figure figure_with(std::string id, const std::string& what, const Drawn& drawn, std::string caption, Axis x,
+                   Axis y) {
+    Figure figure = new_figure(std::move(id), Place::views, what + ", " + drawn.words_of_block(),
+                               std::move(caption), std::move(x), std::move(y));
+    figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_block"};
+    return figure;
+}
+
+double largest_of(const std::vector<double>& values) {
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
+Figure product_figure(const Drawn& drawn, const Update& update) {
+    Figure figure = figure_with(
+        "rank-one", "Second pass: g c^T", drawn,
+        fmt::format("Adds up to {:.3g} at position {} and up to {:.3g} at {}: {} + {} numbers make all {}.",
+                    update.g.front() * largest_of(update.c), update.positions.first,
+                    update.g.back() * largest_of(update.c), update.positions.last - 1, update.g.size(),
+                    update.c.size(), update.g.size() * update.c.size()),
+        {.label = "position"}, {.label = "channel"});
+    HeatMap map = heat_map("g c", drawn.width, update.positions.count(), 0, update.positions.first);
+    map.colours = HeatMap::Colours::diverging;
+    for (const double c : update.c)
+        for (const double g : update.g) map.values.push_back(g * c);
+    figure.marks.push_back(std::move(map));
+    return figure;
+}
+
+Figure g_figure(const Drawn& drawn, const Update& update) {
+    Axis share{.label = "g", .scale = Scale::log10};
+    share.maximum = 1;
+    Figure figure = figure_with("rank-one-g", "g, the share of the carry left", drawn, "",
+                                axis_of(update.positions), share);
+    Line line = line_of("g", {Ink::Role::highlight}, {});
+    line.markers = true;
+    for (size_t i = 0; i < update.g.size(); ++i) {
+        line.x.push_back(static_cast<double>(update.positions.first) + static_cast<double>(i));
+        line.y.push_back(update.g[i] > 0 ? update.g[i] : gap);
+    }
+    const auto zero = std::find(update.g.begin(), update.g.end(), 0.0);
+    figure.caption =
+        zero == update.g.end()
+            ? fmt::format(
+                  "The product of the gates since the start of the block: {:.3g} of the carry is left "
+                  "at its end.",
+                  update.g.back())
+            : fmt::format(
+                  "The product of the gates since the start of the block: the carry is gone from "
+                  "position {} on, where the product is 0.",
+                  update.positions.first + (zero - update.g.begin()));
+    if (zero == update.g.begin())
+        figure.missing =
+            "The product of the gates since the start of the block. The first gate is 0, and so "
+            "is every product: choose another block.";
+    else
+        figure.marks.push_back(std::move(line));
+    return figure;
+}
+
+Figure c_figure(const Drawn& drawn, const Update& update) {
+    Figure figure =
+        figure_with("rank-one-c", "c, the carry", drawn,
+                    fmt::format("{} by channel; the largest magnitude is {:.3g}.",
+                                drawn.order == Order::two ? "The last local value of the block before"
+                                                          : "The corrected last value of the block before",
+                                largest_of(update.c)),
+                    {.label = "channel"}, {.label = "c"});
+    Line line = line_of("c", {Ink::Role::highlight}, {});
+    line.markers = true;
+    for (size_t channel = 0; channel < update.c.size(); ++channel) {
+        line.x.push_back(static_cast<double>(channel));
+        line.y.push_back(update.c[channel]);
+    }
+    figure.marks.push_back(std::move(line));
+    figure.marks.push_back(Rule{Rule::Across::y, 0, "", {Ink::Role::quiet}});
+    return figure;
+}
+
+// Without a carry there is no second pass to show.
+void take_away(Figure& figure, const std::string& reason) {
+    figure.marks.clear();
+    figure.caption.clear();
+    figure.missing = figure.title + ". " + reason;
+}
+
+}  // namespace
+
+std::vector<Figure> rank_one_figures(const Result& result) {
+    const Array* const carries = find(result.reference, "carry");
+    if (!carries) return {};
+    const Drawn drawn(result.parameters);
+    const Update update = update_of(result, drawn, *carries);
+    std::vector<Figure> all = {product_figure(drawn, update), g_figure(drawn, update),
+                               c_figure(drawn, update)};
+    for (Figure* figure : {&all[0], &all[2]}) {
+        if (drawn.order == Order::one)
+            take_away(*figure, "Order 1 has no second pass: set order to 2 or full.");
+        else if (drawn.block_index == 0)
+            take_away(*figure, "The first block receives no carry: choose a later drawn_block.");
+    }
+    return all;
+}
+
+}  // namespace sawtooth::btp
