@@ -3,11 +3,6 @@
 // Each part that is built removes its function here.
 namespace sawtooth::btp {
 
-std::vector<float> transfer_matrix(Construction, std::span<const float>) { return {}; }
-Outcome<Plan> plan_sequential_on_cpu(const PlanRequest&) { return Plan{}; }
-Outcome<Plan> plan_two_pass_on_cpu(const PlanRequest&) { return Plan{}; }
-Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Plan{}; }
-Outcome<Plan> plan_decode_on_cpu(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_sequential_on_cuda(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_two_pass_on_cuda(const PlanRequest&) { return Plan{}; }
 Outcome<Plan> plan_fused_on_cuda(const PlanRequest&) { return Plan{}; }
