@@ -11,15 +11,20 @@
 #include "kernels/cpu/scratch.h"
 
 namespace sawtooth::btp {
-namespace {
 
 // Of one block. Values are [channels, pitch].
-struct Scratch {
+struct Block::Scratch {
     alignas(64) float matrix[pitch * pitch], gates[pitch], da[pitch];
     alignas(64) float products[pitch + 1];  // a_0 … a_{i-1}; 0 past the block
     std::vector<float> u, x, dx, r, w;
 };
-thread_local Scratch scratch;
+
+Block::Scratch& Block::scratch_of_thread() {
+    thread_local Scratch scratch;
+    return scratch;
+}
+
+namespace {
 
 // One line more than there are channels, so that the number before the first one can be read.
 float* values(std::vector<float>& of, int64_t channels) {
@@ -29,28 +34,33 @@ float* values(std::vector<float>& of, int64_t channels) {
 }  // namespace
 
 Block::Block(const CpuJob& job, int64_t head, int64_t index)
-    : job_(job), head_(head), positions_(job.positions(index)), count_(positions_.count()) {
-    job.read(job.a, job.gate_at(head, positions_.first), count_, scratch.gates);
-    std::fill(std::begin(scratch.products), std::end(scratch.products), 0.0f);
-    float product = scratch.products[0] = 1;
+    : job_(job),
+      scratch_(scratch_of_thread()),
+      head_(head),
+      positions_(job.positions(index)),
+      count_(positions_.count()) {
+    job.read(job.a, job.gate_at(head, positions_.first), count_, scratch_.gates);
+    float product = 1;
     for (int64_t i = 0; i < count_; ++i) {
-        product *= scratch.gates[i];
+        scratch_.products[i] = product;
+        product *= scratch_.gates[i];
         if (std::abs(product) < 0x1p-126f) product = 0;  // subnormal factors are slow
-        scratch.products[i + 1] = product;
     }
+    scratch_.products[count_] = product;
+    std::fill(scratch_.products + count_ + 1, std::end(scratch_.products), 0.0f);
 }
 
-float Block::decay() const { return scratch.products[count_]; }
+float Block::decay() const { return scratch_.products[count_]; }
 
 void Block::decay_into(const float* from, float* to) const {
     for (int64_t c = 0; c < job_.width; ++c) to[c] += decay() * from[c];
 }
 
 void Block::solve_from(int64_t first) {
-    float* const u = values(scratch.u, job_.width);
+    float* const u = values(scratch_.u, job_.width);
     load(job_.u, u);
-    fill_columns(job_.construction, gates(), first, scratch.matrix);
-    multiply(scratch.matrix, u, job_.width, first, count_, values(scratch.x, job_.width));
+    fill_columns(job_.construction, gates(), first, scratch_.matrix);
+    multiply(scratch_.matrix, u, job_.width, first, count_, values(scratch_.x, job_.width));
 }
 
 void Block::solve() { solve_from(0); }
@@ -61,50 +71,50 @@ void Block::last_value(float* to) {
 }
 
 void Block::solved_last(float* to) const {
-    const float* const x = values(scratch.x, job_.width);
+    const float* const x = values(scratch_.x, job_.width);
     for (int64_t c = 0; c < job_.width; ++c) to[c] = x[c * pitch + count_ - 1];
 }
 
-void Block::load_x() { load(job_.x, values(scratch.x, job_.width)); }
+void Block::load_x() { load(job_.x, values(scratch_.x, job_.width)); }
 
-void Block::store_x() const { store(values(scratch.x, job_.width), job_.x); }
+void Block::store_x() const { store(values(scratch_.x, job_.width), job_.x); }
 
 void Block::add_carry(const float* carry) {
-    add_outer(scratch.products + 1, carry, job_.width, count_, values(scratch.x, job_.width));
+    add_outer(scratch_.products + 1, carry, job_.width, count_, values(scratch_.x, job_.width));
 }
 
 void Block::carry_gradient(float* to) {
-    float* const dx = values(scratch.dx, job_.width);
+    float* const dx = values(scratch_.dx, job_.width);
     load(job_.dx, dx);
-    multiply_line(scratch.products + 1, dx, job_.width, count_, to);
+    multiply_line(scratch_.products + 1, dx, job_.width, count_, to);
 }
 
 // z_i = a_0 … a_i c; v = Lmat u; r = Lmat^T dx; w = r + dc times the last row of Lmat.
 void Block::differentiate(const float* carry, const float* next_gradient) {
     const int64_t channels = job_.width;
-    float *const u = values(scratch.u, channels), *const v = values(scratch.x, channels);
-    float *const dx = values(scratch.dx, channels), *const r = values(scratch.r, channels);
+    float *const u = values(scratch_.u, channels), *const v = values(scratch_.x, channels);
+    float *const dx = values(scratch_.dx, channels), *const r = values(scratch_.r, channels);
     load(job_.u, u);
     load(job_.dx, dx);
-    fill_columns(Construction::masked_cumprod, gates(), 0, scratch.matrix);
-    multiply(scratch.matrix, u, channels, 0, count_, v);
-    fill_rows(gates(), scratch.matrix);
-    multiply_transposed(scratch.matrix, dx, channels, count_, r);
+    fill_columns(Construction::masked_cumprod, gates(), 0, scratch_.matrix);
+    multiply(scratch_.matrix, u, channels, 0, count_, v);
+    fill_rows(gates(), scratch_.matrix);
+    multiply_transposed(scratch_.matrix, dx, channels, count_, r);
     float* w = r;
     if (next_gradient) {
-        w = values(scratch.w, channels);
+        w = values(scratch_.w, channels);
         std::copy_n(r, channels * pitch, w);
-        add_outer(scratch.matrix + (count_ - 1) * pitch, next_gradient, channels, count_, w);
+        add_outer(scratch_.matrix + (count_ - 1) * pitch, next_gradient, channels, count_, w);
     }
-    multiply_neighbours(w, v, channels, count_, scratch.da);
+    multiply_neighbours(w, v, channels, count_, scratch_.da);
     if (job_.order != Order::one)
-        add_outer_products(job_.order == Order::full ? w : r, scratch.products, carry, channels, count_,
-                           scratch.da);
+        add_outer_products(job_.order == Order::full ? w : r, scratch_.products, carry, channels, count_,
+                           scratch_.da);
     store(w, job_.du);
-    std::copy_n(scratch.da, count_, job_.da + job_.gate_at(head_, positions_.first));
+    std::copy_n(scratch_.da, count_, job_.da + job_.gate_at(head_, positions_.first));
 }
 
-std::span<const float> Block::gates() const { return {scratch.gates, static_cast<size_t>(count_)}; }
+std::span<const float> Block::gates() const { return {scratch_.gates, static_cast<size_t>(count_)}; }
 
 void Block::load(const void* from, float* to) const {
     for (int64_t c = 0; c < job_.width; ++c, to += pitch) {

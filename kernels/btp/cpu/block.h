@@ -35,7 +35,11 @@ class Block {
     void load(const void* from, float* to) const;
     void store(const float* from, void* to) const;
 
+    struct Scratch;
+    static Scratch& scratch_of_thread();
+
     const CpuJob& job_;
+    Scratch& scratch_;
     int64_t head_;
     Range positions_;
     int64_t count_;  // of positions

@@ -30,30 +30,44 @@ HWY_INLINE V without_subnormals(V x) {
     return hn::IfThenZeroElse(hn::Lt(hn::Abs(x), hn::Set(tag, 0x1p-126f)), x);
 }
 
-// 0 and infinity are out of range for hn::Log, NaN for hn::Exp.
+// Base 2; 0 and infinity are out of range for hn::Log2.
 HWY_INLINE V logarithm(V x) {
     const V zero = hn::Zero(tag), infinity = hn::Set(tag, INFINITY);
-    const V value = hn::IfThenElse(hn::Lt(x, infinity), hn::Log(tag, x), x);
+    const V value = hn::IfThenElse(hn::Lt(x, infinity), hn::Log2(tag, x), x);
     return hn::IfThenElse(hn::Gt(x, zero), value, hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), x));
 }
+
+// 2^x, and 0 if that is subnormal: 2^n for the nearest integer n, times a polynomial that is 5e-9 off at most
+// and exact at 0.
 HWY_INLINE V exponential(V x) {
-    const V value = hn::Exp(tag, hn::Min(x, hn::Set(tag, 104.0f)));
-    return hn::IfThenElse(hn::IsNaN(x), x, value);
+    const hn::RebindToSigned<Tag> words;
+    const V most = hn::Set(tag, 128.0f), bounded = hn::IfThenElse(hn::Gt(x, most), most, x);
+    const V nearest = hn::Round(bounded), t = hn::Sub(bounded, nearest);
+    V sum = hn::Set(tag, 1.5453163e-4f);
+    for (const float factor :
+         {1.3390863e-3f, 9.6180826e-3f, 5.5503571e-2f, 2.4022651e-1f, 6.9314719e-1f, 1.0f})
+        sum = hn::MulAdd(sum, t, hn::Set(tag, factor));
+    const auto exponent = hn::Add(hn::ConvertTo(words, nearest), hn::Set(words, 127));
+    const V value = hn::Mul(sum, hn::BitCast(tag, hn::ShiftLeft<23>(exponent)));
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Set(tag, -126.0f)), value);
 }
 
-HWY_INLINE V positions_from(int64_t first) { return hn::Iota(tag, static_cast<float>(first)); }
-
-// Calls next(i, j, below) for the rows i, i + 1, … of a vector and every column j from right to left; `below`
-// marks the rows below the diagonal, for which it returns the entries.
+// Calls next(i, j, choose) for the rows i, i + 1, … of a vector and every column j from right to left, and
+// stores the entries that it returns. choose(entries, other) takes the other ones on the diagonal and above.
 template <class Next>
 HWY_INLINE void fill(int64_t count, int64_t first, float* columns, Next&& next) {
+    const auto all = [](V entries, V) HWY_ATTR { return entries; };
+    const V one = hn::Set(tag, 1.0f);
     for (int64_t i = first; i < count; i += width) {
-        const V rows = positions_from(i);
-        for (int64_t j = std::min(i + width, count) - 1; j >= 0; --j) {
+        const V rows = hn::Iota(tag, static_cast<float>(i));
+        int64_t j = std::min(i + width, count) - 1;
+        for (; j >= i; --j) {
             const auto below = hn::Gt(rows, hn::Set(tag, static_cast<float>(j)));
-            const V entry = without_subnormals(next(i, j, below));
-            hn::StoreU(hn::IfThenElse(below, entry, hn::Set(tag, 1.0f)), tag, columns + j * pitch + i);
+            const auto choose = [below](V entries, V other)
+                                    HWY_ATTR { return hn::IfThenElse(below, entries, other); };
+            hn::StoreU(choose(next(i, j, choose), one), tag, columns + j * pitch + i);
         }
+        for (; j >= 0; --j) hn::StoreU(next(i, j, all), tag, columns + j * pitch + i);
     }
 }
 
@@ -68,12 +82,13 @@ struct Logarithms {
 };
 
 // A sum starts at the diagonal, where it is 0, and grows by log a_{j+1} from column j + 1 to column j. No
-// prefixes are subtracted, so nothing cancels and a gate of 0 only gives sums of -infinity.
+// prefixes are subtracted, so nothing cancels, and a gate of 0 only gives sums of -infinity.
 HWY_INLINE void fill_log_stable(std::span<const float> gates, int64_t first, float* columns) {
     const Logarithms logs(gates);
-    V sum = hn::Zero(tag);
-    fill(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto below) HWY_ATTR {
-        sum = hn::IfThenElseZero(below, hn::Add(sum, hn::Set(tag, logs.values[j + 1])));
+    const V zero = hn::Zero(tag);
+    V sum = zero;
+    fill(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto choose) HWY_ATTR {
+        sum = choose(hn::Add(sum, hn::Set(tag, logs.values[j + 1])), zero);
         return exponential(sum);
     });
 }
@@ -91,9 +106,9 @@ HWY_INLINE void fill_masked_cumprod(std::span<const float> gates, int64_t first,
     std::copy(gates.begin(), gates.end(), factors);
     const V one = hn::Set(tag, 1.0f);
     V product = one;
-    fill(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto below) HWY_ATTR {
-        product = hn::IfThenElse(below, hn::Mul(product, hn::Set(tag, factors[j + 1])), one);
-        return product;
+    fill(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto choose) HWY_ATTR {
+        const V next = without_subnormals(hn::Mul(product, hn::Set(tag, factors[j + 1])));
+        return product = choose(next, one);
     });
 }
 
@@ -102,7 +117,7 @@ HWY_INLINE void fill_cumprod_ratio(std::span<const float> gates, int64_t first, 
     std::partial_sum(gates.begin(), gates.end(), products, std::multiplies());
     fill(std::ssize(gates), first, columns, [&](int64_t i, int64_t j, auto) HWY_ATTR {
         if (products[j] == 0) return hn::Zero(tag);
-        return hn::Div(hn::LoadU(tag, products + i), hn::Set(tag, products[j]));
+        return without_subnormals(hn::Div(hn::LoadU(tag, products + i), hn::Set(tag, products[j])));
     });
 }
 
@@ -116,7 +131,7 @@ void fill_vectors(Construction construction, std::span<const float> gates, int64
 void fill_rows(std::span<const float> gates, float* rows) {
     const V one = hn::Set(tag, 1.0f);
     for (int64_t j = 0; j < std::ssize(gates); j += width) {
-        const V columns = positions_from(j);
+        const V columns = hn::Iota(tag, static_cast<float>(j));
         V product = one;
         for (int64_t i = j; i < std::ssize(gates); ++i) {
             const auto left = hn::Lt(columns, hn::Set(tag, static_cast<float>(i)));

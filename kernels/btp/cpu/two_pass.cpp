@@ -43,7 +43,7 @@ struct TwoPass {
     }
 
     void differentiate(int64_t head, int64_t index) const {
-        const float* const next = has_next(index) ? gradient(head, index + 1) : nullptr;
+        const float* const next = gradients && has_next(index) ? gradient(head, index + 1) : nullptr;
         Block block(job, head, index);
         if (job.order == Order::full && next) block.decay_into(next, gradient(head, index));
         block.differentiate(carry(head, index), next);
