@@ -21,6 +21,11 @@ std::span<const float> Drawn::gates(const Result& result) const {
         .subspan(static_cast<size_t>(head_index * length), static_cast<size_t>(length));
 }
 
+std::span<const float> Drawn::gates_of_block(const Result& result) const {
+    const Range at = block_positions();
+    return gates(result).subspan(static_cast<size_t>(at.first), static_cast<size_t>(at.count()));
+}
+
 std::span<const float> Drawn::inputs(const Result& result, int64_t of_channel) const {
     const int64_t row = head_index * width + of_channel;
     return find(result.inputs, "u")
@@ -30,10 +35,19 @@ std::span<const float> Drawn::inputs(const Result& result, int64_t of_channel) c
 
 std::string Drawn::words() const { return fmt::format("sequence {}, head {}", batch, head); }
 
-std::string Drawn::words_of_block() const { return fmt::format("block {}, {}", block_index, words()); }
+std::string Drawn::words_of_block() const {
+    const Range at = block_positions();
+    return fmt::format("Positions {} to {} of {}.", at.first, at.last - 1, words());
+}
+
+void leave_out(Figure& figure, const std::string& reason) {
+    figure.marks.clear();
+    figure.caption.clear();
+    figure.missing = figure.title + ". " + reason;
+}
 
 void add_borders(Figure& figure, const Sizes& sizes, const View& view) {
-    constexpr int64_t most = 128;
+    constexpr int64_t most = 32;
     const auto step = static_cast<double>(sizes.block), end = static_cast<double>(sizes.length - 1);
     const View::Range range = view.range_of(figure.x.shared, {0, end});
     const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / step), 1.0));

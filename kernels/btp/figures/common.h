@@ -21,13 +21,16 @@ struct Drawn : Sizes {
     int64_t block_index = 0;
 
     Range block_positions() const { return positions(block_index); }
-    // Gates of the head, and u of one of its channels: [length].
+    // Gates of the head, and of the block; u of a channel of the head.
     std::span<const float> gates(const Result& result) const;
+    std::span<const float> gates_of_block(const Result& result) const;
     std::span<const float> inputs(const Result& result, int64_t channel) const;
     std::string words() const;           // "sequence 0, head 1"
-    std::string words_of_block() const;  // "block 1, sequence 0, head 1"
+    std::string words_of_block() const;  // "Positions 16 to 31 of sequence 0, head 1."
 };
 
+// Instead of marks, the title of the figure and this sentence.
+void leave_out(Figure& figure, const std::string& reason);
 // Marks the starts of blocks if there is room.
 void add_borders(Figure& figure, const Sizes& sizes, const View& view);
 
@@ -35,8 +38,10 @@ void add_borders(Figure& figure, const Sizes& sizes, const View& view);
 std::vector<Figure> output_figures(const Result& result, const View& view);
 // truncation.cpp: what orders 1 and 2 lose against the exact recurrence, by position and by gate.
 std::vector<Figure> truncation_figures(const Result& result, const View& view);
-// transfer.cpp: Lmat of the drawn block, and the errors of its constructions.
-std::vector<Figure> transfer_figures(const Result& result);
+// transfer.cpp: "transfer-matrix", Lmat of the drawn block.
+Figure transfer_figure(const Result& result);
+// constructions.cpp: errors of the constructions of Lmat, by gate and by block length.
+std::vector<Figure> construction_figures(const Result& result);
 // rank_one.cpp: the update of the second pass in the drawn block, g c^T.
 std::vector<Figure> rank_one_figures(const Result& result);
 // launches.cpp: the launches of all variants on one axis of time.

@@ -10,7 +10,8 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     };
     add(truncation_figures(result, view));
     add(speed_figures(result));
-    add(transfer_figures(result));
+    all.push_back(transfer_figure(result));
+    add(construction_figures(result));
     add(rank_one_figures(result));
     add(output_figures(result, view));
     return all;

@@ -17,10 +17,8 @@ struct Update {
 
 Update update_of(const Result& result, const Drawn& drawn, const Array& carries) {
     Update update{drawn.block_positions(), {}, {}};
-    const auto gates = drawn.gates(result);
     double product = 1;
-    for (int64_t t = update.positions.first; t < update.positions.last; ++t)
-        update.g.push_back(product *= double{gates[static_cast<size_t>(t)]});
+    for (const float gate : drawn.gates_of_block(result)) update.g.push_back(product *= double{gate});
     const int64_t first = (drawn.head_index * drawn.blocks() + drawn.block_index) * drawn.width;
     for (int64_t channel = 0; channel < drawn.width; ++channel)
         update.c.push_back(carries.value(first + channel).real());
@@ -35,8 +33,9 @@ Axis axis_of(Range positions) {
 
 Figure figure_with(std::string id, const std::string& what, const Drawn& drawn, std::string caption, Axis x,
                    Axis y) {
-    Figure figure = new_figure(std::move(id), Place::views, what + ", " + drawn.words_of_block(),
-                               std::move(caption), std::move(x), std::move(y));
+    Figure figure =
+        new_figure(std::move(id), Place::views, fmt::format("{} of block {}", what, drawn.block_index),
+                   std::move(caption) + " " + drawn.words_of_block(), std::move(x), std::move(y));
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_block"};
     return figure;
 }
@@ -49,7 +48,7 @@ double largest_of(const std::vector<double>& values) {
 
 Figure product_figure(const Drawn& drawn, const Update& update) {
     Figure figure = figure_with(
-        "rank-one", "Second pass: g c^T", drawn,
+        "rank-one", "Second pass, g c^T", drawn,
         fmt::format("Adds up to {:.3g} at position {} and up to {:.3g} at {}: {} + {} numbers make all {}.",
                     update.g.front() * largest_of(update.c), update.positions.first,
                     update.g.back() * largest_of(update.c), update.positions.last - 1, update.g.size(),
@@ -66,8 +65,8 @@ Figure product_figure(const Drawn& drawn, const Update& update) {
 Figure g_figure(const Drawn& drawn, const Update& update) {
     Axis share{.label = "g", .scale = Scale::log10};
     share.maximum = 1;
-    Figure figure = figure_with("rank-one-g", "g, the share of the carry left", drawn, "",
-                                axis_of(update.positions), share);
+    Figure figure =
+        figure_with("rank-one-g", "Decay of the carry, g,", drawn, "", axis_of(update.positions), share);
     Line line = line_of("g", {Ink::Role::highlight}, {});
     line.markers = true;
     for (size_t i = 0; i < update.g.size(); ++i) {
@@ -96,7 +95,7 @@ Figure g_figure(const Drawn& drawn, const Update& update) {
 
 Figure c_figure(const Drawn& drawn, const Update& update) {
     Figure figure =
-        figure_with("rank-one-c", "c, the carry", drawn,
+        figure_with("rank-one-c", "Carry c", drawn,
                     fmt::format("{} by channel; the largest magnitude is {:.3g}.",
                                 drawn.order == Order::two ? "The last local value of the block before"
                                                           : "The corrected last value of the block before",
@@ -113,13 +112,6 @@ Figure c_figure(const Drawn& drawn, const Update& update) {
     return figure;
 }
 
-// Without a carry there is no second pass to show.
-void take_away(Figure& figure, const std::string& reason) {
-    figure.marks.clear();
-    figure.caption.clear();
-    figure.missing = figure.title + ". " + reason;
-}
-
 }  // namespace
 
 std::vector<Figure> rank_one_figures(const Result& result) {
@@ -131,9 +123,9 @@ std::vector<Figure> rank_one_figures(const Result& result) {
                                c_figure(drawn, update)};
     for (Figure* figure : {&all[0], &all[2]}) {
         if (drawn.order == Order::one)
-            take_away(*figure, "Order 1 has no second pass: set order to 2 or full.");
+            leave_out(*figure, "Order 1 has no second pass: set order to 2 or full.");
         else if (drawn.block_index == 0)
-            take_away(*figure, "The first block receives no carry: choose a later drawn_block.");
+            leave_out(*figure, "The first block receives no carry: choose a later drawn_block.");
     }
     return all;
 }

@@ -18,6 +18,7 @@ namespace {
 
 // Above this the window would wait for the figure.
 constexpr int64_t most_numbers = int64_t{1} << 22;
+constexpr int64_t blocks_in_sight = 16;  // at first, so that errors are seen to fade inside of each
 
 struct Truncation {
     std::vector<double> first_order, second_order;  // by position, the largest of all channels; 0: no loss
@@ -105,11 +106,17 @@ bool is_exact(const std::vector<double>& errors) {
     return std::all_of(errors.begin(), errors.end(), [](double error) { return error == 0; });
 }
 
+std::string words_of_both(const Truncation& truncation) {
+    std::string words =
+        "Order 1 is off by up to " + words_of_largest(truncation.first_order, truncation.largest_x);
+    if (!is_exact(truncation.second_order))
+        words += ", order 2 by up to " + words_of_largest(truncation.second_order, truncation.largest_x);
+    return words + ".";
+}
+
 std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::span<const float> gates) {
     if (drawn.order == Order::full)
-        return fmt::format(
-            "Order full is the exact recurrence: it has no truncation error. Order 2 is off by up to {}.",
-            words_of_largest(truncation.second_order, truncation.largest_x));
+        return "Order full is the exact recurrence: it has no truncation error. " + words_of_both(truncation);
     const bool is_first = drawn.order == Order::one;
     const std::vector<double>& errors = is_first ? truncation.first_order : truncation.second_order;
     const int64_t least = is_first ? 0 : drawn.block;
@@ -130,20 +137,18 @@ Figure truncation_figure(const Result& result, const View& view) {
     const auto seen = std::clamp(static_cast<int64_t>(std::ceil(visible.high)) + 2, int64_t{1}, drawn.length);
     const int64_t count = std::min(seen, affordable);
     if (static_cast<double>(count) <= visible.low) {
-        figure.missing = fmt::format(
-            "The error of orders 1 and 2 against the exact recurrence, at positions up to {}: it is computed "
-            "from position 0 on, and the window waits for it.",
-            with_thousands(count - 1));
+        leave_out(figure,
+                  fmt::format("The exact recurrence is computed from position 0 on: the window can wait "
+                              "for positions up to {}.",
+                              with_thousands(count - 1)));
         return figure;
     }
     const Truncation truncation = truncation_of(result, drawn, count);
     if (is_exact(truncation.first_order)) {
-        figure.missing =
-            drawn.blocks() == 1
-                ? "The error of orders 1 and 2 against the exact recurrence. Needs more than one block, so L "
-                  "above BL: inside a block every order is exact."
-                : "The error of orders 1 and 2 against the exact recurrence. Here the gates forget "
-                  "everything at the starts of blocks, and every order is exact.";
+        leave_out(figure,
+                  drawn.blocks() == 1
+                      ? "Needs more than one block, so L above BL: inside a block every order is exact."
+                      : "Here the gates forget everything at the starts of blocks: every order is exact.");
         return figure;
     }
     figure.caption = caption_of(drawn, truncation, drawn.gates(result));
@@ -152,13 +157,20 @@ Figure truncation_figure(const Result& result, const View& view) {
     for (const auto& [label, errors, kind] :
          {std::tuple{"order 1", &truncation.first_order, 1}, {"order 2", &truncation.second_order, 2}}) {
         if (is_exact(*errors)) continue;
-        add_errors(figure, label, {Ink::Role::kind, kind}, count, view, [&, &errors = *errors](int64_t at) {
-            const double error = errors[static_cast<size_t>(at)];
-            return error > 0 ? error : gap;
-        });
+        Line line = line_of(label, {Ink::Role::kind, kind},
+                            reduce(count, view, figure.x.shared, [&errors = *errors](int64_t at) {
+                                const double error = errors[static_cast<size_t>(at)];
+                                return error > 0 ? error : gap;
+                            }));
+        line.markers = true;
+        figure.marks.push_back(std::move(line));
     }
     lay_floor(figure);
-    add_borders(figure, drawn, view);
+    if (drawn.blocks() > blocks_in_sight)
+        figure.x.in_sight = static_cast<double>(blocks_in_sight * drawn.block - 1);
+    View seen_first;
+    if (figure.x.in_sight) seen_first.visible["position"] = {0, *figure.x.in_sight};
+    add_borders(figure, drawn, view.visible.contains("position") ? view : seen_first);
     return figure;
 }
 
@@ -197,7 +209,7 @@ Figure gate_figure(const Result& result) {
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_channel"};
     std::array<Line, 3> lines;
     for (size_t i = 0; i < blocks.size(); ++i) {
-        lines[i] = line_of(fmt::format("BL {}", blocks[i]), {Ink::Role::kind, static_cast<int>(i) + 1}, {});
+        lines[i] = line_of(fmt::format("BL {}", blocks[i]), {Ink::Role::kind, static_cast<int>(i) + 5}, {});
         lines[i].markers = true;
     }
     double within = 0;  // the largest gate whose error is below 1 % with the block length as set
@@ -215,17 +227,14 @@ Figure gate_figure(const Result& result) {
     for (Line& line : lines)
         if (!line.x.empty()) figure.marks.push_back(std::move(line));
     if (figure.marks.empty()) {
-        figure.missing =
-            "The truncation error of order 2 against the size of a constant gate. Needs more than two "
-            "blocks, "
-            "so L above 32.";
+        leave_out(figure, "Needs more than two blocks, so L above 32.");
         return figure;
     }
     figure.caption = "Order 2 with the inputs of the drawn channel and one gate for all positions";
     if (within > 0)
-        figure.caption +=
-            fmt::format(": with BL {} it is within 1 % up to a gate of {:.3g}, a half-life of {:.3g}.",
-                        drawn.block, within, -1 / std::log2(within));
+        figure.caption += fmt::format(
+            ": with BL {} it is within 1 % up to a gate of {:.3g}, a half-life of {:.3g} positions.",
+            drawn.block, within, -1 / std::log2(within));
     else
         figure.caption += ".";
     figure.marks.push_back(Rule{Rule::Across::y, 0.01, "1 %", {Ink::Role::quiet}});
