@@ -12,11 +12,23 @@ namespace {
 
 constexpr size_t zoomed_teeth = 30;
 
-// "1 launch, 46 us"
+// "fused: 1 launch, 46 us"
 std::string words_of(const VariantResult& variant) {
     return variant.name + ": " + with_thousands(variant.launch_count) +
            (variant.launch_count == 1 ? " launch, " : " launches, ") +
            short_time(end_us_of(variant.launches));
+}
+
+// "first 18 us", "18 us from 120 us"
+std::string words_of(const View::Range& part) {
+    const std::string length = short_time(part.high - part.low);
+    return part.low == 0 ? "first " + length : length + " from " + short_time(part.low);
+}
+
+// Otherwise it would be one solid bar.
+bool ends_a_launch_within(const VariantResult& variant, double end) {
+    const LaunchRecord& first = variant.launches.front();
+    return first.start_us + first.duration_us < end;
 }
 
 }  // namespace
@@ -48,14 +60,14 @@ Figure launches_figure(const Result& result, const View& view) {
             (variant == most ? variant->name + ": " + idle_words(result, *variant) : words_of(*variant));
     }
     figure.caption += ".";
-    if (most->launches.size() > zoomed_teeth) {
-        const std::string part = ", " + short_time(teeth.high - teeth.low);
+    if (most->launches.size() > zoomed_teeth)
         for (const VariantResult* variant : ran) {
-            const double from = variant == most ? teeth.low : 0;
-            lanes.add_from(from, launch_track(*variant, variant->name + part, lanes.from(from)));
-            if (variant == most) lanes.add_from(from, busy_track(*variant, result.backend, lanes.from(from)));
+            const View::Range part = variant == most ? teeth : View::Range{0, teeth.high - teeth.low};
+            if (!ends_a_launch_within(*variant, part.high)) continue;
+            const View seen = lanes.from(part.low);
+            lanes.add_from(part.low, launch_track(*variant, variant->name + ", " + words_of(part), seen));
+            if (variant == most) lanes.add_from(part.low, busy_track(*variant, result.backend, seen));
         }
-    }
     figure.marks.push_back(lanes.take());
     return figure;
 }

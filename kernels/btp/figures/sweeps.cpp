@@ -54,11 +54,11 @@ Figure time_by_block(const SweepResult& sweep) {
         new_figure("time_by_block", Place::views, "Time against BL", "", axis_of(sweep), time_axis());
     if (!lines.empty()) {
         const Line& told = told_in_words(lines);
+        const double first = told.x.front(), last = told.x.back();
         figure.caption = fmt::format(
-            "{} takes {:.2g}x as long with BL {:.0f} as with {:.0f}: the work of its products grows with BL, "
-            "and "
-            "so does the reach of orders 1 and 2. {}.",
-            told.label, told.y.back() / told.y.front(), told.x.back(), told.x.front(), shape_words(sweep));
+            "{}: BL {:.0f} takes {:.2g}x the time of BL {:.0f}, for {:.2g}x the work in its products. {}.",
+            told.label, last, told.y.back() / told.y.front(), first, (last + 1) / (first + 1),
+            shape_words(sweep));
     }
     add_lines(figure, std::move(lines));
     return figure;
@@ -94,13 +94,14 @@ std::optional<double> time_of(const SweepResult& sweep, const Value& order, cons
     return {};
 }
 
-// "1.30x (two_pass) and 1.12x (fused)": the time with an order as a multiple of that with order 2.
-std::string ratios_to_order_two(const SweepResult& sweep, const Value& order) {
+// "1.12x the time of order 2 in fused, 1.30x in two_pass"
+std::string multiples_of_order_two(const SweepResult& sweep, const Value& order) {
     std::string words;
-    for (const std::string& variant : two_ways) {
+    for (const char* variant : {"fused", "two_pass"}) {
         const auto two = time_of(sweep, Value(2), variant), other = time_of(sweep, order, variant);
         if (two && other)
-            words += fmt::format("{}{:.2f}x ({})", words.empty() ? "" : " and ", *other / *two, variant);
+            words += fmt::format("{}{:.2f}x{} in {}", words.empty() ? "" : ", ", *other / *two,
+                                 words.empty() ? " the time of order 2" : "", variant);
     }
     return words;
 }
@@ -130,7 +131,7 @@ std::vector<Figure> warp_figures(const SweepResult& sweep) {
 
 std::vector<Figure> order_figures(const SweepResult& sweep) {
     Figure figure = new_figure("time_by_order", Place::views, "Time by order: what the carry costs", "",
-                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "variant and order"});
+                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "order"});
     Bars bars;
     for (const std::string& name : two_ways)
         for (const SweepCell& cell : sweep.cells) {
@@ -152,12 +153,11 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
         explain_missing(figures, sweep, "fused");
         return figures;
     }
-    if (const std::string full = ratios_to_order_two(sweep, Value("full")); !full.empty())
+    if (const std::string full = multiples_of_order_two(sweep, Value("full")); !full.empty())
         figure.caption = fmt::format(
-            "Order full takes {} the time of order 2: the cost of the carry chain through all blocks, which "
-            "the "
-            "source eliminates. Order 1, without a carry, takes {}. {}.",
-            full, ratios_to_order_two(sweep, Value(1)), shape_words(sweep));
+            "Order full takes {}: the carry chain, which the source eliminates. Order 1, without a carry, "
+            "takes {}. {}.",
+            full, multiples_of_order_two(sweep, Value(1)), shape_words(sweep));
     figure.marks.push_back(std::move(bars));
     figures.push_back(std::move(figure));
     return figures;
