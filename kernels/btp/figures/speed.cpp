@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernels/btp/parts.h"
+#include "kernels/core/common_parameters.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 
@@ -50,16 +51,18 @@ Figure rate_figure(const Result& result) {
                              .text = percent(rate / copy) + " % of a copy",
                              .badge = wrong_words(result, variant)});
         figure.y.categories.push_back(variant.name);
-        if (rate > best) best = rate, best_name = variant.name;
+        if (rate > best && bars.bars.back().badge.empty()) best = rate, best_name = variant.name;
     }
     if (bars.bars.empty()) {
         figure.missing =
             "The rate of every variant beside a copy. Available after a run with repeats (press F5).";
         return figure;
     }
-    figure.caption = fmt::format(
-        "{} reaches {} % of the rate of a copy. A rate counts every input and output once, {} in all.",
-        best_name, percent(best / copy), short_bytes(result.work.bytes));
+    if (best > 0)
+        figure.caption =
+            fmt::format("{} reaches {} % of the rate of a copy. ", best_name, percent(best / copy));
+    figure.caption +=
+        fmt::format("A rate counts every input and output once, {} in all.", short_bytes(result.work.bytes));
     figure.marks.push_back(std::move(bars));
     figure.marks.push_back(
         Rule{Rule::Across::x, copy, fmt::format("copy: {:.3g} GB/s", copy), {Ink::Role::limit}});
@@ -102,7 +105,9 @@ Figure token_figure(const Result& result) {
                              .high = variant->time->q3 * scale,
                              .text = words_of_ns(ns),
                              .badge = wrong_words(result, *variant)});
-        figure.y.categories.push_back(variant->name == "fused" ? "fused, whole / L" : variant->name);
+        const std::string whole =
+            runs_backward(result.parameters) ? "fused with backward, whole / L" : "fused, whole / L";
+        figure.y.categories.push_back(variant->name == "fused" ? whole : variant->name);
         shortest = std::min(shortest, ns);
         longest = std::max(longest, ns);
     }

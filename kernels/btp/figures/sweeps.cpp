@@ -153,11 +153,13 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
         explain_missing(figures, sweep, "fused");
         return figures;
     }
-    if (const std::string full = multiples_of_order_two(sweep, Value("full")); !full.empty())
+    const std::string one = multiples_of_order_two(sweep, Value(1)),
+                      full = multiples_of_order_two(sweep, Value("full"));
+    if (!one.empty() && !full.empty())
         figure.caption = fmt::format(
             "Order full takes {}: the carry chain, which the source eliminates. Order 1, without a carry, "
             "takes {}. {}.",
-            full, multiples_of_order_two(sweep, Value(1)), shape_words(sweep));
+            full, one, shape_words(sweep));
     figure.marks.push_back(std::move(bars));
     figures.push_back(std::move(figure));
     return figures;
