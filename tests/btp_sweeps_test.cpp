@@ -116,6 +116,10 @@ TEST_CASE("the rate counts the bytes that a variant has to move, beside the copy
     CHECK(bars.bars[1].segments[0].length == Approx(btp::work(parameters).bytes / 100 / 1e3));
     CHECK(marks_of<Rule>(figure).front().at == 100);
     CHECK(contains(figure.caption, "fused reaches"));
+    result.variants[1].errors = {{"x", NAN, NAN, 5, 0, {}}};
+    CHECK(contains(figure_named(btp::speed_figures(result), "rate").caption, "sequential reaches"));
+    CHECK(figure_named(btp::speed_figures(result), "time-a-token").y.categories.back() ==
+          "fused with backward, whole / L");
 }
 
 TEST_CASE("time per token: steps beside the whole, with the size of the state", "[btp][figures]") {
@@ -216,7 +220,9 @@ TEST_CASE("sweeps of btp on the CPU have small shapes", "[btp][figures]") {
         INFO(sweep.id);
         REQUIRE(sweep.only_on);
         for (const auto& [name, value] : sweep.overrides)
-            if (name != "wpb") CHECK(std::get<int64_t>(value) <= (name == "L" ? 8192 : name == "H" ? 16 : 1));
+            if (const auto* size = std::get_if<int64_t>(&value))
+                CHECK(*size <= (name == "L" ? 8192 : name == "H" ? 16 : 1));
+        CHECK(sweep.overrides.empty() == (sweep.only_on == Backend::cuda && sweep.id.starts_with("BL")));
         CHECK((sweep.id == "BL_wpb") == (sweep.axes.size() == 2));
     }
 }

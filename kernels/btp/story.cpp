@@ -60,7 +60,7 @@ About about() {
         "the carry c of the previous block times the gates so far. With order 2 the carry is the uncorrected "
         "last value of the previous block, so that no chain runs through the blocks, and nothing travels "
         "further than one block.",
-        "v_i = sum_(j <= i) Lmat_ij u_j,   Lmat_ij = a_i a_(i-1) ... a_(j+1)\n"
+        "Lmat_ij = a_i a_(i-1) ... a_(j+1)\nv_i = sum_(j <= i) Lmat_ij u_j\n"
         "x_i = v_i + (a_0 a_1 ... a_i) c",
         {{"order full: the exact recurrence",
           "Truncation: the curves are what orders 1 and 2 lose; order full loses nothing. Time by order: its "

@@ -198,10 +198,12 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
         auto own_warps = shape;  // every order with its own automatic number
         own_warps.emplace_back("wpb", "auto");
         all.push_back({"order", "time by order", {orders}, own_warps, two_ways, order_figures, backend});
+        auto forward = shape;  // all that sequential and decode compute
+        forward.emplace_back("backward", false);
         all.push_back({"L",
                        "time against L",
                        {powers_of_two("L", 256, most_length)},
-                       shape,
+                       forward,
                        {},
                        length_figures,
                        backend});
