@@ -48,7 +48,9 @@ Figure transfer_figure(const Result& result);
 std::vector<Figure> construction_figures(const Result& result);
 // rank_one.cpp: the update of the second pass in the drawn block, g c^T.
 std::vector<Figure> rank_one_figures(const Result& result);
-// speed.cpp: launches and rates of one result.
+// launches.cpp: the launches of all variants on one axis of time.
+Figure launches_figure(const Result& result, const View& view);
+// speed.cpp: the rate of every variant beside a copy, and the time per token of a step and of the whole.
 std::vector<Figure> speed_figures(const Result& result);
 
 }  // namespace sawtooth::btp

@@ -4,7 +4,7 @@
 namespace sawtooth::btp {
 
 std::vector<Figure> figures(const Result& result, const View& view) {
-    std::vector<Figure> all;
+    std::vector<Figure> all = {launches_figure(result, view)};
     const auto add = [&](std::vector<Figure> more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
