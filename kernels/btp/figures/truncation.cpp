@@ -82,42 +82,41 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
 // "With the median gate, 0.9, an input fades to 1 % in 44 positions."
 std::string words_of_fading(std::span<const float> gates) {
     const double gate = median_gate(gates);
-    if (gate >= 1) return "With the median gate, 1, an input never fades.";
+    if (gate >= 1) return "With the median gate, 1, an input never fades. ";
     const double positions = gate > 0 ? std::ceil(std::log(0.01) / std::log(gate)) : 1;
-    return fmt::format("With the median gate, {:.3g}, an input fades to 1 % in {:.0f} position{}.", gate,
+    return fmt::format("With the median gate, {:.3g}, an input fades to 1 % in {:.0f} position{}. ", gate,
                        positions, positions == 1 ? "" : "s");
 }
 
-// "0.41, 8.2 % of the largest |x|, at position 47"
+// "8.2 % of the largest |x|: 0.41 at position 47"
 std::string words_of_largest(const std::vector<double>& errors, double largest_x) {
     const auto largest = std::max_element(errors.begin(), errors.end());
-    return fmt::format("{:.2g}, {:.2g} % of the largest |x|, at position {}", *largest,
-                       100 * *largest / largest_x, largest - errors.begin());
+    return fmt::format("{:.2g} % of the largest |x|: {:.2g} at position {}", 100 * *largest / largest_x,
+                       *largest, largest - errors.begin());
 }
 
 bool is_exact(const std::vector<double>& errors) {
     return std::all_of(errors.begin(), errors.end(), [](double error) { return error == 0; });
 }
 
-std::string words_of_both(const Truncation& truncation) {
-    std::string words =
-        "Order 1 is off by up to " + words_of_largest(truncation.first_order, truncation.largest_x);
-    if (!is_exact(truncation.second_order))
-        words += ", order 2 by up to " + words_of_largest(truncation.second_order, truncation.largest_x);
-    return words + ".";
+// "Order 2 is off by up to 8.2 % of the largest |x|: 0.41 at position 47. "
+std::string words_of_order(int order, const Truncation& truncation) {
+    const std::vector<double>& errors = order == 1 ? truncation.first_order : truncation.second_order;
+    return fmt::format("Order {} {}. ", order,
+                       is_exact(errors)
+                           ? "loses nothing here"
+                           : "is off by up to " + words_of_largest(errors, truncation.largest_x));
 }
 
 std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::span<const float> gates) {
     if (drawn.order == Order::full)
-        return "Order full is the exact recurrence: it has no truncation error. " + words_of_both(truncation);
-    const bool is_first = drawn.order == Order::one;
-    const std::vector<double>& errors = is_first ? truncation.first_order : truncation.second_order;
-    const int64_t least = is_first ? 0 : drawn.block;
-    const std::string reach = fmt::format("Order {} looks back {} to {} positions", is_first ? 1 : 2, least,
-                                          least + drawn.block - 1);
-    if (is_exact(errors)) return reach + " and loses nothing here.";
-    return fmt::format("{} and is off by up to {}. {}", reach, words_of_largest(errors, truncation.largest_x),
-                       words_of_fading(gates));
+        return "Order full is exact: it has no truncation error. " + words_of_order(1, truncation) +
+               words_of_order(2, truncation);
+    const int order = drawn.order == Order::one ? 1 : 2;
+    const int64_t least = (order - 1) * drawn.block;
+    return words_of_order(order, truncation) +
+           fmt::format("It looks back {} to {} positions. ", least, least + drawn.block - 1) +
+           words_of_fading(gates);
 }
 
 Line line_of_errors(const Figure& figure, const View& view, int order, const std::vector<double>& errors) {
@@ -166,8 +165,8 @@ Figure truncation_figure(const Result& result, const View& view) {
         return figure;
     }
     figure.caption = caption_of(drawn, truncation, drawn.gates(result));
-    if (count < drawn.length) figure.caption += " Computed up to position " + last + ".";
-    figure.caption += " In " + drawn.words() + ".";
+    if (count < drawn.length) figure.caption += "Computed up to position " + last + ". ";
+    figure.caption += "In " + drawn.words() + ".";
     add_marks(figure, truncation, drawn, view);
     return figure;
 }

@@ -41,13 +41,15 @@ Losses losses(std::span<const float> u, double gate) {
     return missed;
 }
 
-// One line per block length, without those that lose nothing.
-std::vector<Line> lines_of(std::span<const float> u) {
+// One line per block length, that of the result emphasised, without those that lose nothing.
+std::vector<Line> lines_of(std::span<const float> u, const Drawn& drawn) {
     std::vector<Line> lines;
+    Ink other{Ink::Role::quiet};
     for (const int64_t block : blocks) {
-        const int kind = 5 + static_cast<int>(lines.size());  // looks unlike constructions beside it
-        lines.push_back(line_of(fmt::format("BL {}", block), {Ink::Role::kind, kind}, {}));
+        const bool is_drawn = block == drawn.block;
+        lines.push_back(line_of(fmt::format("BL {}", block), is_drawn ? Ink{Ink::Role::accent} : other, {}));
         lines.back().markers = true;
+        if (!is_drawn) other.dashed = true;
     }
     for (int step = 0; step <= steps_per_octave * octaves; ++step) {
         const double half_life = std::exp2(static_cast<double>(step) / steps_per_octave);
@@ -85,7 +87,8 @@ std::string words_of(const std::vector<Line>& lines, const Drawn& drawn) {
 Figure truncation_by_gate_figure(const Result& result) {
     const Drawn drawn(result.parameters);
     const auto u = drawn.inputs(result, drawn.channel);
-    std::vector<Line> lines = lines_of(u.first(static_cast<size_t>(std::min(drawn.length, most_positions))));
+    std::vector<Line> lines =
+        lines_of(u.first(static_cast<size_t>(std::min(drawn.length, most_positions))), drawn);
     Figure figure =
         new_figure("truncation_by_gate", Place::views, "Truncation by gate", words_of(lines, drawn),
                    {.label = "half-life of a constant gate", .unit = "positions", .scale = Scale::log2},
