@@ -156,6 +156,19 @@ TEST_CASE("a gate of 0 makes NaN of log_difference and loses entries of cumprod_
         });
 }
 
+TEST_CASE("logarithms of gates below 0 are NaN", "[btp][cpu]") {
+    const auto construction = GENERATE(Construction::log_stable, Construction::log_difference);
+    const float gate = GENERATE(-0.5f, -INFINITY, NAN);
+    constexpr int64_t n = 32, strange = 20;
+    std::vector<float> gates(n, 0.5f);
+    gates[strange] = gate;
+    for_each_entry(construction, gates, [&](int64_t i, int64_t j, float entry) {
+        INFO("construction " << static_cast<int>(construction) << " entry " << i << ", " << j);
+        if (i >= strange && j < strange) CHECK(std::isnan(entry));
+        if (i < strange) CHECK(std::isfinite(entry));
+    });
+}
+
 TEST_CASE("log_difference shows NaN behind a gate of 0", "[btp][cpu]") {
     constexpr int64_t length = 60, zero = 20;
     const std::string variant = GENERATE("two_pass", "fused");

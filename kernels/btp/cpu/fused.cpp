@@ -18,14 +18,15 @@ namespace {
 
 constexpr int64_t positions_a_stretch = 512;
 
-// From block to block goes the carry, or from the end its gradient. What leaves a block is a value of its own
+// From block to block goes the carry, or from the end its gradient. What leaves a block is a share of its own
 // and, with order full, its decay times what entered it.
 struct Walk {
     const CpuJob& job;
     bool from_end;
     int64_t blocks_a_stretch, stretches;
     cpu::Lookback board;
-    // Of whole stretches, for order full: [stretches, heads, DH], decays without DH.
+    // What leaves a stretch if nothing enters, what leaves it, and its decay: [stretches, heads, DH], decays
+    // without DH.
     float *totals, *prefixes, *decays;
 
     Walk(cpu::PlanBuilder& builder, const CpuJob& of, bool backwards)
@@ -33,17 +34,13 @@ struct Walk {
           from_end(backwards),
           blocks_a_stretch(positions_a_stretch / of.block),
           stretches(ceil_divide(of.blocks(), blocks_a_stretch)),
-          board(builder, stretches, of.heads),
-          totals(builder.take<float>(stretches * of.rows())),
-          prefixes(builder.take<float>(stretches * of.rows())),
-          decays(builder.take<float>(stretches * of.heads)) {}
+          board(builder, kept(), of.heads),
+          totals(builder.take<float>(kept() * of.rows())),
+          prefixes(builder.take<float>(kept() * of.rows())),
+          decays(builder.take<float>(kept() * of.heads)) {}
 
     Range steps(int64_t stretch) const { return tile_at(stretch, blocks_a_stretch, job.blocks()); }
     int64_t block_at(int64_t step) const { return from_end ? job.blocks() - 1 - step : step; }
-
-    void leave_alone(Block& block, float* to) const {
-        from_end ? block.carry_gradient(to) : block.last_value(to);
-    }
 
     // What enters a stretch. False if the dispatch was stopped.
     bool enter(int64_t stretch, int64_t head, const cpu::Item& item, float* value) const {
@@ -51,30 +48,35 @@ struct Walk {
         if (job.order == Order::full) return look_back(stretch, head, item, value);
         if (job.order == Order::one || stretch == 0) return true;
         Block before(job, head, block_at(steps(stretch).first - 1));
-        leave_alone(before, value);
+        own_share(before, value);
         return true;
     }
 
   private:
+    int64_t kept() const { return job.order == Order::full ? stretches : 0; }
     float* total(int64_t stretch, int64_t head) const { return totals + at(stretch, head) * job.width; }
     float* prefix(int64_t stretch, int64_t head) const { return prefixes + at(stretch, head) * job.width; }
     int64_t at(int64_t stretch, int64_t head) const { return stretch * job.heads + head; }
 
-    // The total of a stretch: what leaves it if nothing enters.
-    void fold(int64_t stretch, int64_t head, float* next) const {
+    void own_share(Block& block, float* to) const {
+        from_end ? block.carry_gradient(to) : block.last_value(to);
+    }
+
+    // The total and the decay of a stretch; `room` for one value.
+    void fold(int64_t stretch, int64_t head, float* room) const {
         float* const sum = total(stretch, head);
         float& decay = decays[at(stretch, head)] = 1;
         std::fill_n(sum, job.width, 0.0f);
         for (int64_t step = steps(stretch).first; step < steps(stretch).last; ++step) {
             Block block(job, head, block_at(step));
-            leave_alone(block, next);
-            block.decay_into(sum, next);
-            std::copy_n(next, job.width, sum);
+            own_share(block, room);
+            block.decay_into(sum, room);
+            std::copy_n(room, job.width, sum);
             decay *= block.decay();
         }
     }
 
-    // to = what leaves a stretch which `value` enters.
+    // to = what leaves a stretch if `value` enters.
     void pass(int64_t stretch, int64_t head, const float* value, float* to) const {
         for (int64_t c = 0; c < job.width; ++c)
             to[c] = total(stretch, head)[c] + decays[at(stretch, head)] * value[c];

@@ -30,11 +30,12 @@ HWY_INLINE V without_subnormals(V x) {
     return hn::IfThenZeroElse(hn::Lt(hn::Abs(x), hn::Set(tag, 0x1p-126f)), x);
 }
 
-// Base 2; 0 and infinity are out of range for hn::Log2.
+// Base 2; only finite numbers above 0 are in the range of hn::Log2.
 HWY_INLINE V logarithm(V x) {
     const V zero = hn::Zero(tag), infinity = hn::Set(tag, INFINITY);
     const V value = hn::IfThenElse(hn::Lt(x, infinity), hn::Log2(tag, x), x);
-    return hn::IfThenElse(hn::Gt(x, zero), value, hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), x));
+    const V others = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), hn::NaN(tag));
+    return hn::IfThenElse(hn::Gt(x, zero), value, others);
 }
 
 // 2^x, and 0 if that is subnormal: 2^n for the nearest integer n, times a polynomial that is 5e-9 off at most
@@ -52,22 +53,28 @@ HWY_INLINE V exponential(V x) {
     return hn::IfThenZeroElse(hn::Lt(x, hn::Set(tag, -126.0f)), value);
 }
 
-// Calls next(i, j, choose) for the rows i, i + 1, … of a vector and every column j from right to left, and
-// stores the entries that it returns. choose(entries, other) takes the other ones on the diagonal and above.
+// Entries of a column, in a vector that crosses the diagonal: others take their place on it and above.
+struct Crossing {
+    hn::Mask<Tag> below;
+    HWY_INLINE V operator()(V entries, V others) const { return hn::IfThenElse(below, entries, others); }
+};
+struct Below {
+    HWY_INLINE V operator()(V entries, V) const { return entries; }
+};
+
+// Stores the entries that next(i, j, choose) returns for the rows i, i + 1, … of a vector and every column j,
+// from right to left. `choose` is one of the two above.
 template <class Next>
 HWY_INLINE void fill(int64_t count, int64_t first, float* columns, Next&& next) {
-    const auto all = [](V entries, V) HWY_ATTR { return entries; };
     const V one = hn::Set(tag, 1.0f);
     for (int64_t i = first; i < count; i += width) {
         const V rows = hn::Iota(tag, static_cast<float>(i));
         int64_t j = std::min(i + width, count) - 1;
         for (; j >= i; --j) {
-            const auto below = hn::Gt(rows, hn::Set(tag, static_cast<float>(j)));
-            const auto choose = [below](V entries, V other)
-                                    HWY_ATTR { return hn::IfThenElse(below, entries, other); };
+            const Crossing choose{hn::Gt(rows, hn::Set(tag, static_cast<float>(j)))};
             hn::StoreU(choose(next(i, j, choose), one), tag, columns + j * pitch + i);
         }
-        for (; j >= 0; --j) hn::StoreU(next(i, j, all), tag, columns + j * pitch + i);
+        for (; j >= 0; --j) hn::StoreU(next(i, j, Below()), tag, columns + j * pitch + i);
     }
 }
 
