@@ -38,6 +38,7 @@ Axis axis_of(const SweepResult& sweep) {
     const SweepAxis& swept = sweep.sweep.axes.front();
     Axis axis = swept_axis(swept, *btp_family().parameter(swept.parameter));
     axis.scale = Scale::log2;
+    if (axis.unit.empty()) axis.unit = "positions";
     return axis;
 }
 
