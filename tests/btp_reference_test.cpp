@@ -250,6 +250,22 @@ TEST_CASE("a NaN reaches as far as information", "[btp]") {
     });
 }
 
+TEST_CASE("an infinite gradient reaches back as far as information", "[btp]") {
+    constexpr int64_t length = 70, at = 40;
+    const Value order = GENERATE(one, two, full);
+    Constant c(order, length, 0.5f);
+    const int64_t reached = order == one ? 32 : order == two ? 16 : 0;
+    // Nothing passes the first of these gates, but 0 times infinity is NaN: the carry into the first block is
+    // 0.
+    const int64_t first_gate = order == full ? 0 : reached + 1;
+    find(c.inputs, "dx")->as<float>()[at] = INFINITY;
+    const Arrays outputs = reference_for(c.parameters, c.inputs);
+    for_each_position(length, [&](int64_t t, int64_t, int64_t) {
+        CHECK(std::isfinite(find(outputs, "du")->value(t).real()) == (t < reached || t > at));
+        CHECK(std::isfinite(find(outputs, "da")->value(t).real()) == (t < first_gate || t > at));
+    });
+}
+
 TEST_CASE("only a carry meets the gate of the first position of a block", "[btp]") {
     constexpr int64_t length = 40;
     const Value order = GENERATE(one, two, full);

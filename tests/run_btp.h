@@ -26,10 +26,11 @@ inline void fill(Array& array, float value) {
     for (float& number : array.as<float>()) number = value;
 }
 
-// Gates from the whole range, with those that logarithms and divisions cannot take.
+// In the first half of the heads gates that logarithms and divisions cannot take; what they stop travels on
+// in the others.
 inline Arrays with_special_gates(Arrays inputs) {
     const auto a = find(inputs, "a")->as<float>();
-    for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t i = 0; i < a.size() / 2; ++i) {
         if (i % 7 == 3) a[i] = 0;
         if (i % 7 == 5) a[i] = 1;
         if (i % 11 == 2) a[i] = 1e-30f;
