@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"

@@ -34,7 +34,7 @@ bool ends_a_launch_within(const VariantResult& variant, double end) {
 }  // namespace
 
 Figure launches_figure(const Result& result, const View& view) {
-    Figure figure = new_figure("launches", Place::views, "Launches: one per token, two, or one", "",
+    Figure figure = new_figure("launches", Place::views, "Launches: per token, per pass, fused", "",
                                {.label = "time", .unit = "us", .minimum = 0, .shared = Lanes::time}, {});
     std::vector<const VariantResult*> ran;
     double end = 0;
