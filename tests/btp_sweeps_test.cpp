@@ -9,6 +9,7 @@
 #include "kernels/btp/figures/common.h"
 #include "kernels/btp/figures/sweeps.h"
 #include "kernels/btp/parts.h"
+#include "kernels/core/common_parameters.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/figure_facts.h"
@@ -56,6 +57,8 @@ Result result_of(const Parameters& parameters, std::vector<VariantResult> varian
     Result result;
     result.parameters = parameters;
     result.variants = std::move(variants);
+    for (VariantResult& variant : result.variants)
+        variant.work = work_of(btp_family(), *btp_family().variant(variant.name), parameters);
     result.work = btp::work(parameters);
     result.processors = 2;
     return result;

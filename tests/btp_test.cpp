@@ -5,6 +5,7 @@
 
 #include "app/engine/npz.h"
 #include "app/engine/runner.h"
+#include "kernels/core/common_parameters.h"
 #include "kernels/scan/family.h"
 #include "tests/catch.h"
 #include "tests/family_compare.h"
@@ -52,6 +53,16 @@ int check_variants(const Parameters& parameters, const Arrays& inputs) {
         }
     }
     return compared;
+}
+
+TEST_CASE("btp: the work of a variant without gradients is that of the forward pass", "[btp]") {
+    const Parameters both = parameters_with({{"backward", true}}), forward = parameters_with({});
+    const auto bytes_of = [&](const char* variant) {
+        return work_of(btp_family(), *btp_family().variant(variant), both).bytes;
+    };
+    CHECK(bytes_of("fused") == btp::work(both).bytes);
+    CHECK(bytes_of("decode") == btp::work(forward).bytes);
+    CHECK(btp::work(forward).bytes < btp::work(both).bytes);
 }
 
 TEST_CASE("every variant of btp agrees with the reference in every order, block and length", "[btp][cpu]") {

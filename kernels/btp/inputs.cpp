@@ -16,10 +16,13 @@ namespace {
 BenchCase bench_case(bool backward, int64_t batch, int64_t heads, int64_t block, Value order,
                      const std::string& dtype, std::vector<std::string> variants) {
     BenchCase bench;
-    bench.name = fmt::format("{}order {}, {} {}, BL {}", backward ? "forward and backward " : "forward ",
-                             to_text(order), dtype, to_text(Shape{batch, heads, 16, 8192}), block);
+    bench.name = fmt::format("{}, order {} {} {}", backward ? "with backward" : "forward", to_text(order),
+                             dtype, to_text(Shape{batch, heads, 16, 8192}));
+    if (block > 16) bench.name += fmt::format(" BL {}", block);
     bench.values = {{"B", batch},     {"H", heads},     {"L", int64_t{8192}},  {"BL", block},
                     {"order", order}, {"dtype", dtype}, {"backward", backward}};
+    // Fewer warps leave more registers a thread, which the backward pass and long blocks need.
+    if (backward || block == 64) bench.values.emplace_back("wpb", int64_t{8});
     bench.tolerance = dtype == "f32" ? 1e-5 : 1e-2;
     bench.variants = std::move(variants);
     return bench;

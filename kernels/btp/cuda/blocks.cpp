@@ -119,8 +119,9 @@ void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Passing passing = job.order == Order::full ? Passing::walk : Passing::none;
     Forward given = forward_arguments(job);
     given.u = nullptr;
+    given.run = mapping.run(passing);
     builder.launch(with_access(describe::second_pass(builder.parameters()), job),
-                   {(passing == Passing::walk ? Side{} : mapping.single_segments()) * mapping.rows()},
+                   {mapping.stretches(passing) * mapping.rows()},
                    mapping.source("second_pass.cu", "second_pass", false), given);
 }
 

@@ -25,16 +25,18 @@ __device__ void update(const Forward& given, const Place& place, const Decays& d
         }
 }
 
-// Grid: ceil(L / (warps * segment)) * B H * ceil(DH / 16); for order full B H * ceil(DH / 16).
+// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16); to walk, B H * ceil(DH / 16).
 extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Forward given) {
-    const auto stretches = static_cast<int>((given.length + warps * segment - 1) / (warps * segment));
+    const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
+    const auto stretches = static_cast<int>((given.length + positions - 1) / positions);
     const Stretch stretch = Stretch::by_block(walks ? 1 : stretches);
+    const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
     const auto heads = static_cast<int>(given.heads);
     Place place{given, stretch.row % heads, stretch.row / heads * 16,
-                int64_t{stretch.index * warps + device::uniform_warp_of_thread()} * segment};
+                stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
     FromStepBefore from;
 #pragma unroll 1
-    for (int step = 0; step < (walks ? stretches : 1); ++step, place.first += warps * segment) {
+    for (int64_t step = 0; step < steps; ++step, place.first += stride) {
         Gates a;
         Values x;
         load_gates(a, given.a, place);

@@ -15,14 +15,6 @@
 namespace sawtooth::btp {
 namespace {
 
-// Bytes that the variant has to move: some compute only the forward pass.
-double bytes_of(const Result& result, const VariantResult& variant) {
-    if (find(variant.outputs, "du")) return result.work.bytes;
-    Parameters forward = result.parameters;
-    forward.set("backward", false);
-    return work(forward).bytes;
-}
-
 // "0.75", "13", "104"
 std::string percent(double share) {
     return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
@@ -43,7 +35,7 @@ Figure rate_figure(const Result& result) {
     std::string best_name;
     for (const VariantResult& variant : result.variants) {
         if (!variant.time || copy == 0) continue;
-        const double rate = bytes_of(result, variant) / variant.time->median / 1e3;
+        const double rate = variant.work.bytes / variant.time->median / 1e3;
         bars.bars.push_back({.ink = ink_of(variant),
                              .segments = {{"", rate}},
                              .low = {},

@@ -61,7 +61,7 @@ Figure transfer_figure(const Result& result) {
     HeatMap map = map_of(matrix, positions, elements);
     const float corner = matrix[static_cast<size_t>((positions.count() - 1) * positions.count())];
     Figure figure = new_figure(
-        "transfer-matrix", Place::views, fmt::format("Lmat of block {}", drawn.block_index),
+        "transfer-matrix", Place::views, "Lmat",
         words_of(elements, corner, result.parameters.text("construction")) + drawn.words_of_block(),
         {.label = "position of u"}, {.label = "position of v"});
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_block"};
