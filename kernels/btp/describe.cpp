@@ -41,12 +41,10 @@ LaunchInfo made(std::string name, std::string meaning, Uses reads, Uses writes, 
 
 LaunchInfo token(const Parameters& p) {
     const Described d(p);
-    const ArrayUse gates = {"a", {d.heads}, d.element}, values = {"u", {d.heads, d.width}, d.element};
-    ArrayUse x = values, carries = {"carry", {d.heads, d.width}};
-    x.name = "x";
-    // The first token reads no state, and all tokens share this description.
-    return made("token", "Moves the state of every channel by one token.", {gates, values},
-                {x, carries, d.state()}, 4 * static_cast<double>(d.rows()));
+    const auto of_token = [&](const char* name) { return ArrayUse{name, {d.heads, d.width}, d.element}; };
+    const ArrayUse gates = {"a", {d.heads}, d.element}, carries = {"carry", {d.heads, d.width}};
+    return made("token", "Moves the state of every channel by one token.", {gates, of_token("u")},
+                {of_token("x"), carries, d.state()}, 4 * static_cast<double>(d.rows()));
 }
 
 LaunchInfo decode(const Parameters& p) {
