@@ -228,6 +228,7 @@ TEST_CASE("an unused parameter, or one beyond its limit, changes no bit", "[engi
            {"compress", int64_t{3}},
            {"chunk", int64_t{19}}}}},
         {"attention", {"backward", {{"N", int64_t{19}}, {"D", int64_t{16}}}}},
+        {"btp", {"order", {{"L", int64_t{40}}, {"DH", int64_t{3}}}}},
     };
     for (const Family* family : offered_families()) {
         const auto has_limits = [](const Parameter& row) { return !row.applies.empty() || row.end; };

@@ -76,6 +76,7 @@ std::vector<CoveringSetting> candidates_of(const Family& family, const Variant& 
         for (const Value& value : tiling_values(row)) {
             Parameters parameters = first;
             parameters.set(row.name, value);
+            if (family.settle) family.settle(parameters, {}, Backend::cuda);
             if (is_accepted(family, variant, parameters, chip))
                 accepted.push_back({&variant, std::move(parameters)});
         }

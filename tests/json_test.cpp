@@ -31,6 +31,7 @@ VariantResult finished_variant() {
     VariantResult variant;
     variant.name = "sequential";
     variant.memory_bytes = 4096;
+    variant.work = {2e6, INFINITY};
     variant.errors = {{"y", 1e-6, std::nullopt, 2, 7, {0.5f, NAN}}};
     variant.time = TimeStatistics{10, 9, 12, {9, 10, 12}};
     LaunchInfo info;

@@ -7,6 +7,7 @@
 
 #include "app/engine/npz.h"
 #include "tests/contains.h"
+#include "tests/family_compare.h"
 #include "tests/presets.h"
 #include "tests/run_worker.h"
 
@@ -158,6 +159,7 @@ TEST_CASE("the figures of every family come from a worker, at its defaults and a
             request.preset = preset;
             request.on = worker_command();
             request.repeats = 1;
+            request.parameters.set(batch_axis(*family), int64_t{1});  // the paper of btp has gigabytes
             const auto seen = link.run(request, View{}, {});
             INFO((seen ? "" : seen.error().text));
             REQUIRE(seen);

@@ -42,8 +42,9 @@ float room_beside(const Canvas& canvas, const Figure& figure, float width) {
         const ColourScale scale = colour_scale(*map);
         float widest = canvas.text_width("0");
         const Scale axis = scale.logarithmic && scale.low > 0 ? Scale::log10 : Scale::linear;
-        for (const Tick& tick : ticks(axis, {scale.low, scale.high}, 6))
-            widest = std::max(widest, canvas.text_width(tick.text));
+        for (int most = 2; most <= 6; ++most)  // as many as the height will have
+            for (const Tick& tick : ticks(axis, {scale.low, scale.high}, most))
+                widest = std::max(widest, canvas.text_width(tick.text));
         room = std::max(room, widest + (colour_bar_width + 5 * pad) * canvas.unit());
     }
     return room;

@@ -163,7 +163,7 @@ Json metric_of(const Metric& metric) {
             {"value", optional_number(metric.value)}};
 }
 
-Json variant_of(const VariantResult& variant, const Work& work) {
+Json variant_of(const VariantResult& variant) {
     const bool ran = variant.ran();
     return {{"name", variant.name},
             {"refused", ran ? Json() : Json(variant.refused)},
@@ -172,7 +172,7 @@ Json variant_of(const VariantResult& variant, const Work& work) {
             {"error_by_position",
              variant.errors.empty() ? Json::array() : known_numbers(variant.errors.front().by_position)},
             {"time_us", time_of(variant.time)},
-            {"work", {{"bytes", number(work.bytes)}, {"flops", number(work.operations)}}},
+            {"work", {{"bytes", number(variant.work.bytes)}, {"flops", number(variant.work.operations)}}},
             {"launches", list_of(variant.launches, launch_of)},
             {"launch_count", ran ? Json(variant.launch_count) : Json()},
             {"tracks", list_of(variant.tracks, track_of)},
@@ -229,8 +229,7 @@ Json result_of(const Result& result) {
         {"parameters", object_of(request.family, result.parameters)},
         {"unused_parameters", unused_parameters_of(result)},
         {"notes", result.notes},
-        {"variants", list_of(result.variants,
-                             [&](const VariantResult& variant) { return variant_of(variant, result.work); })},
+        {"variants", list_of(result.variants, variant_of)},
         {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()},
         {"copy",
          result.copy ? Json{{"bytes", number(result.copy->bytes)}, {"us", number(result.copy->us)}} : Json()},

@@ -41,8 +41,8 @@ SAWTOOTH_FIELDS(Track, name, unit, start_us, step_us, values)
 SAWTOOTH_FIELDS(Metric, id, label, unit, value)
 SAWTOOTH_FIELDS(OutputError, output, max_abs, rel_l2, nonfinite, first_nonfinite, by_position)
 SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples)
-SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, memory_bytes, time, launches,
-                launch_count, compiled, tracks, metrics)
+SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, memory_bytes, work, time,
+                launches, launch_count, compiled, tracks, metrics)
 SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, launch_graph_us,
                 launch_programmatic_us)
 SAWTOOTH_FIELDS(Ceilings, processor, date, threads, copy_bytes_per_second, triad_bytes_per_second,

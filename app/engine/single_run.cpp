@@ -7,6 +7,7 @@
 
 #include "app/engine/compare.h"
 #include "app/engine/theory.h"
+#include "kernels/core/common_parameters.h"
 #include "kernels/core/table.h"
 #include "profiling/ceilings.h"
 #include "profiling/clocks.h"
@@ -33,12 +34,13 @@ const Array* reference_of(const Arrays& reference, const std::string& variant, c
 std::vector<Metric> metrics_of(const VariantResult& variant, const Result& result) {
     if (!variant.time) return {};
     const double seconds = variant.time->median / 1e6;
-    const double rate = result.work.bytes / seconds;
+    const double rate = variant.work.bytes / seconds;
     std::vector<Metric> metrics = {
         {"rate", "rate", "GB/s", rate / 1e9},
-        {"operations", "arithmetic", "GFLOP/s", result.work.operations / seconds / 1e9}};
+        {"operations", "arithmetic", "GFLOP/s", variant.work.operations / seconds / 1e9}};
     if (result.copy)
-        metrics.push_back({"of_copy", "of a copy's rate", "%", 100 * result.copy->us / variant.time->median});
+        metrics.push_back(
+            {"of_copy", "of a copy's rate", "%", 100 * rate / 1e9 / result.copy->gigabytes_per_second()});
     return metrics;
 }
 
@@ -231,6 +233,7 @@ std::optional<Error> SingleRun::compute_outputs() {
         made.name = variant(v).name;
         made.index = static_cast<int>(&variant(v) - family.variants.data());
         made.exact = variant(v).is_exact(prepared_.configuration.parameters);
+        made.work = work_of(family, variant(v), prepared_.configuration.parameters);
         result_.variants.push_back(std::move(made));
         std::optional<Error> problem;
         if (const auto why = variant(v).refusal(prepared_.configuration.parameters, prepared_.machine.chip))

@@ -1,7 +1,9 @@
 #include "kernels/btp/family.h"
 
+#include <algorithm>
+
+#include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/integers.h"
 
 namespace sawtooth {
 namespace {
@@ -11,7 +13,14 @@ namespace {
 const std::string first_pass = "Block Two-Pass (BTP), First Pass: Local Contractions";
 const std::string second_pass = "Block Two-Pass (BTP), Second Pass: Carry Propagation";
 const std::string advice = "Block Two-Pass (BTP), Practical Advice";
-constexpr int64_t tensor_core_width = 16;  // DH of the kernel in the source
+
+Parameter drawn_block() {
+    return ends_at(
+        {[](const Parameters& p) { return btp::Sizes(p).blocks() - 1; }, "the last block"},
+        integer_parameter("drawn_block",
+                          "Block whose transfer matrix is shown; the last one if there are fewer.",
+                          Group::run, "block", 1, 0, (1 << 20) - 1, Step::linear, Renews::figures));
+}
 
 std::vector<Parameter> parameters() {
     using enum Group;
@@ -44,6 +53,12 @@ std::vector<Parameter> parameters() {
                                Renews::kernels)),
         backward_parameter(),
         dtype_parameter("f32", {"f32", "bf16", "f16"}),
+        real_parameter("gate", "Median of generated gates; they range from its square to 1.", numerics, 0.9,
+                       0, 1, Renews::inputs),
+        drawn_parameter("drawn_batch", "sequence", "B", 4095),
+        drawn_parameter("drawn_head", "head", "H", 4095),
+        drawn_parameter("drawn_channel", "channel", "DH", 255),
+        drawn_block(),
     };
 }
 
@@ -82,12 +97,10 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-std::optional<std::string> check_fused(const Variant&, const Parameters& parameters, const Chip& chip) {
-    const int64_t width = parameters.integer("DH");
-    if (chip.backend == Backend::cpu || width == tensor_core_width) return {};
-    return "DH = " + std::to_string(width) +
-           ": must be 16 for fused on a GPU, the width of its tensor core tiles; " +
-           "sequential, two_pass and decode accept any";
+// Both lose all digits or give NaN where gates are small.
+bool is_exact(const Variant&, const Parameters& parameters) {
+    return !parameters.is("construction", "log_difference") &&
+           !parameters.is("construction", "cumprod_ratio");
 }
 
 std::vector<Variant> variants() {
@@ -97,21 +110,32 @@ std::vector<Variant> variants() {
         {.name = "sequential",
          .idea = "One launch per token, one step of the recurrence each: the sawtooth itself.",
          .backends = both,
-         .outputs = forward},
+         .outputs = forward,
+         .plan_cpu = btp::plan_sequential_on_cpu,
+         .plan_cuda = btp::plan_sequential_on_cuda},
         {.name = "two_pass",
          .idea = "One launch solves the blocks, one adds the carry of each block times its gates; order full "
                  "scans the carries in the second.",
          .backends = both,
-         .outputs = all},
+         .outputs = all,
+         .rounds_inside = true,
+         .exact = is_exact,
+         .plan_cpu = btp::plan_two_pass_on_cpu,
+         .plan_cuda = btp::plan_two_pass_on_cuda},
         {.name = "fused",
          .idea = "Both passes in one launch with one synchronisation; order full uses look-back.",
          .backends = both,
          .outputs = all,
-         .check = check_fused},
+         .rounds_inside = true,
+         .exact = is_exact,
+         .plan_cpu = btp::plan_fused_on_cpu,
+         .plan_cuda = btp::plan_fused_on_cuda},
         {.name = "decode",
          .idea = "One persistent launch applies a step function of state, gate and input along the sequence.",
          .backends = both,
-         .outputs = forward},
+         .outputs = forward,
+         .plan_cpu = btp::plan_decode_on_cpu,
+         .plan_cuda = btp::plan_decode_on_cuda},
     };
 }
 
@@ -129,6 +153,7 @@ Family make_family() {
         "A sliding window recurrence in two passes: matrix products inside blocks, then one carry per block.";
     family.source = "Block Two-Pass (BTP)";
     family.parameters = parameters();
+    family.main_parameters = {"L", "BL", "order", "construction"};
     family.presets = {{"paper",
                        {{"B", 8},
                         {"H", 128},
@@ -141,11 +166,30 @@ Family make_family() {
     family.arrays = arrays();
     family.variants = variants();
     family.settle = settle;
+    family.generate = btp::generate;
+    family.reference = btp::reference;
+    family.work = btp::work;
     family.sequence_axis = "L";
+    family.causal = [](const Parameters& p) { return !runs_backward(p); };
+    family.bench_cases = btp::bench_cases;
+    family.sweeps = btp::sweeps;
+    family.figures = btp::figures;
+    family.story = btp::story();
+    family.about = btp::about();
     return family;
 }
 
 }  // namespace
+
+namespace btp {
+
+Construction construction_of(const Parameters& parameters) {
+    const std::vector<Value>& choices = btp_family().parameter("construction")->choices;
+    const auto found = std::find(choices.begin(), choices.end(), parameters.at("construction"));
+    return static_cast<Construction>(found - choices.begin());
+}
+
+}  // namespace btp
 
 const Family& btp_family() {
     static const Family family = make_family();

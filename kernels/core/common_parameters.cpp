@@ -81,6 +81,18 @@ void settle_backward(Parameters& parameters, const Arrays& given, std::string_vi
 
 bool runs_backward(const Parameters& parameters) { return parameters.at("backward") == Value(true); }
 
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters) {
+    if (!parameters.has("backward") || !runs_backward(parameters)) return family.work(parameters);
+    Parameters forward = parameters;
+    forward.set("backward", false);
+    const bool has_gradient =
+        std::any_of(variant.outputs.begin(), variant.outputs.end(), [&](const std::string& output) {
+            const ArraySpec& row = *family.array(output);
+            return row.is_used(parameters) && !row.is_used(forward);
+        });
+    return family.work(has_gradient ? parameters : forward);
+}
+
 ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
                     bool (*used)(const Parameters&), Shape (*shape)(const Parameters&, const Arrays&)) {
     return {.name = std::move(name),

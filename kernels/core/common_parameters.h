@@ -43,6 +43,9 @@ void settle_backward(Parameters& parameters, const Arrays& given, std::string_vi
 // Whether the backward pass runs, for `used` of a gradient; false while `backward` is not settled.
 bool runs_backward(const Parameters& parameters);
 
+// The minimum of work for the outputs of the variant: the forward pass alone if it has no gradient.
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters);
+
 // A row of Family::arrays, f32 unless specified otherwise.
 ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
                     bool (*used)(const Parameters&) = nullptr,

@@ -79,6 +79,7 @@ struct VariantResult {
     Arrays outputs;
     std::vector<OutputError> errors;  // one per output, in order
     int64_t memory_bytes = 0;
+    Work work;  // the minimum for its outputs: some variants compute only the forward pass
     std::optional<TimeStatistics> time;
     std::vector<LaunchRecord> launches;  // of the median repeat, the first most_kept_launches
     int64_t launch_count = 0;            // total per repeat

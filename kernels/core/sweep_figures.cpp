@@ -105,6 +105,38 @@ std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number) 
 
 double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
 
+Line copy_rates(const SweepResult& sweep) {
+    Line line = line_of("a copy", {Ink::Role::limit}, {});
+    for (const SweepCell& cell : sweep.cells) {
+        if (!cell.result || !cell.result->copy) continue;
+        line.x.push_back(*as_number(cell.values.front()));
+        line.y.push_back(cell.result->copy->gigabytes_per_second());
+    }
+    return line;
+}
+
+double gigabytes_per_second(const Result&, const VariantResult& variant) {
+    return variant.work.bytes / variant.time->median / 1e3;
+}
+
+std::string reason_refused(const SweepCell& cell, const std::string& variant) {
+    if (cell.result) {
+        const VariantResult* const found = find(*cell.result, variant);
+        return found ? found->refused : "";
+    }
+    // The reason of a variant follows its name, if it is the reason of one.
+    const std::string name = "; " + variant + ": ";
+    const size_t at = cell.refused.find(name);
+    return at == std::string::npos ? cell.refused : cell.refused.substr(at + name.size());
+}
+
+void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, const std::string& variant) {
+    if (sweep.cells.empty() || sweep.cells.front().result) return;
+    for (Figure& figure : figures)
+        if (figure.marks.empty())
+            figure.missing = "Not computed: " + reason_refused(sweep.cells.front(), variant) + ".";
+}
+
 void add_lines(Figure& figure, std::vector<Line> lines) {
     if (lines.empty()) figure.missing = "Points appear as the sweep runs.";
     for (Line& line : lines) figure.marks.push_back(std::move(line));

@@ -29,6 +29,15 @@ double median_us(const Result& result, const VariantResult& variant);
 // ", length 64": the suffix of a curve's name for the second axis.
 std::string words_of_inner(const SweepResult& sweep, const SweepCell& cell);
 
+// The rates of copies of the same size, in GB/s, beside curves of `gigabytes_per_second`.
+Line copy_rates(const SweepResult& sweep);
+double gigabytes_per_second(const Result& result, const VariantResult& variant);
+
+// Why a cell has no time for the variant; "" if it ran.
+std::string reason_refused(const SweepCell& cell, const std::string& variant);
+// Figures without points say why, if that variant could not run in the first cell.
+void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, const std::string& variant);
+
 // Adds the lines of a figure, or the sentence that they are still missing.
 void add_lines(Figure& figure, std::vector<Line> lines);
 // "time-against-chunk", "Time against chunk": `what` over the parameter that labels the axis x.

@@ -190,24 +190,9 @@ Figure tree_figure(const Parameters& parameters) {
                           std::move(tree), std::move(rows));
 }
 
-// The rates of copies of the same size.
-Line copy_rates(const SweepResult& sweep) {
-    Line line = line_of("a copy", {Ink::Role::limit}, {});
-    for (const SweepCell& cell : sweep.cells) {
-        if (!cell.result || !cell.result->copy) continue;
-        line.x.push_back(static_cast<double>(std::get<int64_t>(cell.values.front())));
-        line.y.push_back(cell.result->copy->gigabytes_per_second());
-    }
-    return line;
-}
-
 double speed_up(const Result& result, const VariantResult& variant) {
     const VariantResult* const sequential = find(result, "sequential");
     return sequential && sequential->time ? sequential->time->median / variant.time->median : gap;
-}
-
-double gigabytes_per_second(const Result& result, const VariantResult& variant) {
-    return result.work.bytes / variant.time->median / 1e3;
 }
 
 std::vector<Figure> length_figures(const SweepResult& sweep) {

@@ -227,14 +227,6 @@ Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& po
     return figure;
 }
 
-// Figures without points say why, if the first cell could not run.
-void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep) {
-    if (sweep.cells.empty() || sweep.cells.front().result) return;
-    for (Figure& figure : figures)
-        if (figure.marks.empty())
-            figure.missing = "Not computed: " + reason_refused(sweep.cells.front(), "streaming") + ".";
-}
-
 // Powers of two up to `last`, and `last`.
 SweepAxis powers_to(const std::string& parameter, int64_t first, int64_t last) {
     SweepAxis axis{parameter, {}};
@@ -253,17 +245,6 @@ std::string shape_words(const Parameters& parameters, const std::string& swept) 
     return words + (runs_backward(parameters) ? ", with backward" : ", forward");
 }
 
-std::string reason_refused(const SweepCell& cell, const std::string& variant) {
-    if (cell.result) {
-        const VariantResult* const found = find(*cell.result, variant);
-        return found ? found->refused : "";
-    }
-    // The reason of a variant follows its name, if it is the reason of one.
-    const std::string name = "; " + variant + ": ";
-    const size_t at = cell.refused.find(name);
-    return at == std::string::npos ? cell.refused : cell.refused.substr(at + name.size());
-}
-
 std::vector<Figure> length_figures(const SweepResult& sweep) {
     std::string caption = "Naive stores the scores of all pairs, streaming only those of a tile. ";
     std::vector<Figure> figures = {
@@ -272,14 +253,14 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
         against_length(sweep, "memory", std::move(caption),
                        {.label = "memory", .unit = "MiB", .scale = Scale::log2},
                        curves_of(sweep, mebibytes))};
-    explain_missing(figures, sweep);
+    explain_missing(figures, sweep, "streaming");
     return figures;
 }
 
 std::vector<Figure> window_figures(const SweepResult& sweep) {
     const std::vector<WindowPoint> points = window_points(sweep);
     std::vector<Figure> figures = {window_time(sweep, points), window_tiles(sweep, points)};
-    explain_missing(figures, sweep);
+    explain_missing(figures, sweep, "streaming");
     return figures;
 }
 

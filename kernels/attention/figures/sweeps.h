@@ -20,7 +20,5 @@ std::vector<Figure> window_figures(const SweepResult& sweep);
 
 // "N 512, H 2, D 64, window 128": the shape of the cells, without the swept parameter.
 std::string shape_words(const Parameters& parameters, const std::string& swept = "");
-// Why a cell has no time for the variant; "" if it ran.
-std::string reason_refused(const SweepCell& cell, const std::string& variant);
 
 }  // namespace sawtooth::attention

@@ -9,6 +9,9 @@ constexpr unsigned whole_warp = 0xffffffffu;
 __device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % 32); }
 __device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / 32); }
 
+// The same for all lanes, so that the compiler sees that branches on it do not diverge.
+__device__ inline int uniform_warp_of_thread() { return __shfl_sync(whole_warp, warp_of_thread(), 0); }
+
 // Applies `move` to every float of a struct.
 template <class Struct, class Move>
 __device__ Struct each_float(const Struct& mine, Move move) {

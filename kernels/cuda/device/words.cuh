@@ -9,13 +9,14 @@ namespace sawtooth::device {
 // the first in the low bits, so that it comes first in memory.
 struct f32 {
     using Word = float;
+    static constexpr uint32_t exponent = 0x7f800000;  // its bits are all set in infinities and NaN
     static __device__ float widen(float word) { return word; }
     static __device__ float narrow(float value) { return value; }
 };
 
 struct f16 {
     using Word = uint16_t;
-    static constexpr uint32_t exponent = 0x7c00;  // its bits are all set in infinities and NaN
+    static constexpr uint32_t exponent = 0x7c00;
     static __device__ float widen(uint16_t word) { return f16_to_f32(word); }
     static __device__ uint16_t narrow(float value) { return f32_to_f16(value); }
     static __device__ uint32_t narrow(float first, float second) { return f32_to_f16x2(first, second); }
@@ -67,6 +68,15 @@ struct alignas(sizeof(typename Storage::Word) * count) Words {
         } else {
             const Held word = Storage::narrow(value);
             held[k / held_words] = k % held_words == 0 ? word : held[k / held_words] | word << 16;
+        }
+    }
+    // Two neighbours; k is even.
+    __device__ void set(int k, float first, float second) {
+        if constexpr (sizeof(Word) == 4) {
+            set(k, first);
+            set(k + 1, second);
+        } else {
+            held[k / 2] = Storage::narrow(first, second);
         }
     }
     // Keeps only the words, so that values from earlier `get` calls take no registers.

@@ -1,0 +1,159 @@
+// One launch: an item walks the blocks of one stretch of a head and hands the carry from block to block.
+// Order 2 computes what enters a stretch from the one block before it; order full finds it by decoupled
+// look-back. The gradients walk from the end in the same way.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "kernels/btp/cpu/block.h"
+#include "kernels/btp/describe.h"
+#include "kernels/btp/parts.h"
+#include "kernels/cpu/lookback.h"
+#include "kernels/cpu/plan_builder.h"
+#include "kernels/cpu/scratch.h"
+
+namespace sawtooth::btp {
+namespace {
+
+constexpr int64_t positions_a_stretch = 512;
+
+// From block to block goes the carry, or from the end its gradient. What leaves a block is a share of its own
+// and, with order full, its decay times what entered it.
+struct Walk {
+    const CpuJob& job;
+    bool from_end;
+    int64_t blocks_a_stretch, stretches;
+    cpu::Lookback board;
+    // What leaves a stretch if nothing enters, what leaves it, and its decay: [stretches, heads, DH], decays
+    // without DH.
+    float *totals, *prefixes, *decays;
+
+    Walk(cpu::PlanBuilder& builder, const CpuJob& of, bool backwards)
+        : job(of),
+          from_end(backwards),
+          blocks_a_stretch(positions_a_stretch / of.block),
+          stretches(ceil_divide(of.blocks(), blocks_a_stretch)),
+          board(builder, kept(), of.heads),
+          totals(builder.take<float>(kept() * of.rows())),
+          prefixes(builder.take<float>(kept() * of.rows())),
+          decays(builder.take<float>(kept() * of.heads)) {}
+
+    Range steps(int64_t stretch) const { return tile_at(stretch, blocks_a_stretch, job.blocks()); }
+    int64_t block_at(int64_t step) const { return from_end ? job.blocks() - 1 - step : step; }
+
+    // What enters a stretch. False if the dispatch was stopped.
+    bool enter(int64_t stretch, int64_t head, const cpu::Item& item, float* value) const {
+        std::fill_n(value, job.width, 0.0f);
+        if (job.order == Order::full) return look_back(stretch, head, item, value);
+        if (job.order == Order::one || stretch == 0) return true;
+        Block before(job, head, block_at(steps(stretch).first - 1));
+        own_share(before, value);
+        return true;
+    }
+
+  private:
+    int64_t kept() const { return job.order == Order::full ? stretches : 0; }
+    float* total(int64_t stretch, int64_t head) const { return totals + at(stretch, head) * job.width; }
+    float* prefix(int64_t stretch, int64_t head) const { return prefixes + at(stretch, head) * job.width; }
+    int64_t at(int64_t stretch, int64_t head) const { return stretch * job.heads + head; }
+
+    void own_share(Block& block, float* to) const {
+        from_end ? block.carry_gradient(to) : block.last_value(to);
+    }
+
+    // The total and the decay of a stretch; `room` for one value.
+    void fold(int64_t stretch, int64_t head, float* room) const {
+        float* const sum = total(stretch, head);
+        float& decay = decays[at(stretch, head)] = 1;
+        std::fill_n(sum, job.width, 0.0f);
+        for (int64_t step = steps(stretch).first; step < steps(stretch).last; ++step) {
+            Block block(job, head, block_at(step));
+            own_share(block, room);
+            block.decay_into(sum, room);
+            std::copy_n(room, job.width, sum);
+            decay *= block.decay();
+        }
+    }
+
+    // to = what leaves a stretch if `value` enters.
+    void pass(int64_t stretch, int64_t head, const float* value, float* to) const {
+        for (int64_t c = 0; c < job.width; ++c)
+            to[c] = total(stretch, head)[c] + decays[at(stretch, head)] * value[c];
+    }
+
+    // Forward from the prefix found, as a prefix is defined: its bits do not depend on how far a stretch had
+    // to look back. `value` is 0 at first.
+    bool look_back(int64_t stretch, int64_t head, const cpu::Item& item, float* value) const {
+        fold(stretch, head, prefix(stretch, head));
+        board.publish_total(stretch, head);
+        const int64_t found = board.find_prefix(stretch, head, item);
+        if (found == cpu::Lookback::stopped) return false;
+        if (found != cpu::Lookback::none) std::copy_n(prefix(found, head), job.width, value);
+        for (int64_t between = found + 1; between < stretch; ++between) pass(between, head, value, value);
+        pass(stretch, head, value, prefix(stretch, head));
+        board.publish_prefix(stretch, head);
+        return true;
+    }
+};
+
+// Works on one block: `value` enters it, `next` leaves it.
+using Act = void (*)(const CpuJob&, int64_t head, int64_t index, const float* value, float* next);
+
+void solve(const CpuJob& job, int64_t head, int64_t index, const float* carry, float* next) {
+    Block block(job, head, index);
+    std::copy_n(carry, job.width, job.carry + job.carry_at(head, index));
+    block.solve();
+    if (job.order != Order::one) {
+        block.solved_last(next);
+        block.add_carry(carry);
+    }
+    if (job.order == Order::full) block.decay_into(carry, next);
+    block.store_x();
+}
+
+void differentiate(const CpuJob& job, int64_t head, int64_t index, const float* gradient, float* next) {
+    Block block(job, head, index);
+    if (job.order != Order::one) block.carry_gradient(next);
+    if (job.order == Order::full) block.decay_into(gradient, next);
+    block.differentiate(job.carry + job.carry_at(head, index), job.order == Order::one ? nullptr : gradient);
+}
+
+struct Entering {
+    std::vector<float> value, next;
+};
+thread_local Entering entering;
+
+void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
+    const CpuJob& job = walk.job;
+    const int64_t stretch = item.index / job.heads, head = item.index % job.heads;
+    float* value = cpu::at_least(entering.value, job.width);
+    float* next = cpu::at_least(entering.next, job.width);
+    if (!walk.enter(stretch, head, item, value)) return;
+    std::fill_n(next, job.width, 0.0f);
+    for (int64_t step = walk.steps(stretch).first; step < walk.steps(stretch).last; ++step) {
+        act(job, head, walk.block_at(step), value, next);
+        std::swap(value, next);
+    }
+}
+
+void add(cpu::PlanBuilder& builder, const CpuJob& job, LaunchInfo info, bool from_end, Act act) {
+    const Walk& walk = builder.keep(Walk(builder, job, from_end));
+    // Every item waits only for smaller items.
+    builder.launch(
+        std::move(info), pieces("L", job.length, positions_a_stretch) * side("B H", job.heads),
+        cpu::Split::cyclic, [&walk, act](const cpu::Item& item) { walk_stretch(walk, act, item); },
+        [&walk] { walk.board.start_run(); });
+}
+
+}  // namespace
+
+Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    add(builder, job, describe::fused(request.parameters), false, solve);
+    if (job.da) add(builder, job, describe::gradients(request.parameters), true, differentiate);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,162 @@
+// Products of a triangular matrix of one block: lanes are positions, and a few channels stay in registers
+// while the loop runs over the other positions.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/btp/cpu/products.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/btp/cpu/products.h"
+#include "kernels/btp/cpu/transfer.h"
+#include "kernels/cpu/products.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sawtooth::btp::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::CappedTag<float, cpu::lanes>;
+using V = hn::Vec<Tag>;
+constexpr Tag tag;
+constexpr int64_t strip = cpu::lanes;
+constexpr auto width = static_cast<int64_t>(hn::MaxLanes(Tag()));
+constexpr int parts = static_cast<int>(strip / width);  // vectors of a strip
+constexpr int most_channels = 8 / parts > 0 ? 8 / parts : 1;
+
+enum class Triangle { lower, upper };
+
+// to[c][i] = sum over k of lines[k][i] from[c][k], for a strip of positions i: k <= i if lower, k >= i if
+// upper.
+template <Triangle triangle, int channels>
+HWY_INLINE void multiply_strip(const float* lines, const float* from, int64_t first, int64_t count,
+                               float* to) {
+    V sums[channels][parts];
+    HWY_UNROLL(8)
+    for (int c = 0; c < channels; ++c) HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) sums[c][p] = hn::Zero(tag);
+    const auto add = [&](int64_t k, auto&& select) HWY_ATTR {
+        V line[parts];
+        HWY_UNROLL(4)
+        for (int p = 0; p < parts; ++p) line[p] = hn::LoadU(tag, lines + k * pitch + first + p * width);
+        HWY_UNROLL(8)
+        for (int c = 0; c < channels; ++c) {
+            const V spread = hn::Set(tag, from[c * pitch + k]);
+            HWY_UNROLL(4)
+            for (int p = 0; p < parts; ++p)
+                sums[c][p] = select(p, hn::MulAdd(spread, line[p], sums[c][p]), sums[c][p]);
+        }
+    };
+    const auto all = [](int, V sum, V) HWY_ATTR { return sum; };
+    constexpr bool is_lower = triangle == Triangle::lower;
+    const int64_t end = std::min(first + strip, count);
+    for (int64_t k = is_lower ? 0 : end; k < (is_lower ? first : count); ++k) add(k, all);
+    for (int64_t k = first; k < end; ++k)
+        add(k, [&](int p, V sum, V before) HWY_ATTR {
+            const V i = hn::Iota(tag, static_cast<float>(first + p * width));
+            const V limit = hn::Set(tag, static_cast<float>(k));
+            return hn::IfThenElse(is_lower ? hn::Ge(i, limit) : hn::Le(i, limit), sum, before);
+        });
+    HWY_UNROLL(8)
+    for (int c = 0; c < channels; ++c) HWY_UNROLL(4)
+    for (int p = 0; p < parts; ++p) hn::StoreU(sums[c][p], tag, to + c * pitch + first + p * width);
+}
+
+template <Triangle triangle>
+HWY_INLINE void multiply_triangle(const float* lines, const float* from, int64_t channels, int64_t first,
+                                  int64_t count, float* to) {
+    for (; first < count; first += strip) {
+        int64_t c = 0;
+        for (; c + most_channels <= channels; c += most_channels)
+            multiply_strip<triangle, most_channels>(lines, from + c * pitch, first, count, to + c * pitch);
+        for (; c < channels; ++c)
+            multiply_strip<triangle, 1>(lines, from + c * pitch, first, count, to + c * pitch);
+    }
+}
+
+void multiply(const float* columns, const float* u, int64_t channels, int64_t first, int64_t count,
+              float* v) {
+    multiply_triangle<Triangle::lower>(columns, u, channels, first, count, v);
+}
+
+void multiply_transposed(const float* rows, const float* dx, int64_t channels, int64_t count, float* r) {
+    multiply_triangle<Triangle::upper>(rows, dx, channels, 0, count, r);
+}
+
+void add_outer(const float* line, const float* factors, int64_t channels, int64_t count, float* values) {
+    for (int64_t c = 0; c < channels; ++c, values += pitch) {
+        const V factor = hn::Set(tag, factors[c]);
+        for (int64_t i = 0; i < count; i += width)
+            hn::StoreU(hn::MulAdd(factor, hn::LoadU(tag, line + i), hn::LoadU(tag, values + i)), tag,
+                       values + i);
+    }
+}
+
+void multiply_line(const float* line, const float* values, int64_t channels, int64_t count, float* sums) {
+    for (int64_t c = 0; c < channels; ++c, values += pitch) {
+        V sum = hn::Zero(tag);
+        for (int64_t i = 0; i < count; i += width)
+            sum = hn::MulAdd(hn::LoadU(tag, line + i), hn::LoadU(tag, values + i), sum);
+        sums[c] = hn::GetLane(hn::SumOfLanes(tag, sum));
+    }
+}
+
+void multiply_neighbours(const float* w, const float* v, int64_t channels, int64_t count, float* da) {
+    for (int64_t i = 0; i < count; i += width) {
+        const auto has_neighbour = hn::Gt(hn::Iota(tag, static_cast<float>(i)), hn::Zero(tag));
+        V sum = hn::Zero(tag);
+        for (int64_t at = i; at < channels * pitch; at += pitch)
+            sum = hn::MulAdd(hn::LoadU(tag, w + at), hn::LoadU(tag, v + at - 1), sum);
+        hn::StoreU(hn::IfThenElseZero(has_neighbour, sum), tag, da + i);
+    }
+}
+
+void add_outer_products(const float* r, const float* line, const float* factors, int64_t channels,
+                        int64_t count, float* da) {
+    for (int64_t i = 0; i < count; i += width) {
+        const V along = hn::LoadU(tag, line + i);
+        V sum = hn::LoadU(tag, da + i);
+        for (int64_t c = 0; c < channels; ++c)
+            sum =
+                hn::MulAdd(hn::LoadU(tag, r + c * pitch + i), hn::Mul(along, hn::Set(tag, factors[c])), sum);
+        hn::StoreU(sum, tag, da + i);
+    }
+}
+
+}  // namespace sawtooth::btp::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sawtooth::btp {
+namespace {
+HWY_EXPORT(multiply);
+HWY_EXPORT(multiply_transposed);
+HWY_EXPORT(add_outer);
+HWY_EXPORT(multiply_line);
+HWY_EXPORT(multiply_neighbours);
+HWY_EXPORT(add_outer_products);
+}  // namespace
+
+void multiply(const float* columns, const float* u, int64_t channels, int64_t first, int64_t count,
+              float* v) {
+    HWY_DYNAMIC_DISPATCH(multiply)(columns, u, channels, first, count, v);
+}
+void multiply_transposed(const float* rows, const float* dx, int64_t channels, int64_t count, float* r) {
+    HWY_DYNAMIC_DISPATCH(multiply_transposed)(rows, dx, channels, count, r);
+}
+void add_outer(const float* line, const float* factors, int64_t channels, int64_t count, float* values) {
+    HWY_DYNAMIC_DISPATCH(add_outer)(line, factors, channels, count, values);
+}
+void multiply_line(const float* line, const float* values, int64_t channels, int64_t count, float* sums) {
+    HWY_DYNAMIC_DISPATCH(multiply_line)(line, values, channels, count, sums);
+}
+void multiply_neighbours(const float* w, const float* v, int64_t channels, int64_t count, float* da) {
+    HWY_DYNAMIC_DISPATCH(multiply_neighbours)(w, v, channels, count, da);
+}
+void add_outer_products(const float* r, const float* line, const float* factors, int64_t channels,
+                        int64_t count, float* da) {
+    HWY_DYNAMIC_DISPATCH(add_outer_products)(r, line, factors, channels, count, da);
+}
+
+}  // namespace sawtooth::btp
+#endif

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sawtooth::btp {
+
+// Sums over one block for all channels of a head. Arrays [channels, pitch] have a position of the block in
+// each column; lines of positions are padded to a multiple of 16, and what lies past `count` has no meaning
+// unless stated.
+
+// v = Lmat u for positions from `first` on, a multiple of 16: v_i = sum over j <= i of Lmat_ij u_j. No other
+// pair is multiplied, so what is not finite spreads no further than in a recurrence.
+void multiply(const float* columns, const float* u, int64_t channels, int64_t first, int64_t count, float* v);
+// r = Lmat^T dx: r_j = sum over i >= j of Lmat_ij dx_i.
+void multiply_transposed(const float* rows, const float* dx, int64_t channels, int64_t count, float* r);
+// values += line factors^T, with one factor per channel.
+void add_outer(const float* line, const float* factors, int64_t channels, int64_t count, float* values);
+// sums[channel] = sum over positions of line times values; both are 0 past `count`.
+void multiply_line(const float* line, const float* values, int64_t channels, int64_t count, float* sums);
+// da_i = w_i . v_{i-1} for i > 0, summed over channels; v[-1] must be readable.
+void multiply_neighbours(const float* w, const float* v, int64_t channels, int64_t count, float* da);
+// da_i += r_i . (line_i factors).
+void add_outer_products(const float* r, const float* line, const float* factors, int64_t channels,
+                        int64_t count, float* da);
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,96 @@
+// One step function, driven by one launch per token or by one launch for all of them.
+
+#include <algorithm>
+
+#include "kernels/btp/cpu/job.h"
+#include "kernels/btp/cpu/transfer.h"
+#include "kernels/btp/describe.h"
+#include "kernels/btp/parts.h"
+#include "kernels/cpu/plan_builder.h"
+
+namespace sawtooth::btp {
+namespace {
+
+// Of one channel: the recurrence inside its block, and what is left of the carry into the block.
+struct State {
+    float local = 0, carried = 0;
+    float x() const { return local + carried; }
+};
+
+State step(const State& state, float gate, float input) {
+    return {gate * state.local + input, gate * state.carried};
+}
+
+// The carry into the next block.
+float carry_from(Order order, const State& last) {
+    if (order == Order::one) return 0;
+    return order == Order::two ? last.local : last.x();
+}
+
+// The step into a block. Only the carry passes the first gate.
+State enter(Order order, float carry, float gate, float input) {
+    return {input, order == Order::one ? 0 : gate * carry};
+}
+
+void decode(const CpuJob& job, const cpu::Item& item) {
+    const int64_t head = item.index / job.width, channel = item.index % job.width;
+    float gates[pitch], inputs[pitch], x[pitch];
+    State state;
+    for (int64_t b = 0; b < job.blocks() && !item.stop.stop_requested(); ++b) {
+        const Range positions = job.positions(b);
+        const int64_t count = positions.count(), at = job.value_at(head, channel, positions.first);
+        job.read(job.a, job.gate_at(head, positions.first), count, gates);
+        job.read(job.u, at, count, inputs);
+        const float carry = carry_from(job.order, state);
+        job.carry[job.carry_at(head, b) + channel] = carry;
+        state = enter(job.order, carry, gates[0], inputs[0]);
+        x[0] = state.x();
+        for (int64_t i = 1; i < count; ++i) {
+            state = step(state, gates[i], inputs[i]);
+            x[i] = state.x();
+        }
+        job.write(x, count, job.x, at);
+    }
+}
+
+// One token of all channels of a head.
+void move(const CpuJob& job, State* states, int64_t position, int64_t head) {
+    float gate, input;
+    job.read(job.a, job.gate_at(head, position), 1, &gate);
+    for (int64_t channel = 0; channel < job.width; ++channel) {
+        const int64_t at = job.value_at(head, channel, position);
+        State& state = states[head * job.width + channel];
+        job.read(job.u, at, 1, &input);
+        if (position % job.block == 0) {
+            const float carry = position == 0 ? 0 : carry_from(job.order, state);
+            job.carry[job.carry_at(head, position / job.block) + channel] = carry;
+            state = enter(job.order, carry, gate, input);
+        } else {
+            state = step(state, gate, input);
+        }
+        const float x = state.x();
+        job.write(&x, 1, job.x, at);
+    }
+}
+
+}  // namespace
+
+Outcome<Plan> plan_sequential_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    auto* const states = builder.take<State>(job.rows());
+    builder.launch_steps(
+        describe::token(request.parameters), side("B H", job.heads), job.length,
+        [&job, states](int64_t position, const cpu::Item& item) { move(job, states, position, item.index); });
+    return builder.finish();
+}
+
+Outcome<Plan> plan_decode_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    builder.launch(describe::decode(request.parameters), side("B H", job.heads) * side("DH", job.width),
+                   [&job](const cpu::Item& item) { decode(job, item); });
+    return builder.finish();
+}
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,97 @@
+// Forward, one launch solves the blocks and one adds their carries; backward, one launch computes the
+// gradients of the carries and one those of gates and inputs. Order 1 needs one of each. An item is one
+// block, or one head if a launch scans the carries of order full.
+
+#include <algorithm>
+
+#include "kernels/btp/cpu/block.h"
+#include "kernels/btp/describe.h"
+#include "kernels/btp/parts.h"
+#include "kernels/cpu/plan_builder.h"
+
+namespace sawtooth::btp {
+namespace {
+
+struct TwoPass {
+    const CpuJob& job;
+    float* gradients;  // of the carries, null for order 1
+
+    float* carry(int64_t head, int64_t index) const { return job.carry + job.carry_at(head, index); }
+    float* gradient(int64_t head, int64_t index) const { return gradients + job.carry_at(head, index); }
+    bool has_next(int64_t index) const { return index + 1 < job.blocks(); }
+
+    // The carry into the next block is the last value of this one.
+    void solve(int64_t head, int64_t index) const {
+        Block block(job, head, index);
+        block.solve();
+        block.store_x();
+        if (index == 0 || job.order == Order::one) std::fill_n(carry(head, index), job.width, 0.0f);
+        if (job.order != Order::one && has_next(index)) block.solved_last(carry(head, index + 1));
+    }
+
+    void add_carry(int64_t head, int64_t index) const {
+        Block block(job, head, index);
+        block.load_x();
+        block.add_carry(carry(head, index));
+        block.store_x();
+        if (job.order == Order::full && has_next(index))
+            block.decay_into(carry(head, index), carry(head, index + 1));
+    }
+
+    void differentiate_carry(int64_t head, int64_t index) const {
+        Block(job, head, index).carry_gradient(gradient(head, index));
+    }
+
+    void differentiate(int64_t head, int64_t index) const {
+        const float* const next = gradients && has_next(index) ? gradient(head, index + 1) : nullptr;
+        Block block(job, head, index);
+        if (job.order == Order::full && next) block.decay_into(next, gradient(head, index));
+        block.differentiate(carry(head, index), next);
+    }
+};
+
+using Act = void (TwoPass::*)(int64_t head, int64_t index) const;
+
+void add_blocks(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, Act act) {
+    const Side blocks = side("B H", pass.job.heads) * pieces("L", pass.job.length, "BL", pass.job.block);
+    builder.launch(std::move(info), blocks, [&pass, act](const cpu::Item& item) {
+        const int64_t blocks = pass.job.blocks();
+        (pass.*act)(item.index / blocks, item.index % blocks);
+    });
+}
+
+// The blocks of a head in order, or from the last one.
+void add_heads(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, Act act, bool from_end) {
+    builder.launch(std::move(info), side("B H", pass.job.heads), [=, &pass](const cpu::Item& item) {
+        const int64_t blocks = pass.job.blocks();
+        for (int64_t i = 0; i < blocks && !item.stop.stop_requested(); ++i)
+            (pass.*act)(item.index, from_end ? blocks - 1 - i : i);
+    });
+}
+
+}  // namespace
+
+Outcome<Plan> plan_two_pass_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const Parameters& p = request.parameters;
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    const bool carries = job.order != Order::one, scans = job.order == Order::full;
+    float* const gradients =
+        carries && job.da ? builder.take<float>(job.heads * job.blocks() * job.width) : nullptr;
+    const TwoPass& pass = builder.keep(TwoPass{job, gradients});
+
+    add_blocks(builder, pass, describe::first_pass(p), &TwoPass::solve);
+    if (scans)
+        add_heads(builder, pass, describe::second_pass(p), &TwoPass::add_carry, false);
+    else if (carries)
+        add_blocks(builder, pass, describe::second_pass(p), &TwoPass::add_carry);
+    if (!job.da) return builder.finish();
+    if (carries) add_blocks(builder, pass, describe::first_gradient_pass(p), &TwoPass::differentiate_carry);
+    if (scans)
+        add_heads(builder, pass, describe::second_gradient_pass(p), &TwoPass::differentiate, true);
+    else
+        add_blocks(builder, pass, describe::second_gradient_pass(p), &TwoPass::differentiate);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::btp

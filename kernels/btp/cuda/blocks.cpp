@@ -1,0 +1,178 @@
+// How two_pass and fused map to a GPU: a warp goes through segments of one head, 16 of its channels at a
+// time.
+
+#include <fmt/format.h>
+
+#include "kernels/btp/cuda/job.h"
+#include "kernels/btp/describe.h"
+#include "kernels/btp/parts.h"
+#include "kernels/core/common_parameters.h"
+
+namespace sawtooth::btp {
+namespace {
+
+constexpr int64_t channels = 16;    // of a warp (segment.cuh)
+constexpr int64_t run_at_most = 8;  // segments of a warp, which repeats one more for order two
+
+// Whether a launch hands the carry on: by repeating a segment, by look-back, or along a walk.
+enum class Passing { none, repeated, look_back, walk };
+
+struct Mapping {
+    Mapping(const CudaJob& of, const cuda::PlanBuilder& builder)
+        : job(of), warps(builder.parameters().integer("wpb")), processors(builder.chip().multiprocessors) {}
+
+    // Warps that share the registers of an SM.
+    int64_t warps_of_sm(bool backward) const {
+        if (job.block == 64) return backward ? 8 : 16;
+        return backward ? 24 : 32;
+    }
+
+    int64_t threads() const { return 32 * warps; }
+    int64_t segment() const { return job.block == 64 ? 64 : 32; }
+    // As long as there are enough warps for all SMs.
+    int64_t run(Passing passing) const {
+        if (passing == Passing::look_back || passing == Passing::walk) return 1;
+        const int64_t segments =
+            ceil_divide(job.length, segment()) * job.heads * ceil_divide(job.width, channels);
+        const int64_t run =
+            std::min(segments / (64 * processors), ceil_divide(job.length, warps * segment()));
+        return std::clamp<int64_t>(run, 1, run_at_most);
+    }
+    Side stretches(Passing passing) const {
+        if (passing == Passing::walk) return {};
+        const int64_t positions = warps * run(passing) * segment();
+        const std::string formula = fmt::format("({} wpb)", run(passing) * segment());
+        return pieces("L", job.length, formula, positions);
+    }
+    Side single_segments() const { return stretches(Passing::look_back); }
+    Side heads() const { return side("B", job.batch) * side("H", job.heads / job.batch); }
+    Side rows() const { return heads() * pieces("DH", job.width, channels); }
+    cuda::KernelSource source(const char* file, const char* entry, bool backward) const {
+        cuda::Defines defines = job.defines();
+        defines.push_back({"MIN_BLOCKS", std::max<int64_t>(1, warps_of_sm(backward) / warps)});
+        return {.file = std::string("kernels/btp/cuda/") + file,
+                .entry = entry,
+                .defines = std::move(defines),
+                .threads = threads()};
+    }
+
+    const CudaJob& job;
+    int64_t warps;
+    int processors;
+};
+
+Chain chain_for(cuda::PlanBuilder& builder, int64_t states) {
+    constexpr int64_t part = 16;  // bytes of a flag and a link (device/lookback.cuh)
+    return {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(states * part)};
+}
+
+// What the launch reads at a time belongs to what is said of it.
+LaunchInfo with_access(LaunchInfo info, const CudaJob& job) {
+    info.meaning +=
+        job.is_aligned() ? " Loads 16 bytes at a time." : " Loads single numbers: rows are not aligned.";
+    return info;
+}
+
+Forward forward_arguments(const CudaJob& job) {
+    Forward given = {};
+    static_cast<Extents&>(given) = job.extents();
+    given.run = 1;
+    given.a = job.a;
+    given.u = job.u;
+    given.x = job.x;
+    given.carry = job.carry;
+    return given;
+}
+
+Backward backward_arguments(const CudaJob& job) {
+    Backward given = {};
+    static_cast<Extents&>(given) = job.extents();
+    given.run = 1;
+    given.a = job.a;
+    given.u = job.u;
+    given.dx = job.dx;
+    given.carry = job.carry;
+    given.da = job.da;
+    given.du = job.du;
+    return given;
+}
+
+void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carries, LaunchInfo info) {
+    const Parameters& p = builder.parameters();
+    const Mapping mapping(job, builder);
+    const Passing passing = !adds_carries || job.order == Order::one ? Passing::none
+                            : job.order == Order::two                ? Passing::repeated
+                                                                     : Passing::look_back;
+    const Side blocks = mapping.stretches(passing) * mapping.rows();
+    Forward given = forward_arguments(job);
+    given.run = mapping.run(passing);
+    if (passing == Passing::look_back) given.chain = chain_for(builder, blocks.count * channels);
+    cuda::KernelSource source = mapping.source("fused.cu", "fused", false);
+    const std::string& construction = p.text("construction");
+    source.defines.push_back({"CONSTRUCTION", construction == "double" ? "in_double" : construction});
+    source.defines.push_back({"ADDS_CARRIES", adds_carries});
+    builder.launch(with_access(std::move(info), job), {blocks}, source, given);
+}
+
+void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
+    const Mapping mapping(job, builder);
+    const Passing passing = job.order == Order::full ? Passing::walk : Passing::none;
+    Forward given = forward_arguments(job);
+    given.u = nullptr;
+    given.run = mapping.run(passing);
+    builder.launch(with_access(describe::second_pass(builder.parameters()), job),
+                   {mapping.stretches(passing) * mapping.rows()},
+                   mapping.source("second_pass.cu", "second_pass", false), given);
+}
+
+// `dc`: gradients of the carries from a first launch; null if the launch finds them itself.
+void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo info, float* dc) {
+    const Mapping mapping(job, builder);
+    const Passing passing = job.order != Order::full ? Passing::none
+                            : dc                     ? Passing::walk
+                                                     : Passing::look_back;
+    const Side stretches = mapping.stretches(passing);
+    Backward given = backward_arguments(job);
+    given.run = mapping.run(passing);
+    given.dc = dc;
+    if (passing == Passing::look_back)
+        given.chain = chain_for(builder, (stretches * mapping.rows()).count * channels);
+    cuda::KernelSource source = mapping.source("gradients.cu", "gradients", true);
+    source.defines.push_back({"READS_DC", dc != nullptr});
+    builder.launch(with_access(std::move(info), job), {stretches * mapping.heads()}, source, given);
+}
+
+float* add_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
+    const Mapping mapping(job, builder);
+    Backward given = backward_arguments(job);
+    given.dc = builder.take<float>(job.rows() * job.blocks());
+    cuda::KernelSource source = mapping.source("gradients.cu", "first_gradient_pass", true);
+    source.defines.push_back({"READS_DC", true});
+    builder.launch(with_access(describe::first_gradient_pass(builder.parameters()), job),
+                   {mapping.single_segments() * mapping.rows()}, source, given);
+    return given.dc;
+}
+
+}  // namespace
+
+Outcome<Plan> plan_two_pass_on_cuda(const PlanRequest& request) {
+    cuda::PlanBuilder builder(request);
+    const CudaJob job(builder);
+    const bool has_carries = job.order != Order::one;
+    add_forward(builder, job, !has_carries, describe::first_pass(request.parameters));
+    if (has_carries) add_second_pass(builder, job);
+    if (!job.dx) return builder.finish();
+    float* const dc = has_carries ? add_first_gradient_pass(builder, job) : nullptr;
+    add_gradients(builder, job, describe::second_gradient_pass(request.parameters), dc);
+    return builder.finish();
+}
+
+Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
+    cuda::PlanBuilder builder(request);
+    const CudaJob job(builder);
+    add_forward(builder, job, true, describe::fused(request.parameters));
+    if (job.dx) add_gradients(builder, job, describe::gradients(request.parameters), nullptr);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::btp

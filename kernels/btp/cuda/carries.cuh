@@ -1,0 +1,123 @@
+// How carries pass from segment to segment where they form a chain. The warps of a thread block then hold
+// adjacent segments. A segment maps the carry before it to the one after it: c -> decay c + last. Gradients
+// pass the other way: `flipped` links segments from the last to the first.
+//
+// Defines: ORDER (one, two, full), THREADS.
+#pragma once
+
+#include "kernels/btp/cuda/segment.cuh"
+#include "kernels/cuda/device/lookback.cuh"
+
+namespace sawtooth::btp {
+
+constexpr int warps = THREADS / 32;
+
+enum class Order { one, two, full };
+constexpr Order order = Order::ORDER;
+
+struct Link {
+    float decay, last;
+};
+__device__ inline Link join(Link left, Link right) {
+    return {left.decay * right.decay, fmaf(right.decay, left.last, right.last)};
+}
+
+// The part of a row, 16 channels of a head, that a thread block works on: one of `stretches`.
+struct Stretch {
+    int index, stretches, row;
+    uint32_t run;  // number of the run, for the look-back
+
+    // Tickets go through all rows before the next stretch of any. Called by all threads.
+    static __device__ Stretch by_ticket(const Chain& chain, int stretches, bool flipped) {
+        __shared__ device::Ticket shared_ticket;
+        if (threadIdx.x == 0) shared_ticket = device::draw_ticket(chain.counter, gridDim.x);
+        __syncthreads();  // the ticket is visible
+        const int rows = static_cast<int>(gridDim.x) / stretches;
+        const auto number = static_cast<int>(shared_ticket.number);
+        const int index = number / rows;
+        return {flipped ? stretches - 1 - index : index, stretches, number % rows, shared_ticket.run};
+    }
+    static __device__ Stretch by_block(int stretches) {
+        const auto block = static_cast<int>(blockIdx.x);
+        return {block % stretches, stretches, block / stretches, 0};
+    }
+};
+
+// The carry into a thread block from those before it, by decoupled look-back, for channel lane % 16.
+struct FromBlocksBefore {
+    using Board = device::Lookback<Link, 16, 2>;
+    Board board;
+    int index, count;
+
+    __device__ FromBlocksBefore(const Chain& chain, const Stretch& stretch, int row, bool flipped)
+        : board(static_cast<Board::Part*>(chain.board), row, stretch.stretches, stretch.run),
+          index(flipped ? stretch.stretches - 1 - stretch.index : stretch.index),
+          count(stretch.stretches) {}
+
+    __device__ Link before(Link total) const {
+        const bool is_last = index + 1 == count;  // no thread block looks back at it
+        if (index > 0 && !is_last) board.publish_total(index, total);
+        const Link prefix = board.prefix_before(index, {1, 0}, join);
+        if (!is_last) board.publish_prefix(index, join(prefix, total));
+        return prefix;
+    }
+    __device__ void keep(Link) const {}
+};
+
+// The carry of a thread block that walks along the sequence by itself.
+struct FromStepBefore {
+    Link kept = {1, 0};
+
+    __device__ Link before(Link) const { return kept; }
+    __device__ void keep(Link after) { kept = after; }
+};
+
+// The carry into the warp's segment, for the lane's two channels, from the links of all segments. Called by
+// all threads.
+template <bool flipped, class From>
+__device__ void chain_carries(const Link (&link)[2], From& from, float (&into)[2]) {
+    __shared__ float decay[warps], last[warps][16], carry[warps][16];
+    const int warp = device::uniform_warp_of_thread();
+    __syncthreads();  // the carries of an earlier call were read
+    if (device::lane_of_thread() % 4 == 0) {
+        decay[warp] = link[0].decay;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) last[warp][channel_of_lane() + 8 * half] = link[half].last;
+    }
+    __syncthreads();  // the links are visible
+    if (warp == 0) {
+        const int channel = device::lane_of_thread() % 16;
+        const auto warp_of = [](int step) { return flipped ? warps - 1 - step : step; };
+        Link total = {1, 0};
+#pragma unroll 4
+        for (int step = 0; step < warps; ++step)
+            total = join(total, {decay[warp_of(step)], last[warp_of(step)][channel]});
+        Link so_far = from.before(total);
+#pragma unroll 4
+        for (int step = 0; step < warps; ++step) {
+            carry[warp_of(step)][channel] = so_far.last;
+            so_far = join(so_far, {decay[warp_of(step)], last[warp_of(step)][channel]});
+        }
+        from.keep(so_far);
+    }
+    __syncthreads();  // the carries are visible
+#pragma unroll
+    for (int half = 0; half < 2; ++half) into[half] = carry[warp][channel_of_lane() + 8 * half];
+}
+
+// The carry into a block [heads, blocks, width], from the lanes that hold its channels.
+__device__ inline void store_carry(float* carries, const Place& place, int block, const float (&carry)[2]) {
+    if (!place.has_block(block) || device::lane_of_thread() % 4 != 0) return;
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+        if (place.has(half)) carries[place.at_block(half, block)] = carry[half];
+}
+
+// A row of carries or their gradients for the lane's channels; 0 past the last block.
+__device__ inline void load_carry(const float* carries, const Place& place, int block, float (&carry)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+        carry[half] = place.has_block(block) && place.has(half) ? carries[place.at_block(half, block)] : 0;
+}
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,123 @@
+// x_i = v_i + (a_0 … a_i) c in one launch. A warp goes through neighbouring segments; it multiplies their
+// blocks with the transfer matrices on tensor cores and adds the carries, which stay in registers. Order two
+// needs only the last value of the block before the first one: rather than waiting for it, the warp computes
+// that segment again. Order full chains the carries by decoupled look-back, one segment a warp.
+//
+// Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), CONSTRUCTION (transfer.cuh), ORDER, THREADS (carries.cuh),
+// MIN_BLOCKS (per SM), ADDS_CARRIES (false: the first pass of two launches, where x is v, for orders two and
+// full).
+
+#include "kernels/btp/cuda/carries.cuh"
+#include "kernels/btp/cuda/transfer.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::btp;
+
+constexpr bool repeats = ADDS_CARRIES && order == Order::two;
+constexpr bool chains = ADDS_CARRIES && order == Order::full;
+
+// What is known of a segment before its carry.
+struct Local {
+    Values values;  // u, then x
+    Sums sums[blocks];
+    float last[blocks][2];  // of every block: its last value, in every lane for its two channels
+
+    __device__ void solve(const Forward& given, const Place& place, const Gates& a) {
+        load(values, given.u, place);
+        const BlockProducts<CONSTRUCTION> products(values, a);
+#pragma unroll
+        for (int b = 0; b < blocks; ++b) {
+            products.of_block(b, sums[b]);
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                last[b][half] = of_quad(at(sums[b][tiles_of_block - 1], half, 3), 3);
+        }
+    }
+
+    __device__ void add_carry(int block, const Decays& decays, const float (&carry)[2]) {
+#pragma unroll
+        for (int s = 0; s < tiles_of_block; ++s)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+                for (int k = 0; k < 4; ++k) {
+                    float& sum = sums[block][s][k / 2][2 * half + k % 2];
+                    sum = fmaf(decays.upto[block * tiles_of_block + s][k], carry[half], sum);
+                }
+    }
+
+    __device__ void narrow(int block) {
+#pragma unroll
+        for (int s = 0; s < tiles_of_block; ++s)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                values[block * tiles_of_block + s][half] = narrowed(sums[block][s], half);
+    }
+};
+
+__device__ void link_of(const Local& local, const Decays& decays, Link (&link)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        link[half] = {1, 0};
+#pragma unroll
+        for (int b = 0; b < blocks; ++b)
+            link[half] = join(link[half], {decays.block[b], local.last[b][half]});
+    }
+}
+
+// Adds the carry into every block and stores it; `into` becomes the carry after the segment.
+__device__ void finish(const Forward& given, const Place& place, const Decays& decays, Local& local,
+                       float (&into)[2]) {
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+        if constexpr (ADDS_CARRIES) {
+            store_carry(given.carry, place, b, into);
+            if constexpr (order != Order::one) local.add_carry(b, decays, into);
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                if constexpr (order == Order::two) into[half] = local.last[b][half];
+                if constexpr (order == Order::full)
+                    into[half] = fmaf(decays.block[b], into[half], local.last[b][half]);
+            }
+        } else {
+            if (place.first == 0 && b == 0) store_carry(given.carry, place, 0, into);
+            store_carry(given.carry, place, b + 1, local.last[b]);
+        }
+        local.narrow(b);
+    }
+    store(local.values, given.x, place);
+}
+
+// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16).
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Forward given) {
+    const int64_t positions = warps * given.run * segment;
+    const auto stretches = static_cast<int>((given.length + positions - 1) / positions);
+    const Stretch stretch =
+        chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
+    const auto heads = static_cast<int>(given.heads);
+    Place place{given, stretch.row % heads, stretch.row / heads * 16,
+                stretch.index * positions + device::uniform_warp_of_thread() * given.run * segment};
+
+    float into[2] = {0, 0};  // the carry into the segment
+    place.first -= repeats * segment;
+#pragma unroll 1
+    for (int64_t step = -int64_t{repeats}; step < given.run; ++step, place.first += segment) {
+        Gates a;
+        load_gates(a, given.a, place);
+        Local local;
+        local.solve(given, place, a);
+        if (step < 0) {
+            into[0] = local.last[blocks - 1][0];
+            into[1] = local.last[blocks - 1][1];
+            continue;
+        }
+        const Decays decays(a);
+        if constexpr (chains) {
+            Link link[2];
+            link_of(local, decays, link);
+            FromBlocksBefore from(given.chain, stretch, stretch.row, false);
+            chain_carries<false>(link, from, into);
+        }
+        finish(given, place, decays, local, into);
+    }
+}

@@ -1,0 +1,216 @@
+// Gradients of gates and inputs, from the end of every sequence. In a block, with z_i = (a_0 … a_i) c:
+//
+//   r = transpose of Lmat times dx             v = Lmat u
+//   w_i = r_i + (a_last … a_(i+1)) dc of the next block        du = w
+//   da_i = sum over channels of w_i v_(i-1) + r_i z_(i-1)      dc = a_0 r_0 = sum of (a_0 … a_i) dx_i
+//
+// For order full r is w. A warp goes through neighbouring segments from the last to the first. Order two
+// needs only dc of the block after them, which the warp computes again; order full chains dc by decoupled
+// look-back, one segment a warp. In two launches the first one computes dc of every block alone; for order
+// full a thread block of the second one walks along a head and chains them.
+//
+// Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, THREADS (carries.cuh), MIN_BLOCKS (per SM), READS_DC
+// (the second of two launches).
+
+#include "kernels/btp/cuda/carries.cuh"
+#include "kernels/btp/cuda/transfer.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::btp;
+
+constexpr bool looks_back = order == Order::full && !READS_DC;
+constexpr bool walks = order == Order::full && READS_DC;
+
+// dc of every block from the block alone, in every lane for its two channels.
+__device__ void local_gradients(const Values& dx, const Decays& decays, float (&dc)[blocks][2]) {
+#pragma unroll
+    for (int b = 0; b < blocks; ++b)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float sum = 0;
+#pragma unroll
+            for (int s = b * tiles_of_block; s < (b + 1) * tiles_of_block; ++s)
+#pragma unroll
+                for (int k = 0; k < 4; ++k) sum = fmaf(decays.upto[s][k], dx[s][half].get(k), sum);
+#pragma unroll
+            for (int lane = 1; lane < 4; lane *= 2) sum += __shfl_xor_sync(device::whole_warp, sum, lane);
+            dc[b][half] = sum;
+        }
+}
+
+// The value before every position of the lane: v_(i-1). At the start of the block there is none.
+__device__ float value_before(const Sums& v, int s, int half, int k) {
+    if (k > 0) return at(v[s], half, k - 1);
+    // The last quad hands its value of the tile before on to the first quad.
+    const float of_tile_before = s > 0 ? at(v[s > 0 ? s - 1 : 0], half, 3) : 0;
+    const float mine = quad_of_lane() < 3 ? at(v[s], half, 3) : of_tile_before;
+    return __shfl_sync(device::whole_warp, mine, lane_of_quad((quad_of_lane() + 3) % 4));
+}
+
+// Sums the lane's four values over the eight lanes with the same positions; lane (g, t) gets the sum of value
+// g / 2.
+__device__ float sum_over_channels(const float (&four)[4]) {
+    const int lane = device::lane_of_thread();
+    const bool upper = lane & 16, odd = lane & 8;
+    float two[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+        two[k] = (upper ? four[2 + k] : four[k]) +
+                 __shfl_xor_sync(device::whole_warp, upper ? four[k] : four[2 + k], 16);
+    float one = (odd ? two[1] : two[0]) + __shfl_xor_sync(device::whole_warp, odd ? two[0] : two[1], 8);
+    one += __shfl_xor_sync(device::whole_warp, one, 4);
+    return one;
+}
+
+// a_0 r_0 of a block, in every lane for its two channels.
+__device__ void gradient_of_carry(const Gates& a, const Sums& r, int block, float (&two)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+        two[half] = of_quad(a[block * tiles_of_block][0] * at(r[0], half, 0), 0);
+}
+
+// dc of the first block of a segment, for order two.
+__device__ void gradient_of_first(const Backward& given, const Place& place, float (&two)[2]) {
+    Gates a;
+    Values dx;
+    Sums r;
+    load_gates(a, given.a, place);
+    load(dx, given.dx, place);
+    BlockProducts<transposed_products, true>(dx, a).of_block(0, r);
+    gradient_of_carry(a, r, 0, two);
+}
+
+// Chains dc: `after` of the segment from dc of its blocks alone.
+template <class From>
+__device__ void chain_gradients(const Decays& decays, const float (&dc)[blocks][2], From& from,
+                                float (&after)[2]) {
+    Link link[2] = {{1, 0}, {1, 0}};
+#pragma unroll
+    for (int b = blocks - 1; b >= 0; --b)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) link[half] = join(link[half], {decays.block[b], dc[b][half]});
+    chain_carries<true>(link, from, after);
+}
+
+// One segment. `after`: dc of the block after it, then of its first block.
+struct Task {
+    const Backward& given;
+    const Stretch& stretch;
+    const Place& place;
+
+    __device__ void solve(FromStepBefore& step_before, float (&after)[2]) const {
+        Gates a;
+        load_gates(a, given.a, place);
+        Values u, dx;  // du takes the place of dx
+        load(u, given.u, place);
+        load(dx, given.dx, place);
+        const Decays decays(a);
+        if constexpr (looks_back || walks) {
+            float dc[blocks][2];
+            if constexpr (looks_back) {
+                local_gradients(dx, decays, dc);
+                const int rows_before = place.channel / 16 * static_cast<int>(given.heads);
+                FromBlocksBefore blocks_before(given.chain, stretch, rows_before + place.head, true);
+                chain_gradients(decays, dc, blocks_before, after);
+            } else {
+#pragma unroll
+                for (int b = 0; b < blocks; ++b) load_carry(given.dc, place, b, dc[b]);
+                chain_gradients(decays, dc, step_before, after);
+            }
+        }
+        const BlockProducts<masked_cumprod> forward(u, a);
+        const BlockProducts<transposed_products, true> backward(dx, a);
+#pragma unroll
+        for (int b = blocks - 1; b >= 0; --b) {
+            Sums r;
+            backward.of_block(b, r);
+            Sums w;
+#pragma unroll
+            for (int s = 0; s < tiles_of_block; ++s)
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+#pragma unroll
+                    for (int k = 0; k < 4; ++k)
+                        w[s][k / 2][2 * half + k % 2] =
+                            fmaf(decays.after[b * tiles_of_block + s][k], after[half], at(r[s], half, k));
+                    dx[b * tiles_of_block + s][half] = narrowed(w[s], half);
+                }
+            Sums v;
+            forward.of_block(b, v);
+            float c[2];
+            load_carry(given.carry, place, b, c);
+            add_gate_gradients(b, decays, v, order == Order::full ? w : r, w, c);
+            // dc of this block is what the block before it receives.
+            if constexpr (order == Order::two && READS_DC)
+                load_carry(given.dc, place, b, after);
+            else if constexpr (order != Order::one)
+                gradient_of_carry(a, order == Order::full ? w : r, b, after);
+        }
+        store(dx, given.du, place);
+    }
+
+    __device__ void add_gate_gradients(int block, const Decays& decays, const Sums& v, const Sums& r,
+                                       const Sums& w, const float (&c)[2]) const {
+#pragma unroll
+        for (int s = 0; s < tiles_of_block; ++s) {
+            const int of_segment = block * tiles_of_block + s;
+            float four[4] = {0, 0, 0, 0};
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+                for (int k = 0; k < 4; ++k) {
+                    const float before = value_before(v, s, half, k);
+                    const bool is_first = s == 0 && k == 0 && quad_of_lane() == 0;  // of the block
+                    if (!is_first) four[k] = fmaf(at(w[s], half, k), before, four[k]);
+                    const float z = decays.before[of_segment][k] * c[half];
+                    if (order != Order::one) four[k] = fmaf(at(r[s], half, k), z, four[k]);
+                }
+            const float sum = sum_over_channels(four);
+            const int lane = device::lane_of_thread();
+            const int64_t there = place.first + first_of_quad(of_segment) + lane / 8;
+            if (lane & 4 || !is_inside(there, given.length)) continue;
+            float& da = given.da[place.head * given.length + there];
+            da = place.channel == 0 ? sum : da + sum;  // of the same lane
+        }
+    }
+};
+
+// Grid: ceil(L / (warps * run * segment)) * B H; to walk, B H.
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Backward given) {
+    const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
+    const auto stretches = static_cast<int>((given.length + positions - 1) / positions);
+    const Stretch stretch = looks_back ? Stretch::by_ticket(given.chain, stretches, true)
+                                       : Stretch::by_block(walks ? 1 : stretches);
+    const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
+    const int64_t first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
+#pragma unroll 1
+    for (int channel = 0; channel < given.width; channel += 16) {
+        Place place{given, stretch.row, channel, first + steps * stride};
+        float after[2] = {0, 0};
+        if constexpr (order == Order::two && !READS_DC) gradient_of_first(given, place, after);
+        if constexpr (order == Order::two && READS_DC) load_carry(given.dc, place, 0, after);
+        FromStepBefore step_before;
+#pragma unroll 1
+        for (int64_t step = 0; step < steps; ++step) {
+            place.first -= stride;
+            Task{given, stretch, place}.solve(step_before, after);
+        }
+    }
+}
+
+// The first of two launches: dc of every block alone, for the second. Grid as `fused`.
+extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Backward given) {
+    const int64_t positions = warps * segment;
+    const Stretch stretch = Stretch::by_block(static_cast<int>((given.length + positions - 1) / positions));
+    const auto heads = static_cast<int>(given.heads);
+    const Place place{given, stretch.row % heads, stretch.row / heads * 16,
+                      stretch.index * positions + device::uniform_warp_of_thread() * segment};
+    Gates a;
+    Values dx;
+    float dc[blocks][2];
+    load_gates(a, given.a, place);
+    load(dx, given.dx, place);
+    local_gradients(dx, Decays(a), dc);
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) store_carry(given.dc, place, b, dc[b]);
+}

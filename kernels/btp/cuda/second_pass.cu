@@ -1,0 +1,74 @@
+// The second of two launches: x_i += (a_0 … a_i) c, a rank-1 update of every block. For order full a thread
+// block walks along its row and chains the carries, which the first launch left as they are without one
+// another.
+//
+// Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, THREADS (carries.cuh).
+
+#include "kernels/btp/cuda/carries.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::btp;
+
+constexpr bool walks = order == Order::full;
+
+__device__ void update(const Forward& given, const Place& place, const Decays& decays, int block,
+                       const float (&carry)[2], Values& x) {
+#pragma unroll
+    for (int s = block * tiles_of_block; s < (block + 1) * tiles_of_block; ++s)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float sum[4];
+#pragma unroll
+            for (int k = 0; k < 4; ++k) sum[k] = fmaf(decays.upto[s][k], carry[half], x[s][half].get(k));
+#pragma unroll
+            for (int k = 0; k < 4; k += 2) x[s][half].set(k, sum[k], sum[k + 1]);
+        }
+}
+
+// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16); to walk, B H * ceil(DH / 16).
+extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Forward given) {
+    const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
+    const auto stretches = static_cast<int>((given.length + positions - 1) / positions);
+    const Stretch stretch = Stretch::by_block(walks ? 1 : stretches);
+    const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
+    const auto heads = static_cast<int>(given.heads);
+    Place place{given, stretch.row % heads, stretch.row / heads * 16,
+                stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
+    FromStepBefore from;
+#pragma unroll 1
+    for (int64_t step = 0; step < steps; ++step, place.first += stride) {
+        Gates a;
+        Values x;
+        load_gates(a, given.a, place);
+        load(x, given.x, place);
+        const Decays decays(a);
+        float into[2];
+        if constexpr (walks) {
+            float last[blocks][2];
+            Link link[2] = {{1, 0}, {1, 0}};
+#pragma unroll
+            for (int b = 0; b < blocks; ++b) {
+                load_carry(given.carry, place, b + 1, last[b]);
+#pragma unroll
+                for (int half = 0; half < 2; ++half)
+                    link[half] = join(link[half], {decays.block[b], last[b][half]});
+            }
+            chain_carries<false>(link, from, into);
+#pragma unroll
+            for (int b = 0; b < blocks; ++b) {
+                store_carry(given.carry, place, b, into);
+                update(given, place, decays, b, into, x);
+#pragma unroll
+                for (int half = 0; half < 2; ++half)
+                    into[half] = fmaf(decays.block[b], into[half], last[b][half]);
+            }
+        } else {
+#pragma unroll
+            for (int b = 0; b < blocks; ++b) {
+                load_carry(given.carry, place, b, into);
+                update(given, place, decays, b, into, x);
+            }
+        }
+        store(x, given.x, place);
+    }
+}

@@ -1,0 +1,257 @@
+// How a warp holds a segment: `tiles` tiles of 16 positions of a head, for 16 of its channels, in the layout
+// of a left factor on tensor cores (products.cuh). Lane (g, t) = (lane / 4, lane % 4) holds of every tile
+// four neighbouring positions of the channels g and g + 8. The order of positions is free, and this one lets
+// two lanes read 8 neighbouring halves each and swap what the other one needs:
+//
+//   positions of a tile   0 … 3    4 … 7    8 … 11   12 … 15      ("quads")
+//   held by               t = 0    t = 2    t = 1    t = 3
+//
+// Defines: STORAGE (of a, u, x), BLOCK (BL), ALIGNED (whether rows are aligned to 16 bytes).
+#pragma once
+
+#include "kernels/btp/cuda/arguments.cuh"
+#include "kernels/cuda/device/products.cuh"
+
+namespace sawtooth::btp {
+
+using Storage = device::STORAGE;
+
+constexpr int tile = 16;
+constexpr int tiles = BLOCK == 64 ? 4 : 2;
+constexpr int segment = tiles * tile;         // positions of a warp
+constexpr int tiles_of_block = BLOCK / tile;  // BL is a multiple of the tile
+constexpr int blocks = segment / BLOCK;       // whole blocks of a segment
+
+constexpr bool is_half = sizeof(Storage::Word) == 2;
+
+// Four neighbouring positions of channel g, and of channel g + 8.
+using Quad = device::Words<Storage, 4>;
+using Values = Quad[tiles][2];
+using Gates = float[tiles][4];
+// Results in the layout of sums: [0][2 h + e] is position e of channel g + 8 h, [1][2 h + e] position 2 + e.
+using Sums = device::Tile[tiles_of_block][2];  // of a block
+
+__device__ inline int reversed(int two_bits) { return two_bits >> 1 | (two_bits & 1) << 1; }
+__device__ inline int quad_of_lane() { return reversed(device::lane_of_thread() % 4); }
+__device__ inline int channel_of_lane() { return device::lane_of_thread() / 4; }
+// The lane with these channels that holds a quad.
+__device__ inline int lane_of_quad(int quad) { return (device::lane_of_thread() & ~3) | reversed(quad); }
+__device__ inline int first_of_quad(int s) { return s * tile + 4 * quad_of_lane(); }  // in the segment
+
+__device__ inline float at(const device::Tile (&sums)[2], int half, int position) {
+    return sums[position / 2][2 * half + position % 2];
+}
+
+__device__ inline Quad narrowed(const device::Tile (&sums)[2], int half) {
+    Quad quad;
+#pragma unroll
+    for (int k = 0; k < 2; ++k) quad.set(2 * k, sums[k][2 * half], sums[k][2 * half + 1]);
+    return quad;
+}
+
+__device__ inline void clear(Quad& quad) {
+#pragma unroll
+    for (auto& held : quad.held) held = 0;
+}
+
+__device__ inline bool is_inside(int64_t position, int64_t length) {
+    return static_cast<uint64_t>(position) < static_cast<uint64_t>(length);
+}
+
+// Where a segment lies in the arrays: `channel` is the first of 16, `first` the position. It may lie before
+// or after the sequence, in part or as a whole: there u is 0, gates are 1, and nothing is stored.
+struct Place {
+    Extents all;
+    int head, channel;
+    int64_t first;
+
+    __device__ bool has(int half) const { return channel + channel_of_lane() + 8 * half < all.width; }
+    __device__ bool has(int half, int64_t position) const {
+        return has(half) && is_inside(position, all.length);
+    }
+    __device__ int64_t at(int half, int64_t position) const {
+        return (head * all.width + channel + channel_of_lane() + 8 * half) * all.length + position;
+    }
+    // Among carries [heads, blocks, width], whether there is the block of that number from the segment's
+    // first.
+    __device__ bool has_block(int number) const {
+        return is_inside((first / BLOCK + number) * BLOCK, all.length);
+    }
+    __device__ int64_t at_block(int half, int number) const {
+        const int64_t blocks_of_head = (all.length + BLOCK - 1) / BLOCK;
+        return (head * blocks_of_head + first / BLOCK + number) * all.width + channel + channel_of_lane() +
+               8 * half;
+    }
+};
+
+// The exchange between lanes t and t ^ 2: from 8 neighbouring positions of a pair of tiles to a quad of each
+// tile, and back.
+struct Eight {
+    uint32_t held[4];
+};
+__device__ inline void swap_quads(const Eight& eight, Quad& even, Quad& odd) {
+    const bool low = device::lane_of_thread() % 4 < 2;
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+        const uint32_t mine = low ? eight.held[2 + k] : eight.held[k];
+        const uint32_t got = __shfl_xor_sync(device::whole_warp, mine, 2);
+        even.held[k] = low ? eight.held[k] : got;
+        odd.held[k] = low ? got : eight.held[2 + k];
+    }
+}
+__device__ inline Eight swap_back(const Quad& even, const Quad& odd) {
+    const bool low = device::lane_of_thread() % 4 < 2;
+    Eight eight;
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+        const uint32_t got = __shfl_xor_sync(device::whole_warp, low ? odd.held[k] : even.held[k], 2);
+        eight.held[k] = low ? even.held[k] : got;
+        eight.held[2 + k] = low ? got : odd.held[k];
+    }
+    return eight;
+}
+// Where the lane's 8 neighbouring positions of a pair of tiles begin.
+__device__ inline int first_of_eight(int pair) {
+    return pair * 2 * tile + 8 * (device::lane_of_thread() % 4);
+}
+
+// All loads come before the first exchange, so that they are in flight together.
+__device__ inline void load(Values& values, const void* array, const Place& place) {
+    const auto* const words = static_cast<const Storage::Word*>(array);
+    if constexpr (ALIGNED && is_half) {
+        Eight eight[2][tiles / 2];
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+            for (int pair = 0; pair < tiles / 2; ++pair) {
+                const int64_t position = place.first + first_of_eight(pair);
+                uint4 four = {0, 0, 0, 0};
+                if (place.has(half, position))
+                    four = *reinterpret_cast<const uint4*>(words + place.at(half, position));
+                eight[half][pair] = {{four.x, four.y, four.z, four.w}};
+            }
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+            for (int pair = 0; pair < tiles / 2; ++pair)
+                swap_quads(eight[half][pair], values[2 * pair][half], values[2 * pair + 1][half]);
+    } else {
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+            for (int s = 0; s < tiles; ++s) {
+                const int64_t position = place.first + first_of_quad(s);
+                clear(values[s][half]);
+                if constexpr (ALIGNED) {
+                    if (place.has(half, position))
+                        values[s][half] = device::load_words<Storage, 4>(array, place.at(half, position));
+                } else {
+#pragma unroll
+                    for (int k = 0; k < 4; ++k)
+                        if (place.has(half, position + k))
+                            values[s][half].set(k, Storage::widen(words[place.at(half, position + k)]));
+                }
+            }
+    }
+}
+
+__device__ inline void store(const Values& values, void* array, const Place& place) {
+    auto* const words = static_cast<Storage::Word*>(array);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if constexpr (ALIGNED && is_half) {
+#pragma unroll
+            for (int pair = 0; pair < tiles / 2; ++pair) {
+                const int64_t position = place.first + first_of_eight(pair);
+                const Eight eight = swap_back(values[2 * pair][half], values[2 * pair + 1][half]);
+                if (place.has(half, position))
+                    *reinterpret_cast<uint4*>(words + place.at(half, position)) =
+                        *reinterpret_cast<const uint4*>(eight.held);
+            }
+        } else {
+#pragma unroll
+            for (int s = 0; s < tiles; ++s) {
+                const int64_t position = place.first + first_of_quad(s);
+                if constexpr (ALIGNED) {
+                    if (place.has(half, position))
+                        *reinterpret_cast<Quad*>(words + place.at(half, position)) = values[s][half];
+                } else {
+#pragma unroll
+                    for (int k = 0; k < 4; ++k)
+                        if (place.has(half, position + k))
+                            words[place.at(half, position + k)] = Storage::narrow(values[s][half].get(k));
+                }
+            }
+        }
+    }
+}
+
+// The lane's gates, shared by all channels.
+__device__ inline void load_gates(Gates& gates, const void* a, const Place& place) {
+    const int64_t length = place.all.length;
+    const auto* const words = static_cast<const Storage::Word*>(a) + place.head * length;
+#pragma unroll
+    for (int s = 0; s < tiles; ++s) {
+        const int64_t position = place.first + first_of_quad(s);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) gates[s][k] = 1;
+        if constexpr (ALIGNED) {
+            if (is_inside(position, length)) device::load<Storage>(words, position, gates[s]);
+        } else {
+#pragma unroll
+            for (int k = 0; k < 4; ++k)
+                if (is_inside(position + k, length)) gates[s][k] = Storage::widen(words[position + k]);
+        }
+    }
+}
+
+// The value that the lanes of a quad hold, in every lane.
+template <class Value>
+__device__ Value of_quad(Value mine, int quad) {
+    return __shfl_sync(device::whole_warp, mine, lane_of_quad(quad));
+}
+
+// Products of the gates of a block around the lane's positions.
+struct Decays {
+    Gates before, upto, after;  // a_0 … a_(i-1), a_0 … a_i, a_(i+1) … a_last
+    float block[blocks];        // a_0 … a_last
+
+    __device__ explicit Decays(const Gates& a) {
+        float quads[tiles][4];
+#pragma unroll
+        for (int s = 0; s < tiles; ++s)
+#pragma unroll
+            for (int k = 0; k < 4; ++k) quads[s][k] = of_quad(a[s][0] * a[s][1] * a[s][2] * a[s][3], k);
+#pragma unroll
+        for (int b = 0; b < blocks; ++b) {
+            float so_far = 1;
+#pragma unroll
+            for (int s = b * tiles_of_block; s < (b + 1) * tiles_of_block; ++s) {
+#pragma unroll
+                for (int k = 0; k < 4; ++k) {
+                    if (k == quad_of_lane()) before[s][0] = so_far;
+                    so_far *= quads[s][k];
+                }
+#pragma unroll
+                for (int k = 0; k < 4; ++k) {
+                    upto[s][k] = before[s][k] * a[s][k];
+                    if (k < 3) before[s][k + 1] = upto[s][k];
+                }
+            }
+            block[b] = so_far;
+            so_far = 1;
+#pragma unroll
+            for (int s = (b + 1) * tiles_of_block - 1; s >= b * tiles_of_block; --s) {
+#pragma unroll
+                for (int k = 3; k >= 0; --k) {
+                    if (k == quad_of_lane()) after[s][3] = so_far;
+                    so_far *= quads[s][k];
+                }
+#pragma unroll
+                for (int k = 3; k > 0; --k) after[s][k - 1] = after[s][k] * a[s][k];
+            }
+        }
+    }
+};
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,69 @@
+// The recurrence token by token: a step function of state, gate and input. A state is v, the sum since the
+// start of the block, and z = (a_0 … a_i) c, what the carry c into the block has become; x = v + z. One
+// thread per row.
+//
+// Defines: STORAGE, BLOCK, ORDER (one, two, full), THREADS.
+
+#include "kernels/btp/cuda/arguments.cuh"
+#include "kernels/cuda/device/words.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::btp;
+
+using Storage = device::STORAGE;
+enum class Order { one, two, full };
+constexpr Order order = Order::ORDER;
+
+struct State {
+    float v, z;
+
+    __device__ float x() const { return v + z; }
+};
+
+// The carry into a block after this state.
+__device__ float carry_after(State state) {
+    return order == Order::one ? 0 : order == Order::two ? state.v : state.x();
+}
+__device__ State step(State state, float gate, float u) { return {fmaf(gate, state.v, u), gate * state.z}; }
+// The step into a block: only the carry passes its first gate.
+__device__ State enter(float carry, float gate, float u) {
+    return {u, order == Order::one ? 0 : gate * carry};
+}
+
+// One token of a row: reads a and u, writes x, and the carry where a block starts.
+__device__ State move(const Steps& given, int64_t row, int64_t token, State state) {
+    const int64_t head = row / given.width, at = row * given.length + token;
+    const float gate =
+        Storage::widen(static_cast<const Storage::Word*>(given.a)[head * given.length + token]);
+    const float u = Storage::widen(static_cast<const Storage::Word*>(given.u)[at]);
+    if (token % BLOCK == 0) {
+        const float carry = token == 0 ? 0 : carry_after(state);
+        const int64_t blocks = (given.length + BLOCK - 1) / BLOCK;
+        given.carry[(head * blocks + token / BLOCK) * given.width + row % given.width] = carry;
+        state = enter(carry, gate, u);
+    } else {
+        state = step(state, gate, u);
+    }
+    static_cast<Storage::Word*>(given.x)[at] = Storage::narrow(state.x());
+    return state;
+}
+
+__device__ int64_t row_of_thread() { return int64_t{blockIdx.x} * THREADS + threadIdx.x; }
+
+// One token; its state is kept for the next launch. Grid of both kernels: ceil(B H DH / THREADS).
+extern "C" __global__ void __launch_bounds__(THREADS) token(Steps given) {
+    const int64_t row = row_of_thread();
+    if (row >= given.heads * given.width) return;
+    float2& state = reinterpret_cast<float2*>(given.state)[row];
+    const float2 before = given.token == 0 ? float2{0, 0} : state;
+    const State after = move(given, row, given.token, {before.x, before.y});
+    state = {after.v, after.z};
+}
+
+// All tokens, with the state in registers.
+extern "C" __global__ void __launch_bounds__(THREADS) decode(Steps given) {
+    const int64_t row = row_of_thread();
+    if (row >= given.heads * given.width) return;
+    State state = {0, 0};
+    for (int64_t t = 0; t < given.length; ++t) state = move(given, row, t, state);
+}

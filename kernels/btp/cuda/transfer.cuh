@@ -1,0 +1,357 @@
+// The transfer matrix of a block, Lmat_ij = a_i … a_(j+1) for j <= i, built in registers in the layout of a
+// right factor, tile by tile: lane (g, t) holds the column of output position `row_of_lane` for its own four
+// input positions. Between two positions lie parts of two quads and whole quads between them:
+//
+//   quad of j             whole quads        quad of i
+//   j | a a a             a a a a            a a a | i
+//       end of j's quad                      start of i's quad, from the lane that holds it
+//
+// A rule says how gates are joined: their logarithms are added, or they are multiplied.
+#pragma once
+
+#include "kernels/btp/cuda/segment.cuh"
+
+namespace sawtooth::btp {
+
+// The output positions of the lane are 2 q + e in the quad `partner`, q = 0, 1.
+__device__ inline int partner_quad() { return reversed(device::lane_of_thread() / 8); }
+__device__ inline int odd_output() { return device::lane_of_thread() / 4 % 2; }
+// Values that every lane has for the positions of its own quad, at the lane's two output positions.
+template <class Value>
+__device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
+    const int lane = odd_output() * 4 + device::lane_of_thread() / 8;
+#pragma unroll
+    for (int q = 0; q < 2; ++q)
+        two[q] = __shfl_sync(device::whole_warp, odd_output() ? own[2 * q + 1] : own[2 * q], lane);
+}
+
+// Sums of logarithms lose least where half precision follows anyway.
+struct Logarithms {
+    using Value = float;
+    static constexpr float identity = 0;
+    static __device__ float masked() { return __int_as_float(0xff800000); }  // its power is 0
+    static __device__ float lift(float gate) {
+        float logarithm;
+        asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(logarithm) : "f"(gate));
+        return is_half ? logarithm : log2f(gate);
+    }
+    static __device__ float join(float left, float right) { return left + right; }
+    // Less than 2^-126 is 0.
+    static __device__ float finish(float sum) {
+        float power;
+        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(sum));
+        return power;
+    }
+};
+struct Multiplied {
+    using Value = float;
+    static constexpr float identity = 1;
+    static __device__ float masked() { return 0; }
+    static __device__ float lift(float gate) { return gate; }
+    static __device__ float join(float left, float right) { return left * right; }
+    static __device__ float finish(float product) { return product; }
+};
+struct MultipliedInDouble {
+    using Value = double;
+    static constexpr double identity = 1;
+    static __device__ double masked() { return 0; }
+    static __device__ double lift(float gate) { return gate; }
+    static __device__ double join(double left, double right) { return left * right; }
+    static __device__ float finish(double product) { return static_cast<float>(product); }
+};
+
+// Entries as joins of the gates between two positions. `transposed`: the right factor is Lmat itself instead
+// of its transpose, for gradients: inputs lie after outputs.
+template <class Rule, bool transposed = false>
+class Spans {
+    using Value = typename Rule::Value;
+
+  public:
+    __device__ explicit Spans(const Gates& a) : a_(a) {
+        if constexpr (tiles_of_block > 1)
+#pragma unroll
+            for (int s = 0; s < tiles; ++s) find_edges(s, Tile(a[s]));
+    }
+
+    // Entries of output tile `to` and input tile `from`, which are of one block: [output][input].
+    __device__ void entries(int to, int from, float (&entry)[2][4]) const {
+        if (to == from) return diagonal(Tile(a_[to]), entry);
+        Value between = Rule::identity;  // every input is before every output; after it if transposed
+#pragma unroll
+        for (int s = 0; s < tiles; ++s)
+            if (min(to, from) < s && s < max(to, from)) between = Rule::join(between, total_[s]);
+#pragma unroll
+        for (int q = 0; q < 2; ++q)
+#pragma unroll
+            for (int k = 0; k < 4; ++k)
+                entry[q][k] = Rule::finish(Rule::join(Rule::join(inner_[from][k], between), outer_[to][q]));
+    }
+
+  private:
+    // Joins inside the quads of a tile: of the lane's inputs up to the edge of their quad, and from the edge
+    // of the partner's quad to the lane's outputs.
+    struct Tile {
+        Value own[4], total, inner[4], outer[2];
+
+        __device__ explicit Tile(const float (&a)[4]) {
+#pragma unroll
+            for (int k = 0; k < 4; ++k) own[k] = Rule::lift(a[k]);
+            Value upto[4], after[4];
+            upto[0] = own[0];
+            after[3] = Rule::identity;
+#pragma unroll
+            for (int k = 1; k < 4; ++k) {
+                upto[k] = Rule::join(upto[k - 1], own[k]);
+                after[3 - k] = Rule::join(own[4 - k], after[4 - k]);
+            }
+            total = upto[3];
+            from_partner(transposed ? after : upto, outer);
+#pragma unroll
+            for (int k = 0; k < 4; ++k) inner[k] = transposed ? upto[k] : after[k];
+        }
+
+        // Between two positions of the lane's quad, as output and as input k.
+        __device__ Value within(int output, int k) const {
+            if (transposed ? k < output : k > output) return Rule::masked();
+            Value join = Rule::identity;
+#pragma unroll
+            for (int p = 0; p < 4; ++p)
+                if (transposed ? output < p && p <= k : k < p && p <= output) join = Rule::join(join, own[p]);
+            return join;
+        }
+    };
+
+    __device__ void find_edges(int s, const Tile& tile) {
+        total_[s] = Rule::identity;
+        Value later = Rule::identity, earlier = Rule::identity;
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const Value quad = of_quad(tile.total, k);
+            total_[s] = Rule::join(total_[s], quad);
+            if (k > (transposed ? partner_quad() : quad_of_lane())) later = Rule::join(later, quad);
+            if (k < (transposed ? quad_of_lane() : partner_quad())) earlier = Rule::join(earlier, quad);
+        }
+#pragma unroll
+        for (int k = 0; k < 4; ++k) inner_[s][k] = Rule::join(tile.inner[k], transposed ? earlier : later);
+#pragma unroll
+        for (int q = 0; q < 2; ++q) outer_[s][q] = Rule::join(transposed ? later : earlier, tile.outer[q]);
+    }
+
+    __device__ static void diagonal(const Tile& tile, float (&entry)[2][4]) {
+        const int low = transposed ? partner_quad() : quad_of_lane();
+        const int high = transposed ? quad_of_lane() : partner_quad();
+        Value between = Rule::identity;
+#pragma unroll
+        for (int k = 1; k < 3; ++k) {
+            const Value quad = of_quad(tile.total, k);
+            if (low < k && k < high) between = Rule::join(between, quad);
+        }
+#pragma unroll
+        for (int q = 0; q < 2; ++q) {
+            const Value outer = Rule::join(between, tile.outer[q]);
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                Value span = odd_output() ? tile.within(2 * q + 1, k) : tile.within(2 * q, k);
+                if (low > high) span = Rule::masked();
+                if (low < high) span = Rule::join(tile.inner[k], outer);
+                entry[q][k] = Rule::finish(span);
+            }
+        }
+    }
+
+    const Gates& a_;
+    Value inner_[tiles][4], outer_[tiles][2];  // up to the edges of their tiles
+    Value total_[tiles];
+};
+
+// Entries from two prefixes of the block, which lose digits where prefixes are small or large.
+struct Differences : Logarithms {
+    static __device__ float of(float at_output, float at_input) { return finish(at_output - at_input); }
+};
+struct Ratios : Multiplied {
+    static __device__ float of(float at_output, float at_input) {
+        return at_input == 0 ? 0 : at_output / at_input;
+    }
+};
+template <class Rule>
+class Prefixes {
+  public:
+    __device__ explicit Prefixes(const Gates& a) {
+        float so_far = Rule::identity;
+#pragma unroll
+        for (int s = 0; s < tiles; ++s) {
+            if (s % tiles_of_block == 0) so_far = Rule::identity;
+                // Gate by gate: near underflow the order of the products matters.
+#pragma unroll
+            for (int quad = 0; quad < 4; ++quad) {
+                float upto[4];
+#pragma unroll
+                for (int k = 0; k < 4; ++k) {
+                    upto[k] = Rule::join(k == 0 ? so_far : upto[k - 1], Rule::lift(a[s][k]));
+                    if (quad == quad_of_lane()) input_[s][k] = upto[k];
+                }
+                so_far = of_quad(upto[3], quad);
+            }
+            from_partner(input_[s], output_[s]);
+        }
+    }
+
+    __device__ void entries(int to, int from, float (&entry)[2][4]) const {
+#pragma unroll
+        for (int q = 0; q < 2; ++q)
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                const int output = 4 * partner_quad() + 2 * q + odd_output();
+                const int input = 4 * quad_of_lane() + k;
+                const float entry_below = Rule::of(output_[to][q], input_[from][k]);
+                entry[q][k] = from < to || input < output ? entry_below : input == output ? 1.0f : 0.0f;
+            }
+    }
+
+  private:
+    float input_[tiles][4], output_[tiles][2];
+};
+
+using log_stable = Spans<Logarithms>;
+using log_difference = Prefixes<Differences>;
+using masked_cumprod = Spans<Multiplied>;
+using cumprod_ratio = Prefixes<Ratios>;
+using in_double = Spans<MultipliedInDouble>;
+using transposed_products = Spans<Multiplied, true>;
+
+// Factors on tensor cores: halves as they are; an f32 as a sum of three bf16, which hold all of its digits.
+constexpr int parts = is_half ? 1 : 3;
+template <class Half>
+struct PrecisionOf;
+template <>
+struct PrecisionOf<device::f16> {
+    static constexpr device::Precision value = device::Precision::f16;
+};
+template <>
+struct PrecisionOf<device::bf16> {
+    static constexpr device::Precision value = device::Precision::bf16;
+};
+template <>
+struct PrecisionOf<device::f32> {
+    static constexpr device::Precision value = device::Precision::bf16;
+};
+using Products = device::Products<PrecisionOf<Storage>::value>;
+
+// Splits two neighbours into parts; each is the rounded rest of those before.
+__device__ inline void split(float first, float second, uint32_t (&to)[parts]) {
+#pragma unroll
+    for (int p = 0; p < parts; ++p) {
+        to[p] = Products::pair(first, second);
+        if (p + 1 == parts) return;
+        first -= Products::value(static_cast<uint16_t>(to[p]));
+        second -= Products::value(static_cast<uint16_t>(to[p] >> 16));
+    }
+}
+
+// sums += values times the entries.
+__device__ inline void add_product(device::Tile (&sums)[2], const Quad (&values)[2],
+                                   const float (&entry)[2][4]) {
+    uint32_t left[4][parts];
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            if constexpr (is_half)
+                left[2 * k + half][0] = values[half].held[k];
+            else
+                split(values[half].get(2 * k), values[half].get(2 * k + 1), left[2 * k + half]);
+        }
+#pragma unroll
+    for (int q = 0; q < 2; ++q) {
+        uint32_t right[2][parts];
+#pragma unroll
+        for (int k = 0; k < 2; ++k) split(entry[q][2 * k], entry[q][2 * k + 1], right[k]);
+#pragma unroll
+        for (int i = parts - 1; i >= 0; --i)  // small products first
+#pragma unroll
+            for (int j = parts - 1 - i; j >= 0; --j)
+                Products::add(sums[q], {{left[0][i], left[1][i], left[2][i], left[3][i]}},
+                              {{right[0][j], right[1][j]}});
+    }
+}
+
+// Whether the warp's values of a tile have an infinity or NaN.
+__device__ inline bool has_nonfinite(const Quad (&values)[2]) {
+    bool found = false;
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) found |= !isfinite(values[half].get(k));
+    return __any_sync(device::whole_warp, found);
+}
+
+// add_product of the diagonal tile, without the masked entries: 0 times infinity or NaN would spread to
+// positions that do not see them.
+template <bool transposed>
+__device__ void add_seen(device::Tile (&sums)[2], const Quad (&values)[2], const float (&entry)[2][4]) {
+#pragma unroll 1
+    for (int quad = 0; quad < 4; ++quad)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const int input = 4 * quad + k;
+            const float value[2] = {of_quad(values[0].get(k), quad), of_quad(values[1].get(k), quad)};
+#pragma unroll
+            for (int p = 0; p < 4; ++p) {
+                // Of the lane whose partner is this lane's quad, and whose inputs are the other one.
+                const int lane = 4 * (2 * (device::lane_of_thread() % 4) + p % 2) + reversed(quad);
+                const float factor = __shfl_sync(device::whole_warp, entry[p / 2][k], lane);
+                const int output = 4 * quad_of_lane() + p;
+                if (transposed ? input < output : input > output) continue;
+#pragma unroll
+                for (int half = 0; half < 2; ++half)
+                    sums[p / 2][2 * half + p % 2] = fmaf(factor, value[half], sums[p / 2][2 * half + p % 2]);
+            }
+        }
+}
+
+// Lmat times the values of a block, or its transpose times them.
+template <class Transfer, bool transposed = false>
+class BlockProducts {
+  public:
+    __device__ BlockProducts(const Values& values, const Gates& a) : values_(values), transfer_(a) {}
+
+    __device__ void of_block(int block, Sums& sums) const {
+        const int first = block * tiles_of_block;
+#pragma unroll
+        for (int to = 0; to < tiles_of_block; ++to) {
+            diagonal(first + to, sums[to]);
+#pragma unroll
+            for (int from = 0; from < tiles_of_block; ++from) {
+                if (transposed ? from <= to : from >= to) continue;
+                float entry[2][4];
+                transfer_.entries(first + to, first + from, entry);
+                add_product(sums[to], values_[first + from], entry);
+            }
+        }
+    }
+
+  private:
+    __device__ void diagonal(int s, device::Tile (&sums)[2]) const {
+        float entry[2][4];
+        transfer_.entries(s, s, entry);
+        clear(sums);
+        add_product(sums, values_[s], entry);
+        // A number that is not finite leaves none of its channel finite, as it is multiplied with zeros.
+        const bool is_strange = !isfinite(sums[0][0]) || !isfinite(sums[0][2]);
+        if (!__any_sync(device::whole_warp, is_strange) || !has_nonfinite(values_[s])) return;
+        clear(sums);
+        add_seen<transposed>(sums, values_[s], entry);
+    }
+
+    static __device__ void clear(device::Tile (&sums)[2]) {
+#pragma unroll
+        for (int q = 0; q < 2; ++q)
+#pragma unroll
+            for (float& sum : sums[q]) sum = 0;
+    }
+
+    const Values& values_;
+    Transfer transfer_;
+};
+
+}  // namespace sawtooth::btp

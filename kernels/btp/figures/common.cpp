@@ -1,0 +1,70 @@
+#include "kernels/btp/figures/common.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sawtooth::btp {
+
+Drawn::Drawn(const Parameters& p)
+    : Sizes(p),
+      order(order_of(p)),
+      batch(std::min(p.integer("drawn_batch"), p.integer("B") - 1)),
+      head(std::min(p.integer("drawn_head"), p.integer("H") - 1)),
+      channel(std::min(p.integer("drawn_channel"), width - 1)),
+      head_index(batch * p.integer("H") + head),
+      block_index(std::min(p.integer("drawn_block"), blocks() - 1)) {}
+
+std::span<const float> Drawn::gates(const Result& result) const {
+    return find(result.inputs, "a")
+        ->as<float>()
+        .subspan(static_cast<size_t>(head_index * length), static_cast<size_t>(length));
+}
+
+std::span<const float> Drawn::gates_of_block(const Result& result) const {
+    const Range at = block_positions();
+    return gates(result).subspan(static_cast<size_t>(at.first), static_cast<size_t>(at.count()));
+}
+
+std::span<const float> Drawn::inputs(const Result& result, int64_t of_channel) const {
+    const int64_t row = head_index * width + of_channel;
+    return find(result.inputs, "u")
+        ->as<float>()
+        .subspan(static_cast<size_t>(row * length), static_cast<size_t>(length));
+}
+
+std::string Drawn::words() const { return fmt::format("sequence {}, head {}", batch, head); }
+
+std::string Drawn::words_of_block() const {
+    const Range at = block_positions();
+    return fmt::format("Positions {} to {} of {}.", at.first, at.last - 1, words());
+}
+
+double median_gate(std::span<const float> gates) {
+    constexpr size_t most = size_t{1} << 16;
+    const auto some = gates.first(std::min(most, gates.size()));
+    std::vector<float> sorted(some.begin(), some.end());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return double{*middle};
+}
+
+void leave_out(Figure& figure, const std::string& reason) {
+    figure.marks.clear();
+    figure.caption.clear();
+    figure.missing = figure.title + ". " + reason;
+}
+
+void add_borders(Figure& figure, const Sizes& sizes, const View& view) {
+    constexpr int64_t most = 32;
+    const auto step = static_cast<double>(sizes.block), end = static_cast<double>(sizes.length - 1);
+    const View::Range range = view.range_of(figure.x.shared, {0, end});
+    const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / step), 1.0));
+    const auto last = static_cast<int64_t>(std::min(range.high, end) / step);
+    if (last - first >= most) return;
+    for (int64_t i = first; i <= last; ++i)
+        figure.marks.push_back(
+            Rule{Rule::Across::x, static_cast<double>(i) * step, "start of a block", {Ink::Role::quiet}});
+}
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/btp/sizes.h"
+#include "kernels/core/figures.h"
+
+namespace sawtooth::btp {
+
+// Shared by the figures, and the figures by subject, one file each.
+
+// What is shown of a result: the last index of a dimension if there are fewer.
+struct Drawn : Sizes {
+    explicit Drawn(const Parameters& parameters);
+
+    Order order;
+    int64_t batch = 0, head = 0, channel = 0;
+    int64_t head_index = 0;  // among the heads of all sequences
+    int64_t block_index = 0;
+
+    Range block_positions() const { return positions(block_index); }
+    // Gates of the head, and of the block; u of a channel of the head.
+    std::span<const float> gates(const Result& result) const;
+    std::span<const float> gates_of_block(const Result& result) const;
+    std::span<const float> inputs(const Result& result, int64_t channel) const;
+    std::string words() const;           // "sequence 0, head 1"
+    std::string words_of_block() const;  // "Positions 16 to 31 of sequence 0, head 1."
+};
+
+// Of the first 65,536, which is enough to judge by.
+double median_gate(std::span<const float> gates);
+// Instead of marks, the title of the figure and this sentence.
+void leave_out(Figure& figure, const std::string& reason);
+// Marks the starts of blocks if there is room.
+void add_borders(Figure& figure, const Sizes& sizes, const View& view);
+
+// outputs.cpp: outputs and gradients over the reference, carries along the blocks, errors.
+std::vector<Figure> output_figures(const Result& result, const View& view);
+// truncation.cpp: "truncation", what orders 1 and 2 lose against the exact recurrence, by position.
+Figure truncation_figure(const Result& result, const View& view);
+// truncation_by_gate.cpp: what order 2 loses with a constant gate, for every block length.
+Figure truncation_by_gate_figure(const Result& result);
+// transfer.cpp: "transfer-matrix", Lmat of the drawn block.
+Figure transfer_figure(const Result& result);
+// constructions.cpp: errors of the constructions of Lmat, by gate and by block length.
+std::vector<Figure> construction_figures(const Result& result);
+// rank_one.cpp: the update of the second pass in the drawn block, g c^T.
+std::vector<Figure> rank_one_figures(const Result& result);
+// launches.cpp: the launches of all variants on one axis of time.
+Figure launches_figure(const Result& result, const View& view);
+// speed.cpp: the rate of every variant beside a copy, and the time per token of a step and of the whole.
+std::vector<Figure> speed_figures(const Result& result);
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,102 @@
+// Outputs and gradients over the reference, and their errors; carries along the blocks.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/btp/family.h"
+#include "kernels/btp/figures/common.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth::btp {
+namespace {
+
+// "two_pass is within 5.9e-07, fused within 4.5e-07 of the f64 reference. "
+std::string words_of_errors(const Result& result, const std::string& output) {
+    std::string words, broken;
+    for (const VariantResult& variant : result.variants)
+        for (const OutputError& error : variant.errors) {
+            if (error.output != output) continue;
+            if (error.nonfinite > 0)
+                broken += fmt::format("{} has {} values that are not finite. ", variant.name,
+                                      with_thousands(error.nonfinite));
+            if (!error.max_abs) continue;
+            words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
+            words += fmt::format("{:.2g}", *error.max_abs);
+        }
+    return broken + (words.empty() ? "" : words + " of the f64 reference. ");
+}
+
+void leave_out_without_outputs(Figure& figure, const Result& result) {
+    const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
+                                 [](const VariantResult& variant) { return variant.ran(); });
+    if (!ran) leave_out(figure, "Needs a variant that ran.");
+}
+
+void add_output(std::vector<Figure>& all, const Result& result, const View& view, const Array& reference,
+                const LineChooser& chooser) {
+    const auto line = chooser.line(reference, result.parameters);
+    if (!line) return;
+    const std::string& name = reference.name;
+    Figure output = output_figure(result, view, reference, *line);
+    if (name != "x") output.id = "gradient-" + name;
+    Figure error = error_figure(result, view, reference, *line, ErrorOf::all_lines);
+    add_borders(error, Sizes(result.parameters), view);
+    for (Figure* figure : {&output, &error}) {
+        figure->caption = words_of_errors(result, name) + figure->caption;
+        leave_out_without_outputs(*figure, result);
+        all.push_back(std::move(*figure));
+    }
+}
+
+// The carries of the drawn channel, [blocks] in steps of the width.
+DrawnLine line_of_carries(const Drawn& drawn) {
+    return {.first = drawn.head_index * drawn.blocks() * drawn.width + drawn.channel,
+            .step = drawn.width,
+            .length = drawn.blocks(),
+            .place = "block",
+            .words = fmt::format("{}, channel {}", drawn.words(), drawn.channel),
+            .chosen_by = {"drawn_batch", "drawn_head", "drawn_channel"}};
+}
+
+std::string words_of_carries(const Array& reference, const DrawnLine& line, Order order) {
+    if (order == Order::one) return "Order 1 carries nothing from block to block: all carries are 0.";
+    double largest = 0;
+    int64_t at = 0;
+    for (int64_t block = 0; block < line.length; ++block)
+        if (const double size = std::abs(reference.value(line.index(block))); size > largest)
+            largest = size, at = block;
+    const char* const source = order == Order::two ? "the last local value" : "the corrected last value";
+    return fmt::format("Each block receives {} of the block before it; the largest, {:.3g}, enters block {}.",
+                       source, largest, at);
+}
+
+Figure carry_figure(const Result& result, const View& view, const Array& reference) {
+    const Drawn drawn(result.parameters);
+    const DrawnLine line = line_of_carries(drawn);
+    Figure figure = output_figure(result, view, reference, line);
+    figure.id = "carry";
+    figure.caption = words_of_carries(reference, line, drawn.order) + " " + words_of_errors(result, "carry");
+    leave_out_without_outputs(figure, result);
+    return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> output_figures(const Result& result, const View& view) {
+    const LineChooser chooser{
+        btp_family(), "position", {{"B", "drawn_batch"}, {"H", "drawn_head"}, {"DH", "drawn_channel"}}};
+    std::vector<Figure> all;
+    const auto add = [&](const char* name) {
+        const Array* const reference = find(result.reference, name);
+        if (reference) add_output(all, result, view, *reference, chooser);
+    };
+    add("x");
+    if (const Array* const carries = find(result.reference, "carry"))
+        all.push_back(carry_figure(result, view, *carries));
+    add("da");
+    add("du");
+    return all;
+}
+
+}  // namespace sawtooth::btp

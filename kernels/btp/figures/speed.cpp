@@ -1,0 +1,129 @@
+// The rate of every variant beside a copy, and the time a token.
+
+#include "kernels/btp/figures/common.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/btp/parts.h"
+#include "kernels/core/common_parameters.h"
+#include "kernels/core/correctness.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth::btp {
+namespace {
+
+// "0.75", "13", "104"
+std::string percent(double share) {
+    return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
+}
+
+// In GB/s: of the copy measured in this run, or the limit of the machine; 0 if neither is known.
+double copy_rate(const Result& result) {
+    if (result.copy) return result.copy->gigabytes_per_second();
+    return result.ceilings ? result.ceilings->copy_bytes_per_second / 1e9 : 0;
+}
+
+Figure rate_figure(const Result& result) {
+    Figure figure = new_figure("rate", Place::views, "Rate beside a copy", "",
+                               {.label = "rate", .unit = "GB/s", .minimum = 0}, {.label = "variant"});
+    const double copy = copy_rate(result);
+    Bars bars;
+    double best = 0;
+    std::string best_name;
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.time || copy == 0) continue;
+        const double rate = variant.work.bytes / variant.time->median / 1e3;
+        bars.bars.push_back({.ink = ink_of(variant),
+                             .segments = {{"", rate}},
+                             .low = {},
+                             .high = {},
+                             .text = percent(rate / copy) + " % of a copy",
+                             .badge = wrong_words(result, variant)});
+        figure.y.categories.push_back(variant.name);
+        if (rate > best && bars.bars.back().badge.empty()) best = rate, best_name = variant.name;
+    }
+    if (bars.bars.empty()) {
+        figure.missing =
+            "The rate of every variant beside a copy. Available after a run with repeats (press F5).";
+        return figure;
+    }
+    if (best > 0)
+        figure.caption =
+            fmt::format("{} reaches {} % of the rate of a copy. ", best_name, percent(best / copy));
+    figure.caption +=
+        fmt::format("A rate counts every input and output once, {} in all.", short_bytes(result.work.bytes));
+    figure.marks.push_back(std::move(bars));
+    figure.marks.push_back(
+        Rule{Rule::Across::x, copy, fmt::format("copy: {:.3g} GB/s", copy), {Ink::Role::limit}});
+    return figure;
+}
+
+// "45 ns", "2.3 us"
+std::string words_of_ns(double ns) { return ns < 1000 ? fmt::format("{:.3g} ns", ns) : short_time(ns / 1e3); }
+
+// All channels take a step at once.
+std::string words_of_state(const Parameters& parameters) {
+    const Sizes s(parameters);
+    return fmt::format("The state of a step is {}: the local value and the carry of {} channels.",
+                       short_bytes(8 * static_cast<double>(s.rows())), with_thousands(s.rows()));
+}
+
+// "A step of decode takes 0.02x the time of a launch per token. "; "" if one of them did not run.
+std::string words_of_steps(const Result& result) {
+    const VariantResult *const decode = find(result, "decode"), *const sequential =
+                                                                    find(result, "sequential");
+    if (!decode || !decode->time || !sequential || !sequential->time) return "";
+    return fmt::format("A step inside one launch is {:.2g}x as fast as a launch per token. ",
+                       sequential->time->median / decode->time->median);
+}
+
+// The variants that go token by token, and the share of a token in the time of fused.
+Figure token_figure(const Result& result) {
+    Figure figure = new_figure("time-a-token", Place::views, "Time per token: a step, and the whole", "",
+                               {.label = "time", .unit = "ns", .minimum = 0}, {.label = "variant"});
+    const auto length = static_cast<double>(result.parameters.integer("L"));
+    Bars bars;
+    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+    for (const char* name : {"sequential", "decode", "fused"}) {
+        const VariantResult* const variant = find(result, name);
+        if (!variant || !variant->time) continue;
+        const double scale = 1e3 / length, ns = variant->time->median * scale;
+        bars.bars.push_back({.ink = ink_of(*variant),
+                             .segments = {{"", ns}},
+                             .low = variant->time->q1 * scale,
+                             .high = variant->time->q3 * scale,
+                             .text = words_of_ns(ns),
+                             .badge = wrong_words(result, *variant)});
+        const std::string whole =
+            runs_backward(result.parameters) ? "fused with backward, whole / L" : "fused, whole / L";
+        figure.y.categories.push_back(variant->name == "fused" ? whole : variant->name);
+        shortest = std::min(shortest, ns);
+        longest = std::max(longest, ns);
+    }
+    if (bars.bars.empty()) {
+        figure.missing =
+            "The time per token of a step and of the whole sequence. Available after a run with repeats "
+            "(press F5).";
+        return figure;
+    }
+    // Beyond this ratio only the longest bar would be visible.
+    constexpr double most_in_sight = 20;
+    if (longest > most_in_sight * shortest) {
+        figure.x.scale = Scale::log10;
+        figure.x.minimum = shortest / 4;
+    }
+    figure.caption = words_of_steps(result) + words_of_state(result.parameters);
+    figure.marks.push_back(std::move(bars));
+    return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> speed_figures(const Result& result) {
+    return {rate_figure(result), token_figure(result)};
+}
+
+}  // namespace sawtooth::btp

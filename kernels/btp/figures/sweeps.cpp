@@ -1,0 +1,217 @@
+// What the sweeps run, and figures over block sizes, orders and lengths.
+
+#include "kernels/btp/figures/sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/btp/family.h"
+#include "kernels/btp/parts.h"
+#include "kernels/core/common_parameters.h"
+#include "kernels/core/correctness.h"
+#include "kernels/core/figures.h"
+#include "kernels/core/sweep_figures.h"
+#include "kernels/core/sweep_maps.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth::btp {
+namespace {
+
+const std::vector<std::string> two_ways = {"two_pass", "fused"};
+
+// "L 2048, H 4, DH 16, order 2, forward": what all cells have in common.
+std::string shape_words(const SweepResult& sweep) {
+    const Parameters& base = sweep.sweep.base.parameters;
+    std::string words;
+    for (const char* name : {"B", "H", "L", "DH", "BL", "order"}) {
+        const auto& axes = sweep.sweep.axes;
+        const bool is_swept = std::any_of(axes.begin(), axes.end(),
+                                          [&](const SweepAxis& axis) { return axis.parameter == name; });
+        if (!is_swept) words += fmt::format("{} {}, ", name, to_text(base.at(name)));
+    }
+    return words + (runs_backward(base) ? "with backward" : "forward");
+}
+
+Axis axis_of(const SweepResult& sweep) {
+    const SweepAxis& swept = sweep.sweep.axes.front();
+    Axis axis = swept_axis(swept, *btp_family().parameter(swept.parameter));
+    axis.scale = Scale::log2;
+    if (axis.unit.empty()) axis.unit = "positions";
+    return axis;
+}
+
+// The curve of fused, or that of the variant that ran.
+const Line& told_in_words(const std::vector<Line>& lines) {
+    const auto fused =
+        std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.label == "fused"; });
+    return fused == lines.end() ? lines.front() : *fused;
+}
+
+Figure time_by_block(const SweepResult& sweep) {
+    std::vector<Line> lines = timed_curves_of(sweep, median_us);
+    Figure figure =
+        new_figure("time_by_block", Place::views, "Time against BL", "", axis_of(sweep), time_axis());
+    if (!lines.empty()) {
+        const Line& told = told_in_words(lines);
+        const double first = told.x.front(), last = told.x.back();
+        figure.caption = fmt::format(
+            "{}: BL {:.0f} takes {:.2g}x the time of BL {:.0f}, for {:.2g}x the work in its products. {}.",
+            told.label, last, told.y.back() / told.y.front(), first, (last + 1) / (first + 1),
+            shape_words(sweep));
+    }
+    add_lines(figure, std::move(lines));
+    return figure;
+}
+
+Figure rate_by_block(const SweepResult& sweep) {
+    std::vector<Line> lines = timed_curves_of(sweep, gigabytes_per_second);
+    Figure figure = new_figure("rate_by_block", Place::views, "Rate against BL", "", axis_of(sweep),
+                               {.label = "rate", .unit = "GB/s", .minimum = 0});
+    Line copies = copy_rates(sweep);
+    if (!lines.empty() && !copies.x.empty()) {
+        const Line& told = told_in_words(lines);
+        const size_t best =
+            static_cast<size_t>(std::max_element(told.y.begin(), told.y.end()) - told.y.begin());
+        figure.caption = fmt::format(
+            "{} is nearest to a copy with BL {:.0f}: {:.3g} of {:.3g} GB/s. A rate counts every input and "
+            "output "
+            "once.",
+            told.label, told.x[best], told.y[best], copies.y[std::min(best, copies.y.size() - 1)]);
+    }
+    add_lines(figure, std::move(lines));
+    if (figure.missing.empty()) figure.marks.push_back(std::move(copies));
+    return figure;
+}
+
+// The median time of a variant in the cell of that order; absent if it did not run.
+std::optional<double> time_of(const SweepResult& sweep, const Value& order, const std::string& variant) {
+    for (const SweepCell& cell : sweep.cells) {
+        const VariantResult* const found =
+            cell.result && cell.values.front() == order ? find(*cell.result, variant) : nullptr;
+        if (found && found->time) return found->time->median;
+    }
+    return {};
+}
+
+// "1.12x the time of order 2 in fused, 1.30x in two_pass"
+std::string multiples_of_order_two(const SweepResult& sweep, const Value& order) {
+    std::string words;
+    for (const char* variant : {"fused", "two_pass"}) {
+        const auto two = time_of(sweep, Value(2), variant), other = time_of(sweep, order, variant);
+        if (two && other)
+            words += fmt::format("{}{:.2f}x{} in {}", words.empty() ? "" : ", ", *other / *two,
+                                 words.empty() ? " the time of order 2" : "", variant);
+    }
+    return words;
+}
+
+SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
+    SweepAxis axis{parameter, {}};
+    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
+    return axis;
+}
+
+}  // namespace
+
+std::vector<Figure> block_figures(const SweepResult& sweep) {
+    std::vector<Figure> figures = {time_by_block(sweep), rate_by_block(sweep)};
+    explain_missing(figures, sweep, "fused");
+    return figures;
+}
+
+std::vector<Figure> warp_figures(const SweepResult& sweep) {
+    std::vector<Figure> figures = {
+        time_map(sweep, btp_family(), "time_by_block_and_warps", shape_words(sweep))};
+    if (auto occupancy = occupancy_map(sweep, btp_family(), "occupancy_by_block_and_warps", "fused",
+                                       "a kernel that waits for memory needs only enough warps"))
+        figures.push_back(std::move(*occupancy));
+    return figures;
+}
+
+std::vector<Figure> order_figures(const SweepResult& sweep) {
+    Figure figure = new_figure("time_by_order", Place::views, "Time by order: what the carry costs", "",
+                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "order"});
+    Bars bars;
+    for (const std::string& name : two_ways)
+        for (const SweepCell& cell : sweep.cells) {
+            const VariantResult* const variant = cell.result ? find(*cell.result, name) : nullptr;
+            if (!variant || !variant->time) continue;
+            const TimeStatistics& time = *variant->time;
+            bars.bars.push_back({.ink = ink_of(*variant),
+                                 .segments = {{"", time.median}},
+                                 .low = time.q1,
+                                 .high = time.q3,
+                                 .text = short_time(time.median),
+                                 .badge = wrong_words(*cell.result, *variant)});
+            figure.y.categories.push_back(name + ", " + to_text(cell.values.front()));
+        }
+    std::vector<Figure> figures;
+    if (bars.bars.empty()) {
+        figure.missing = "Bars appear as the sweep runs.";
+        figures.push_back(std::move(figure));
+        explain_missing(figures, sweep, "fused");
+        return figures;
+    }
+    const std::string one = multiples_of_order_two(sweep, Value(1)),
+                      full = multiples_of_order_two(sweep, Value("full"));
+    if (!one.empty() && !full.empty())
+        figure.caption = fmt::format(
+            "Order full takes {}: the carry chain, which the source eliminates. Order 1, without a carry, "
+            "takes {}. {}.",
+            full, one, shape_words(sweep));
+    figure.marks.push_back(std::move(bars));
+    figures.push_back(std::move(figure));
+    return figures;
+}
+
+std::vector<Figure> length_figures(const SweepResult& sweep) {
+    std::vector<Line> lines = timed_curves_of(sweep, median_us);
+    Figure figure =
+        new_figure("time_by_length", Place::views, "Time against L", "", axis_of(sweep), time_axis());
+    std::string words;
+    for (const Line& line : lines)
+        words +=
+            fmt::format("{}{} takes {}", words.empty() ? "" : ", ", line.label, short_time(line.y.back()));
+    if (!lines.empty())
+        figure.caption =
+            fmt::format("At L {:.0f} {}. {}.", lines.front().x.back(), words, shape_words(sweep));
+    add_lines(figure, std::move(lines));
+    std::vector<Figure> figures = {std::move(figure)};
+    explain_missing(figures, sweep, "fused");
+    return figures;
+}
+
+std::vector<FigureSweep> sweeps(const Parameters& parameters) {
+    constexpr int64_t most_heads = 16, most_length = 8192;  // on the CPU
+    const SweepAxis blocks{"BL", btp_family().parameter("BL")->choices};
+    const SweepAxis warps{"wpb", {int64_t{4}, int64_t{8}, int64_t{16}, int64_t{32}}};
+    const SweepAxis orders{"order", btp_family().parameter("order")->choices};
+    std::vector<FigureSweep> all;
+    for (const Backend backend : {Backend::cpu, Backend::cuda}) {
+        std::vector<std::pair<std::string, Value>> shape;
+        if (backend == Backend::cpu)
+            shape = {{"B", int64_t{1}},
+                     {"H", std::min(parameters.integer("H"), most_heads)},
+                     {"L", std::min(parameters.integer("L"), most_length)}};
+        all.push_back({"BL", "time against BL", {blocks}, shape, two_ways, block_figures, backend});
+        auto own_warps = shape;  // every order with its own automatic number
+        own_warps.emplace_back("wpb", "auto");
+        all.push_back({"order", "time by order", {orders}, own_warps, two_ways, order_figures, backend});
+        auto forward = shape;  // all that sequential and decode compute
+        forward.emplace_back("backward", false);
+        all.push_back({"L",
+                       "time against L",
+                       {powers_of_two("L", 256, most_length)},
+                       forward,
+                       {},
+                       length_figures,
+                       backend});
+    }
+    all.push_back(
+        {"BL_wpb", "time over BL and wpb", {blocks, warps}, {}, {"fused"}, warp_figures, Backend::cuda});
+    return all;
+}
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,174 @@
+// What orders 1 and 2 lose against the exact recurrence s_t = a_t s_{t-1} + u_t, in double precision.
+//
+// Order 1 enters block b with 0 instead of s, the exact state at the end of block b - 1. Order 2 enters it
+// with the local value there, which lacks (a_0 ... a_{BL-1}) s', with the gates of block b - 1 and s' the
+// exact state at the end of block b - 2. Inside block b either loss fades with g_i = a_0 ... a_i.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/btp/figures/common.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth::btp {
+namespace {
+
+// Above this the window would wait for the figure.
+constexpr int64_t most_numbers = int64_t{1} << 22;
+constexpr int64_t blocks_in_sight = 16;  // at first, so that errors are seen to fade inside of each
+
+struct Truncation {
+    std::vector<double> first_order, second_order;  // by position, the largest of all channels; 0: no loss
+    double largest_x = 0;                           // of the exact recurrence
+};
+
+struct States {
+    std::vector<double> at_ends;  // the largest magnitude of all channels at the last position of each block
+    double largest = 0;           // at any position
+};
+
+// Of the exact recurrence over positions 0 to count - 1.
+States exact_states(const Result& result, const Drawn& drawn, int64_t count) {
+    constexpr int64_t together = 8;  // channels at once, as each waits for its last step
+    const auto gates = drawn.gates(result);
+    States states;
+    states.at_ends.resize(static_cast<size_t>(ceil_divide(count, drawn.block)));
+    for (int64_t first = 0; first < drawn.width; first += together) {
+        const int64_t channels = std::min(together, drawn.width - first);
+        std::array<const float*, together> u;
+        for (int64_t c = 0; c < channels; ++c)
+            u[static_cast<size_t>(c)] = drawn.inputs(result, first + c).data();
+        std::array<double, together> state{};
+        for (int64_t t = 0; t < count; ++t) {
+            double largest = 0;
+            for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+                state[c] = double{gates[static_cast<size_t>(t)]} * state[c] + double{u[c][t]};
+                largest = std::max(largest, std::abs(state[c]));
+            }
+            states.largest = std::max(states.largest, largest);
+            if ((t + 1) % drawn.block != 0) continue;
+            double& at_end = states.at_ends[static_cast<size_t>(t / drawn.block)];
+            at_end = std::max(at_end, largest);
+        }
+    }
+    return states;
+}
+
+Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count) {
+    const States states = exact_states(result, drawn, count);
+    const auto gates = drawn.gates(result);
+    Truncation found;
+    found.largest_x = states.largest;
+    found.first_order.reserve(static_cast<size_t>(count));
+    found.second_order.reserve(static_cast<size_t>(count));
+    double product = 1;               // of the gates from the start of the block
+    double first_lost = 0, lost = 0;  // at the start of the block, by order 1 and by order 2
+    for (int64_t t = 0; t < count; ++t) {
+        if (t > 0 && t % drawn.block == 0) {
+            lost = product * first_lost;
+            first_lost = states.at_ends[static_cast<size_t>(t / drawn.block - 1)];
+            product = 1;
+        }
+        product *= double{gates[static_cast<size_t>(t)]};
+        found.first_order.push_back(product * first_lost);
+        found.second_order.push_back(product * lost);
+    }
+    return found;
+}
+
+// "With the median gate, 0.9, an input fades to 1 % in 44 positions."
+std::string words_of_fading(std::span<const float> gates) {
+    const double gate = median_gate(gates);
+    if (gate >= 1) return "With the median gate, 1, an input never fades. ";
+    const double positions = gate > 0 ? std::ceil(std::log(0.01) / std::log(gate)) : 1;
+    return fmt::format("With the median gate, {:.3g}, an input fades to 1 % in {:.0f} position{}. ", gate,
+                       positions, positions == 1 ? "" : "s");
+}
+
+// "8.2 % of the largest |x|: 0.41 at position 47"
+std::string words_of_largest(const std::vector<double>& errors, double largest_x) {
+    const auto largest = std::max_element(errors.begin(), errors.end());
+    return fmt::format("{:.2g} % of the largest |x|: {:.2g} at position {}", 100 * *largest / largest_x,
+                       *largest, largest - errors.begin());
+}
+
+bool is_exact(const std::vector<double>& errors) {
+    return std::all_of(errors.begin(), errors.end(), [](double error) { return error == 0; });
+}
+
+// "Order 2 is off by up to 8.2 % of the largest |x|: 0.41 at position 47. "
+std::string words_of_order(int order, const Truncation& truncation) {
+    const std::vector<double>& errors = order == 1 ? truncation.first_order : truncation.second_order;
+    return fmt::format("Order {} {}. ", order,
+                       is_exact(errors)
+                           ? "loses nothing here"
+                           : "is off by up to " + words_of_largest(errors, truncation.largest_x));
+}
+
+std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::span<const float> gates) {
+    if (drawn.order == Order::full)
+        return "Order full is exact: it has no truncation error. " + words_of_order(1, truncation) +
+               words_of_order(2, truncation);
+    const int order = drawn.order == Order::one ? 1 : 2;
+    const int64_t least = (order - 1) * drawn.block;
+    return words_of_order(order, truncation) +
+           fmt::format("It looks back {} to {} positions. ", least, least + drawn.block - 1) +
+           words_of_fading(gates);
+}
+
+Line line_of_errors(const Figure& figure, const View& view, int order, const std::vector<double>& errors) {
+    Line line = line_of(fmt::format("order {}", order), {Ink::Role::kind, order},
+                        reduce(std::ssize(errors), view, figure.x.shared, [&](int64_t at) {
+                            const double error = errors[static_cast<size_t>(at)];
+                            return error > 0 ? error : gap;
+                        }));
+    line.markers = true;
+    return line;
+}
+
+void add_marks(Figure& figure, const Truncation& truncation, const Drawn& drawn, const View& view) {
+    figure.marks.push_back(line_of_errors(figure, view, 1, truncation.first_order));
+    if (!is_exact(truncation.second_order))
+        figure.marks.push_back(line_of_errors(figure, view, 2, truncation.second_order));
+    lay_floor(figure);
+    View visible = view;
+    if (drawn.blocks() > blocks_in_sight) {
+        figure.x.in_sight = static_cast<double>(blocks_in_sight * drawn.block - 1);
+        visible.visible.insert({figure.x.shared, {0, *figure.x.in_sight}});  // unless it is limited
+    }
+    add_borders(figure, drawn, visible);
+}
+
+}  // namespace
+
+Figure truncation_figure(const Result& result, const View& view) {
+    const Drawn drawn(result.parameters);
+    Figure figure = new_figure("truncation", Place::error, "Truncation error", "",
+                               place_axis("position", drawn.length), absolute_error_axis());
+    figure.chosen_by = {"drawn_batch", "drawn_head"};
+    // A position costs as much as 8 numbers.
+    const int64_t count = std::min(drawn.length, most_numbers / (drawn.width + 8));
+    const std::string last = with_thousands(count - 1);
+    if (view.range_of(figure.x.shared, {}).low >= static_cast<double>(count)) {
+        leave_out(figure, "Computed up to position " + last + ", because the window waits for it.");
+        return figure;
+    }
+    const Truncation truncation = truncation_of(result, drawn, count);
+    if (is_exact(truncation.first_order)) {
+        leave_out(figure,
+                  drawn.blocks() == 1
+                      ? "Needs more than one block, so L above BL: inside a block every order is exact."
+                      : "Here the gates forget everything at the starts of blocks: every order is exact.");
+        return figure;
+    }
+    figure.caption = caption_of(drawn, truncation, drawn.gates(result));
+    if (count < drawn.length) figure.caption += "Computed up to position " + last + ". ";
+    figure.caption += "In " + drawn.words() + ".";
+    add_marks(figure, truncation, drawn, view);
+    return figure;
+}
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/core/family.h"
+#include "kernels/core/integers.h"
+#include "kernels/core/range.h"
+
+namespace sawtooth::btp {
+
+// The carry into a block: none, the local last value of the block before it, or the corrected one, which
+// makes it the exact recurrence.
+enum class Order { one, two, full };
+inline Order order_of(const Parameters& parameters) {
+    if (parameters.at("order") == Value(1)) return Order::one;
+    return parameters.at("order") == Value(2) ? Order::two : Order::full;
+}
+
+// How the transfer matrix Lmat of a block is built from its gates, in the order of the choices.
+enum class Construction { log_stable, log_difference, masked_cumprod, cumprod_ratio, exact };
+Construction construction_of(const Parameters& parameters);
+
+// A head of a sequence has its own gates, shared by its `width` channels. Arrays of gates are [heads,
+// length], of values [heads, width, length], of carries [heads, blocks, width].
+struct Sizes {
+    explicit Sizes(const Parameters& p)
+        : batch(p.integer("B")),
+          heads(batch * p.integer("H")),
+          width(p.integer("DH")),
+          length(p.integer("L")),
+          block(p.integer("BL")) {}
+
+    int64_t blocks() const { return ceil_divide(length, block); }
+    int64_t rows() const { return heads * width; }
+    Range positions(int64_t index) const { return tile_at(index, block, length); }  // of a block
+
+    int64_t batch, heads;  // heads of all sequences
+    int64_t width, length, block;
+};
+
+}  // namespace sawtooth::btp

@@ -1,0 +1,254 @@
+// The figures of btp over sweeps, of launches and of speed, from hand-made results and small runs.
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/engine/engine.h"
+#include "app/engine/runner.h"
+#include "kernels/btp/family.h"
+#include "kernels/btp/figures/common.h"
+#include "kernels/btp/figures/sweeps.h"
+#include "kernels/btp/parts.h"
+#include "kernels/core/common_parameters.h"
+#include "tests/catch.h"
+#include "tests/contains.h"
+#include "tests/figure_facts.h"
+#include "tests/run_family.h"
+#include "tests/temporary_folder.h"
+#include "viz/figure_csv.h"
+
+namespace sawtooth {
+namespace {
+
+using namespace figure_facts;
+
+Parameters parameters_with(const Settings& settings) { return settled(btp_family(), settings); }
+
+VariantResult timed(const std::string& name, double us) {
+    VariantResult variant;
+    variant.name = name;
+    const auto& rows = btp_family().variants;
+    variant.index = static_cast<int>(
+        std::find_if(rows.begin(), rows.end(), [&](const Variant& row) { return row.name == name; }) -
+        rows.begin());
+    variant.time = TimeStatistics{us, us, us, {us}};
+    return variant;
+}
+
+// `count` launches of 2 us each, every 3 us.
+VariantResult launched(const std::string& name, int count) {
+    VariantResult variant = timed(name, 3.0 * count);
+    LaunchInfo info;
+    info.name = name;
+    const auto shared = std::make_shared<const LaunchInfo>(info);
+    for (int i = 0; i < count; ++i) {
+        LaunchRecord launch;
+        launch.info = shared;
+        launch.start_us = 3.0 * i;
+        launch.duration_us = 2;
+        launch.busy = {{0, 3.0 * i, 3.0 * i + 2}};
+        variant.launches.push_back(launch);
+    }
+    variant.launch_count = count;
+    return variant;
+}
+
+Result result_of(const Parameters& parameters, std::vector<VariantResult> variants) {
+    Result result;
+    result.parameters = parameters;
+    result.variants = std::move(variants);
+    for (VariantResult& variant : result.variants)
+        variant.work = work_of(btp_family(), *btp_family().variant(variant.name), parameters);
+    result.work = btp::work(parameters);
+    result.processors = 2;
+    return result;
+}
+
+SweepCell cell_of(const Sweep& sweep, size_t index, std::vector<VariantResult> variants) {
+    Parameters parameters = sweep.base.parameters;
+    for (const auto& [name, value] : sweep.request(index).parameters.values) parameters.set(name, value);
+    Result result = result_of(parameters, std::move(variants));
+    result.copy = Copy{1e6, 100};  // 10 GB/s
+    return {sweep.cell(index), "", std::make_shared<const Result>(std::move(result))};
+}
+
+TEST_CASE("launches on one axis: the teeth of sequential, two launches, one launch", "[btp][figures]") {
+    const Parameters parameters = parameters_with({{"L", int64_t{300}}});
+    const Result result =
+        result_of(parameters, {launched("sequential", 300), launched("two_pass", 2), launched("fused", 1)});
+    const Figure figure = btp::launches_figure(result, {});
+    const auto tracks = marks_of<Tracks>(figure).front().tracks;
+    REQUIRE(tracks.size() == 7);
+    CHECK(tracks[0].label == "sequential");
+    CHECK(tracks[0].spans.size() == 300);
+    CHECK(tracks[1].spans.size() == 2);
+    CHECK(tracks[2].spans.size() == 1);
+    // The parts below are 30 teeth long, 10 times as wide.
+    CHECK(tracks[3].stretch == Approx(899.0 / 90));
+    CHECK(tracks[3].spans.size() == 30);
+    CHECK(contains(tracks[4].label, "busy workers"));
+    CHECK(tracks[5].spans.size() == 2);
+    CHECK(contains(figure.caption, "sequential: 300 launches, idle 33 % of the time"));
+    CHECK(contains(figure.caption, "two_pass: 2 launches, 5 us"));
+    CHECK(contains(figure.caption, "fused: 1 launch, 2 us"));
+    CHECK(to_csv(figure).size() > 1000);
+}
+
+TEST_CASE("launches without sequential, and without a timeline", "[btp][figures]") {
+    const Parameters parameters = parameters_with({});
+    const Figure two =
+        btp::launches_figure(result_of(parameters, {launched("two_pass", 2), launched("fused", 1)}), {});
+    CHECK(marks_of<Tracks>(two).front().tracks.size() == 2);
+    const Figure none = btp::launches_figure(result_of(parameters, {timed("fused", 3)}), {});
+    CHECK(none.marks.empty());
+    CHECK(contains(none.missing, "profile timeline"));
+}
+
+TEST_CASE("the rate counts the bytes that a variant has to move, beside the copy", "[btp][figures]") {
+    const Parameters parameters = parameters_with({{"backward", true}});
+    VariantResult fused = timed("fused", 100);
+    fused.outputs.push_back(Array::uninitialised("du", Dtype::f32, {1}));
+    Result result = result_of(parameters, {timed("sequential", 1000), fused});
+    Figure figure = figure_named(btp::speed_figures(result), "rate");
+    CHECK(figure.marks.empty());  // no copy, no ceilings
+    result.copy = Copy{1e6, 10};  // 100 GB/s
+    figure = figure_named(btp::speed_figures(result), "rate");
+    const Bars bars = marks_of<Bars>(figure).front();
+    const Parameters forward = parameters_with({});
+    CHECK(bars.bars[0].segments[0].length == Approx(btp::work(forward).bytes / 1000 / 1e3));
+    CHECK(bars.bars[1].segments[0].length == Approx(btp::work(parameters).bytes / 100 / 1e3));
+    CHECK(marks_of<Rule>(figure).front().at == 100);
+    CHECK(contains(figure.caption, "fused reaches"));
+    result.variants[1].errors = {{"x", NAN, NAN, 5, 0, {}}};
+    CHECK(contains(figure_named(btp::speed_figures(result), "rate").caption, "sequential reaches"));
+    CHECK(figure_named(btp::speed_figures(result), "time-a-token").y.categories.back() ==
+          "fused with backward, whole / L");
+}
+
+TEST_CASE("time per token: steps beside the whole, with the size of the state", "[btp][figures]") {
+    const Parameters parameters =
+        parameters_with({{"B", int64_t{2}}, {"H", int64_t{4}}, {"DH", int64_t{16}}, {"L", int64_t{1000}}});
+    const Result result = result_of(parameters, {timed("sequential", 3000), timed("two_pass", 9),
+                                                 timed("fused", 10), timed("decode", 50)});
+    const Figure figure = figure_named(btp::speed_figures(result), "time-a-token");
+    CHECK(figure.y.categories == std::vector<std::string>{"sequential", "decode", "fused, whole / L"});
+    const Bars bars = marks_of<Bars>(figure).front();
+    CHECK(bars.bars[0].segments[0].length == Approx(3000));
+    CHECK(bars.bars[1].text == "50 ns");
+    CHECK(figure.x.scale == Scale::log10);
+    CHECK(contains(figure.caption, "60x as fast"));
+    CHECK(contains(figure.caption, "1 KiB: the local value and the carry of 128 channels"));
+}
+
+TEST_CASE("time and rate against BL name the ratio and the best block", "[btp][figures]") {
+    SweepResult swept;
+    swept.sweep = {"BL", {}, {{"BL", {int64_t{16}, int64_t{32}, int64_t{64}}}}};
+    swept.sweep.base.parameters = parameters_with({});
+    for (size_t i = 0; i < 3; ++i)
+        swept.cells.push_back(
+            cell_of(swept.sweep, i, {timed("two_pass", 300), timed("fused", 100.0 + 50 * i)}));
+    const auto figures = btp::block_figures(swept);
+    const Figure& time = figure_named(figures, "time_by_block");
+    CHECK(marks_of<Line>(time).size() == 2);
+    CHECK(marks_of<Line>(time)[1].sets.parameter == "BL");
+    CHECK(contains(time.caption, "fused: BL 64 takes 2x the time of BL 16, for 3.8x the work"));
+    CHECK(contains(time.caption, "B 1, H 4, L 2048, DH 16, order 2, forward"));
+    const Figure& rate = figure_named(figures, "rate_by_block");
+    const auto lines = marks_of<Line>(rate);
+    REQUIRE(lines.size() == 3);
+    CHECK(line_named(lines, "a copy").y == std::vector<double>{10, 10, 10});
+    CHECK(contains(rate.caption, "fused is nearest to a copy with BL 16"));
+}
+
+TEST_CASE("time over BL and wpb: the fastest cell is framed, a refused one says why", "[btp][figures]") {
+    SweepResult swept;
+    swept.sweep = {"BL_wpb",
+                   {},
+                   {{"BL", {int64_t{16}, int64_t{32}, int64_t{64}}},
+                    {"wpb", {int64_t{4}, int64_t{8}, int64_t{16}, int64_t{32}}}}};
+    swept.sweep.base.variants = {"fused"};
+    swept.sweep.base.parameters = parameters_with({});
+    for (size_t i = 0; i < 11; ++i)
+        swept.cells.push_back(cell_of(swept.sweep, i, {timed("fused", i == 6 ? 20 : 50)}));
+    swept.cells.push_back(
+        {swept.sweep.cell(11), "no variant can run this; fused: wpb = 32, BL = 64: needs more", nullptr});
+    const auto figures = btp::warp_figures(swept);
+    REQUIRE(figures.size() == 1);  // no occupancy is known
+    const Figure& figure = figure_named(figures, "time_by_block_and_warps");
+    CHECK(figure.title == "Time by BL and wpb: fused");
+    const HeatMap map = marks_of<HeatMap>(figure).front();
+    CHECK(map.framed.at(0).row == 1);
+    CHECK(map.framed.at(0).column == 2);
+    CHECK(map.texts[11] == "needs more");
+    CHECK(map.sets_x.parameter == "wpb");
+    CHECK(map.sets_y.parameter == "BL");
+    CHECK(contains(figure.caption, "Fastest: 32 x 16 in 20 us; 16 x 4 takes 2.5x as long."));
+    CHECK(contains(figure.caption, "order 2"));
+}
+
+TEST_CASE("time by order says what the chain of carries costs", "[btp][figures]") {
+    SweepResult swept;
+    swept.sweep = {"order", {}, {{"order", {int64_t{1}, int64_t{2}, "full"}}}};
+    swept.sweep.base.parameters = parameters_with({});
+    const double us[] = {90, 100, 150};
+    for (size_t i = 0; i < 3; ++i)
+        swept.cells.push_back(
+            cell_of(swept.sweep, i, {timed("two_pass", us[i]), timed("fused", us[i] / 2 + 5)}));
+    const Figure figure = btp::order_figures(swept).front();
+    CHECK(figure.y.categories.size() == 6);
+    CHECK(figure.y.categories[2] == "two_pass, full");
+    CHECK(marks_of<Bars>(figure).front().bars[2].text == "150 us");
+    CHECK(
+        contains(figure.caption,
+                 "Order full takes 1.45x the time of order 2 in fused, 1.50x in two_pass: the carry chain"));
+    CHECK(contains(figure.caption, "Order 1, without a carry, takes 0.91x the time of order 2 in fused"));
+    swept.cells.clear();
+    CHECK_FALSE(btp::order_figures(swept).front().missing.empty());
+}
+
+TEST_CASE("curves of btp over a sweep that cannot run say why", "[btp][figures]") {
+    SweepResult swept;
+    swept.sweep = {"BL", {}, {{"BL", {int64_t{16}}}}};
+    swept.cells.push_back({swept.sweep.cell(0), "no variant can run this; fused: dtype = f16", nullptr});
+    for (const auto& figures_of : {btp::block_figures, btp::order_figures, btp::length_figures})
+        for (const Figure& figure : figures_of(swept)) {
+            CHECK(figure.missing == "Not computed: dtype = f16.");
+            CHECK(figure.marks.empty());
+        }
+}
+
+TEST_CASE("sweeps of btp on the CPU have small shapes", "[btp][figures]") {
+    const Parameters paper = parameters_with({{"B", int64_t{8}}, {"H", int64_t{128}}, {"L", int64_t{32768}}});
+    for (const FigureSweep& sweep : btp::sweeps(paper)) {
+        INFO(sweep.id);
+        REQUIRE(sweep.only_on);
+        for (const auto& [name, value] : sweep.overrides)
+            if (const auto* size = std::get_if<int64_t>(&value))
+                CHECK(*size <= (name == "L" ? 8192 : name == "H" ? 16 : 1));
+        CHECK(sweep.overrides.empty() == (sweep.only_on == Backend::cuda && sweep.id.starts_with("BL")));
+        CHECK((sweep.id == "BL_wpb") == (sweep.axes.size() == 2));
+    }
+}
+
+TEST_CASE("every sweep of btp runs on the CPU and gives its figures", "[btp][figures]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    const Parameters parameters = parameters_with({{"L", int64_t{200}}, {"H", int64_t{2}}});
+    Request request;
+    request.family = "btp";
+    request.repeats = 1;
+    for (Sweep& sweep : figure_sweeps(request, parameters, Backend::cpu)) {
+        if (sweep.id == "L") sweep.axes[0].values = {int64_t{64}, int64_t{128}};
+        const auto done = runner.sweep(sweep, {});
+        REQUIRE(done);
+        for (const Figure& figure : figures_of(*done)) {
+            INFO(figure.id);
+            CHECK(figure.missing.empty());
+            CHECK_FALSE(figure.marks.empty());
+            CHECK_FALSE(figure.caption.empty());
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sawtooth
