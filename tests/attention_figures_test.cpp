@@ -5,15 +5,13 @@
 #include <numbers>
 #include <set>
 
-#include "app/engine/runner.h"
 #include "kernels/attention/family.h"
 #include "kernels/attention/figures/scores.h"
 #include "kernels/attention/parts.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/figure_facts.h"
-#include "tests/run_family.h"
-#include "tests/temporary_folder.h"
+#include "tests/run_engine.h"
 
 namespace sawtooth {
 namespace {
@@ -23,18 +21,7 @@ using namespace figure_facts;
 
 Parameters parameters_with(const Settings& settings) { return settled(attention_family(), settings); }
 
-Result result_with(const Settings& settings) {
-    static TemporaryFolder folder;
-    static Runner runner(folder.path());
-    Request request;
-    request.family = "attention";
-    request.repeats = 2;
-    request.threads = 1;
-    for (const auto& [name, value] : settings) request.parameters.set(name, value);
-    const auto outcome = runner.run(request, {});
-    if (!outcome) FAIL(outcome.error().text);
-    return **outcome;
-}
+Result result_with(const Settings& settings) { return run_in_engine(attention_family(), settings); }
 
 Figure figure_of(const Result& result, const std::string& id, const View& view = {}) {
     return figure_named(attention::figures(result, view), id);

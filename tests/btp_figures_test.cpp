@@ -4,15 +4,13 @@
 #include <cmath>
 #include <set>
 
-#include "app/engine/runner.h"
 #include "kernels/btp/family.h"
 #include "kernels/btp/figures/common.h"
 #include "kernels/btp/parts.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/figure_facts.h"
-#include "tests/run_family.h"
-#include "tests/temporary_folder.h"
+#include "tests/run_engine.h"
 
 namespace sawtooth {
 namespace {
@@ -29,18 +27,7 @@ Result result_of(const Settings& settings) {
     return result;
 }
 
-Result run_with(const Settings& settings) {
-    static TemporaryFolder folder;
-    static Runner runner(folder.path());
-    Request request;
-    request.family = "btp";
-    request.repeats = 2;
-    request.threads = 1;
-    for (const auto& [name, value] : settings) request.parameters.set(name, value);
-    const auto outcome = runner.run(request, {});
-    if (!outcome) FAIL(outcome.error().text);
-    return **outcome;
-}
+Result run_with(const Settings& settings) { return run_in_engine(btp_family(), settings); }
 
 Figure figure_of(const Result& result, const std::string& id, const View& view = {}) {
     return figure_named(btp::figures(result, view), id);

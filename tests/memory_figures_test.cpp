@@ -8,6 +8,7 @@
 #include "kernels/memory/figures/common.h"
 #include "tests/catch.h"
 #include "tests/figure_facts.h"
+#include "tests/run_engine.h"
 #include "tests/run_memory.h"
 #include "tests/temporary_folder.h"
 
@@ -26,13 +27,7 @@ Request memory_request(const Settings& settings) {
     return request;
 }
 
-Result result_with(const Settings& settings) {
-    static TemporaryFolder folder;
-    static Runner runner(folder.path());
-    const auto outcome = runner.run(memory_request(settings), {});
-    if (!outcome) FAIL(outcome.error().text);
-    return **outcome;
-}
+Result result_with(const Settings& settings) { return run_in_engine(memory_family(), settings); }
 
 TEST_CASE("every figure has marks or says what it would show", "[memory][figures]") {
     const std::string rule =

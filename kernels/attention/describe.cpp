@@ -2,6 +2,7 @@
 
 #include "kernels/attention/tiles.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/launch_info.h"
 
 namespace sawtooth::attention::describe {
 namespace {
@@ -45,19 +46,11 @@ Uses joined(Uses left, const Uses& right) {
     return left;
 }
 
-LaunchInfo made(std::string name, std::string meaning, Uses reads, Uses writes, double operations) {
-    LaunchInfo info = {.name = std::move(name), .meaning = std::move(meaning)};
-    info.reads = std::move(reads);
-    info.writes = std::move(writes);
-    info.work.operations = operations;
-    return info;
-}
-
 }  // namespace
 
 LaunchInfo forward(const Parameters& p) {
     const Sizes s(p);
-    return made(
+    return launch_info(
         "forward",
         "Streams tiles of keys past a tile of queries, with a running maximum and sum of the softmax.",
         s.vectors({"q1", "q2", "k1", s.k2, "v"}), joined(s.vectors({"o"}), s.rows({"lse"})), s.products(2));
@@ -65,8 +58,8 @@ LaunchInfo forward(const Parameters& p) {
 
 LaunchInfo preprocess(const Parameters& p) {
     const Sizes s(p);
-    return made("preprocess", "Multiplies o with its gradient, row by row.", s.vectors({"o", "do"}),
-                s.rows({"delta"}), 2 * static_cast<double>(s.heads * s.length * s.d));
+    return launch_info("preprocess", "Multiplies o with its gradient, row by row.", s.vectors({"o", "do"}),
+                       s.rows({"delta"}), 2 * static_cast<double>(s.heads * s.length * s.d));
 }
 
 LaunchInfo backward(const Parameters& p, int64_t groups, int products) {
@@ -78,9 +71,9 @@ LaunchInfo backward(const Parameters& p, int64_t groups, int products) {
         else
             writes.push_back({std::string(name) + " of groups", {groups, s.heads, s.length, s.d}});
     }
-    return made("backward", "Recomputes the probabilities of every tile and sums the gradients.",
-                joined(s.vectors({"q1", "q2", "k1", s.k2, "v", "do"}), s.rows({"lse", "delta"})),
-                std::move(writes), s.products(products));
+    return launch_info("backward", "Recomputes the probabilities of every tile and sums the gradients.",
+                       joined(s.vectors({"q1", "q2", "k1", s.k2, "v", "do"}), s.rows({"lse", "delta"})),
+                       std::move(writes), s.products(products));
 }
 
 LaunchInfo sum_groups(const Parameters& p, int64_t groups) {
@@ -88,45 +81,48 @@ LaunchInfo sum_groups(const Parameters& p, int64_t groups) {
     Uses reads;
     for (const char* name : {"dq1 of groups", "dq2 of groups"})
         reads.push_back({name, {groups, s.heads, s.length, s.d}});
-    return made("sum_groups", "Sums the gradients of queries over the groups of key tiles.", std::move(reads),
-                s.vectors({"dq1", "dq2"}), 2 * static_cast<double>((groups - 1) * s.heads * s.length * s.d));
+    return launch_info("sum_groups", "Sums the gradients of queries over the groups of key tiles.",
+                       std::move(reads), s.vectors({"dq1", "dq2"}),
+                       2 * static_cast<double>((groups - 1) * s.heads * s.length * s.d));
 }
 
 LaunchInfo scores(const Parameters& p) {
     const Sizes s(p);
-    return made("scores", "Multiplies all queries with all keys in both encodings and chooses by distance.",
-                s.vectors({"q1", "q2", "k1", s.k2}), {s.matrix("scores")}, s.products(2));
+    return launch_info("scores",
+                       "Multiplies all queries with all keys in both encodings and chooses by distance.",
+                       s.vectors({"q1", "q2", "k1", s.k2}), {s.matrix("scores")}, s.products(2));
 }
 
 LaunchInfo softmax(const Parameters& p) {
     const Sizes s(p);
-    return made("softmax", "Turns every row of scores into probabilities.", {s.matrix("scores")},
-                joined({s.matrix("probabilities")}, s.rows({"lse"})), 4 * s.pairs());
+    return launch_info("softmax", "Turns every row of scores into probabilities.", {s.matrix("scores")},
+                       joined({s.matrix("probabilities")}, s.rows({"lse"})), 4 * s.pairs());
 }
 
 LaunchInfo values(const Parameters& p) {
     const Sizes s(p);
-    return made("values", "Sums the values with the probabilities as weights.",
-                joined({s.matrix("probabilities")}, s.vectors({"v"})), s.vectors({"o"}), s.products(1));
+    return launch_info("values", "Sums the values with the probabilities as weights.",
+                       joined({s.matrix("probabilities")}, s.vectors({"v"})), s.vectors({"o"}),
+                       s.products(1));
 }
 
 LaunchInfo score_gradients(const Parameters& p) {
     const Sizes s(p);
-    return made("score_gradients", "Takes the gradients of o through the values and the softmax.",
-                joined({s.matrix("probabilities")}, joined(s.vectors({"v", "do"}), s.rows({"delta"}))),
-                {s.matrix("score gradients")}, s.products(1));
+    return launch_info("score_gradients", "Takes the gradients of o through the values and the softmax.",
+                       joined({s.matrix("probabilities")}, joined(s.vectors({"v", "do"}), s.rows({"delta"}))),
+                       {s.matrix("score gradients")}, s.products(1));
 }
 
 LaunchInfo gradients_of_queries(const Parameters& p) {
     const Sizes s(p);
-    return made("gradients_of_queries", "Sums the keys with the gradients of scores as weights.",
-                joined({s.matrix("score gradients")}, s.vectors({"k1", s.k2})), s.vectors({"dq1", "dq2"}),
-                s.products(2));
+    return launch_info("gradients_of_queries", "Sums the keys with the gradients of scores as weights.",
+                       joined({s.matrix("score gradients")}, s.vectors({"k1", s.k2})),
+                       s.vectors({"dq1", "dq2"}), s.products(2));
 }
 
 LaunchInfo gradients_of_keys(const Parameters& p) {
     const Sizes s(p);
-    return made(
+    return launch_info(
         "gradients_of_keys", "Sums queries and gradients of o, weighted per key.",
         joined({s.matrix("probabilities"), s.matrix("score gradients")}, s.vectors({"q1", "q2", "do"})),
         s.vectors({"dk1", "dk2", "dv"}), s.products(3));
@@ -134,9 +130,9 @@ LaunchInfo gradients_of_keys(const Parameters& p) {
 
 LaunchInfo rotate_back(const Parameters& p) {
     const Sizes s(p);
-    return made("rotate_back", "Rotates the gradients of both encodings back and adds them.",
-                s.vectors({"dq1", "dq2", "dk1", "dk2"}), s.vectors({"dq", "dk"}),
-                7 * static_cast<double>(s.heads * s.length * s.d));
+    return launch_info("rotate_back", "Rotates the gradients of both encodings back and adds them.",
+                       s.vectors({"dq1", "dq2", "dk1", "dk2"}), s.vectors({"dq", "dk"}),
+                       7 * static_cast<double>(s.heads * s.length * s.d));
 }
 
 }  // namespace sawtooth::attention::describe

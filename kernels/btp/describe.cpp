@@ -1,6 +1,7 @@
 #include "kernels/btp/describe.h"
 
 #include "kernels/btp/sizes.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/core/storage.h"
 
 namespace sawtooth::btp::describe {
@@ -29,39 +30,31 @@ struct Described : Sizes {
     int64_t element;
 };
 
-LaunchInfo made(std::string name, std::string meaning, Uses reads, Uses writes, double operations) {
-    LaunchInfo info = {.name = std::move(name), .meaning = std::move(meaning)};
-    info.reads = std::move(reads);
-    info.writes = std::move(writes);
-    info.work.operations = operations;
-    return info;
-}
-
 }  // namespace
 
 LaunchInfo token(const Parameters& p) {
     const Described d(p);
     const auto of_token = [&](const char* name) { return ArrayUse{name, {d.heads, d.width}, d.element}; };
     const ArrayUse gates = {"a", {d.heads}, d.element}, carries = {"carry", {d.heads, d.width}};
-    return made("token", "Moves the state of every channel by one token.", {gates, of_token("u")},
-                {of_token("x"), carries, d.state()}, 4 * static_cast<double>(d.rows()));
+    return launch_info("token", "Moves the state of every channel by one token.", {gates, of_token("u")},
+                       {of_token("x"), carries, d.state()}, 4 * static_cast<double>(d.rows()));
 }
 
 LaunchInfo decode(const Parameters& p) {
     const Described d(p);
-    return made("decode", "Steps through the tokens with the state of every channel in registers.",
-                {d.gates(), d.values("u")}, {d.values("x"), d.carries("carry")}, 4 * d.numbers());
+    return launch_info("decode", "Steps through the tokens with the state of every channel in registers.",
+                       {d.gates(), d.values("u")}, {d.values("x"), d.carries("carry")}, 4 * d.numbers());
 }
 
 LaunchInfo first_pass(const Parameters& p) {
     const Described d(p);
-    return made("first_pass", "Multiplies every block of u with the transfer matrix of its gates.",
-                {d.gates(), d.values("u")}, {d.values("x"), d.carries("carry")}, d.product());
+    return launch_info("first_pass", "Multiplies every block of u with the transfer matrix of its gates.",
+                       {d.gates(), d.values("u")}, {d.values("x"), d.carries("carry")}, d.product());
 }
 
 LaunchInfo second_pass(const Parameters& p) {
     const Described d(p);
-    return made(
+    return launch_info(
         "second_pass",
         d.order == Order::full ? "Scans the carries, then adds the carry of each block times its gates."
                                : "Adds the carry of each block times its gates.",
@@ -70,33 +63,34 @@ LaunchInfo second_pass(const Parameters& p) {
 
 LaunchInfo first_gradient_pass(const Parameters& p) {
     const Described d(p);
-    return made("first_gradient_pass", "Computes the gradient of every carry from its own block.",
-                {d.gates(), d.values("dx")}, {d.carries("dc")}, 2 * d.numbers());
+    return launch_info("first_gradient_pass", "Computes the gradient of every carry from its own block.",
+                       {d.gates(), d.values("dx")}, {d.carries("dc")}, 2 * d.numbers());
 }
 
 LaunchInfo second_gradient_pass(const Parameters& p) {
     const Described d(p);
     Uses reads = {d.gates(), d.values("u"), d.values("dx"), d.carries("carry")};
     if (d.order != Order::one) reads.push_back(d.carries("dc"));
-    return made("second_gradient_pass",
-                d.order == Order::full ? "Scans the gradients of the carries from the end, then computes "
-                                         "those of gates and inputs."
-                                       : "Computes the gradients of gates and inputs.",
-                std::move(reads), {d.gate_gradients(), d.values("du")}, 2 * d.product() + 6 * d.numbers());
+    return launch_info(
+        "second_gradient_pass",
+        d.order == Order::full ? "Scans the gradients of the carries from the end, then computes "
+                                 "those of gates and inputs."
+                               : "Computes the gradients of gates and inputs.",
+        std::move(reads), {d.gate_gradients(), d.values("du")}, 2 * d.product() + 6 * d.numbers());
 }
 
 LaunchInfo fused(const Parameters& p) {
     const Described d(p);
-    return made("fused", "Multiplies every block with its transfer matrix and adds its carry at once.",
-                {d.gates(), d.values("u")}, {d.values("x"), d.carries("carry")},
-                d.product() + 2 * d.numbers());
+    return launch_info("fused", "Multiplies every block with its transfer matrix and adds its carry at once.",
+                       {d.gates(), d.values("u")}, {d.values("x"), d.carries("carry")},
+                       d.product() + 2 * d.numbers());
 }
 
 LaunchInfo gradients(const Parameters& p) {
     const Described d(p);
-    return made("gradients", "Computes the gradients of gates and inputs in one pass over the blocks.",
-                {d.gates(), d.values("u"), d.values("dx"), d.carries("carry")},
-                {d.gate_gradients(), d.values("du")}, 2 * d.product() + 8 * d.numbers());
+    return launch_info("gradients", "Computes the gradients of gates and inputs in one pass over the blocks.",
+                       {d.gates(), d.values("u"), d.values("dx"), d.carries("carry")},
+                       {d.gate_gradients(), d.values("du")}, 2 * d.product() + 8 * d.numbers());
 }
 
 }  // namespace sawtooth::btp::describe

@@ -123,7 +123,8 @@ std::vector<Variant> variants() {
          .plan_cpu = btp::plan_two_pass_on_cpu,
          .plan_cuda = btp::plan_two_pass_on_cuda},
         {.name = "fused",
-         .idea = "Both passes in one launch with one synchronisation; order full uses look-back.",
+         .idea = "Both passes in one launch: order 2 computes the block before its own again, order full "
+                 "looks back.",
          .backends = both,
          .outputs = all,
          .rounds_inside = true,

@@ -1,5 +1,7 @@
 #include "kernels/memory/launches.h"
 
+#include "kernels/core/launch_info.h"
+
 namespace sawtooth::memory::describe {
 namespace {
 
@@ -11,14 +13,6 @@ Uses operator+(Uses uses, const Uses& more) {
 }
 
 double number(int64_t count) { return static_cast<double>(count); }
-
-LaunchInfo launch(std::string name, std::string meaning, Uses reads, Uses writes, double operations) {
-    return {.name = std::move(name),
-            .meaning = std::move(meaning),
-            .reads = std::move(reads),
-            .writes = std::move(writes),
-            .work = {.operations = operations}};
-}
 
 // An input or output in its storage type, [batch, tokens, d].
 ArrayUse vectors_of(const Job& job, const char* name, int64_t tokens) {
@@ -79,10 +73,10 @@ Uses inputs_of(const Job& job, int64_t tokens) {
 
 LaunchInfo tokens(const Job& job, int64_t tokens) {
     LaunchInfo info =
-        launch(tokens == 1 ? "token" : "tokens",
-               tokens == 1 ? "One token updates the memory and reads it."
-                           : "Each token in turn updates the memory and reads it.",
-               inputs_of(job, tokens), {y_of(job, tokens)}, number(tokens) * job.operations_a_token());
+        launch_info(tokens == 1 ? "token" : "tokens",
+                    tokens == 1 ? "One token updates the memory and reads it."
+                                : "Each token in turn updates the memory and reads it.",
+                    inputs_of(job, tokens), {y_of(job, tokens)}, number(tokens) * job.operations_a_token());
     add_states(info, job, {0, tokens});
     return info;
 }
@@ -158,9 +152,9 @@ LaunchInfo preparing(const TiledRange& range, std::string name, std::string mean
     const Job& job = range.job;
     const Uses rows = {stored_rows(range, range.chain.keys, range.chain.columns),
                        stored_rows(range, range.chain.values, job.d)};
-    LaunchInfo info = launch(std::move(name), std::move(meaning),
-                             rows + gates_of(job, range.tiling.tokens().count()) + w_omega_of(job),
-                             prepared(range), 3 * counts.width * counts.sources + 5 * counts.pairs);
+    LaunchInfo info = launch_info(std::move(name), std::move(meaning),
+                                  rows + gates_of(job, range.tiling.tokens().count()) + w_omega_of(job),
+                                  prepared(range), 3 * counts.width * counts.sources + 5 * counts.pairs);
     if (job.rule->reads_w_omega) info.work.operations += 4 * counts.size * counts.sources;
     return info;
 }
@@ -188,25 +182,25 @@ LaunchInfo walk(const TiledRange& range) {
     const Counts counts = counts_of(range);
     const double products = (range.chain.reads_memory ? 1 : 0) + counts.matrices;
     LaunchInfo info =
-        launch("walk" + range.chain.suffix,
-               "Walks from boundary to boundary: errors and states, strips of rows independently.",
-               prepared(range), Uses{errors_of(range)} + states_of(range),
-               2 * products * counts.sources * counts.size + 3 * counts.states);
+        launch_info("walk" + range.chain.suffix,
+                    "Walks from boundary to boundary: errors and states, strips of rows independently.",
+                    prepared(range), Uses{errors_of(range)} + states_of(range),
+                    2 * products * counts.sources * counts.size + 3 * counts.states);
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
 }
 
 LaunchInfo sum_tiles(const TiledRange& range) {
     const Counts counts = counts_of(range);
-    return launch("sum_tiles", "Sums the updates of every tile to memory and momentum, in parallel.",
-                  prepared(range), Uses{errors_of(range)} + sums_of(range),
-                  2 * counts.matrices * counts.size * counts.sources);
+    return launch_info("sum_tiles", "Sums the updates of every tile to memory and momentum, in parallel.",
+                       prepared(range), Uses{errors_of(range)} + sums_of(range),
+                       2 * counts.matrices * counts.size * counts.sources);
 }
 
 LaunchInfo scan_tiles(const TiledRange& range) {
-    LaunchInfo info =
-        launch("scan_tiles", "Scans the sums of the tiles, memory and momentum together.",
-               sums_of(range) + Uses{coefficients_of(range)}, states_of(range), 2 * counts_of(range).states);
+    LaunchInfo info = launch_info("scan_tiles", "Scans the sums of the tiles, memory and momentum together.",
+                                  sums_of(range) + Uses{coefficients_of(range)}, states_of(range),
+                                  2 * counts_of(range).states);
     add_state(info, range.job, range.chain, range.tiling.tokens());
     return info;
 }
@@ -215,13 +209,13 @@ LaunchInfo read(const TiledRange& range, const Reading& reading) {
     const Counts counts = counts_of(range);
     const bool has_momentum = range.chain.has_momentum && !reading.at_boundary;
     LaunchInfo info =
-        launch("read" + reading.suffix,
-               reading.at_boundary ? "All tokens read the memory at the boundary of their chunk."
-                                   : "All tokens read their own memory state.",
-               Uses{stored_rows(range, reading.queries, range.chain.columns)} +
-                   states_of(range, " of tiles", range.element_bytes, has_momentum),
-               {stored_rows(range, reading.result, range.chain.rows)},
-               2 * (has_momentum ? 2 : 1) * counts.tokens * counts.size);
+        launch_info("read" + reading.suffix,
+                    reading.at_boundary ? "All tokens read the memory at the boundary of their chunk."
+                                        : "All tokens read their own memory state.",
+                    Uses{stored_rows(range, reading.queries, range.chain.columns)} +
+                        states_of(range, " of tiles", range.element_bytes, has_momentum),
+                    {stored_rows(range, reading.result, range.chain.rows)},
+                    2 * (has_momentum ? 2 : 1) * counts.tokens * counts.size);
     if (reading.at_boundary) return info;
     info.reads = info.reads + Uses{keys_of(range), errors_of(range)} +
                  gates_of(range.job, range.tiling.tokens().count());
@@ -233,8 +227,8 @@ LaunchInfo tree(const Job& job, Range range, Uses brings) {
     const double tokens = number(job.batch * range.count()), size = number(job.d * job.d);
     const double matrices = job.rule->has_momentum ? 2 : 1;
     LaunchInfo info =
-        launch("tree", "In every tile, totals go up a tree and states come down; then tokens read.",
-               std::move(brings), {y_of(job, range.count())}, (8 * matrices + 6) * tokens * size);
+        launch_info("tree", "In every tile, totals go up a tree and states come down; then tokens read.",
+                    std::move(brings), {y_of(job, range.count())}, (8 * matrices + 6) * tokens * size);
     add_state(info, job, matrix_chain(job), range);
     return info;
 }
@@ -255,8 +249,9 @@ Chain global_memory(const Job& job) {
 }  // namespace
 
 LaunchInfo locals(const Job& job, Range shard) {
-    LaunchInfo info = launch("locals", "Local memories run over their tokens, all of a shard in parallel.",
-                             {}, {}, number(shard.count()) * job.operations_a_token());
+    LaunchInfo info =
+        launch_info("locals", "Local memories run over their tokens, all of a shard in parallel.", {}, {},
+                    number(shard.count()) * job.operations_a_token());
     add_state(info, job, global_memory(job), shard);
     info.reads = info.reads + inputs_of(job, shard.count());
     info.writes = {y_of(job, shard.count()), sums_of_y(job, shard)};
@@ -265,8 +260,9 @@ LaunchInfo locals(const Job& job, Range shard) {
 
 LaunchInfo global_step(const Job& job, Range shard) {
     const double size = number(job.batch * job.d * job.d);
-    LaunchInfo info = launch("global_step", "Updates the global memory with the means of a shard.",
-                             {sums_of_y(job, shard), {"alpha", {job.batch, shard.count()}}}, {}, 3 * size);
+    LaunchInfo info =
+        launch_info("global_step", "Updates the global memory with the means of a shard.",
+                    {sums_of_y(job, shard), {"alpha", {job.batch, shard.count()}}}, {}, 3 * size);
     add_state(info, job, global_memory(job), shard);
     return info;
 }
@@ -285,20 +281,20 @@ double tokens_times_slots(const Job& job, const Tiling& tiling) {
 
 LaunchInfo walk_slots(const Job& job, const Tiling& tiling, Uses brings) {
     LaunchInfo info =
-        launch("walk_slots", "Walks from boundary to boundary, every slot independently.", std::move(brings),
-               {slots_of_tiles(job, tiling)}, 6 * tokens_times_slots(job, tiling));
+        launch_info("walk_slots", "Walks from boundary to boundary, every slot independently.",
+                    std::move(brings), {slots_of_tiles(job, tiling)}, 6 * tokens_times_slots(job, tiling));
     add_state(info, job, slot_chain(job), tiling.tokens());
     return info;
 }
 
 LaunchInfo read_slots(const Job& job, const Tiling& tiling, Uses brings) {
     brings.push_back(slots_of_tiles(job, tiling));
-    return launch("read_slots", "All tokens read the slots.", std::move(brings),
-                  {y_of(job, tiling.tokens().count())}, 16 * tokens_times_slots(job, tiling));
+    return launch_info("read_slots", "All tokens read the slots.", std::move(brings),
+                       {y_of(job, tiling.tokens().count())}, 16 * tokens_times_slots(job, tiling));
 }
 
 LaunchInfo pulse(int64_t length) {
-    return launch("pulse", "Marks the tokens where a level fires.", {}, {{"pulse", {length}}}, 0);
+    return launch_info("pulse", "Marks the tokens where a level fires.", {}, {{"pulse", {length}}}, 0);
 }
 
 }  // namespace sawtooth::memory::describe
