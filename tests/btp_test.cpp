@@ -11,6 +11,7 @@
 #include "tests/family_compare.h"
 #include "tests/family_random.h"
 #include "tests/run_btp.h"
+#include "tests/run_engine.h"
 #include "tests/schema_facts.h"
 #include "tests/temporary_folder.h"
 
@@ -63,6 +64,14 @@ TEST_CASE("btp: the work of a variant without gradients is that of the forward p
     CHECK(bytes_of("fused") == btp::work(both).bytes);
     CHECK(bytes_of("decode") == btp::work(forward).bytes);
     CHECK(btp::work(forward).bytes < btp::work(both).bytes);
+    const auto notes_with = [](bool backward) {
+        const Result result = run_in_engine(btp_family(), {{"L", int64_t{64}}, {"backward", backward}});
+        return std::any_of(result.notes.begin(), result.notes.end(), [](const std::string& note) {
+            return note.starts_with("sequential, decode: forward pass only");
+        });
+    };
+    CHECK(notes_with(true));
+    CHECK_FALSE(notes_with(false));
 }
 
 TEST_CASE("every variant of btp agrees with the reference in every order, block and length", "[btp][cpu]") {

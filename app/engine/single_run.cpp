@@ -44,6 +44,15 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     return metrics;
 }
 
+// "sequential, decode: forward pass only, …"; "" if there are none.
+std::string words_of_forward_only(const Result& result) {
+    std::string names;
+    for (const VariantResult& variant : result.variants)
+        if (variant.ran() && variant.work.bytes < result.work.bytes)
+            names += (names.empty() ? "" : ", ") + variant.name;
+    return names.empty() ? "" : names + ": forward pass only, without gradients, also in times and speed-ups";
+}
+
 // One note for all outputs whose reference has the same chosen rows.
 std::vector<std::string> notes_on_rows(const Arrays& reference) {
     std::vector<std::pair<const ChosenRows*, std::string>> kinds;
@@ -244,6 +253,8 @@ std::optional<Error> SingleRun::compute_outputs() {
             if (auto error = leave_out(v, std::move(*problem))) return error;
         if (!prepared_.keeps_plans) plans_[v].reset();
     }
+    if (std::string words = words_of_forward_only(result_); !words.empty())
+        result_.notes.push_back(std::move(words));
     return check_rest();
 }
 
