@@ -44,13 +44,14 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     return metrics;
 }
 
-// "sequential, decode: forward pass only, …"; "" if there are none.
+// "sequential, decode: no gradients, …"; "" if there are none.
 std::string words_of_forward_only(const Result& result) {
     std::string names;
     for (const VariantResult& variant : result.variants)
         if (variant.ran() && variant.work.bytes < result.work.bytes)
             names += (names.empty() ? "" : ", ") + variant.name;
-    return names.empty() ? "" : names + ": forward pass only, without gradients, also in times and speed-ups";
+    return names.empty() ? ""
+                         : names + ": no gradients, so times, rates and speed-ups are of the forward pass";
 }
 
 // One note for all outputs whose reference has the same chosen rows.

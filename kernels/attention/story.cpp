@@ -7,11 +7,6 @@
 namespace sawtooth::attention {
 namespace {
 
-bool is_right(const Result& result, std::string_view name) {
-    const VariantResult* const variant = find(result, name);
-    return variant && variant->ran() && wrong_words(result, *variant).empty();
-}
-
 bool is_plain_attention(const Result& result) {
     const TileCounts counts = count_tiles(result.parameters);
     return counts.far == 0 && counts.mixed == 0 && is_right(result, "streaming");

@@ -8,11 +8,6 @@
 namespace sawtooth::btp {
 namespace {
 
-bool is_right(const Result& result, std::string_view name) {
-    const VariantResult* const variant = find(result, name);
-    return variant && variant->ran() && wrong_words(result, *variant).empty();
-}
-
 // The relative distance of x, in the L2 norm, to the exact recurrence of the same inputs.
 double truncation(const Result& result) {
     const Sizes s(result.parameters);

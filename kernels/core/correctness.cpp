@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "kernels/core/family.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth {
 namespace {
@@ -42,6 +43,28 @@ std::string wrong_words(const Result& result, const VariantResult& variant) {
     if (*error >= lost) return "diverged";
     const double accepted = variant.exact ? tolerance_of(result.parameters) : as_large;
     return *error >= accepted ? "error " + error_words(*error) : "";
+}
+
+bool is_right(const Result& result, std::string_view variant) {
+    const VariantResult* const found = find(result, variant);
+    return found && found->ran() && wrong_words(result, *found).empty();
+}
+
+std::string words_of_errors(const Result& result, std::string_view output) {
+    std::string words, broken;
+    for (const VariantResult& variant : result.variants)
+        for (const OutputError& error : variant.errors) {
+            if (error.output != output) continue;
+            if (error.nonfinite > 0)
+                broken += variant.name + " has " + with_thousands(error.nonfinite) +
+                          " values that are not finite. ";
+            if (!error.max_abs) continue;
+            char number[32];
+            std::snprintf(number, sizeof number, "%.2g", *error.max_abs);
+            words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
+            words += number;
+        }
+    return broken + (words.empty() ? "" : words + " of the f64 reference.");
 }
 
 const VariantResult* fastest_right(const Result& result) {

@@ -24,17 +24,6 @@ std::vector<const char*> shown_outputs(const Parameters& parameters) {
     return names;
 }
 
-// "streaming is within 4.5e-07 of the f64 reference, naive within 5.9e-07."
-std::string words_of_errors(const Result& result, const std::string& output) {
-    std::string words;
-    for (const VariantResult& variant : result.variants)
-        for (const OutputError& error : variant.errors)
-            if (error.output == output && error.max_abs)
-                words += fmt::format("{}{} {}within {:.2g}", words.empty() ? "" : ", ", variant.name,
-                                     words.empty() ? "is " : "", *error.max_abs);
-    return words.empty() ? "" : words + " of the f64 reference.";
-}
-
 Figure error_by_position(const Result& result, const View& view, const Array& reference,
                          const DrawnLine& line) {
     Figure figure = error_figure(result, view, reference, line, ErrorOf::all_lines);

@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t channels = 16;    // of a warp (segment.cuh)
 constexpr int64_t run_at_most = 8;  // segments of a warp, which repeats one more for order two
 
-// Whether a launch hands the carry on: by repeating a segment, by look-back, or along a walk.
-enum class Passing { none, repeated, look_back, walk };
+// How carries reach a warp: it finds them itself, or they form a chain, by look-back or along a walk.
+enum class Passing { none, look_back, walk };
 
 struct Mapping {
     Mapping(const CudaJob& of, const cuda::PlanBuilder& builder)
@@ -31,7 +31,7 @@ struct Mapping {
     int64_t segment() const { return job.block == 64 ? 64 : 32; }
     // As long as there are enough warps for all SMs.
     int64_t run(Passing passing) const {
-        if (passing == Passing::look_back || passing == Passing::walk) return 1;
+        if (passing != Passing::none) return 1;
         const int64_t segments =
             ceil_divide(job.length, segment()) * job.heads * ceil_divide(job.width, channels);
         const int64_t run =
@@ -100,9 +100,7 @@ Backward backward_arguments(const CudaJob& job) {
 void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carries, LaunchInfo info) {
     const Parameters& p = builder.parameters();
     const Mapping mapping(job, builder);
-    const Passing passing = !adds_carries || job.order == Order::one ? Passing::none
-                            : job.order == Order::two                ? Passing::repeated
-                                                                     : Passing::look_back;
+    const Passing passing = adds_carries && job.order == Order::full ? Passing::look_back : Passing::none;
     const Side blocks = mapping.stretches(passing) * mapping.rows();
     Forward given = forward_arguments(job);
     given.run = mapping.run(passing);

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <string>
-
 #include "kernels/btp/cuda/arguments.cuh"
 #include "kernels/btp/sizes.h"
 #include "kernels/cuda/plan_builder.h"

@@ -1,6 +1,6 @@
 // The transfer matrix of a block, Lmat_ij = a_i … a_(j+1) for j <= i, built in registers in the layout of a
-// right factor, tile by tile: lane (g, t) holds the column of output position `row_of_lane` for its own four
-// input positions. Between two positions lie parts of two quads and whole quads between them:
+// right factor, tile by tile: lane (g, t) holds the entries between its own four input positions and two
+// output positions. Between two positions lie parts of two quads and whole quads between them:
 //
 //   quad of j             whole quads        quad of i
 //   j | a a a             a a a a            a a a | i
@@ -25,7 +25,7 @@ __device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
         two[q] = __shfl_sync(device::whole_warp, odd_output() ? own[2 * q + 1] : own[2 * q], lane);
 }
 
-// Sums of logarithms lose least where half precision follows anyway.
+// The approximate logarithm is exact enough where the entries are rounded to 16 bits.
 struct Logarithms {
     using Value = float;
     static constexpr float identity = 0;

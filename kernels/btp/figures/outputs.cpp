@@ -6,26 +6,10 @@
 
 #include "kernels/btp/family.h"
 #include "kernels/btp/figures/common.h"
-#include "kernels/core/table.h"
+#include "kernels/core/correctness.h"
 
 namespace sawtooth::btp {
 namespace {
-
-// "two_pass is within 5.9e-07, fused within 4.5e-07 of the f64 reference. "
-std::string words_of_errors(const Result& result, const std::string& output) {
-    std::string words, broken;
-    for (const VariantResult& variant : result.variants)
-        for (const OutputError& error : variant.errors) {
-            if (error.output != output) continue;
-            if (error.nonfinite > 0)
-                broken += fmt::format("{} has {} values that are not finite. ", variant.name,
-                                      with_thousands(error.nonfinite));
-            if (!error.max_abs) continue;
-            words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
-            words += fmt::format("{:.2g}", *error.max_abs);
-        }
-    return broken + (words.empty() ? "" : words + " of the f64 reference. ");
-}
 
 void leave_out_without_outputs(Figure& figure, const Result& result) {
     const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
@@ -43,7 +27,7 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     Figure error = error_figure(result, view, reference, *line, ErrorOf::all_lines);
     add_borders(error, Sizes(result.parameters), view);
     for (Figure* figure : {&output, &error}) {
-        figure->caption = words_of_errors(result, name) + figure->caption;
+        figure->caption = words_of_errors(result, name) + " " + figure->caption;
         leave_out_without_outputs(*figure, result);
         all.push_back(std::move(*figure));
     }
