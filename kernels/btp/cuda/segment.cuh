@@ -165,8 +165,8 @@ __device__ inline void store(const Values& values, void* array, const Place& pla
                 const int64_t position = place.first + first_of_eight(pair);
                 const Eight eight = swap_back(values[2 * pair][half], values[2 * pair + 1][half]);
                 if (place.has(half, position))
-                    *reinterpret_cast<uint4*>(words + place.at(half, position)) =
-                        *reinterpret_cast<const uint4*>(eight.held);
+                    *reinterpret_cast<uint4*>(words + place.at(half, position)) = {
+                        eight.held[0], eight.held[1], eight.held[2], eight.held[3]};
             }
         } else {
 #pragma unroll
