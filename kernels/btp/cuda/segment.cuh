@@ -155,6 +155,11 @@ __device__ inline void load(Values& values, const void* array, const Place& plac
     }
 }
 
+// The first to leave the caches: nothing reads it again in this launch.
+__device__ inline void store_16_bytes(Storage::Word* to, const uint32_t* held) {
+    __stcs(reinterpret_cast<uint4*>(to), uint4{held[0], held[1], held[2], held[3]});
+}
+
 __device__ inline void store(const Values& values, void* array, const Place& place) {
     auto* const words = static_cast<Storage::Word*>(array);
 #pragma unroll
@@ -164,9 +169,7 @@ __device__ inline void store(const Values& values, void* array, const Place& pla
             for (int pair = 0; pair < tiles / 2; ++pair) {
                 const int64_t position = place.first + first_of_eight(pair);
                 const Eight eight = swap_back(values[2 * pair][half], values[2 * pair + 1][half]);
-                if (place.has(half, position))
-                    *reinterpret_cast<uint4*>(words + place.at(half, position)) = {
-                        eight.held[0], eight.held[1], eight.held[2], eight.held[3]};
+                if (place.has(half, position)) store_16_bytes(words + place.at(half, position), eight.held);
             }
         } else {
 #pragma unroll
@@ -174,7 +177,7 @@ __device__ inline void store(const Values& values, void* array, const Place& pla
                 const int64_t position = place.first + first_of_quad(s);
                 if constexpr (ALIGNED) {
                     if (place.has(half, position))
-                        *reinterpret_cast<Quad*>(words + place.at(half, position)) = values[s][half];
+                        store_16_bytes(words + place.at(half, position), values[s][half].held);
                 } else {
 #pragma unroll
                     for (int k = 0; k < 4; ++k)
