@@ -56,6 +56,14 @@ void* PlanBuilder::output(std::string_view name, Storage storage) {
     return memory;
 }
 
+int32_t* PlanBuilder::take_faults(int64_t count, std::function<std::string(int64_t, int32_t)> words_of) {
+    auto* const numbers = take_zeroed<int32_t>(count);
+    if (plan_.dry || !numbers) return numbers;
+    const Array like{"faults", Dtype::int32, {count}, {}};
+    faults_.push_back({{like, Storage::f32, {plan_.memory.back(), numbers}}, std::move(words_of)});
+    return numbers;
+}
+
 LaunchInfo PlanBuilder::on_grid(LaunchInfo info, Extent grid, std::string formula) {
     info.grid = grid;
     info.grid_formula = std::move(formula);
@@ -68,7 +76,15 @@ LaunchInfo PlanBuilder::on_grid(LaunchInfo info, Extent grid, std::string formul
 Outcome<Plan> PlanBuilder::finish() {
     Fetch fetch = error_ ? Fetch{} : this->fetch();
     if (error_) return *error_;
-    plan_.outputs = [fetch = std::move(fetch), outputs = std::move(outputs_)]() -> Outcome<Arrays> {
+    plan_.outputs = [fetch = std::move(fetch), outputs = std::move(outputs_),
+                     faults = std::move(faults_)]() -> Outcome<Arrays> {
+        for (const Faults& set : faults) {
+            const auto array = fetch(set.numbers);
+            if (!array) return array.error();
+            const auto numbers = array->as<int32_t>();
+            for (size_t i = 0; i < numbers.size(); ++i)
+                if (numbers[i] != 0) return Error::failure(set.words_of(static_cast<int64_t>(i), numbers[i]));
+        }
         Arrays arrays;
         for (const Output& output : outputs) {
             auto array = fetch(output);

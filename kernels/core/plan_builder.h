@@ -68,6 +68,10 @@ class PlanBuilder {
         return static_cast<T*>(output(name, Storage::f32));
     }
 
+    // Numbers, 0 at first, that launches set to something else for what they cannot compute. A run after
+    // which one of them is set has no outputs: it fails with words_of(index, number).
+    int32_t* take_faults(int64_t count, std::function<std::string(int64_t index, int32_t number)> words_of);
+
     // A value that lives as long as the plan, so that launches can store its address.
     template <class T>
     const T& keep(T value) {
@@ -111,7 +115,12 @@ class PlanBuilder {
     std::optional<Error> error_;
 
   private:
+    struct Faults {
+        Output numbers;
+        std::function<std::string(int64_t, int32_t)> words_of;
+    };
     std::vector<Output> outputs_;
+    std::vector<Faults> faults_;
 };
 
 }  // namespace sawtooth

@@ -1,7 +1,7 @@
 #include "kernels/lut/family.h"
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/lut/schema.h"
+#include "kernels/lut/parts.h"
 
 namespace sawtooth {
 namespace {
@@ -63,8 +63,20 @@ std::vector<Variant> variants() {
     const std::vector<std::string> outputs = {"y",  "lookup_index", "min_delta",    "min_delta_index",
                                               "dx", "dweights",     "weights_after"};
     return {
-        {"unfused", "One launch for each kernel of the source, with its grid.", both, outputs},
-        {"fused", "One launch for detectors and tables, as few as possible for gradients.", both, outputs},
+        {.name = "unfused",
+         .idea = "One launch for each kernel of the source, with its grid; on a GPU floats are added by "
+                 "atomics, so that their last bits depend on the order.",
+         .backends = both,
+         .outputs = outputs,
+         .plan_cpu = lut::plan_unfused_on_cpu,
+         .plan_cuda = lut::plan_unfused_on_cuda},
+        {.name = "fused",
+         .idea = "One launch for detectors and tables, as few as possible for gradients, every sum in one "
+                 "order.",
+         .backends = both,
+         .outputs = outputs,
+         .plan_cpu = lut::plan_fused_on_cpu,
+         .plan_cuda = lut::plan_fused_on_cuda},
     };
 }
 
@@ -88,6 +100,15 @@ Family make_family() {
     family.settle = lut::settle;
     family.check = lut::check;
     family.check_inputs = lut::check_inputs;
+    family.main_parameters = {"detectors", "anchors_per_detector", "inputs", "outputs", "arithmetic"};
+    family.generate = lut::generate;
+    family.reference = lut::reference;
+    family.work = lut::work;
+    family.bench_cases = lut::bench_cases;
+    family.sweeps = lut::sweeps;
+    family.figures = lut::figures;
+    family.story = lut::story();
+    family.about = lut::about();
     return family;
 }
 

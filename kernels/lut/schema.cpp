@@ -129,7 +129,7 @@ int64_t neurons(const Parameters& parameters) {
     return parameters.integer("detectors") << row_bits(parameters);
 }
 
-std::vector<Parameter> shape_parameters(const Sizes& sizes) {
+std::vector<Parameter> shape_parameters(const ShapeDefaults& sizes) {
     using enum Group;
     return {
         integer_parameter("batch", "Inputs computed in parallel.", shape, "items", sizes.batch, 1,
@@ -176,11 +176,11 @@ std::vector<Parameter> common_parameters() {
               choice_parameter(
                   "arithmetic",
                   "float: the last bits of sums depend on the order. integer: sums are exact in any order.",
-                  numerics, "float", {"float", "integer"}, Renews::kernels)),
+                  numerics, "float", {"float", "integer"}, Renews::inputs)),
         cited(source + ", 18. convert_integers_to_floats_logic",
               only_for("arithmetic", {"integer"},
                        real_parameter("rescale", "Factor of a term before it becomes an integer.", numerics,
-                                      0.0625, 1e-6, 1024, Renews::kernels))),
+                                      0.0625, 1e-6, 1024, Renews::inputs))),
         cited(source + ", 16. gather_w_gradients_for_sequence_logic",
               only_backward(real_parameter("lr", "Learning rate, a factor of the gradients of the weights.",
                                            numerics, 1, 0, 1000, Renews::inputs))),

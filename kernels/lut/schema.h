@@ -23,11 +23,11 @@ int64_t row_bits(const Parameters& parameters);
 int64_t neurons(const Parameters& parameters);
 
 // Defaults that differ between the two families.
-struct Sizes {
+struct ShapeDefaults {
     int64_t batch, inputs, outputs, detectors, anchors_per_detector;
     int64_t most_batch;
 };
-std::vector<Parameter> shape_parameters(const Sizes& sizes);
+std::vector<Parameter> shape_parameters(const ShapeDefaults& sizes);
 // Connectivity, tiling, arithmetic and backward pass.
 std::vector<Parameter> common_parameters();
 

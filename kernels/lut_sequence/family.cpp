@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/lut/schema.h"
+#include "kernels/lut_sequence/parts.h"
 
 namespace sawtooth {
 namespace {
@@ -125,9 +125,21 @@ std::vector<Variant> variants() {
                                               "dweights",
                                               "weights_after"};
     return {
-        {"unfused", "One launch for each kernel of the source, with its grid.", both, outputs},
-        {"fused", "Pairs update outputs and gradients directly, without events or a hash table in memory.",
-         both, outputs},
+        {.name = "unfused",
+         .idea =
+             "One launch for each kernel of the source, with its grid: events and a hash table in memory; "
+             "on a GPU floats are added by atomics, so that their last bits depend on the order.",
+         .backends = both,
+         .outputs = outputs,
+         .plan_cpu = lut_sequence::plan_unfused_on_cpu,
+         .plan_cuda = lut_sequence::plan_unfused_on_cuda},
+        {.name = "fused",
+         .idea = "Pairs update outputs and gradients directly, without events or a hash table, every sum in "
+                 "one order.",
+         .backends = both,
+         .outputs = outputs,
+         .plan_cpu = lut_sequence::plan_fused_on_cpu,
+         .plan_cuda = lut_sequence::plan_fused_on_cuda},
     };
 }
 
@@ -170,6 +182,17 @@ Family make_family() {
     family.check = check;
     family.check_inputs = lut::check_inputs;
     family.sequence_axis = "sequence_length";
+    family.main_parameters = {"sequence_length", "detectors", "anchors_per_detector", "positional_bits",
+                              "events"};
+    family.generate = lut_sequence::generate;
+    family.reference = lut_sequence::reference;
+    family.work = lut_sequence::work;
+    family.causal = [](const Parameters& p) { return !runs_backward(p); };
+    family.bench_cases = lut_sequence::bench_cases;
+    family.sweeps = lut_sequence::sweeps;
+    family.figures = lut_sequence::figures;
+    family.story = lut_sequence::story();
+    family.about = lut_sequence::about();
     return family;
 }
 

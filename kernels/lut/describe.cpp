@@ -1,0 +1,228 @@
+#include "kernels/lut/describe.h"
+
+#include "kernels/core/launch_info.h"
+#include "kernels/lut/sizes.h"
+
+namespace sawtooth::lut::describe {
+namespace {
+
+using Uses = std::vector<ArrayUse>;
+
+struct Described : Sizes {
+    explicit Described(const PlanRequest& request) : Sizes(request.parameters) {
+        const Array* const given = find(request.inputs, "synapse_weights");
+        synapses = sparse && given ? given->count() : 0;
+        internal = request.parameters.is("gradient_policy", "internal");
+    }
+
+    // Weights of a row that every detector of every item reads: on average, if it has synapses.
+    double row_reads() const {
+        const double of_row = sparse ? static_cast<double>(synapses) / static_cast<double>(neurons())
+                                     : static_cast<double>(outputs);
+        return static_cast<double>(batch * detectors) * of_row;
+    }
+    double row_bytes() const { return row_reads() * (sparse ? 8 : 4); }  // with targets
+    int64_t sum_bytes() const { return integer ? 8 : 4; }
+    double sums_written() const { return row_reads() * static_cast<double>(sum_bytes()); }
+
+    ArrayUse x() const { return {"x", {batch, inputs}}; }
+    ArrayUse anchor_pairs() const { return {"anchors", {detectors, anchors, 2}}; }
+    ArrayUse found(const char* name) const { return {name, {batch, detectors}}; }
+    ArrayUse y() const { return {"y", {batch, outputs}, sum_bytes()}; }
+    ArrayUse dy() const { return {"dy", {batch, outputs}}; }
+    ArrayUse dx() const { return {"dx", {batch, inputs}, sum_bytes()}; }
+    ArrayUse sums() const { return {"gradient_sums", {batch, 2, detectors}, sum_bytes()}; }
+    ArrayUse events(const char* name) const { return {name, {batch * detectors}, 8}; }
+    ArrayUse table(const char* full, const char* sparse_name, int64_t bytes = 4) const {
+        return sparse ? ArrayUse{sparse_name, {synapses}, bytes}
+                      : ArrayUse{full, {detectors, rows, outputs}, bytes};
+    }
+    Uses weights() const {
+        if (!sparse) return {table("weights", "")};
+        return {{"synapse_offsets", {neurons() + 1}},
+                {"synapse_targets", {synapses}},
+                table("", "synapse_weights")};
+    }
+    ArrayUse dweights() const { return table("dweights", "dweights", sum_bytes()); }
+    Uses found_arrays() const {
+        return {found("lookup_index"), found("min_delta"), found("min_delta_index")};
+    }
+    double checks() const { return 2 * static_cast<double>(batch * detectors * anchors); }
+
+    int64_t synapses;
+    bool internal;
+};
+
+Uses operator+(Uses left, const Uses& right) {
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+}
+
+LaunchInfo with_bytes(LaunchInfo info, double bytes) {
+    info.work.bytes = bytes;
+    return info;
+}
+
+double bytes_of(const Uses& uses) {
+    double bytes = 0;
+    for (const ArrayUse& use : uses) bytes += use.bytes();
+    return bytes;
+}
+
+}  // namespace
+
+LaunchInfo clear(const ArrayUse& array) {
+    return launch_info("clear_" + array.name, "Sets " + array.name + " to zero, as others add to it.", {},
+                       {array}, 0);
+}
+
+LaunchInfo convert_integers_to_floats(const ArrayUse& array) {
+    ArrayUse written = array;
+    written.element_bytes = 4;
+    return launch_info("convert_integers_to_floats",
+                       "Divides the integer sums of " + array.name + " by 2^20 and by rescale.", {array},
+                       {written}, 2 * static_cast<double>(count_of(array.shape)));
+}
+
+LaunchInfo check_detectors(const PlanRequest& request) {
+    const Described d(request);
+    return launch_info("check_detectors",
+                       "Compares the pairs of each detector: its bits, and its weakest pair.",
+                       {d.x(), d.anchor_pairs()}, d.found_arrays(), d.checks());
+}
+
+LaunchInfo fire_detectors(const PlanRequest& request) {
+    const Described d(request);
+    return launch_info(
+        "fire_detectors",
+        "Compares the pairs of each detector, and adds an event for each chosen row with synapses.",
+        {d.x(), d.anchor_pairs(), {"synapse_offsets", {d.neurons() + 1}}},
+        d.found_arrays() + Uses{d.events("events"), {"event_count", {1}}}, d.checks());
+}
+
+LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request) {
+    const Described d(request);
+    return with_bytes(
+        launch_info("fill_outputs_by_forward_groups",
+                    "Adds the synapses of each event to y, a group at a time, for a block of outputs.",
+                    Uses{d.events("events"), {"event_count", {1}}} + d.weights(), {d.y()}, d.row_reads()),
+        d.events("").bytes() + d.row_bytes() + d.sums_written());
+}
+
+LaunchInfo fill_outputs_fully_connected(const PlanRequest& request) {
+    const Described d(request);
+    return with_bytes(launch_info("fill_outputs_fully_connected",
+                                  "Adds the chosen row of each detector to y, for a block of outputs.",
+                                  Uses{d.found("lookup_index")} + d.weights(), {d.y()}, d.row_reads()),
+                      d.found("").bytes() + d.row_bytes() + d.sums_written());
+}
+
+LaunchInfo fire_detectors_by_lookup_indices(const PlanRequest& request) {
+    const Described d(request);
+    return launch_info(
+        "fire_detectors_by_lookup_indices",
+        "Adds an event for the chosen row of each detector, and one for the row with its weakest bit "
+        "flipped.",
+        {d.found("lookup_index"), d.found("min_delta_index"), {"synapse_offsets", {d.neurons() + 1}}},
+        {d.events("events"),
+         {"event_count", {1}},
+         d.events("alternative_events"),
+         {"alternative_event_count", {1}}},
+        0);
+}
+
+LaunchInfo gather_gradients(const PlanRequest& request, Events events) {
+    const Described d(request);
+    const bool main = events == Events::main;
+    Uses writes = {d.sums()};
+    if (main) writes.push_back(d.dweights());
+    return with_bytes(
+        launch_info("gather_gradients",
+                    main
+                        ? "Adds weight times dy of the synapses of each event to its sum, and dy to dweights."
+                        : "Adds weight times dy of the synapses of each alternative event to its sum.",
+                    Uses{d.events(main ? "events" : "alternative_events"), d.dy()} + d.weights(),
+                    std::move(writes), (main ? 4 : 2) * d.row_reads()),
+        d.events("").bytes() + d.row_bytes() + 4 * d.row_reads() + d.sums().bytes() / 2 +
+            (main ? d.sums_written() : 0));
+}
+
+LaunchInfo gather_x_gradients_fully_connected(const PlanRequest& request, Events events) {
+    const Described d(request);
+    const bool main = events == Events::main;
+    Uses reads = {d.found("lookup_index")};
+    if (!main) reads.push_back(d.found("min_delta_index"));
+    return with_bytes(
+        launch_info("gather_x_gradients_fully_connected",
+                    main ? "Adds weight times dy of the chosen row of each detector to its sum."
+                         : "Adds weight times dy of the row with the weakest bit flipped to its sum.",
+                    std::move(reads) + Uses{d.dy()} + d.weights(), {d.sums()}, 2 * d.row_reads()),
+        (main ? 1 : 2) * d.found("").bytes() + d.row_bytes() + d.dy().bytes() + d.sums().bytes() / 2);
+}
+
+LaunchInfo gather_w_gradients_fully_connected(const PlanRequest& request) {
+    const Described d(request);
+    return with_bytes(launch_info("gather_w_gradients_fully_connected",
+                                  "Adds dy times lr to the gradient of the chosen row of each detector.",
+                                  {d.found("lookup_index"), d.dy()}, {d.dweights()}, 2 * d.row_reads()),
+                      d.found("").bytes() + d.dy().bytes() + d.sums_written());
+}
+
+LaunchInfo propagate_through_detectors(const PlanRequest& request) {
+    const Described d(request);
+    const Uses reads = {d.found("min_delta"), d.found("min_delta_index"), d.anchor_pairs(), d.sums()};
+    return with_bytes(
+        launch_info(
+            "propagate_through_detectors",
+            "Multiplies the difference of the two sums of each detector by the surrogate derivative, adds it "
+            "to the two inputs of the weakest pair, and clears the sums.",
+            reads, {d.dx(), d.sums()}, 6 * static_cast<double>(d.batch * d.detectors)),
+        bytes_of(reads) + d.sums().bytes() + 2 * static_cast<double>(d.batch * d.detectors * d.sum_bytes()));
+}
+
+LaunchInfo look_up(const PlanRequest& request) {
+    const Described d(request);
+    return with_bytes(
+        launch_info("look_up", "Compares the pairs of every detector, then sums the chosen rows.",
+                    Uses{d.x(), d.anchor_pairs()} + d.weights(),
+                    d.found_arrays() + Uses{{"y", {d.batch, d.outputs}}}, d.checks() + d.row_reads()),
+        d.x().bytes() + d.anchor_pairs().bytes() + bytes_of(d.found_arrays()) + d.row_bytes() +
+            d.dy().bytes());
+}
+
+LaunchInfo input_gradients(const PlanRequest& request) {
+    const Described d(request);
+    const Uses reads = d.found_arrays() + Uses{d.anchor_pairs(), d.dy()};
+    return with_bytes(
+        launch_info("input_gradients",
+                    "Multiplies dy with the difference of the chosen row and the row with the weakest "
+                    "bit flipped, and adds the result to the two inputs of that pair.",
+                    reads + d.weights(), {{"dx", {d.batch, d.inputs}}}, 4 * d.row_reads()),
+        bytes_of(reads) + 2 * d.row_bytes() + d.x().bytes());
+}
+
+LaunchInfo sort_by_neuron(const PlanRequest& request) {
+    const Described d(request);
+    return launch_info("sort_by_neuron", "Sorts the items of each detector by the row that they chose.",
+                       {d.found("lookup_index")},
+                       {{"sorted_rows", {d.detectors, d.batch}}, {"sorted_items", {d.detectors, d.batch}}},
+                       0);
+}
+
+LaunchInfo weight_gradients(const PlanRequest& request) {
+    const Described d(request);
+    const ArrayUse dweights = d.table("dweights", "dweights");
+    Uses reads = {{"sorted_rows", {d.detectors, d.batch}}, {"sorted_items", {d.detectors, d.batch}}, d.dy()};
+    Uses writes = {dweights};
+    double bytes = bytes_of(reads) - d.dy().bytes() + 4 * d.row_reads() + dweights.bytes();
+    if (d.internal) {
+        reads = std::move(reads) + d.weights();
+        writes.push_back(d.table("weights_after", "weights_after"));
+        bytes += 2 * dweights.bytes();
+    }
+    return with_bytes(launch_info("weight_gradients", "Sums dy over the items that chose each row.",
+                                  std::move(reads), std::move(writes), d.row_reads()),
+                      bytes);
+}
+
+}  // namespace sawtooth::lut::describe

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "kernels/lut/sizes.h"
+
+namespace sawtooth::lut_sequence {
+
+// Sizes of a request. A pair of positions i < j chooses, for every detector, the row
+// (Q << (anchors + positional)) | (K << positional) | PE of its table: Q from j, K from i, PE from j - i - 1.
+struct Sizes : lut::Sizes {
+    explicit Sizes(const Parameters& p)
+        : lut::Sizes(p),
+          length(p.integer("sequence_length")),
+          positional(p.integer("positional_bits")),
+          tile(p.integer("tile")),
+          statistic(p.is("events", "statistic")) {}
+
+    int64_t distances() const { return length - 1; }
+    int64_t pairs() const { return length * (length - 1) / 2; }  // of a sequence
+    // Of a sequence, with those on the diagonal.
+    int64_t tiles() const {
+        const int64_t edge = ceil_divide(length, tile);
+        return edge * (edge + 1) / 2;
+    }
+    int64_t hash_width() const { return 6 * detectors * length * (length - 1); }  // of a sequence
+
+    int64_t length;
+    int64_t positional;  // bits
+    int64_t tile;
+    bool statistic;  // events go through the dense statistic
+};
+
+}  // namespace sawtooth::lut_sequence
