@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/core/figures.h"
+#include "kernels/core/range.h"
 #include "kernels/lut_sequence/sizes.h"
 
 namespace sawtooth::lut_sequence {

@@ -34,7 +34,8 @@ struct Connected {
     const int32_t* offsets = nullptr;
 
     explicit Connected(const Result& result) {
-        if (const Array* array = find(result.inputs, "synapse_offsets")) offsets = array->as<int32_t>().data();
+        if (const Array* array = find(result.inputs, "synapse_offsets"))
+            offsets = array->as<int32_t>().data();
     }
     bool operator()(int64_t neuron) const { return !offsets || offsets[neuron] < offsets[neuron + 1]; }
 };
@@ -99,7 +100,8 @@ std::string caption_of(const Totals& totals, const Drawn& drawn) {
                   merged = totals.neurons + totals.alternative_neurons;
     return fmt::format(
         "{} main and {} alternative events; the statistic merges equal neurons to {} and {}, {:.1f}x fewer "
-        "in all. The buffers hold up to {} and {}; only the backward pass needs alternative ones. Sequence {}.",
+        "in all. The buffers hold up to {} and {}; only the backward pass needs alternative ones. Sequence "
+        "{}.",
         with_thousands(totals.main), with_thousands(totals.alternative), with_thousands(totals.neurons),
         with_thousands(totals.alternative_neurons),
         static_cast<double>(buffered) / static_cast<double>(merged), with_thousands(drawn.lookups()),
@@ -152,9 +154,9 @@ Figure rows_figure(const Result& result, const Drawn& drawn, bool is_counted) {
     std::vector<int32_t> used;
     for (int64_t j = 1; j < drawn.length; ++j)
         for (int64_t i = 0; i < j; ++i) {
-            const int64_t row = rows.row(found.position(j, drawn.detector).value,
-                                         found.position(i, drawn.detector).value,
-                                         found.distance(j, i, drawn.detector).value);
+            const int64_t row =
+                rows.row(found.position(j, drawn.detector).value, found.position(i, drawn.detector).value,
+                         found.distance(j, i, drawn.detector).value);
             double& value = map.values[static_cast<size_t>(row / height * map.columns + j / width)];
             value = std::isnan(value) ? 1 : value + 1;
             used.push_back(static_cast<int32_t>(row));

@@ -113,7 +113,8 @@ void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
         figure.y.categories.push_back(words_of_bin(bin));
     }
     figure.caption = fmt::format(
-        "A key takes {} probes on average, and up to {}. Evenly spread, the same keys would take {}. Sequence "
+        "A key takes {} probes on average, and up to {}. Evenly spread, the same keys would take {}. "
+        "Sequence "
         "{}, distinct keys in the order of their positions.",
         words_of_probes(table.mean_probes()), with_thousands(longest),
         words_of_probes(even_probes(all / static_cast<double>(table.filled.size()))), drawn.item);

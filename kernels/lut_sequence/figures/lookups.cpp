@@ -40,8 +40,8 @@ Lookups::Lookups(const Result& result, const Drawn& drawn, Range detectors, int6
                 compared(x + at * drawn.inputs, anchors + 2 * t * drawn.anchors, drawn.anchors));
     for (int64_t distance = 0; distance + 1 < count; ++distance)
         for (int64_t t = detectors.first; t < detectors.last; ++t)
-            distances_.push_back(of_values(
-                positional + (distance * drawn.detectors + t) * drawn.positional, drawn.positional));
+            distances_.push_back(of_values(positional + (distance * drawn.detectors + t) * drawn.positional,
+                                           drawn.positional));
 }
 
 }  // namespace sawtooth::lut_sequence

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/core/range.h"
 #include "kernels/lut_sequence/figures/common.h"
 
 namespace sawtooth::lut_sequence {

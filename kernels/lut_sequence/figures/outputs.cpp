@@ -39,10 +39,9 @@ void add_along_sequence(std::vector<Figure>& all, const Result& result, const Vi
 // The largest error of the `width` numbers of every row of an output, rows `rows` of all.
 Figure error_by_row(const Result& result, const View& view, const Array& reference, Axis axis, Range rows,
                     int64_t width) {
-    Figure figure = new_figure("error-" + reference.name, Place::error,
-                               "Error of " + reference.name + " by " + axis.label,
-                               "The largest distance to the double-precision reference.", std::move(axis),
-                               absolute_error_axis());
+    Figure figure = new_figure(
+        "error-" + reference.name, Place::error, "Error of " + reference.name + " by " + axis.label,
+        "The largest distance to the double-precision reference.", std::move(axis), absolute_error_axis());
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, reference.name);
         if (!output || output->shape != reference.shape) continue;
@@ -59,10 +58,9 @@ Figure error_by_row(const Result& result, const View& view, const Array& referen
 
 // The values of dpositional for the drawn detector, distances across and bits down.
 Figure distance_map(const Drawn& drawn, const Array& reference) {
-    Figure figure =
-        new_figure("gradient-dpositional", Place::outputs,
-                   fmt::format("dpositional, detector {}", drawn.detector), "",
-                   {.label = "distance"}, {.label = "bit"});
+    Figure figure = new_figure("gradient-dpositional", Place::outputs,
+                               fmt::format("dpositional, detector {}", drawn.detector), "",
+                               {.label = "distance"}, {.label = "bit"});
     figure.chosen_by = {"drawn_detector"};
     HeatMap map = heat_map("dpositional", drawn.positional, drawn.distances(), 0, 1);
     map.colours = HeatMap::Colours::diverging;

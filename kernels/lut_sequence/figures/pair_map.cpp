@@ -11,17 +11,18 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-constexpr int64_t most_with_pairs = 128;    // positions; with more, a cell is a tile
-constexpr int64_t most_cells = 256;         // a side; with more tiles, a cell shows several
+constexpr int64_t most_with_pairs = 128;     // positions; with more, a cell is a tile
+constexpr int64_t most_cells = 256;          // a side; with more tiles, a cell shows several
 constexpr int64_t most_positions = 1 << 12;  // pairs of more would keep the window waiting
 
 enum PairKind { skipped, idle, query, key, positional, none, kinds };
 
 std::vector<KindMap::Kind> pair_kinds() {
     using enum KindMap::Pattern;
-    return {{"skipped tile", {Ink::Role::quiet}, hollow},   {"no pair", {Ink::Role::quiet}, plain},
-            {"flips Q", {Ink::Role::kind, 0}, plain},       {"flips K", {Ink::Role::kind, 1}, striped},
-            {"flips PE too", {Ink::Role::kind, 2}, crossed}, {"flips nothing", {Ink::Role::reference}, hollow}};
+    return {
+        {"skipped tile", {Ink::Role::quiet}, hollow},    {"no pair", {Ink::Role::quiet}, plain},
+        {"flips Q", {Ink::Role::kind, 0}, plain},        {"flips K", {Ink::Role::kind, 1}, striped},
+        {"flips PE too", {Ink::Role::kind, 2}, crossed}, {"flips nothing", {Ink::Role::reference}, hollow}};
 }
 
 PairKind kind_of(const Flips& flips) {
@@ -117,15 +118,16 @@ std::string words_of_nearest(const Lookups& found, int64_t detector, int64_t len
         if (at < nearest) own += Flips(bits(nearest), bits(at), found.distance(nearest, at, detector)).query;
         if (at > nearest) own += Flips(bits(at), bits(nearest), found.distance(at, nearest, detector)).key;
     }
-    return fmt::format("Position {} is nearest to flipping, by {:.2g}: it gets the gradient of {} of its {} pairs. ",
-                       nearest, bits(nearest).margin(), with_thousands(own), with_thousands(length - 1));
+    return fmt::format(
+        "Position {} is nearest to flipping, by {:.2g}: it gets the gradient of {} of its {} pairs. ",
+        nearest, bits(nearest).margin(), with_thousands(own), with_thousands(length - 1));
 }
 
 // "The gradient goes to Q in 230 of 496 pairs and to K in 266, and to PE too in 40. "
 std::string words_of_counts(const PairCounts& counts, int64_t pairs) {
-    std::string words = fmt::format("The gradient goes to Q in {} of {} pairs and to K in {}",
-                                    with_thousands(counts.query), with_thousands(pairs),
-                                    with_thousands(counts.key));
+    std::string words =
+        fmt::format("The gradient goes to Q in {} of {} pairs and to K in {}", with_thousands(counts.query),
+                    with_thousands(pairs), with_thousands(counts.key));
     if (counts.of[positional] > 0) words += ", and to PE too in " + with_thousands(counts.of[positional]);
     if (counts.of[none] > 0) words += "; " + with_thousands(counts.of[none]) + " have no bit to flip";
     return words + ". ";
@@ -144,11 +146,10 @@ Figure pair_map_figure(const Result& result) {
     const Drawn drawn(result.parameters);
     const int64_t length = std::min(drawn.length, most_positions);
     const Pieces pieces(drawn, length);
-    const Axis axis{.minimum = -0.5, .maximum = static_cast<double>(pieces.count * pieces.step) - 0.5};
+    const double end = static_cast<double>(pieces.count * pieces.step) - 0.5;
     Figure figure = new_figure("pairs", Place::views, "Pairs and tiles: the bit that gets the gradient", "",
-                               axis, axis);
-    figure.x.label = "key";
-    figure.y.label = "query";
+                               {.label = "key", .minimum = -0.5, .maximum = end},
+                               {.label = "query", .minimum = -0.5, .maximum = end});
     figure.chosen_by = {"drawn_batch", "drawn_detector"};
     if (drawn.pairs() == 0) {
         leave_out(figure, "Needs at least two positions: a sequence of one has no pairs.");
