@@ -50,6 +50,9 @@ struct CpuJob : lut::CpuJob {
         return bit < 0 ? -1
                        : neuron ^ int64_t { 1 } << (bit + sizes.positional + (query ? sizes.anchors : 0));
     }
+    float weaker_delta(const Pair& p) const {
+        return check.min_delta[flips_query(p) ? query_at(p) : key_at(p)];
+    }
     // With the weakest bit of the distance flipped, if it is weaker than both others; else -1.
     int64_t positional_alternative_of(const Pair& p, int64_t neuron) const {
         const int64_t at = distance_at(p);
@@ -58,18 +61,6 @@ struct CpuJob : lut::CpuJob {
         const bool weakest = bit >= 0 && magnitude < std::abs(check.min_delta[query_at(p)]) &&
                              magnitude < std::abs(check.min_delta[key_at(p)]);
         return weakest ? neuron ^ int64_t { 1 } << bit : -1;
-    }
-
-    // Of the distance's weakest bit: its place in dpositional, and its term for a pair, from the sums of the
-    // chosen row and of the positional alternative.
-    int64_t positional_gradient_at(const Pair& p) const {
-        const int64_t at = distance_at(p);
-        return at * sizes.positional + positional_min_delta_index[at];
-    }
-    template <class Sums>
-    typename Sums::Sum positional_gradient(const Sums& sums, const Pair& p, typename Sums::Sum main,
-                                           typename Sums::Sum alternative) const {
-        return gradient(sums, positional_min_delta[distance_at(p)], main, alternative);
     }
 
     lut_sequence::Sizes sizes;

@@ -139,8 +139,10 @@ struct Unfused {
                     const int64_t main = job.neuron_of(pair);
                     const int64_t flipped = job.positional_alternative_of(pair, main);
                     if (flipped < 0) continue;
-                    dpositional[job.positional_gradient_at(pair)] += job.positional_gradient(
-                        sums, pair, table.find<Sum>(main, pair.j), table.find<Sum>(flipped, pair.j));
+                    const int64_t at = job.distance_at(pair);
+                    dpositional[at * job.sizes.positional + job.positional_min_delta_index[at]] +=
+                        job.gradient(sums, job.positional_min_delta[at], table.find<Sum>(main, pair.j),
+                                     table.find<Sum>(flipped, pair.j));
                 }
         }
     }
