@@ -22,19 +22,19 @@ Shape anchors_shape(const Parameters& parameters, const Arrays&) {
 Shape offsets_shape(const Parameters& parameters, const Arrays&) { return {neurons(parameters) + 1}; }
 
 // The number of synapses is given by the arrays: the last offset, or in a dry plan the length of the indexed
-// arrays.
-Shape synapses_shape(const Parameters&, const Arrays& inputs) {
+// arrays. Before any of them is known, as many as may be generated.
+Shape synapses_shape(const Parameters& parameters, const Arrays& inputs) {
     if (const Array* offsets = find(inputs, "synapse_offsets");
         offsets && offsets->data && offsets->count() > 0)
         return {std::max<int64_t>(offsets->as<int32_t>().back(), 0)};
     for (const char* name : {"synapse_targets", "synapse_weights"})
         if (const Array* array = find(inputs, name)) return {array->count()};
-    return {0};
+    return {neurons(parameters) * parameters.integer("synapses_per_neuron")};
 }
 
 Shape metas_shape(const Parameters&, const Arrays& inputs) {
     const Array* rates = find(inputs, "meta_lr");
-    return {rates ? rates->count() : 0};
+    return {rates ? rates->count() : generated_metas};
 }
 
 Shape gradient_shape(const Parameters& parameters, const Arrays& inputs) {

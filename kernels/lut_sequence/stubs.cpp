@@ -2,11 +2,6 @@
 
 namespace sawtooth::lut_sequence {
 
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
-Array generate(const ArraySpec& spec, const Parameters&, const Arrays&, Random, std::stop_token) {
-    Array array{spec.name, spec.dtype, {}, {}};
-    return array;
-}
 Work work(const Parameters&) { return {}; }
 std::vector<BenchCase> bench_cases(Backend) { return {}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
