@@ -2,7 +2,6 @@
 
 namespace sawtooth::lut_sequence {
 
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
 Work work(const Parameters&) { return {}; }
 std::vector<BenchCase> bench_cases(Backend) { return {}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
