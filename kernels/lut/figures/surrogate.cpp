@@ -57,7 +57,7 @@ Figure surrogate_figure(const Result& result) {
     double reach = 1;
     for (const Weakest& each : all) reach = std::max(reach, 1.1 * std::abs(each.delta));
     constexpr int steps = 128;
-    Line slope{"up', the slope", {Ink::Role::kind, 0}, {}, {}},
+    Line slope{"up', the slope", {Ink::Role::highlight}, {}, {}},
         integral{"u, its integral", {Ink::Role::quiet}, {}, {}};
     for (int step = -steps; step <= steps; ++step) {
         const double delta = reach * step / steps;

@@ -31,7 +31,9 @@ std::string shape_words(const SweepResult& sweep) {
 
 Axis axis_of(const SweepResult& sweep) {
     const SweepAxis& swept = sweep.sweep.axes.front();
-    return swept_axis(swept, *lut_family().parameter(swept.parameter));
+    Axis axis = swept_axis(swept, *lut_family().parameter(swept.parameter));
+    if (axis.unit == axis.label) axis.unit.clear();
+    return axis;
 }
 
 // "time_by_detectors"
