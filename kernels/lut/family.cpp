@@ -86,6 +86,7 @@ std::vector<Variant> variants() {
                  "atomics, so that their last bits depend on the order.",
          .backends = both,
          .outputs = outputs,
+         .unordered = true,
          .plan_cpu = lut::plan_unfused_on_cpu,
          .plan_cuda = lut::plan_unfused_on_cuda},
         {.name = "fused",

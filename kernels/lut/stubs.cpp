@@ -5,7 +5,5 @@ namespace sawtooth::lut {
 Work work(const Parameters&) { return {}; }
 std::vector<BenchCase> bench_cases(Backend) { return {}; }
 
-Outcome<Plan> plan_unfused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
-Outcome<Plan> plan_fused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
 
 }  // namespace sawtooth::lut
