@@ -96,7 +96,7 @@ struct Described : Sizes {
     ArrayUse positional_du() const { return {"positional_du", {batch, pairs(), detectors}, sum_bytes()}; }
     Uses sorted() const {
         return {{"sorted_rows", {detectors, batch * pairs()}},
-                {"sorted_pairs", {detectors, batch * pairs()}}};
+                {"sorted_positions", {detectors, batch * pairs()}}};
     }
 
     bool backward, internal, on_cpu;

@@ -20,7 +20,7 @@ ArrayUse dweights(const PlanRequest& request);
 ArrayUse event_count(const PlanRequest& request);  // on CUDA; on the CPU each position sets its own
 ArrayUse alternative_event_count(const PlanRequest& request);  // likewise
 ArrayUse hash_table(const PlanRequest& request);
-ArrayUse hash_table_high(const PlanRequest& request);  // high words of integer sums
+ArrayUse hash_table_high(const PlanRequest& request);  // of integer sums, on CUDA
 
 LaunchInfo check_detectors_for_sequence(const PlanRequest& request);
 LaunchInfo check_positional_embeddings(const PlanRequest& request);

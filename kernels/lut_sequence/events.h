@@ -19,10 +19,9 @@ static_assert(sizeof(Event) == 12);
 
 // A slot of the hash table of an item: the sum of weight times dy of a neuron at a position.
 struct HashEntry {
-    int32_t neuron;    // plus 1; 0: empty
-    int32_t position;  // j
-    int32_t event;     // the number of the event that adds the value, from 1; negative: alternative
-    int32_t value;     // the bits of a float, or the low word of an integer sum
+    uint64_t key;   // the neuron plus 1 in the low word, position j in the high word; 0: empty
+    int32_t event;  // the number of the event that adds the value, from 1; negative: alternative
+    int32_t value;  // the bits of a float, or the low word of an integer sum
 };
 static_assert(sizeof(HashEntry) == 16);
 

@@ -2,12 +2,9 @@
 
 namespace sawtooth::lut_sequence {
 
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
 Work work(const Parameters&) { return {}; }
 std::vector<BenchCase> bench_cases(Backend) { return {}; }
 
-Outcome<Plan> plan_unfused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
-Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
 Outcome<Plan> plan_unfused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
 Outcome<Plan> plan_fused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
 
