@@ -9,7 +9,7 @@ namespace {
 
 bool both_are_right(const Result& result) { return is_right(result, "unfused") && is_right(result, "fused"); }
 
-HashTable hash_table_of(const Result& result) {
+ProbedTable hash_table_of(const Result& result) {
     const Drawn drawn(result.parameters);
     return {drawn.hash_width(), events_of(result, drawn)};
 }
@@ -35,7 +35,7 @@ bool few_events_remain(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"pairs", "events", "hash-fill"}, 230}, {{"kernels", "time_by_length"}, 200}};
+    return {{{"pairs", "events", "hash-fill"}, 230}, {{"kernels", "time_by_sequence_length"}, 200}};
 }
 
 About about() {

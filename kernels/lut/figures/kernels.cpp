@@ -7,20 +7,10 @@
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "kernels/lut/figures/common.h"
+#include "kernels/lut/figures/kernels.h"
 
 namespace sawtooth::lut {
-namespace {
 
-// All launches of one name: of the median repeat.
-struct Kernel {
-    std::string name;
-    double us = 0, bytes = 0;
-    int64_t launches = 0;
-
-    double gigabytes_per_second() const { return bytes / us / 1e3; }
-};
-
-// In the order of their first start.
 std::vector<Kernel> kernels_of(const VariantResult& variant) {
     std::vector<Kernel> kernels;
     for (const LaunchRecord& launch : variant.launches) {
@@ -33,6 +23,8 @@ std::vector<Kernel> kernels_of(const VariantResult& variant) {
     }
     return kernels;
 }
+
+namespace {
 
 // In GB/s: of the copy measured in this run, or the limit of the machine; 0 if neither is known.
 double copy_rate(const Result& result) {

@@ -23,15 +23,16 @@ namespace {
 std::string shape_words(const SweepResult& sweep) {
     const Parameters& base = sweep.sweep.base.parameters;
     std::string words;
-    for (const char* name : {"batch", "inputs", "outputs", "detectors", "anchors_per_detector"})
-        if (sweep.sweep.axes.front().parameter != name)
+    for (const char* name :
+         {"batch", "sequence_length", "inputs", "outputs", "detectors", "anchors_per_detector"})
+        if (base.has(name) && sweep.sweep.axes.front().parameter != name)
             words += fmt::format("{} {}, ", name, to_text(base.at(name)));
     return words + base.text("connectivity") + (runs_backward(base) ? ", with backward" : ", forward");
 }
 
-Axis axis_of(const SweepResult& sweep) {
+Axis axis_of(const SweepResult& sweep, const Family& family) {
     const SweepAxis& swept = sweep.sweep.axes.front();
-    Axis axis = swept_axis(swept, *lut_family().parameter(swept.parameter));
+    Axis axis = swept_axis(swept, *family.parameter(swept.parameter));
     if (axis.unit == axis.label) axis.unit.clear();
     return axis;
 }
@@ -51,8 +52,8 @@ std::string words_of_growth(const std::vector<Line>& lines) {
     return words;
 }
 
-Figure time_figure(const SweepResult& sweep) {
-    const Axis axis = axis_of(sweep);
+Figure time_figure(const SweepResult& sweep, const Family& family) {
+    const Axis axis = axis_of(sweep, family);
     std::vector<Line> lines = timed_curves_of(sweep, median_us);
     Figure figure =
         new_figure(id_of("time", sweep), Place::views, "Time against " + axis.label, "", axis, time_axis());
@@ -103,8 +104,8 @@ std::string words_of_last(const std::vector<Line>& lines) {
                        100 * most->y.back() / all);
 }
 
-Figure kernels_figure(const SweepResult& sweep) {
-    const Axis axis = axis_of(sweep);
+Figure kernels_figure(const SweepResult& sweep, const Family& family) {
+    const Axis axis = axis_of(sweep, family);
     std::vector<Line> lines = kernel_lines(sweep);
     Figure figure = new_figure(id_of("kernels", sweep), Place::views,
                                "Time of the kernels of unfused against " + axis.label, "", axis, time_axis());
@@ -199,11 +200,13 @@ SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t las
 
 }  // namespace
 
-std::vector<Figure> size_figures(const SweepResult& sweep) {
-    std::vector<Figure> figures = {time_figure(sweep), kernels_figure(sweep)};
+std::vector<Figure> size_figures(const SweepResult& sweep, const Family& family) {
+    std::vector<Figure> figures = {time_figure(sweep, family), kernels_figure(sweep, family)};
     explain_missing(figures, sweep, "unfused");
     return figures;
 }
+
+std::vector<Figure> size_figures(const SweepResult& sweep) { return size_figures(sweep, lut_family()); }
 
 std::vector<Figure> arithmetic_figures(const SweepResult& sweep) {
     std::vector<Figure> figures = {error_by_arithmetic(sweep), changes_by_arithmetic(sweep)};

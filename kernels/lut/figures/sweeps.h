@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "kernels/core/family.h"
 #include "kernels/core/figure.h"
 #include "kernels/core/sweep.h"
 
@@ -9,9 +10,12 @@ namespace sawtooth::lut {
 
 // Figures over the background sweeps of the family.
 
-// Time of the variants and of the kernels of unfused against a size: detectors, or anchors of each.
+// Time of the variants and of the kernels of unfused against a size: detectors, or anchors of each. Of the
+// family lut, or of another one with the same variants.
 std::vector<Figure> size_figures(const SweepResult& sweep);
-// Errors, and values that change from run to run, with float and with integer arithmetic.
+std::vector<Figure> size_figures(const SweepResult& sweep, const Family& family);
+// Errors, and values that change from run to run, with float and with integer arithmetic. Also for
+// lut_sequence.
 std::vector<Figure> arithmetic_figures(const SweepResult& sweep);
 
 }  // namespace sawtooth::lut

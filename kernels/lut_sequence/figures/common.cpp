@@ -13,12 +13,6 @@ Drawn::Drawn(const Parameters& p)
 
 std::string Drawn::words() const { return fmt::format("sequence {}, detector {}", item, detector); }
 
-void leave_out(Figure& figure, const std::string& reason) {
-    figure.marks.clear();
-    figure.caption.clear();
-    figure.missing = figure.title + ". " + reason;
-}
-
 std::string percent(double share) {
     return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
 }

@@ -5,9 +5,12 @@
 
 #include "kernels/core/figures.h"
 #include "kernels/core/range.h"
+#include "kernels/lut/figures/common.h"
 #include "kernels/lut_sequence/sizes.h"
 
 namespace sawtooth::lut_sequence {
+
+using lut::leave_out;
 
 // Shared by the figures, and the figures by subject, one file each.
 
@@ -21,8 +24,6 @@ struct Drawn : Sizes {
     std::string words() const;                               // "sequence 0, detector 1"
 };
 
-// Instead of marks, the title of the figure and this sentence.
-void leave_out(Figure& figure, const std::string& reason);
 // "12", "0.75"
 std::string percent(double share);
 

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "kernels/core/table.h"
+#include "kernels/lut_sequence/events.h"
 #include "kernels/lut_sequence/figures/lookups.h"
 
 namespace sawtooth::lut_sequence {
@@ -99,13 +100,13 @@ std::string caption_of(const Totals& totals, const Drawn& drawn) {
     const int64_t buffered = totals.main + totals.alternative,
                   merged = totals.neurons + totals.alternative_neurons;
     return fmt::format(
-        "{} main and {} alternative events; the statistic merges equal neurons to {} and {}, {:.1f}x fewer "
-        "in all. The buffers hold up to {} and {}; only the backward pass needs alternative ones. Sequence "
-        "{}.",
-        with_thousands(totals.main), with_thousands(totals.alternative), with_thousands(totals.neurons),
+        "{} main and {} alternative events; the statistic merges equal neurons, {:.1f}x fewer: {} and {}. "
+        "There is room for {} and {}; the forward pass has main events alone. Sequence {}.",
+        with_thousands(totals.main), with_thousands(totals.alternative),
+        static_cast<double>(buffered) / static_cast<double>(merged), with_thousands(totals.neurons),
         with_thousands(totals.alternative_neurons),
-        static_cast<double>(buffered) / static_cast<double>(merged), with_thousands(drawn.lookups()),
-        with_thousands(2 * drawn.lookups()), drawn.item);
+        with_thousands(most_events(drawn, main_events) / drawn.batch),
+        with_thousands(most_events(drawn, alternative_events) / drawn.batch), drawn.item);
 }
 
 Figure events_figure(const Events& all, const Drawn& drawn) {

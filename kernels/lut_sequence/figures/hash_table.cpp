@@ -60,7 +60,7 @@ std::string words_of_probes(double probes) {
     return probes < 100 ? fmt::format("{:.2g}", probes) : with_thousands(std::llround(probes));
 }
 
-void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
+void add_fill(Figure& figure, const ProbedTable& table, const Drawn& drawn) {
     const int64_t width = std::ssize(table.filled), points = std::min(width, most_points);
     Line starts = line_of("keys that start here", {Ink::Role::kind, 1}, {}),
          filled = line_of("filled slots", {Ink::Role::kind, 0}, {});
@@ -96,7 +96,7 @@ std::string words_of_bin(size_t bin) {
     return first >= last ? with_thousands(last) : with_thousands(first) + " to " + with_thousands(last);
 }
 
-void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
+void add_probes(Figure& figure, const ProbedTable& table, const Drawn& drawn) {
     const int64_t longest = *std::max_element(table.probes.begin(), table.probes.end());
     const auto bin_of = [](int64_t probes) { return std::bit_width(static_cast<uint64_t>(probes - 1)); };
     std::vector<int64_t> keys(static_cast<size_t>(bin_of(longest)) + 1);
@@ -123,7 +123,7 @@ void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
 
 }  // namespace
 
-HashTable::HashTable(int64_t width, const Events& events)
+ProbedTable::ProbedTable(int64_t width, const Events& events)
     : starts(static_cast<size_t>(width)), filled(static_cast<size_t>(width)) {
     Slots slots(width);
     for (const auto neurons : {&EventsAt::neurons, &EventsAt::alternative_neurons})
@@ -137,7 +137,7 @@ HashTable::HashTable(int64_t width, const Events& events)
             }
 }
 
-double HashTable::mean_probes() const {
+double ProbedTable::mean_probes() const {
     return static_cast<double>(std::accumulate(probes.begin(), probes.end(), int64_t{0})) /
            static_cast<double>(probes.size());
 }
@@ -153,7 +153,7 @@ std::vector<Figure> hash_table_figures(const Drawn& drawn, const Events& events)
         for (Figure& figure : all) leave_out_without_events(figure, drawn);
         return all;
     }
-    const HashTable table(drawn.hash_width(), events);
+    const ProbedTable table(drawn.hash_width(), events);
     if (table.probes.empty()) {
         for (Figure& figure : all) leave_out(figure, "Empty: no chosen row has synapses.");
         return all;
