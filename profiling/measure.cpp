@@ -93,6 +93,13 @@ Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, Ti
     return run;
 }
 
+Outcome<std::vector<LaunchRecord>> record_launches(const Plan& plan, const Executor& on, Cache cache) {
+    auto run = run_plan(plan, on, cache, TimedBy::records);
+    if (!run) return run.error();
+    if (on.gpu && run->launches.empty()) return on.gpu->time_launches_by_events(plan, cache);
+    return std::move(run->launches);
+}
+
 Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache cache,
                                     const std::function<void()>& before_run) {
     if (!on.gpu) return TimingChoice{};

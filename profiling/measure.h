@@ -38,6 +38,10 @@ Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, Ti
 // The same on a pool; false if it was stopped.
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
 
+// One run with its launches: by CUPTI records, or without CUPTI by two events around each, which add about a
+// microsecond.
+Outcome<std::vector<LaunchRecord>> record_launches(const Plan& plan, const Executor& on, Cache cache);
+
 // Which way of timing makes a plan shorter, after a warm-up run, and the launches of the run that tried CUPTI
 // records, if there is a choice. Takes up to three runs on a GPU; calls `before_run` before each.
 struct TimingChoice {

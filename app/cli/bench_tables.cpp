@@ -15,6 +15,10 @@ constexpr const char* legend =
     "for steps that wait for one another, the time per "
     "position and the number of empty launches it equals.";
 
+constexpr const char* launch_legend =
+    "by launch: recorded in repeats of their own; bytes that the launch must read and write, the rate at "
+    "which it moves them, and its time over that of a copy of as many bytes at the measured bandwidth.";
+
 // "sum [4, 2048, 512]" becomes "sum 4x2048x512".
 std::string short_case(const std::string& name) {
     const size_t open = name.find('['), close = name.rfind(']');
@@ -63,6 +67,30 @@ Table table_of(const std::vector<const BenchRow*>& rows) {
     return table;
 }
 
+Table launch_table_of(const std::vector<LaunchCost>& costs) {
+    Table table;
+    table.columns = {{"launch", "", false}, {"time", ""}, {"bytes", ""}, {"GB/s", ""}, {"copy", ""}};
+    for (const LaunchCost& cost : costs) {
+        const auto rate = cost.gigabytes_per_second();
+        table.rows.push_back({cost.count > 1 ? fmt::format("{} x {}", cost.count, cost.name) : cost.name,
+                              time_words(cost.time), short_bytes(cost.bytes), rate ? short_number(*rate) : "",
+                              cost.over_copy ? short_ratio(*cost.over_copy) + "x" : ""});
+    }
+    return table;
+}
+
+// One table per row measured by launch.
+std::string launch_tables_of(const std::vector<const BenchRow*>& rows, std::string (Table::*drawn)() const) {
+    std::string text;
+    for (const BenchRow* row : rows)
+        if (!row->costs.empty())
+            text += "\n" +
+                    wrapped(fmt::format("{}, {}, by launch:", short_case(row->name), row->variant),
+                            bench_width, 2) +
+                    "\n\n" + (launch_table_of(row->costs).*drawn)();
+    return text;
+}
+
 // One entry per row without a time.
 std::string failures_of(const std::vector<const BenchRow*>& rows, const std::string& before) {
     std::string text;
@@ -82,6 +110,11 @@ std::vector<std::string> families_of(const BenchReport& report) {
     return families;
 }
 
+bool has_launches(const BenchReport& report) {
+    return std::any_of(report.rows.begin(), report.rows.end(),
+                       [](const BenchRow& row) { return !row.costs.empty(); });
+}
+
 }  // namespace
 
 std::string bench_text(const BenchReport& report) {
@@ -91,9 +124,12 @@ std::string bench_text(const BenchReport& report) {
         text += wrapped(fmt::format("{} on {}: median of {} repeats, caches {}", family, report.device,
                                     report.repeats, report.cache == Cache::cold ? "cold" : "hot"),
                         bench_width, 2) +
-                "\n\n" + table_of(rows).plain() + failures_of(rows, "") + "\n";
+                "\n\n" + table_of(rows).plain() + failures_of(rows, "") +
+                launch_tables_of(rows, &Table::plain) + "\n";
     }
-    return text.empty() ? "no cases\n" : text + wrapped(legend, bench_width, 0) + "\n";
+    if (text.empty()) return "no cases\n";
+    text += wrapped(legend, bench_width, 0) + "\n";
+    return has_launches(report) ? text + wrapped(launch_legend, bench_width, 0) + "\n" : text;
 }
 
 std::string bench_markdown(const BenchReport& report) {
@@ -103,7 +139,8 @@ std::string bench_markdown(const BenchReport& report) {
         const auto rows = rows_of(report, family);
         const std::string failures = failures_of(rows, "- ");
         if (families.size() > 1) text += (text.empty() ? "### " : "\n### ") + family + "\n\n";
-        text += table_of(rows).markdown() + (failures.empty() ? "" : "\n" + failures);
+        text += table_of(rows).markdown() + (failures.empty() ? "" : "\n" + failures) +
+                launch_tables_of(rows, &Table::markdown);
     }
     return text;
 }
@@ -121,18 +158,35 @@ Table bench_table(const BenchReport& report) {
                      {"step", "us"},
                      {"step", "empty launches"},
                      {"failed", "", false}};
+    const bool by_launch = has_launches(report);
+    if (by_launch)
+        table.columns.insert(table.columns.end(),
+                             {{"launch", "", false}, {"bytes", ""}, {"rate", "GB/s"}, {"over copy", ""}});
     const auto number = [](const std::optional<double>& value, double scale = 1) {
         return value ? short_number(*value * scale) : "";
     };
+    const auto start_of = [&](const BenchRow& row, const std::optional<TimeStatistics>& time) {
+        const auto field = [&](double TimeStatistics::*of) { return time ? short_number((*time).*of) : ""; };
+        return std::vector<std::string>{row.family,
+                                        row.name,
+                                        row.variant,
+                                        field(&TimeStatistics::median),
+                                        field(&TimeStatistics::q1),
+                                        field(&TimeStatistics::q3)};
+    };
+    const auto add = [&](std::vector<std::string> cells, std::vector<std::string> more) {
+        cells.insert(cells.end(), more.begin(), more.end());
+        cells.resize(table.columns.size());
+        table.rows.push_back(std::move(cells));
+    };
     for (const BenchRow& row : report.rows) {
-        const auto time = [&](double TimeStatistics::*field) {
-            return row.time ? short_number((*row.time).*field) : "";
-        };
         const Bound bound = row.bound.value_or(Bound{});
-        table.rows.push_back({row.family, row.name, row.variant, time(&TimeStatistics::median),
-                              time(&TimeStatistics::q1), time(&TimeStatistics::q3),
-                              row.bound ? std::string(name_of(bound.by)) : "", number(bound.share, 100),
-                              number(bound.step_us), number(bound.empty_launches), row.note});
+        add(start_of(row, row.time),
+            {row.bound ? std::string(name_of(bound.by)) : "", number(bound.share, 100), number(bound.step_us),
+             number(bound.empty_launches), row.note});
+        for (const LaunchCost& cost : row.costs)
+            add(start_of(row, cost.time), {"", "", "", "", "", cost.name, short_number(cost.bytes),
+                                           number(cost.gigabytes_per_second()), number(cost.over_copy)});
     }
     return table;
 }

@@ -94,7 +94,28 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
     return bound;
 }
 
-// Fills in time, limit, ratio and bound of a variant that passed the check.
+LaunchCost& cost_of(const LaunchInfo& info, std::vector<LaunchCost>& costs) {
+    const auto same = std::find_if(costs.begin(), costs.end(), [&](const LaunchCost& cost) {
+        return cost.name == info.name && cost.meaning == info.meaning;
+    });
+    if (same != costs.end()) return *same;
+    return costs.emplace_back(LaunchCost{info.name, info.meaning});
+}
+
+Outcome<std::vector<LaunchCost>> measure_launches(const Plan& plan, const Machine& machine,
+                                                  const Request& base, double copy_bytes_per_second,
+                                                  const std::function<void()>& before_repeat) {
+    std::vector<std::vector<LaunchRecord>> repeats;
+    for (int repeat = 0; repeat < base.repeats; ++repeat) {
+        before_repeat();
+        auto launches = record_launches(plan, machine.executor(), base.cache);
+        if (!launches) return launches.error();
+        repeats.push_back(std::move(*launches));
+    }
+    return costs_of(repeats, copy_bytes_per_second);
+}
+
+// Fills in the times of a variant that passed the check, and what follows from them.
 std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
                                  const BenchCase& bench, const Request& base,
                                  const std::function<void()>& before_pair, BenchRow& row) {
@@ -108,9 +129,15 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     auto limit = limit_plan(machine, bench.limit, result.work, *plan);
     if (!limit) return limit.error();
     const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
+    Outcome<std::vector<LaunchCost>> costs = std::vector<LaunchCost>();
+    if (pairs && bench.by_launch)
+        costs = measure_launches(*plan, machine, base,
+                                 result.ceilings.value_or(Ceilings{}).copy_bytes_per_second, before_pair);
     // A launch is still using their memory; freeing it would wait forever.
     if (is_abandoned(machine)) new std::array<Plan, 2>{std::move(*plan), std::move(*limit)};
     if (!pairs) return pairs.error();
+    if (!costs) return costs.error();
+    row.costs = std::move(*costs);
     row.limit_name = limit->launches.front().info->name;
     row.launches = static_cast<int64_t>(plan->launches.size());
     row.time = statistics_of(pairs->times);
@@ -210,6 +237,26 @@ std::string_view name_of(Bound::By by) {
             return "steps";
     }
     return "";
+}
+
+std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& repeats,
+                                 double copy_bytes_per_second) {
+    std::vector<LaunchCost> costs;
+    for (size_t repeat = 0; repeat < repeats.size(); ++repeat)
+        for (const LaunchRecord& launch : repeats[repeat]) {
+            LaunchCost& cost = cost_of(*launch.info, costs);
+            cost.time.samples.resize(repeats.size());
+            cost.time.samples[repeat] += launch.duration_us;
+            if (repeat > 0) continue;
+            ++cost.count;
+            cost.bytes += launch.info->work.bytes;
+        }
+    for (LaunchCost& cost : costs) {
+        cost.time = statistics_of(std::move(cost.time.samples));
+        if (cost.bytes > 0 && copy_bytes_per_second > 0)
+            cost.over_copy = cost.time.median * 1e-6 * copy_bytes_per_second / cost.bytes;
+    }
+    return costs;
 }
 
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& names, const Request& base,

@@ -26,6 +26,24 @@ struct Bound {
 };
 std::string_view name_of(Bound::By by);
 
+// The launches of a plan with the same name and meaning.
+struct LaunchCost {
+    std::string name, meaning;
+    int64_t count = 0;  // in one repeat
+    double bytes = 0;   // of all of them together, as is the time
+    TimeStatistics time = {};
+    std::optional<double> over_copy = {};  // the time over that of `bytes` at the measured copy bandwidth
+
+    std::optional<double> gigabytes_per_second() const {
+        if (bytes <= 0 || time.median <= 0) return {};
+        return bytes / time.median / 1e3;
+    }
+};
+
+// Those of the launches of one plan, in order, recorded in several repeats.
+std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& repeats,
+                                 double copy_bytes_per_second);
+
 // One variant of one case, and the limit measured alternately with it.
 struct BenchRow {
     std::string family, name, variant;
@@ -38,6 +56,7 @@ struct BenchRow {
     std::string note;      // why `time` is absent
     int64_t launches = 0;  // of one repeat; 0 if `time` is absent
     std::optional<Bound> bound = {};
+    std::vector<LaunchCost> costs = {};  // of a case `by_launch`, from repeats of their own
 };
 
 struct BenchReport {

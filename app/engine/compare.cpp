@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
+#include <numeric>
 
 namespace sawtooth {
 namespace {
@@ -102,6 +104,12 @@ OutputError compare(const Array& output, const Array& reference, int axis) {
         return compare_as<Complex, std::complex<float>, Complex>(output, reference, axis);
     if (output.dtype == Dtype::int32) return compare_as<double, int32_t, int32_t>(output, reference, axis);
     return compare_as<double, float, double>(output, reference, axis);
+}
+
+int64_t changed_values(const Array& earlier, const Array& later) {
+    const auto before = earlier.as<uint32_t>(), after = later.as<uint32_t>();
+    return std::inner_product(after.begin(), after.end(), before.begin(), int64_t{0}, std::plus<>{},
+                              std::not_equal_to<>{});
 }
 
 }  // namespace sawtooth

@@ -11,4 +11,8 @@ namespace sawtooth {
 // is counted; so is a finite value where the reference is not finite.
 OutputError compare(const Array& output, const Array& reference, int sequence_axis);
 
+// The values of `later` whose bits differ in `earlier`, an array of the same shape. Each part of a complex
+// number counts as a value.
+int64_t changed_values(const Array& earlier, const Array& later);
+
 }  // namespace sawtooth

@@ -300,6 +300,16 @@ Json bound_of(const std::optional<Bound>& bound) {
             {"empty_launches", optional_number(bound->empty_launches)}};
 }
 
+Json cost_of(const LaunchCost& cost) {
+    return {{"name", cost.name},
+            {"meaning", cost.meaning},
+            {"count", cost.count},
+            {"time_us", time_of(cost.time)},
+            {"bytes", number(cost.bytes)},
+            {"gb_per_s", optional_number(cost.gigabytes_per_second())},
+            {"over_copy", optional_number(cost.over_copy)}};
+}
+
 Json row_of(const BenchRow& row) {
     Json object = {{"family", row.family},
                    {"name", row.name},
@@ -318,6 +328,7 @@ Json row_of(const BenchRow& row) {
         object["ratio"] = {{"median", number(row.ratio->median)},
                            {"q1", number(row.ratio->q1)},
                            {"q3", number(row.ratio->q3)}};
+    if (!row.costs.empty()) object["by_launch"] = list_of(row.costs, cost_of);
     return object;
 }
 

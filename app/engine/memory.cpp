@@ -92,9 +92,11 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
                                      .device = machine.device(),
                                      .stores_extras = stores_extras});
         if (!plan) continue;  // it will not run; the reason is reported later
-        need.host = saturating_add(need.host, shapes.output_bytes(variant, stores_extras));
+        const int64_t outputs = shapes.output_bytes(variant, stores_extras);
+        need.host = saturating_add(need.host, outputs);
+        const int64_t of_plan = saturating_add(plan->launch_bytes, on_cpu ? plan->memory_bytes : 0);
         largest_on_host =
-            std::max(largest_on_host, saturating_add(plan->launch_bytes, on_cpu ? plan->memory_bytes : 0));
+            std::max(largest_on_host, saturating_add(of_plan, variant->unordered ? outputs : 0));
         if (on_cpu) continue;
         need.device = std::max(need.device, plan->memory_bytes);
         need.device_together = saturating_add(need.device_together, plan->memory_bytes);

@@ -74,6 +74,16 @@ std::vector<std::string> notes_on_rows(const Arrays& reference) {
     return notes;
 }
 
+// The same values in memory of their own: later runs of a plan on the CPU overwrite its outputs.
+Arrays copied(Arrays arrays) {
+    for (Array& array : arrays) {
+        const auto data = allocate(array.bytes());
+        std::copy_n(array.data.get(), array.bytes(), data.get());
+        array.data = data;
+    }
+    return arrays;
+}
+
 // Reports a large change of the processor clock during its lifetime.
 class ClockWatch {
   public:
@@ -304,19 +314,39 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
         say(fmt::format("{}, repeat {} of {}", variant(v).name, repeat + 1, request.repeats),
             fraction(repeat));
     };
+    VariantResult& made = row(v);
+    const bool counts_changes = variant(v).unordered && request.repeats > 0;
+    const bool overwrites = counts_changes && prepared_.machine.backend() == Backend::cpu;
+    const Arrays earlier = overwrites ? copied(made.outputs) : made.outputs;
     auto measured =
         measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);
     if (!measured) return measured.error();
     const GpuTimer* const timer = prepared_.machine.timer;
     if (timer && !timer->note().empty()) note_once(timer->note());
     say(variant(v).name, fraction(request.repeats));
-    VariantResult& made = row(v);
     made.time = std::move(measured->time);
     made.launches = std::move(measured->launches);
     if (made.launch_count > static_cast<int64_t>(made.launches.size()))
         result_.notes.push_back(fmt::format("{}: {} launches, of which only the first {} are recorded",
                                             made.name, made.launch_count, made.launches.size()));
     made.metrics = metrics_of(made, result_);
+    return counts_changes ? count_changes(v, earlier) : std::nullopt;
+}
+
+// Compares the outputs of the last repeat with earlier ones.
+std::optional<Error> SingleRun::count_changes(size_t v, const Arrays& earlier) {
+    auto later = plans_[v]->outputs();
+    if (!later) return later.error();
+    int64_t changed = 0, count = 0;
+    for (const Array& output : *later) {
+        changed += changed_values(*find(earlier, output.name), output);
+        count += output.count();
+    }
+    VariantResult& made = row(v);
+    made.metrics.push_back({"changed_values", "changed values", "", static_cast<double>(changed)});
+    if (changed > 0)
+        result_.notes.push_back(fmt::format("{}: {} of {} output values changed from one repeat to another",
+                                            made.name, with_thousands(changed), with_thousands(count)));
     return {};
 }
 

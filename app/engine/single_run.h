@@ -68,6 +68,7 @@ class SingleRun {
     void note_compiled(size_t v);
     std::optional<Error> check_rest();
     std::optional<Error> measure_one(size_t v);
+    std::optional<Error> count_changes(size_t v, const Arrays& earlier);
     bool looks_closer() const;
     std::optional<Error> look_closer(size_t v);
     void note_once(const std::string& note);

@@ -49,6 +49,14 @@ void add_occupancy(const Occupancy& occupancy, Facts& facts) {
     if (occupancy.achieved) facts.emplace_back("achieved", percent(*occupancy.achieved));
 }
 
+// "x [2, 4096], y [2, 4096]"
+std::string text_of(const std::vector<ArrayUse>& arrays) {
+    std::string text;
+    for (const ArrayUse& array : arrays)
+        text += (text.empty() ? "" : ", ") + array.name + " " + to_text(array.shape);
+    return text;
+}
+
 }  // namespace
 
 const LaunchRecord* launch_of(const Result& result, const Tracks::Track& track, const Tracks::Span& span) {
@@ -71,6 +79,8 @@ Facts facts_of(const LaunchRecord& launch) {
     Facts facts;
     if (!info.meaning.empty()) facts.emplace_back("does", info.meaning);
     add_shape(info, on_gpu, facts);
+    if (!info.reads.empty()) facts.emplace_back("reads", text_of(info.reads));
+    if (!info.writes.empty()) facts.emplace_back("writes", text_of(info.writes));
     if (info.resources) add_resources(*info.resources, facts);
     add_occupancy(launch.occupancy, facts);
     if (info.work.bytes > 0 && launch.duration_us > 0)

@@ -76,6 +76,9 @@ struct Variant {
     std::vector<std::string> outputs = {};
     size_t row = 0;              // index into the family's own table of variants, if it has one
     bool rounds_inside = false;  // on CUDA intermediate values are rounded to the parameter `dtype` too
+    // On CUDA atomics may add its floats in any order: a run counts the output values that changed from one
+    // repeat to another.
+    bool unordered = false;
     // Why it cannot run these parameters on the chip; null: it always can.
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
     // Whether it equals the reference up to rounding; null: it does.
@@ -121,6 +124,7 @@ struct BenchCase {
     Limit limit = Limit::copy;
     double tolerance = 1e-3;                 // a larger relative L2 error of any output fails the case
     std::vector<std::string> variants = {};  // the measured ones; empty: all
+    bool by_launch = false;                  // times and bytes of every launch too
 };
 
 struct Family {

@@ -1,6 +1,8 @@
 // Generated inputs of the look-up tables, of both families: normally distributed numbers, and the indices
 // that connect them.
 
+#include <algorithm>
+
 #include "kernels/core/fill.h"
 #include "kernels/lut/parts.h"
 
@@ -27,6 +29,15 @@ void generate_offsets(Array& offsets, int64_t most, Random random, const std::st
     });
 }
 
+// The same numbers whatever is dragged, but for one input of every item. x: [..., inputs].
+void drag(Array& x, const Parameters& parameters) {
+    const int64_t inputs = parameters.integer("inputs");
+    const auto numbers = x.as<float>();
+    auto at = static_cast<size_t>(std::min(parameters.integer("dragged_input"), inputs - 1));
+    for (; at < numbers.size(); at += static_cast<size_t>(inputs))
+        numbers[at] += static_cast<float>(parameters.real("dragged_by"));
+}
+
 }  // namespace
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
@@ -47,6 +58,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
         fill(array.as<float>(), stop, [&] { return random.uniform(0, 2); });
     else
         fill(array.as<float>(), stop, [&] { return random.normal(); });
+    if (spec.name == "x" && parameters.has("dragged_by")) drag(array, parameters);
     return array;
 }
 

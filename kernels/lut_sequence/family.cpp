@@ -132,6 +132,7 @@ std::vector<Variant> variants() {
              "on a GPU floats are added by atomics, so that their last bits depend on the order.",
          .backends = both,
          .outputs = outputs,
+         .unordered = true,
          .plan_cpu = lut_sequence::plan_unfused_on_cpu,
          .plan_cuda = lut_sequence::plan_unfused_on_cuda},
         {.name = "fused",
