@@ -77,21 +77,12 @@ struct Fused {
         Sum* const dx = zeros(job.inputs);
         const float* const dy = job.dy_of(b);
         for (int64_t t = 0; t < job.detectors; ++t) {
-            fetch_rows(b, t + 2);
             const int64_t alternative = job.alternative(b, t);
             if (alternative < 0) continue;
             job.propagate(sums, b, t, job.gather(sums, job.neuron(b, t), dy),
                           job.gather(sums, alternative, dy), dx);
         }
         sums.finish(dx, job.inputs, SumArray::dx, job.dx + b * job.inputs);
-    }
-
-    void fetch_rows(int64_t b, int64_t t) const {
-        if (t >= job.detectors || job.alternative(b, t) < 0) return;
-        for (const int64_t neuron : {job.neuron(b, t), job.alternative(b, t)}) {
-            const Range range = job.weights_of(neuron);
-            prefetch_row(job.weights + range.first, range.count());
-        }
     }
 
     // A counting sort: items that chose the same row keep their order.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "kernels/lut/cpu/rows.h"
 
@@ -16,6 +17,7 @@ constexpr hn::ScalableTag<float> floats;
 constexpr hn::CappedTag<float, 1> one_float;
 constexpr hn::ScalableTag<double> doubles;
 constexpr hn::CappedTag<double, 1> one_double;
+constexpr hn::RebindToSigned<decltype(doubles)> wide_integers;
 
 // Vectors of sums that fit into the registers.
 constexpr int most_sums = HWY_MAX_BYTES == 64 ? 16 : 8;
@@ -108,13 +110,35 @@ float dot_floats(const float* left, const float* right, int64_t columns) {
 }
 
 int64_t dot_integers(const float* left, const float* right, int64_t columns, FixedPoint fixed) {
-    int64_t total = 0;
-    for_columns<1>(doubles, one_double, columns, [&](auto d, auto, int64_t at) HWY_ATTR {
-        const auto product = hn::Mul(load_wide(d, left + at), load_wide(d, right + at));
-        const auto sum = terms(d, product, fixed);
-        total += hn::GetLane(hn::SumOfLanes(hn::RebindToSigned<decltype(d)>(), sum));
-    });
+    const auto width = static_cast<int64_t>(hn::Lanes(doubles));
+    const auto term = [&](auto d, int64_t at) HWY_ATTR {
+        return terms(d, hn::Mul(load_wide(d, left + at), load_wide(d, right + at)), fixed);
+    };
+    auto sum = hn::Zero(wide_integers);
+    int64_t at = 0;
+    for (; at + width <= columns; at += width) sum = hn::Add(sum, term(doubles, at));
+    int64_t total = hn::GetLane(hn::SumOfLanes(wide_integers, sum));
+    for (; at < columns; ++at) total += hn::GetLane(term(one_double, at));
     return total;
+}
+
+// Within int32 the addition of 1.5 * 2^52 puts the integer into the lowest bits of a double.
+bool convert_integers(const int64_t* sums, int64_t columns, FixedPoint fixed, float* to) {
+    bool overflows = false;
+    for_columns<1>(doubles, one_double, columns, [&](auto d, auto, int64_t at) HWY_ATTR {
+        const hn::RebindToSigned<decltype(d)> integers;
+        const auto shift = hn::Set(d, 0x1.8p52);
+        const auto sum = hn::LoadU(integers, sums + at);
+        const auto low = hn::Set(integers, std::numeric_limits<int32_t>::min());
+        const auto high = hn::Set(integers, std::numeric_limits<int32_t>::max());
+        overflows |= !hn::AllFalse(integers, hn::Or(hn::Lt(sum, low), hn::Gt(sum, high)));
+        const auto number = hn::Sub(hn::BitCast(d, hn::Add(sum, hn::BitCast(integers, shift))), shift);
+        const auto value =
+            hn::Div(hn::Mul(number, hn::Set(d, 1 / FixedPoint::unit)), hn::Set(d, fixed.rescale));
+        hn::StoreU(hn::DemoteTo(hn::Rebind<float, decltype(d)>(), value), hn::Rebind<float, decltype(d)>(),
+                   to + at);
+    });
+    return !overflows;
 }
 
 void stream_floats(const float* from, int64_t columns, float* to) {
@@ -134,6 +158,7 @@ HWY_EXPORT(add_floats);
 HWY_EXPORT(add_integers);
 HWY_EXPORT(dot_floats);
 HWY_EXPORT(dot_integers);
+HWY_EXPORT(convert_integers);
 HWY_EXPORT(stream_floats);
 HWY_EXPORT(vector_bytes);
 }  // namespace
@@ -150,6 +175,9 @@ float dot(const float* left, const float* right, int64_t columns) {
 }
 int64_t dot(const float* left, const float* right, int64_t columns, FixedPoint fixed) {
     return HWY_DYNAMIC_DISPATCH(dot_integers)(left, right, columns, fixed);
+}
+bool convert(const int64_t* sums, int64_t columns, FixedPoint fixed, float* to) {
+    return HWY_DYNAMIC_DISPATCH(convert_integers)(sums, columns, fixed, to);
 }
 void put_row(const float* from, int64_t columns, float* to, bool streams) {
     const size_t bytes = HWY_DYNAMIC_DISPATCH(vector_bytes)(),

@@ -18,12 +18,10 @@ float dot(const float* left, const float* right, int64_t columns);
 // The sum of FixedPoint::term of the products in f64.
 int64_t dot(const float* left, const float* right, int64_t columns, FixedPoint fixed);
 
+// to = FixedPoint::value of the sums; false if one of them overflows.
+bool convert(const int64_t* sums, int64_t columns, FixedPoint fixed, float* to);
+
 // to = from; bypasses the caches where the alignment allows, if `streams`. Then hwy::FlushStream is due.
 void put_row(const float* from, int64_t columns, float* to, bool streams);
-
-inline void prefetch_row(const float* row, int64_t columns) {
-    constexpr int64_t line = 16;  // numbers
-    for (int64_t at = 0; at < columns; at += line) __builtin_prefetch(row + at, 0, 2);
-}
 
 }  // namespace sawtooth::lut

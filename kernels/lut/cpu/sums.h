@@ -41,8 +41,7 @@ struct IntegerSums {
     Real value(Sum sum) const { return fixed.value(sum); }
     // Fails the run if the sum leaves int32.
     void check(Sum sum, SumArray array) const {
-        if (FixedPoint::overflows(sum))
-            std::atomic_ref(overflows[static_cast<int>(array)]).store(1, std::memory_order_relaxed);
+        if (FixedPoint::overflows(sum)) fail(array);
     }
     Sum dot(const float* left, const float* right, int64_t columns) const {
         return lut::dot(left, right, columns, fixed);
@@ -51,14 +50,16 @@ struct IntegerSums {
         lut::add_rows(rows, count, columns, factor, fixed, sums);
     }
     void finish(const Sum* sums, int64_t count, SumArray array, float* to) const {
-        for (int64_t i = 0; i < count; ++i) {
-            check(sums[i], array);
-            to[i] = static_cast<float>(fixed.value(sums[i]));
-        }
+        if (!convert(sums, count, fixed, to)) fail(array);
     }
 
     FixedPoint fixed;
     int32_t* overflows;
+
+  private:
+    void fail(SumArray array) const {
+        std::atomic_ref(overflows[static_cast<int>(array)]).store(1, std::memory_order_relaxed);
+    }
 };
 
 }  // namespace sawtooth::lut
