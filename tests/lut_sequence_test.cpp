@@ -40,9 +40,9 @@ Settings with_kinds(Settings settings) {
 }
 
 void check_variants(const Problem& problem) {
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << words_of(family(), problem.parameters));
-        check_outputs(problem, place.run(problem));
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << words_of(family(), problem.parameters));
+        check_outputs(problem, implementation.run(problem));
     }
 }
 
@@ -52,17 +52,16 @@ TEST_CASE("every variant of lut_sequence agrees with the reference around the si
 }
 
 TEST_CASE("every variant of lut_sequence agrees with the reference in every shape", "[lut]") {
-    const int64_t outputs = GENERATE(1, 5, 40);
-    check_variants(Problem(family(), with_kinds(sized(3, 20, 12, outputs, 3, 2, 3))));
-    check_variants(Problem(family(), with_kinds(sized(1, 18, 12, outputs, 33, 1, 1, {{"lr", 0.5}}))));
-    check_variants(Problem(family(), with_kinds(sized(1, 5, 12, 2, 1, 7, 0))));
+    const auto settings = GENERATE(sized(3, 20, 12, 1, 3, 2, 3), sized(3, 20, 12, 40, 3, 2, 3),
+                                   sized(1, 18, 12, 5, 33, 1, 1, {{"lr", 0.5}}), sized(1, 5, 12, 2, 1, 7, 0));
+    check_variants(Problem(family(), with_kinds(settings)));
 }
 
 TEST_CASE("without positional bits there are no gradients of them", "[lut]") {
     const Problem problem(family(), with_kinds(sized(2, 20, 12, 6, 5, 3, 0)));
     check_variants(problem);
-    for (const Place& place : places(family())) {
-        const auto outputs = place.run(problem);
+    for (const Implementation& implementation : implementations(family())) {
+        const auto outputs = implementation.run(problem);
         CHECK(find(*outputs, "dpositional")->shape == Shape{19, 5, 0});
         for (const double index : values_of(outputs, "positional_min_delta_index")) CHECK(index == -1);
     }
@@ -197,9 +196,9 @@ TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
     };
     const Arrays wanted = joined(problem, *strong.reference(), *weak.reference());
     close(problem.reference(), wanted);
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << arithmetic << " bits " << bits);
-        close(place.run(problem), wanted);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << arithmetic << " bits " << bits);
+        close(implementation.run(problem), wanted);
     }
 }
 
@@ -210,9 +209,9 @@ TEST_CASE("events through the buffer give what events through the statistic give
         sized(2, 37, 6, 5, 3, 1, 1, {{"connectivity", connectivity}, {"arithmetic", arithmetic}});
     Problem buffer(family(), settings), statistic(family(), settings);
     statistic.parameters.set("events", "statistic");
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << connectivity << " " << arithmetic);
-        const auto left = place.run(buffer), right = place.run(statistic);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << connectivity << " " << arithmetic);
+        const auto left = implementation.run(buffer), right = implementation.run(statistic);
         REQUIRE(left);
         for (const Array& output : *left) {
             INFO(output.name);
@@ -248,11 +247,11 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
 
 TEST_CASE("every variant of lut_sequence fails with the array whose sum overflows", "[lut]") {
     const std::string events = GENERATE("buffer", "statistic");
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << events);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << events);
         const auto error = [&](Problem problem) {
             problem.parameters.set("events", events);
-            const auto outputs = place.run(problem);
+            const auto outputs = implementation.run(problem);
             if (!outputs) CHECK(outputs.error().text == problem.reference().error().text);
             return outputs ? "" : outputs.error().text;
         };
@@ -270,9 +269,9 @@ TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut]"
         family(), sized(1, 4, 2, 1, 1, 1, 0, {{"arithmetic", "integer"}, {"rescale", 1.0}}),
         {floats("x", {1, 4, 2}, {1e-3f, 0, 1, 0, 1, 0, 1, 0}), integers("anchors", {1, 1, 2}, {0, 1}),
          floats("weights", {1, 4, 1}, {0, 0, -500, 500}), floats("dy", {1, 4, 1}, {0, 4, 4, 4})});
-    for (const Place& place : places(family())) {
-        INFO(place.name);
-        const auto outputs = place.run(problem);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name);
+        const auto outputs = implementation.run(problem);
         REQUIRE_FALSE(outputs);
         CHECK(contains(outputs.error().text, "sum of dx "));
     }
