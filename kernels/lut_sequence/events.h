@@ -25,6 +25,12 @@ struct HashEntry {
 };
 static_assert(sizeof(HashEntry) == 16);
 
+// The slot where a key is looked for first. Neighbouring neurons start at neighbouring slots: if there are
+// more keys than neurons, they make one long run.
+inline int64_t hash_start(int64_t neuron, int64_t position, int64_t width) {
+    return (neuron + position) % width;
+}
+
 // The events of a pair and detector at most: the main one, and one for each of the two bits that may flip.
 constexpr int64_t main_events = 1, alternative_events = 2;
 

@@ -20,7 +20,7 @@ class HashTable {
     // Finds or claims the slot of a key.
     Claim claim(int64_t neuron, int64_t position, int64_t& slot) const {
         const uint64_t key = key_of(neuron, position);
-        slot = start(neuron, position);
+        slot = hash_start(neuron, position, width_);
         for (int64_t probes = 0; probes < width_; ++probes, slot = next(slot)) {
             const std::atomic_ref held(entries_[slot].key);
             uint64_t found = held.load(std::memory_order_relaxed);
@@ -45,14 +45,13 @@ class HashTable {
     template <class Sum>
     Sum find(int64_t neuron, int64_t position) const {
         const uint64_t key = key_of(neuron, position);
-        int64_t slot = start(neuron, position);
+        int64_t slot = hash_start(neuron, position, width_);
         for (int64_t probes = 0; probes < width_ && entries_[slot].key != 0; ++probes, slot = next(slot))
             if (entries_[slot].key == key) return sum_at(slot, Sum{});
         return 0;
     }
 
   private:
-    int64_t start(int64_t neuron, int64_t position) const { return (neuron + position) % width_; }
     int64_t next(int64_t slot) const { return slot + 1 < width_ ? slot + 1 : 0; }
     float sum_at(int64_t slot, float) const { return std::bit_cast<float>(entries_[slot].value); }
     int64_t sum_at(int64_t slot, int64_t) const {
