@@ -98,8 +98,8 @@ struct Described : Sizes {
     double slot_bytes() const { return sizeof(HashEntry) + (integer ? 4 : 0); }
 
     // Of the variant fused.
-    ArrayUse du() const { return {"du", {batch, pairs(), detectors}, sum_bytes()}; }
-    ArrayUse positional_du() const { return {"positional_du", {batch, pairs(), detectors}, sum_bytes()}; }
+    ArrayUse du() const { return {"du", {detectors, batch, pairs()}, sum_bytes()}; }
+    ArrayUse positional_du() const { return {"positional_du", {detectors, batch, pairs()}, sum_bytes()}; }
     Uses sorted() const {
         return {{"sorted_rows", {detectors, batch * pairs()}},
                 {"sorted_positions", {detectors, batch * pairs()}}};
