@@ -24,7 +24,7 @@ int64_t bytes_of(const Shape& shape, Dtype dtype) {
     return bytes;
 }
 
-// Inputs without data, and the sizes of outputs.
+// Given inputs, generated ones without data, and the sizes of outputs.
 struct Shapes {
     const Configuration& configuration;
     Arrays inputs;
@@ -35,12 +35,11 @@ struct Shapes {
             const Array* const given = find(of.given, spec.name);
             const bool absent = spec.role == Role::optional && !given;
             if (spec.role == Role::output || absent || !spec.is_used(of.parameters)) continue;
-            Array array;
-            array.name = spec.name;
-            array.dtype = spec.dtype_with(of.parameters);
-            array.shape = given ? given->shape : spec.shape_for(of.parameters, inputs);
+            const Array array = given ? *given
+                                      : Array{spec.name, spec.dtype_with(of.parameters),
+                                              spec.shape_for(of.parameters, inputs), nullptr};
             input_bytes = saturating_add(input_bytes, bytes_of(array.shape, array.dtype));
-            inputs.push_back(std::move(array));
+            inputs.push_back(array);
         }
     }
     // The outputs of a variant; null: of the reference.

@@ -56,7 +56,7 @@ struct Family;
 struct Variant;
 
 // The inputs of a variant's plan. They have every used array, rounded to the parameter `dtype`. A dry plan
-// only counts its memory: its inputs have shapes but no data.
+// only counts its memory: its generated inputs have shapes but no data.
 struct PlanRequest {
     const Family& family;
     const Variant& variant;

@@ -64,6 +64,14 @@ int32_t* PlanBuilder::take_faults(int64_t count, std::function<std::string(int64
     return numbers;
 }
 
+void PlanBuilder::restore(void* to, const void* from, int64_t bytes) {
+    if (plan_.dry) return;
+    plan_.reset = [before = std::move(plan_.reset), copy = copy(), to, from, bytes](Queue& queue) {
+        if (before) before(queue);
+        copy(queue, to, from, bytes);
+    };
+}
+
 LaunchInfo PlanBuilder::on_grid(LaunchInfo info, Extent grid, std::string formula) {
     info.grid = grid;
     info.grid_formula = std::move(formula);

@@ -72,6 +72,9 @@ class PlanBuilder {
     // which one of them is set has no outputs: it fails with words_of(index, number).
     int32_t* take_faults(int64_t count, std::function<std::string(int64_t index, int32_t number)> words_of);
 
+    // Copies memory of the plan before every run, untimed: what a run destroys.
+    void restore(void* to, const void* from, int64_t bytes);
+
     // A value that lives as long as the plan, so that launches can store its address.
     template <class T>
     const T& keep(T value) {
@@ -100,6 +103,8 @@ class PlanBuilder {
     virtual std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) = 0;
     virtual const void* load(const Array& array, Storage storage) = 0;
     virtual Fetch fetch() = 0;
+    using Copy = void (*)(Queue& queue, void* to, const void* from, int64_t bytes);
+    virtual Copy copy() const = 0;
 
     void* take_bytes(int64_t bytes, bool zeroed);
     // False after a failure, and once the request was stopped, which is one.

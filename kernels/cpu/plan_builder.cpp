@@ -62,6 +62,12 @@ const void* PlanBuilder::load(const Array& array, Storage storage) {
     return array.data.get();
 }
 
+PlanBuilder::Copy PlanBuilder::copy() const {
+    return [](Queue&, void* to, const void* from, int64_t bytes) {
+        std::memcpy(to, from, static_cast<size_t>(bytes));
+    };
+}
+
 PlanBuilder::Fetch PlanBuilder::fetch() {
     return [](const Output& output) -> Outcome<Array> {
         Array array = output.like;

@@ -32,6 +32,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;
     const void* load(const Array& array, Storage storage) override;
     Fetch fetch() override;
+    Copy copy() const override;
 };
 
 }  // namespace sawtooth::cpu

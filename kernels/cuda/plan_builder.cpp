@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/core/table.h"
+#include "kernels/cuda/driver.h"
 #include "kernels/cuda/storage.h"
 
 namespace sawtooth::cuda {
@@ -73,6 +74,16 @@ PlanBuilder::Fetch PlanBuilder::fetch() {
         array.data = sawtooth::allocate(array.bytes());
         if (auto error = cuda::fetch(device, output.storage, output.memory.get(), array)) return *error;
         return array;
+    };
+}
+
+PlanBuilder::Copy PlanBuilder::copy() const {
+    return [](Queue& queue, void* to, const void* from, int64_t bytes) {
+        const auto calls = driver();
+        const auto device = [](const void* at) { return reinterpret_cast<CUdeviceptr>(at); };
+        const CUresult result =
+            (*calls)->cuMemcpyDtoDAsync(device(to), device(from), static_cast<size_t>(bytes), queue.stream);
+        if (result != CUDA_SUCCESS) queue.error = driver_error("cuMemcpyDtoDAsync", result).text;
     };
 }
 

@@ -85,6 +85,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;
     const void* load(const Array& array, Storage storage) override;
     Fetch fetch() override;
+    Copy copy() const override;
 
     Device& device_;
     bool compiles_;  // not in a dry plan, which must be fast

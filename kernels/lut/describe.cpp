@@ -13,6 +13,7 @@ struct Described : Sizes {
         const Array* const given = find(request.inputs, "synapse_weights");
         synapses = sparse && given ? given->count() : 0;
         internal = request.parameters.is("gradient_policy", "internal");
+        on_cuda = request.device != nullptr;
     }
 
     // Weights of a row that every detector of every item reads: on average, if it has synapses.
@@ -33,6 +34,8 @@ struct Described : Sizes {
     ArrayUse dx() const { return {"dx", {batch, inputs}, sum_bytes()}; }
     ArrayUse sums() const { return {"gradient_sums", {batch, 2, detectors}, sum_bytes()}; }
     ArrayUse events(const char* name) const { return {name, {batch * detectors}, 8}; }
+    // One on a GPU; on the CPU one for each item of the batch or detector, which owns its events.
+    ArrayUse event_count(const char* name, int64_t owners) const { return {name, {on_cuda ? 1 : owners}}; }
     ArrayUse table(const char* full, const char* sparse_name, int64_t bytes = 4) const {
         return sparse ? ArrayUse{sparse_name, {synapses}, bytes}
                       : ArrayUse{full, {detectors, rows, outputs}, bytes};
@@ -50,7 +53,7 @@ struct Described : Sizes {
     double checks() const { return 2 * static_cast<double>(batch * detectors * anchors); }
 
     int64_t synapses;
-    bool internal;
+    bool internal, on_cuda;
 };
 
 Uses operator+(Uses left, const Uses& right) {
@@ -97,7 +100,7 @@ LaunchInfo fire_detectors(const PlanRequest& request) {
         "fire_detectors",
         "Compares the pairs of each detector, and adds an event for each chosen row with synapses.",
         {d.x(), d.anchor_pairs(), {"synapse_offsets", {d.neurons() + 1}}},
-        d.found_arrays() + Uses{d.events("events"), {"event_count", {1}}}, d.checks());
+        d.found_arrays() + Uses{d.events("events"), d.event_count("event_count", d.batch)}, d.checks());
 }
 
 LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request) {
@@ -105,7 +108,8 @@ LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request) {
     return with_bytes(
         launch_info("fill_outputs_by_forward_groups",
                     "Adds the synapses of each event to y, a group at a time, for a block of outputs.",
-                    Uses{d.events("events"), {"event_count", {1}}} + d.weights(), {d.y()}, d.row_reads()),
+                    Uses{d.events("events"), d.event_count("event_count", d.batch)} + d.weights(), {d.y()},
+                    d.row_reads()),
         d.events("").bytes() + d.row_bytes() + d.sums_written());
 }
 
@@ -124,10 +128,8 @@ LaunchInfo fire_detectors_by_lookup_indices(const PlanRequest& request) {
         "Adds an event for the chosen row of each detector, and one for the row with its weakest bit "
         "flipped.",
         {d.found("lookup_index"), d.found("min_delta_index"), {"synapse_offsets", {d.neurons() + 1}}},
-        {d.events("events"),
-         {"event_count", {1}},
-         d.events("alternative_events"),
-         {"alternative_event_count", {1}}},
+        {d.events("events"), d.event_count("event_count", d.detectors), d.events("alternative_events"),
+         d.event_count("alternative_event_count", d.detectors)},
         0);
 }
 

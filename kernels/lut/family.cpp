@@ -6,6 +6,20 @@
 namespace sawtooth {
 namespace {
 
+// What figures show, and an input that a hand can drag.
+std::vector<Parameter> figure_parameters() {
+    using enum Group;
+    return {
+        integer_parameter("dragged_input", "The input that dragged_by moves, in every item.", run, "input", 0,
+                          0, 65535, Step::linear, Renews::inputs),
+        real_parameter("dragged_by", "Number added to one generated input: watch bits flip.", run, 0, -4, 4,
+                       Renews::inputs),
+        drawn_parameter("drawn_batch", "item", "batch", 65535),
+        drawn_parameter("drawn_detector", "detector", "detectors", 16383),
+        drawn_parameter("drawn_output", "output", "outputs", 65535),
+    };
+}
+
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all = lut::shape_parameters({.batch = 16,
                                                         .inputs = 64,
@@ -13,7 +27,8 @@ std::vector<Parameter> parameters() {
                                                         .detectors = 32,
                                                         .anchors_per_detector = 6,
                                                         .most_batch = 65536});
-    for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
+    for (const std::vector<Parameter>& rows : {lut::common_parameters(), figure_parameters()})
+        all.insert(all.end(), rows.begin(), rows.end());
     return all;
 }
 
@@ -81,6 +96,12 @@ std::vector<Variant> variants() {
     };
 }
 
+// Only generated inputs can be dragged.
+void settle(Parameters& parameters, const Arrays& given, Backend backend) {
+    lut::settle(parameters, given, backend);
+    if (find(given, "x")) parameters.set("dragged_by", 0.0);
+}
+
 Family make_family() {
     Family family;
     family.name = "lut";
@@ -98,7 +119,7 @@ Family make_family() {
                         {"block_size", 256}}}};
     family.arrays = arrays();
     family.variants = variants();
-    family.settle = lut::settle;
+    family.settle = settle;
     family.check = lut::check;
     family.check_inputs = lut::check_inputs;
     family.main_parameters = {"detectors", "anchors_per_detector", "inputs", "outputs", "arithmetic"};

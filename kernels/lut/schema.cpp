@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/integers.h"
 
 namespace sawtooth::lut {
 namespace {
@@ -22,19 +23,19 @@ Shape anchors_shape(const Parameters& parameters, const Arrays&) {
 Shape offsets_shape(const Parameters& parameters, const Arrays&) { return {neurons(parameters) + 1}; }
 
 // The number of synapses is given by the arrays: the last offset, or in a dry plan the length of the indexed
-// arrays.
-Shape synapses_shape(const Parameters&, const Arrays& inputs) {
+// arrays. Before any of them is known, as many as may be generated.
+Shape synapses_shape(const Parameters& parameters, const Arrays& inputs) {
     if (const Array* offsets = find(inputs, "synapse_offsets");
         offsets && offsets->data && offsets->count() > 0)
         return {std::max<int64_t>(offsets->as<int32_t>().back(), 0)};
     for (const char* name : {"synapse_targets", "synapse_weights"})
         if (const Array* array = find(inputs, name)) return {array->count()};
-    return {0};
+    return {neurons(parameters) * parameters.integer("synapses_per_neuron")};
 }
 
 Shape metas_shape(const Parameters&, const Arrays& inputs) {
     const Array* rates = find(inputs, "meta_lr");
-    return {rates ? rates->count() : 0};
+    return {rates ? rates->count() : generated_metas};
 }
 
 Shape gradient_shape(const Parameters& parameters, const Arrays& inputs) {
@@ -161,17 +162,21 @@ std::vector<Parameter> common_parameters() {
             "connectivity", {"sparse"},
             integer_parameter("synapses_per_neuron", "Most synapses generated per row, if none are given.",
                               shape, "synapses", 4, 0, 4096, Step::linear, Renews::inputs)),
-        cited(
-            source + ", 3. fill_outputs_by_forward_groups_logic",
-            only_for("connectivity", {"sparse"},
-                     integer_parameter("synapse_group_size", "Synapses of a row processed at a time.", tiling,
-                                       "synapses", 32, 1, 1024, Step::powers_of_two, Renews::kernels))),
-        cited(source + ", Launch Grid", choice_parameter("block_size", "Threads per thread block.", tiling,
-                                                         256, {64, 128, 256, 512, 1024}, Renews::kernels)),
+        cited(source + ", 3. fill_outputs_by_forward_groups_logic",
+              only_on_cuda(only_for(
+                  "connectivity", {"sparse"},
+                  integer_parameter("synapse_group_size", "Synapses of a row processed at a time.", tiling,
+                                    "synapses", 32, 1, 1024, Step::powers_of_two, Renews::kernels)))),
         cited(source + ", Launch Grid",
-              automatic(integer_parameter(
-                  "output_blocks", "Number of parts of the outputs, one thread each; auto: parts of 32.",
-                  tiling, "blocks", 1, 1, 65536, Step::powers_of_two, Renews::kernels))),
+              only_on_cuda(choice_parameter("block_size", "Threads per thread block.", tiling, 256,
+                                            {64, 128, 256, 512, 1024}, Renews::kernels))),
+        cited(
+            source + ", Launch Grid",
+            automatic(integer_parameter(
+                "output_blocks",
+                "Number of parts of the outputs, one thread each; auto: parts of 32 on CUDA, and on the CPU "
+                "one part, as its vectors take many outputs.",
+                tiling, "blocks", 1, 1, 65536, Step::powers_of_two, Renews::kernels))),
         cited(source + ", 18. convert_integers_to_floats_logic",
               choice_parameter(
                   "arithmetic",
@@ -262,12 +267,14 @@ std::vector<ArraySpec> table_gradients(const std::string& rows) {
 }
 
 // Arrays of one form choose it; if both are given, `check_inputs` refuses.
-void settle(Parameters& parameters, const Arrays& given, Backend) {
+void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     const bool sparse =
         find(given, "synapse_offsets") || find(given, "synapse_targets") || find(given, "synapse_weights");
     if (sparse) parameters.set("connectivity", "sparse");
     if (find(given, "weights")) parameters.set("connectivity", "full");
-    settle_automatic(parameters, "output_blocks", (parameters.integer("outputs") + 31) / 32);
+    const int64_t outputs_a_block = backend == Backend::cpu ? parameters.integer("outputs") : 32;
+    settle_automatic(parameters, "output_blocks",
+                     ceil_divide(parameters.integer("outputs"), outputs_a_block));
     settle_backward(parameters, given, "dy");
 }
 

@@ -13,6 +13,9 @@ namespace sawtooth::lut {
 
 inline const std::string source = "LUT Runtime CUDA Kernels Documentation";
 
+// Rates in meta_lr where it is generated.
+inline constexpr int64_t generated_metas = 3;
+
 bool is_full(const Parameters& parameters);
 bool is_sparse(const Parameters& parameters);
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/core/common_parameters.h"
+#include "kernels/lut/parts.h"
 #include "kernels/lut_sequence/parts.h"
 
 namespace sawtooth {
@@ -185,7 +186,7 @@ Family make_family() {
     family.sequence_axis = "sequence_length";
     family.main_parameters = {"sequence_length", "detectors", "anchors_per_detector", "positional_bits",
                               "events"};
-    family.generate = lut_sequence::generate;
+    family.generate = lut::generate;
     family.reference = lut_sequence::reference;
     family.work = lut_sequence::work;
     family.causal = [](const Parameters& p) { return !runs_backward(p); };

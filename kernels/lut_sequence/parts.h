@@ -10,8 +10,6 @@ namespace sawtooth::lut_sequence {
 // The parts of the family lut_sequence, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
-Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
-               std::stop_token stop);
 Work work(const Parameters& parameters);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);

@@ -2,11 +2,6 @@
 
 namespace sawtooth::lut_sequence {
 
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
-Array generate(const ArraySpec& spec, const Parameters&, const Arrays&, Random, std::stop_token) {
-    Array array{spec.name, spec.dtype, {}, {}};
-    return array;
-}
 Work work(const Parameters&) { return {}; }
 std::vector<BenchCase> bench_cases(Backend) { return {}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
@@ -14,8 +9,6 @@ std::vector<Figure> figures(const Result&, const View&) { return {}; }
 std::vector<StoryRow> story() { return {}; }
 About about() { return {}; }
 
-Outcome<Plan> plan_unfused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
-Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
 Outcome<Plan> plan_unfused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
 Outcome<Plan> plan_fused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
 

@@ -1,0 +1,301 @@
+// Every kernel of the source is a launch. Every sum has one owner: an item of the batch owns its y, dx and
+// gradient sums, a detector the gradients of its table. So events lie in groups, forward by item, backward by
+// detector, and each group has a place and a count of its own.
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/cpu/plan_builder.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/lut/cpu/job.h"
+#include "kernels/lut/describe.h"
+#include "kernels/lut/parts.h"
+
+namespace sawtooth::lut {
+namespace {
+
+struct Event {
+    int32_t item, neuron;
+};
+
+// Group g has counts[g] events from events[g * room] on.
+struct EventList {
+    Event* events;
+    int32_t* counts;
+
+    void add(int64_t group, int64_t room, Event event) const {
+        events[group * room + counts[group]++] = event;
+    }
+};
+
+thread_local std::vector<const float*> row_pointers;
+
+template <class Sums>
+struct Unfused {
+    using Sum = typename Sums::Sum;
+    const CpuJob& job;
+    Sums sums;
+    int64_t output_blocks;
+    Sum *y, *dx, *dweights, *gradient_sums;  // [B, 2, T]: of the chosen rows, of the alternative ones
+    EventList events, alternative_events;
+
+    Range outputs_of(int64_t block) const {
+        return {job.outputs * block / output_blocks, job.outputs * (block + 1) / output_blocks};
+    }
+    Sum& gradient_sum(int64_t item, int64_t detector, bool main) const {
+        return gradient_sums[(2 * item + (main ? 0 : 1)) * job.detectors + detector];
+    }
+    void fire(const EventList& list, int64_t group, int64_t room, int64_t item, int64_t neuron) const {
+        if (neuron >= 0 && job.weights_of(neuron).count() > 0)
+            list.add(group, room, {static_cast<int32_t>(item), static_cast<int32_t>(neuron)});
+    }
+
+    void check_detectors(int64_t tile) const {
+        lut::check_detectors(job.check, tile_at(tile, items_a_tile, job.batch));
+    }
+
+    void fire_detectors(int64_t tile) const {
+        check_detectors(tile);
+        const Range items = tile_at(tile, items_a_tile, job.batch);
+        for (int64_t b = items.first; b < items.last; ++b)
+            for (int64_t t = 0; t < job.detectors; ++t) fire(events, b, job.detectors, b, job.neuron(b, t));
+    }
+
+    void fill_outputs_by_forward_groups(int64_t index) const {
+        const int64_t b = index / output_blocks;
+        const Range outputs = outputs_of(index % output_blocks);
+        const Event* const fired = events.events + b * job.detectors;
+        Sum* const to = y + b * job.outputs;
+        for (int64_t e = 0; e < events.counts[b]; ++e) {
+            const Range synapses = job.weights_of(fired[e].neuron);
+            for (int64_t s = synapses.first; s < synapses.last; ++s)
+                if (job.targets[s] >= outputs.first && job.targets[s] < outputs.last)
+                    to[job.targets[s]] += sums.term(job.weights[s]);
+        }
+    }
+
+    void fill_outputs_fully_connected(int64_t index) const {
+        const int64_t b = index / output_blocks;
+        const Range outputs = outputs_of(index % output_blocks);
+        const float** const rows = cpu::at_least(row_pointers, job.detectors);
+        for (int64_t t = 0; t < job.detectors; ++t)
+            rows[t] = job.weights + job.weights_of(job.neuron(b, t)).first + outputs.first;
+        sums.add_rows(rows, job.detectors, outputs.count(), 1, y + b * job.outputs + outputs.first);
+    }
+
+    void fire_detectors_by_lookup_indices(int64_t t) const {
+        for (int64_t b = 0; b < job.batch; ++b) {
+            fire(events, t, job.batch, b, job.neuron(b, t));
+            fire(alternative_events, t, job.batch, b, job.alternative(b, t));
+        }
+    }
+
+    void gather_gradients(int64_t t) const {
+        const Event* const fired = events.events + t * job.batch;
+        for (int64_t e = 0; e < events.counts[t]; ++e) {
+            const float* const dy = job.dy_of(fired[e].item);
+            gradient_sum(fired[e].item, t, true) += job.gather(sums, fired[e].neuron, dy);
+            const Range synapses = job.weights_of(fired[e].neuron);
+            for (int64_t s = synapses.first; s < synapses.last; ++s)
+                dweights[s] += job.synapse_gradient(sums, s, dy);
+        }
+        const int64_t first = t * job.rows, last = first + job.rows;
+        subtract_gradients({job.offsets[first], job.offsets[last]});
+    }
+
+    void gather_alternative_gradients(int64_t t) const {
+        const Event* const fired = alternative_events.events + t * job.batch;
+        for (int64_t e = 0; e < alternative_events.counts[t]; ++e)
+            gradient_sum(fired[e].item, t, false) +=
+                job.gather(sums, fired[e].neuron, job.dy_of(fired[e].item));
+    }
+
+    template <bool main>
+    void gather_x_gradients_fully_connected(int64_t b) const {
+        for (int64_t t = 0; t < job.detectors; ++t) {
+            const int64_t neuron = main ? job.neuron(b, t) : job.alternative(b, t);
+            if (neuron >= 0) gradient_sum(b, t, main) += job.gather(sums, neuron, job.dy_of(b));
+        }
+    }
+
+    void gather_w_gradients_fully_connected(int64_t index) const {
+        const int64_t t = index / output_blocks;
+        const Range outputs = outputs_of(index % output_blocks);
+        for (int64_t b = 0; b < job.batch; ++b) {
+            const float* const dy = job.dy_of(b) + outputs.first;
+            const int64_t at = job.weights_of(job.neuron(b, t)).first + outputs.first;
+            sums.add_rows(&dy, 1, outputs.count(), job.lr, dweights + at);
+        }
+        for (int64_t row = 0; row < job.rows; ++row) {
+            const int64_t at = job.weights_of(t * job.rows + row).first;
+            subtract_gradients({at + outputs.first, at + outputs.last});
+        }
+    }
+
+    // Floats are final when they are summed, integers when they are converted.
+    void subtract_gradients(Range range) const {
+        if constexpr (std::is_same_v<Sum, float>)
+            if (job.weights_after) subtract_final_gradients(range);
+    }
+    void subtract_final_gradients(Range range) const {
+        for (int64_t i = range.first; i < range.last; ++i)
+            job.weights_after[i] = job.weights[i] - job.dweights[i];
+    }
+
+    void propagate_through_detectors(int64_t b) const {
+        for (int64_t t = 0; t < job.detectors; ++t) {
+            Sum &main = gradient_sum(b, t, true), &alternative = gradient_sum(b, t, false);
+            job.propagate(sums, b, t, main, alternative, dx + b * job.inputs);
+            main = alternative = 0;
+        }
+    }
+};
+
+// Adds the launches in their order.
+template <class Sums>
+class Launches {
+    using Pass = Unfused<Sums>;
+    using Sum = typename Sums::Sum;
+    using Act = void (Pass::*)(int64_t) const;
+
+  public:
+    Launches(cpu::PlanBuilder& builder, const CpuJob& job)
+        : builder_(builder), request_(builder.request()), job_(job), pass_(builder.keep(made())) {}
+
+    void add_forward() {
+        clear("y", {job_.batch, job_.outputs}, pass_.y);
+        const Side tiles = pieces("B", job_.batch, items_a_tile);
+        if (job_.sparse) {
+            clear("event_count", {job_.batch}, pass_.events.counts);
+            add(describe::fire_detectors(request_), tiles, &Pass::fire_detectors);
+            add(describe::fill_outputs_by_forward_groups(request_), items() * blocks(),
+                &Pass::fill_outputs_by_forward_groups);
+        } else {
+            add(describe::check_detectors(request_), tiles, &Pass::check_detectors);
+            add(describe::fill_outputs_fully_connected(request_), items() * blocks(),
+                &Pass::fill_outputs_fully_connected);
+        }
+        convert("y", {job_.batch, job_.outputs}, pass_.y, SumArray::y, job_.y);
+    }
+
+    void add_backward() {
+        clear("dx", {job_.batch, job_.inputs}, pass_.dx);
+        clear("dweights", weights_shape(), pass_.dweights);
+        job_.sparse ? gather_sparse() : gather_full();
+        add(describe::propagate_through_detectors(request_), items(), &Pass::propagate_through_detectors);
+        convert("dx", {job_.batch, job_.inputs}, pass_.dx, SumArray::dx, job_.dx);
+        convert("dweights", weights_shape(), pass_.dweights, SumArray::dweights, job_.dweights);
+    }
+
+  private:
+    static constexpr int64_t piece = 1 << 15;  // numbers of an array that an item clears or converts
+
+    Pass made() const {
+        const bool backward = job_.dx;
+        const int64_t pairs = job_.sparse ? job_.batch * job_.detectors : 0;
+        const auto list = [&](bool used) {
+            return EventList{
+                builder_.take<Event>(used ? pairs : 0),
+                builder_.take<int32_t>(used && pairs ? std::max(job_.batch, job_.detectors) : 0)};
+        };
+        return {job_,
+                Sums(builder_),
+                builder_.parameters().integer("output_blocks"),
+                sums_of(job_.y, job_.batch * job_.outputs),
+                sums_of(job_.dx, job_.batch * job_.inputs),
+                sums_of(job_.dweights, job_.weights_count),
+                builder_.take_zeroed<Sum>(backward ? 2 * job_.batch * job_.detectors : 0),
+                list(true),
+                list(backward)};
+    }
+
+    // Sums of floats are the output itself.
+    Sum* sums_of(float* output, int64_t count) const {
+        if constexpr (std::is_same_v<Sum, float>)
+            return output;
+        else
+            return output ? builder_.take<Sum>(count) : nullptr;
+    }
+
+    Side items() const { return side("B", job_.batch); }
+    Side tables() const { return side("T", job_.detectors); }
+    Side blocks() const { return side("output_blocks", pass_.output_blocks); }
+    Shape weights_shape() const {
+        return job_.sparse ? Shape{job_.weights_count} : Shape{job_.detectors, job_.rows, job_.outputs};
+    }
+
+    void add(LaunchInfo info, const Side& items, Act act) {
+        builder_.launch(std::move(info), items,
+                        [&pass = pass_, act](const cpu::Item& item) { (pass.*act)(item.index); });
+    }
+
+    template <class T>
+    void clear(const char* name, const Shape& shape, T* numbers) {
+        const int64_t count = count_of(shape);
+        builder_.launch(describe::clear({name, shape, sizeof(T)}), pieces("numbers", count, piece),
+                        [numbers, count](const cpu::Item& item) {
+                            const Range range = tile_at(item.index, piece, count);
+                            std::fill_n(numbers + range.first, range.count(), T{0});
+                        });
+    }
+
+    void convert(const char* name, const Shape& shape, const Sum* from, SumArray array, float* to) {
+        if (std::is_same_v<Sum, float>) return;
+        LaunchInfo info = describe::convert_integers_to_floats({name, shape, sizeof(Sum)});
+        const bool subtracts = array == SumArray::dweights && job_.weights_after;
+        if (subtracts) {
+            info.reads.push_back({job_.sparse ? "synapse_weights" : "weights", shape});
+            info.writes.push_back({"weights_after", shape});
+        }
+        const int64_t count = count_of(shape);
+        builder_.launch(std::move(info), pieces("numbers", count, piece),
+                        [=, &pass = pass_](const cpu::Item& item) {
+                            const Range range = tile_at(item.index, piece, count);
+                            pass.sums.finish(from + range.first, range.count(), array, to + range.first);
+                            if (subtracts) pass.subtract_final_gradients(range);
+                        });
+    }
+
+    void gather_sparse() {
+        clear("event_count", {job_.detectors}, pass_.events.counts);
+        clear("alternative_event_count", {job_.detectors}, pass_.alternative_events.counts);
+        add(describe::fire_detectors_by_lookup_indices(request_), tables(),
+            &Pass::fire_detectors_by_lookup_indices);
+        add(describe::gather_gradients(request_, describe::Events::main), tables(), &Pass::gather_gradients);
+        add(describe::gather_gradients(request_, describe::Events::alternative), tables(),
+            &Pass::gather_alternative_gradients);
+    }
+
+    void gather_full() {
+        add(describe::gather_x_gradients_fully_connected(request_, describe::Events::main), items(),
+            &Pass::template gather_x_gradients_fully_connected<true>);
+        add(describe::gather_x_gradients_fully_connected(request_, describe::Events::alternative), items(),
+            &Pass::template gather_x_gradients_fully_connected<false>);
+        add(describe::gather_w_gradients_fully_connected(request_), tables() * blocks(),
+            &Pass::gather_w_gradients_fully_connected);
+    }
+
+    cpu::PlanBuilder& builder_;
+    const PlanRequest& request_;
+    const CpuJob& job_;
+    const Pass& pass_;
+};
+
+template <class Sums>
+void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
+    Launches<Sums> launches(builder, job);
+    launches.add_forward();
+    if (job.dx) launches.add_backward();
+}
+
+}  // namespace
+
+Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    job.integer ? add_launches<IntegerSums>(builder, job) : add_launches<FloatSums>(builder, job);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::lut

@@ -1,0 +1,16 @@
+// Zeros, 16 bytes a thread.
+
+#include "kernels/lut/cuda/arguments.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut;
+
+// Grid: ceil(bytes / (16 block_size)).
+extern "C" __global__ void __launch_bounds__(THREADS) clear(Clear given) {
+    const int64_t first = 16 * (int64_t{blockIdx.x} * THREADS + threadIdx.x);
+    if (first + 16 <= given.bytes)
+        *reinterpret_cast<uint4*>(static_cast<char*>(given.at) + first) = {0, 0, 0, 0};
+    else
+        for (int64_t at = first; at < given.bytes; at += 4)
+            *reinterpret_cast<uint32_t*>(static_cast<char*>(given.at) + at) = 0;
+}

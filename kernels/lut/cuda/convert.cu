@@ -1,0 +1,17 @@
+// Integer sums to floats; an overflow is noted.
+
+#define INTEGER true
+#include "kernels/lut/cuda/arguments.cuh"
+#include "kernels/lut/cuda/sums.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut;
+
+// Grid: ceil(n / block_size).
+extern "C" __global__ void __launch_bounds__(THREADS) convert_integers_to_floats(Convert given) {
+    const int64_t i = int64_t{blockIdx.x} * THREADS + threadIdx.x;
+    if (i >= given.count) return;
+    const auto value = static_cast<float>(value_of(given.sums[i], given.scale, given.fault));
+    given.to[i] = value;
+    if (given.after) given.after[i] = given.before[i] - value;
+}

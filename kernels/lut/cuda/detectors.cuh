@@ -1,0 +1,55 @@
+// The comparison of a detector's pairs. Defines: ANCHORS (C).
+#pragma once
+
+#include "kernels/lut/cuda/arguments.cuh"
+
+namespace sawtooth::lut {
+
+// The pairs of a detector, in registers.
+struct Pairs {
+    int32_t inputs[2 * ANCHORS];
+
+    __device__ explicit Pairs(const int32_t* anchors) {
+        if constexpr (ANCHORS % 2 == 0) {
+#pragma unroll
+            for (int r = 0; r < 2 * ANCHORS; r += 4) {
+                const int4 four = *reinterpret_cast<const int4*>(anchors + r);
+                inputs[r] = four.x, inputs[r + 1] = four.y, inputs[r + 2] = four.z, inputs[r + 3] = four.w;
+            }
+        } else {
+#pragma unroll
+            for (int r = 0; r < 2 * ANCHORS; ++r) inputs[r] = anchors[r];
+        }
+    }
+};
+
+struct Detected {
+    int32_t bits = 0;
+    float weakest = 0;   // the difference of smallest magnitude, the first of equals
+    int32_t index = -1;  // its bit; -1 if all pairs are skipped
+};
+
+// at(i): input i.
+template <class At>
+__device__ Detected detect(const Pairs& pairs, At at) {
+    Detected detected;
+#pragma unroll
+    for (int r = 0; r < ANCHORS; ++r) {
+        const int32_t first = pairs.inputs[2 * r], second = pairs.inputs[2 * r + 1];
+        if (first < 0 || second < 0) continue;
+        const float delta = at(first) - at(second);
+        if (delta > 0) detected.bits |= 1 << r;
+        if (detected.index >= 0 && !(fabsf(delta) < fabsf(detected.weakest))) continue;
+        detected.weakest = delta;
+        detected.index = r;
+    }
+    return detected;
+}
+
+__device__ inline void store(const Found& found, int64_t at, const Detected& detected) {
+    found.lookup_index[at] = detected.bits;
+    found.min_delta[at] = detected.weakest;
+    found.min_delta_index[at] = detected.index;
+}
+
+}  // namespace sawtooth::lut

@@ -1,0 +1,88 @@
+// The variant fused, forward, of fully connected tables: a thread block compares the pairs of all detectors
+// for ITEMS items, then sums the chosen rows in registers: LANES threads for four neighbouring outputs each,
+// GROUPS of them for every GROUPS-th detector.
+//
+// Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), INPUTS (those kept in
+// shared memory, 0 if they do not fit), ITEMS, GROUPS, LANES, THREADS.
+
+#include "kernels/lut/cuda/detectors.cuh"
+#include "kernels/lut/cuda/sums.cuh"
+#include "kernels/lut/cuda/table.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut;
+
+static_assert(THREADS == ITEMS * GROUPS * LANES, "every thread has a place");
+
+namespace {
+
+__device__ void detect_all(const Arguments& given, int64_t first_item) {
+    __shared__ float staged[ITEMS * (INPUTS > 0 ? INPUTS : 1)];
+    const int64_t left = given.batch - first_item;
+    const int items = left < ITEMS ? static_cast<int>(left) : ITEMS;
+    const float* const x = given.x + first_item * given.inputs;
+    if constexpr (INPUTS > 0) {
+        for (int i = threadIdx.x; i < items * INPUTS; i += THREADS) staged[i] = x[i];
+        __syncthreads();
+    }
+    for (int64_t detector = threadIdx.x; detector < given.detectors; detector += THREADS) {
+        const Pairs pairs(given.anchors + detector * ANCHORS * 2);
+        for (int item = 0; item < items; ++item) {
+            const auto at = [&](int i) {
+                return INPUTS > 0 ? staged[item * INPUTS + i] : x[item * given.inputs + i];
+            };
+            store(given.found, (first_item + item) * given.detectors + detector, detect(pairs, at));
+        }
+    }
+    __syncthreads();  // the rows are visible to the whole block
+}
+
+// Of the groups, in their order; only the first one gets it.
+__device__ void add_groups(Sum (&sums)[4], int group) {
+    __shared__ Sum room[4][THREADS];
+    __syncthreads();  // the room is free
+#pragma unroll
+    for (int k = 0; k < 4; ++k) room[k][threadIdx.x] = sums[k];
+    __syncthreads();
+    if (group > 0) return;
+#pragma unroll
+    for (int other = 1; other < GROUPS; ++other)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) sums[k] += room[k][threadIdx.x + other * LANES];
+}
+
+}  // namespace
+
+// Grid: ceil(B / ITEMS).
+extern "C" __global__ void __launch_bounds__(THREADS) look_up(Arguments given) {
+    const int64_t first_item = int64_t{blockIdx.x} * ITEMS;
+    detect_all(given, first_item);
+    const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES % GROUPS;
+    const int64_t own_item = first_item + threadIdx.x / (LANES * GROUPS);
+    const int64_t item = own_item < given.batch ? own_item : first_item;  // all reach the barriers
+    const int32_t* const rows = given.found.lookup_index + item * given.detectors;
+    float* const y = static_cast<float*>(given.y) + item * given.outputs;
+    for (int64_t first = 0; first < given.outputs; first += 4 * LANES) {
+        const int64_t o = first + 4 * lane;
+        const bool is_inside = o < given.outputs;
+        const int64_t read = is_inside ? o : 0;
+        Sum sums[4] = {};
+#pragma unroll 8
+        for (int64_t t = group; t < given.detectors; t += GROUPS) {
+            float four[4];
+            load_four(given.table.weights + (t * given.rows + rows[t]) * given.outputs, read, given.outputs,
+                      four);
+#pragma unroll
+            for (int k = 0; k < 4; ++k) sums[k] += term(four[k], given.scale);
+        }
+        if constexpr (GROUPS > 1) add_groups(sums, group);
+        if (!is_inside || group > 0 || own_item >= given.batch) continue;
+        float values[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+            values[k] = o + k < given.outputs
+                            ? static_cast<float>(value_of(sums[k], given.scale, given.fault + fault_y))
+                            : 0;
+        store_four(y, o, given.outputs, values);
+    }
+}

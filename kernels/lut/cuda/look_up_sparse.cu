@@ -1,0 +1,40 @@
+// The variant fused, forward, of sparse tables: a thread block compares the pairs of all detectors for an
+// item, then every warp adds the synapses of the chosen neurons of its detectors to a row of its own.
+//
+// Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), WARPS, ROWS_SHARED
+// (rows.cuh), THREADS.
+
+#include "kernels/lut/cuda/detectors.cuh"
+#include "kernels/lut/cuda/rows.cuh"
+#include "kernels/lut/cuda/table.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut;
+
+extern __shared__ Sum row_room[];
+
+// Grid: B.
+extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments given) {
+    const int64_t item = blockIdx.x;
+    const float* const x = given.x + item * given.inputs;
+    for (int64_t detector = threadIdx.x; detector < given.detectors; detector += THREADS) {
+        const Pairs pairs(given.anchors + detector * ANCHORS * 2);
+        store(given.found, item * given.detectors + detector, detect(pairs, [&](int i) { return x[i]; }));
+    }
+    // Its barrier makes the rows visible to the whole block.
+    const Rows y(row_room, static_cast<Sum*>(given.rows_scratch) + item * given.outputs, given.outputs);
+    for (int64_t first = 32 * device::warp_of_thread(); first < given.detectors; first += 32 * WARPS) {
+        const int64_t detector = first + device::lane_of_thread();
+        Row row;
+        if (detector < given.detectors) {
+            const int32_t chosen = given.found.lookup_index[item * given.detectors + detector];
+            row = Row(given.table, detector * given.rows + chosen, given.outputs);
+        }
+        for (int k = 0; __any_sync(device::whole_warp, k < row.count); ++k) {
+            const bool has = k < row.count;
+            const float weight = has ? given.table.weights[row.begin + k] : 0;
+            add_in_order(y.of_warp(), has ? row.target(given.table, k) : -1, term(weight, given.scale));
+        }
+    }
+    y.write(static_cast<float*>(given.y) + item * given.outputs, given.scale, given.fault + fault_y);
+}

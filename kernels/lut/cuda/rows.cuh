@@ -1,0 +1,54 @@
+// Rows of sums that each belong to one warp, so that every sum has one order: [WARPS, width] in shared
+// memory, or with ROWS_SHARED false one row of global memory. Defines: WARPS, ROWS_SHARED, INTEGER
+// (sums.cuh), THREADS.
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/lut/cuda/sums.cuh"
+
+namespace sawtooth::lut {
+
+static_assert(ROWS_SHARED || WARPS == 1, "a row of global memory belongs to one warp");
+static_assert(THREADS == 32 * WARPS, "a row per warp");
+
+struct Rows {
+    Sum* first;
+    int64_t width;
+
+    // Zeros. `global`: the row in global memory.
+    __device__ Rows(Sum* shared, Sum* global, int64_t row_width)
+        : first(ROWS_SHARED ? shared : global), width(row_width) {
+        for (int64_t i = threadIdx.x; i < WARPS * width; i += THREADS) first[i] = 0;
+        __syncthreads();
+    }
+    __device__ Sum* of_warp() const { return first + device::warp_of_thread() * width; }
+
+    // The sums over the warps, in their order.
+    __device__ void write(float* to, double scale, int32_t* fault) const {
+        __syncthreads();
+        for (int64_t i = threadIdx.x; i < width; i += THREADS) {
+            Sum sum = first[i];
+            for (int warp = 1; warp < WARPS; ++warp) sum += first[warp * width + i];
+            to[i] = static_cast<float>(value_of(sum, scale, fault));
+        }
+    }
+};
+
+// Adds the value of every lane to row[target]; lanes with the same target add in their order. A target of -1
+// is none. The whole warp takes part.
+__device__ inline void add_in_order(Sum* row, int target, Sum value) {
+    const unsigned same = __match_any_sync(device::whole_warp, target);
+    const int lane = device::lane_of_thread();
+    const bool leads = target >= 0 && __ffs(same) - 1 == lane;
+    unsigned rest = leads ? same : 0;
+    Sum sum = leads ? row[target] : 0;
+    while (__any_sync(device::whole_warp, rest != 0)) {
+        const Sum other = __shfl_sync(device::whole_warp, value, rest ? __ffs(rest) - 1 : lane);
+        if (rest) sum += other;
+        rest &= rest - 1;
+    }
+    if (leads) row[target] = sum;
+    __syncwarp();
+}
+
+}  // namespace sawtooth::lut

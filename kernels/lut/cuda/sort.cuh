@@ -1,0 +1,93 @@
+// A stable sort of numbered keys by one thread block, 8 bits at a time from the lowest (radix sort). Defines:
+// THREADS.
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+
+namespace sawtooth::lut {
+
+constexpr int digits = 256;
+constexpr int sorting_warps = THREADS / 32;
+static_assert(THREADS >= digits && THREADS % 32 == 0, "a thread per digit");
+
+// Turns counts[warp][digit] into the place of the first such key: digits in order, each by warp.
+__device__ inline void places_of_counts(int32_t (&counts)[sorting_warps][digits]) {
+    __shared__ int32_t of_warp[digits / 32];
+    const int digit = threadIdx.x, lane = device::lane_of_thread();
+    int32_t total = 0;
+    if (digit < digits)
+        for (auto& of_one : counts) total += of_one[digit];
+    int32_t upto = total;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const int32_t below = __shfl_up_sync(device::whole_warp, upto, step);
+        if (lane >= step) upto += below;
+    }
+    if (digit < digits && lane == 31) of_warp[digit / 32] = upto;
+    __syncthreads();
+    if (digit >= digits) return;
+    int32_t place = upto - total;
+    for (int warp = 0; warp < digit / 32; ++warp) place += of_warp[warp];
+    for (auto& of_one : counts) {
+        const int32_t count = of_one[digit];
+        of_one[digit] = place;
+        place += count;
+    }
+}
+
+// Calls each(i, digit, same) for the keys of a warp, 32 at a time, with the lanes that have the same digit.
+template <class Key, class Each>
+__device__ void for_keys_of_warp(int64_t count, int shift, Key key, Each each) {
+    const int64_t of_warp = (count + 32 * sorting_warps - 1) / (32 * sorting_warps) * 32;
+    const int64_t begin = device::warp_of_thread() * of_warp;
+    const int64_t end = begin + of_warp < count ? begin + of_warp : count;
+    for (int64_t first = begin; first < end; first += 32) {
+        const int64_t i = first + device::lane_of_thread();
+        const int digit = i < end ? key(i) >> shift & (digits - 1) : digits;  // past the end: one of its own
+        const unsigned same = __match_any_sync(device::whole_warp, digit);
+        each(i, i < end ? digit : -1, same);
+        __syncwarp();
+    }
+}
+
+// Calls put(place, i) for keys 0 … count - 1 in the order of one digit of key(i); equal digits keep theirs.
+template <class Key, class Put>
+__device__ void sort_by_digit(int64_t count, int shift, Key key, Put put) {
+    __shared__ int32_t counts[sorting_warps][digits];
+    const int lane = device::lane_of_thread(), warp = device::warp_of_thread();
+    for (int i = threadIdx.x; i < sorting_warps * digits; i += THREADS) counts[i / digits][i % digits] = 0;
+    __syncthreads();
+    for_keys_of_warp(count, shift, key, [&](int64_t, int digit, unsigned same) {
+        if (digit >= 0 && __ffs(same) - 1 == lane) counts[warp][digit] += __popc(same);
+    });
+    __syncthreads();
+    places_of_counts(counts);
+    __syncthreads();
+    for_keys_of_warp(count, shift, key, [&](int64_t i, int digit, unsigned same) {
+        const int before = __popc(same & ((1u << lane) - 1));
+        const int32_t place = digit >= 0 ? counts[warp][digit] : 0;
+        __syncwarp();  // all lanes have read the place
+        if (digit < 0) return;
+        put(place + before, i);
+        if (before == 0) counts[warp][digit] = place + __popc(same);
+    });
+    __syncthreads();
+}
+
+// The first of `count` sorted keys that is not less than `key`. The whole warp takes part.
+__device__ inline int64_t lower_bound(const int32_t* sorted, int64_t count, int32_t key) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        const int64_t step = (high - low + 31) / 32;
+        const int64_t probe = low + (device::lane_of_thread() + 1) * step - 1;
+        const bool is_less = probe < high && sorted[probe] < key;
+        const int less = __popc(__ballot_sync(device::whole_warp, is_less));
+        const int64_t upto = low + (less + 1) * step - 1;
+        low += less * step;
+        high = upto < high ? upto : high;
+        if (low > high) low = high;
+    }
+    return low;
+}
+
+}  // namespace sawtooth::lut

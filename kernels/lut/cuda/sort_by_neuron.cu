@@ -1,0 +1,32 @@
+// The items of every detector, sorted by the row that they chose: a thread block per detector.
+//
+// Defines: BITS (of a row), THREADS.
+
+#include "kernels/lut/cuda/arguments.cuh"
+#include "kernels/lut/cuda/sort.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut;
+
+// Grid: T.
+extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
+    const int64_t detector = blockIdx.x;
+    const int32_t* const chosen = given.found.lookup_index + detector;
+    int32_t* const rows = given.sorted_rows + detector * given.batch;
+    int32_t* const items = given.sorted_items + detector * given.batch;
+    const auto row_of = [&](int64_t item) { return chosen[item * given.detectors]; };
+    if constexpr (BITS <= 8) {
+        sort_by_digit(given.batch, 0, row_of, [&](int64_t place, int64_t item) {
+            rows[place] = row_of(item);
+            items[place] = static_cast<int32_t>(item);
+        });
+    } else {
+        // The order by the low digit waits in `rows`; rows are read again by item.
+        sort_by_digit(given.batch, 0, row_of,
+                      [&](int64_t place, int64_t item) { rows[place] = static_cast<int32_t>(item); });
+        sort_by_digit(
+            given.batch, 8, [&](int64_t i) { return row_of(rows[i]); },
+            [&](int64_t place, int64_t i) { items[place] = rows[i]; });
+        for (int64_t i = threadIdx.x; i < given.batch; i += THREADS) rows[i] = row_of(items[i]);
+    }
+}

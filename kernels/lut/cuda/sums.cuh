@@ -1,0 +1,73 @@
+// Sums of floats, or of integers in fixed point (kernels/lut/fixed_point.h), by the macro INTEGER. Sums of
+// integers are 64 bits wide: the result is their low word, and the high word tells whether it overflowed.
+#pragma once
+
+#include "kernels/cuda/device/types.cuh"
+
+namespace sawtooth::lut {
+
+constexpr bool integer = INTEGER;
+
+template <bool condition, class Yes, class No>
+struct Either {
+    using Type = Yes;
+};
+template <class Yes, class No>
+struct Either<false, Yes, No> {
+    using Type = No;
+};
+
+using Sum = Either<integer, int64_t, float>::Type;
+// The type in which a product is formed before it becomes a term.
+using Wide = Either<integer, double, float>::Type;
+
+__device__ inline Sum term(Wide value, double scale) {
+    if constexpr (integer) {
+        constexpr double largest = 1ll << 44;
+        const double scaled = value * scale;
+        return isnan(scaled) ? 1ll << 44 : llrint(fmin(fmax(scaled, -largest), largest));
+    } else {
+        return value;
+    }
+}
+
+__device__ inline void add(float* to, float value) { atomicAdd(to, value); }
+__device__ inline void add(int64_t* to, int64_t value) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+}
+
+// Four neighbours; floats at an address of 16 bytes.
+__device__ inline void add_four(float* to, const float (&values)[4]) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(values[0]), "f"(values[1]),
+                 "f"(values[2]), "f"(values[3])
+                 : "memory");
+#else
+#pragma unroll
+    for (int k = 0; k < 4; ++k) add(to + k, values[k]);
+#endif
+}
+__device__ inline void add_four(int64_t* to, const int64_t (&values)[4]) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) add(to + k, values[k]);
+}
+
+__device__ inline bool overflows(int64_t sum) { return sum != static_cast<int32_t>(sum); }
+
+// What a sum stands for. An overflow is noted.
+__device__ inline Wide value_of(Sum sum, double scale, int32_t* fault) {
+    if constexpr (integer) {
+        if (overflows(sum)) *fault = 1;
+        return static_cast<double>(sum) / scale;
+    } else {
+        return sum;
+    }
+}
+
+// up'(d) = 0.5 sign(d) / (1 + |d|)^2, with sign(0) = -1.
+__device__ inline Wide surrogate_derivative(float delta) {
+    const Wide far = 1 + fabsf(delta);
+    return (delta > 0 ? Wide{0.5} : Wide{-0.5}) / (far * far);
+}
+
+}  // namespace sawtooth::lut

@@ -1,0 +1,56 @@
+// The weights of a neuron. Defines: SPARSE, ALIGNED (outputs are a multiple of 4).
+#pragma once
+
+#include "kernels/lut/cuda/arguments.cuh"
+
+namespace sawtooth::lut {
+
+// Its weights are `begin` … `begin + count` - 1 of all; weight k belongs to the output target(k).
+struct Row {
+    int64_t begin = 0;
+    int count = 0;
+
+    Row() = default;
+    __device__ Row(const Table& table, int64_t neuron, int64_t outputs) {
+        if constexpr (SPARSE) {
+            begin = table.offsets[neuron];
+            count = table.offsets[neuron + 1] - static_cast<int32_t>(begin);
+        } else {
+            begin = neuron * outputs;
+            count = static_cast<int>(outputs);
+        }
+    }
+    __device__ int target(const Table& table, int k) const { return SPARSE ? table.targets[begin + k] : k; }
+};
+
+__device__ inline bool has_synapses(const Table& table, int64_t neuron) {
+    return !SPARSE || table.offsets[neuron + 1] > table.offsets[neuron];
+}
+
+// lr times the rate of the synapse's kind.
+__device__ inline double rate(const Table& table, double lr, int64_t weight) {
+    return table.metas ? lr * table.meta_rates[table.metas[weight]] : lr;
+}
+
+// Four neighbouring numbers of a row of `count`; 0 past its end.
+__device__ inline void load_four(const float* row, int64_t at, int64_t count, float (&four)[4]) {
+    if constexpr (ALIGNED) {
+        const float4 all = *reinterpret_cast<const float4*>(row + at);
+        four[0] = all.x, four[1] = all.y, four[2] = all.z, four[3] = all.w;
+    } else {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) four[k] = at + k < count ? row[at + k] : 0;
+    }
+}
+
+__device__ inline void store_four(float* row, int64_t at, int64_t count, const float (&four)[4]) {
+    if constexpr (ALIGNED) {
+        *reinterpret_cast<float4*>(row + at) = {four[0], four[1], four[2], four[3]};
+    } else {
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+            if (at + k < count) row[at + k] = four[k];
+    }
+}
+
+}  // namespace sawtooth::lut

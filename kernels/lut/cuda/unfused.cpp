@@ -1,0 +1,159 @@
+// The variant unfused: every kernel of the source a launch of its own, with the grid of the source.
+
+#include <algorithm>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/lut/cuda/job.h"
+#include "kernels/lut/cuda/launches.h"
+#include "kernels/lut/describe.h"
+#include "kernels/lut/parts.h"
+
+namespace sawtooth::lut {
+namespace {
+
+using describe::Events;
+
+class Unfused {
+  public:
+    explicit Unfused(cuda::PlanBuilder& builder)
+        : builder_(builder), job_(builder), block_(builder.parameters().integer("block_size")) {}
+
+    void add_forward() {
+        given().y = take_sums("y", job_.batch * job_.outputs);
+        add_clear(builder_, {"y", {job_.batch, job_.outputs}, job_.sum_bytes()}, given().y, block_);
+        if (job_.sparse) {
+            add_events(given().main, "event_count");
+            launch(describe::fire_detectors(request()), by_detector(),
+                   staging(source("detectors.cu", "fire_detectors")));
+            launch(describe::fill_outputs_by_forward_groups(request()), by_event(),
+                   source("synapses.cu", "fill_outputs_by_forward_groups"));
+        } else {
+            launch(describe::check_detectors(request()), by_detector(),
+                   staging(source("detectors.cu", "check_detectors")));
+            launch(describe::fill_outputs_fully_connected(request()), by_output_block(),
+                   source("fully_connected.cu", "fill_outputs_fully_connected"));
+        }
+        convert("y", {job_.batch, job_.outputs}, given().y, fault_y);
+    }
+
+    void add_backward() {
+        const int64_t sums = job_.batch * 2 * job_.detectors;
+        given().gradient_sums = job_.integer ? static_cast<void*>(builder_.take_zeroed<int64_t>(sums))
+                                             : static_cast<void*>(builder_.take_zeroed<float>(sums));
+        given().dx = take_sums("dx", job_.batch * job_.inputs);
+        given().dweights = take_sums("dweights", job_.weights);
+        given().weights_after = builder_.output("weights_after");
+        if (given().weights_after && !job_.integer)
+            builder_.restore(given().weights_after, given().table.weights, job_.weights * 4);
+        add_clear(builder_, {"dx", {job_.batch, job_.inputs}, job_.sum_bytes()}, given().dx, block_);
+        add_clear(builder_, {"dweights", weight_shape(), job_.sum_bytes()}, given().dweights, block_);
+        if (job_.sparse) {
+            clear_count(given().main, "event_count");
+            add_events(given().alternative, "alternative_event_count");
+            launch(describe::fire_detectors_by_lookup_indices(request()), by_detector(),
+                   staging(source("detectors.cu", "fire_detectors_by_lookup_indices")));
+        }
+        gather(Events::main);
+        gather(Events::alternative);
+        if (!job_.sparse)
+            launch(describe::gather_w_gradients_fully_connected(request()), by_output_block(),
+                   source("fully_connected.cu", "gather_w_gradients_fully_connected"));
+        launch(describe::propagate_through_detectors(request()), by_detector(),
+               source("propagate.cu", "propagate_through_detectors"));
+        convert("dx", {job_.batch, job_.inputs}, given().dx, fault_dx);
+        convert("dweights", weight_shape(), given().dweights, fault_dweights);
+    }
+
+  private:
+    const PlanRequest& request() const { return builder_.request(); }
+    Arguments& given() { return job_.given; }
+    Shape weight_shape() const {
+        return job_.sparse ? Shape{job_.weights} : Shape{job_.detectors, job_.rows, job_.outputs};
+    }
+
+    // The output itself, or sums that become it.
+    void* take_sums(const char* name, int64_t count) {
+        return job_.integer ? static_cast<void*>(builder_.take<int64_t>(count))
+                            : builder_.output(name, Storage::f32);
+    }
+    void add_events(lut::Events& events, const char* count_name) {
+        events.capacity = job_.batch * job_.detectors;
+        events.events = builder_.take<Event>(events.capacity);
+        events.count = builder_.take<int32_t>(1);
+        clear_count(events, count_name);
+    }
+    void clear_count(const lut::Events& events, const char* name) {
+        add_clear(builder_, {name, {1}}, events.count, block_);
+    }
+
+    Grid by_detector() const {
+        return {pieces("T", job_.detectors, "block_size", block_), side_y("B", job_.batch)};
+    }
+    Grid by_output_block() const {
+        const int64_t blocks = job_.given.output_blocks;
+        return {pieces("T output_blocks", job_.detectors * blocks, "block_size", block_),
+                side_y("B", job_.batch)};
+    }
+    Grid by_event() const {
+        return {pieces("B T", job_.batch * job_.detectors, "block_size", block_),
+                side_y("output_blocks", job_.given.output_blocks)};
+    }
+
+    cuda::KernelSource source(const char* file, const char* entry) const {
+        cuda::KernelSource source{std::string("kernels/lut/cuda/") + file, entry, job_.defines(), block_};
+        const int64_t blocks = job_.given.output_blocks;
+        source.defines.push_back({"LANES", blocks < 32 && 32 % blocks == 0 ? blocks : 32});
+        source.defines.push_back({"ALTERNATIVE", false});
+        return source;
+    }
+    cuda::KernelSource staging(cuda::KernelSource source) const {
+        source.defines.push_back({"INPUTS", job_.staged_inputs(1)});
+        return source;
+    }
+    void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
+        builder_.launch(std::move(info), grid, source, given());
+    }
+
+    void gather(Events events) {
+        cuda::KernelSource kernel = job_.sparse
+                                        ? source("synapses.cu", "gather_gradients")
+                                        : source("fully_connected.cu", "gather_x_gradients_fully_connected");
+        kernel.defines.back() = {"ALTERNATIVE", events == Events::alternative};
+        if (job_.sparse)
+            launch(describe::gather_gradients(request(), events), by_event(), kernel);
+        else
+            launch(describe::gather_x_gradients_fully_connected(request(), events), by_output_block(),
+                   kernel);
+    }
+
+    void convert(const char* name, const Shape& shape, const void* sums, Fault fault) {
+        if (!job_.integer) return;
+        Convert convert = {};
+        convert.sums = static_cast<const int64_t*>(sums);
+        convert.to = builder_.output(name);
+        convert.count = count_of(shape);
+        convert.scale = given().scale;
+        convert.fault = given().fault + fault;
+        if (fault == fault_dweights && given().weights_after) {
+            convert.before = given().table.weights;
+            convert.after = given().weights_after;
+        }
+        add_convert(builder_, {name, shape, 8}, convert, block_);
+    }
+
+    cuda::PlanBuilder& builder_;
+    CudaJob job_;
+    int64_t block_;
+};
+
+}  // namespace
+
+Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
+    cuda::PlanBuilder builder(request);
+    Unfused plan(builder);
+    plan.add_forward();
+    if (runs_backward(request.parameters)) plan.add_backward();
+    return builder.finish();
+}
+
+}  // namespace sawtooth::lut

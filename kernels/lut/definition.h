@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "kernels/lut/sizes.h"
+
+namespace sawtooth::lut::definition {
+
+// What the definitions of both families share. Only references use it, so that nothing judges itself.
+
+// Bits of several numbers: bit r is set if number r is positive. The weakest is the smallest by magnitude,
+// the first of equals.
+struct Bits {
+    int32_t index = 0;
+    float weakest = 0;
+    int32_t weakest_bit = -1;  // of no number
+
+    void add(int64_t r, float number) {
+        if (number > 0) index |= 1 << r;
+        if (weakest_bit >= 0 && !(std::abs(number) < std::abs(weakest))) return;
+        weakest = number;
+        weakest_bit = static_cast<int32_t>(r);
+    }
+    double magnitude() const { return std::abs(weakest); }
+    // The index with the weakest bit flipped.
+    int64_t flipped() const { return index ^ (1 << weakest_bit); }
+};
+
+// Bits of the differences x[first] - x[second], in f32, of the anchors [count, 2] of a detector.
+inline Bits bits_of(const float* x, const int32_t* anchors, int64_t count) {
+    Bits bits;
+    for (int64_t r = 0; r < count; ++r) {
+        const int32_t first = anchors[2 * r], second = anchors[2 * r + 1];
+        if (first >= 0 && second >= 0) bits.add(r, x[first] - x[second]);
+    }
+    return bits;
+}
+
+// up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1.
+inline double surrogate_derivative(double d) {
+    const double sign = d > 0 ? 1 : -1, reach = 1 + std::abs(d);
+    return 0.5 * sign / (reach * reach);
+}
+
+// Synapses of all neurons; with full connectivity a neuron has one for each output.
+class Table {
+  public:
+    Table(const Parameters& parameters, const Arrays& inputs)
+        : outputs_(parameters.integer("outputs")), lr_(parameters.real("lr")) {
+        const bool sparse = is_sparse(parameters);
+        weights_ = numbers<float>(inputs, sparse ? "synapse_weights" : "weights");
+        if (!sparse) return;
+        offsets_ = numbers<int32_t>(inputs, "synapse_offsets");
+        targets_ = numbers<int32_t>(inputs, "synapse_targets");
+        meta_ = numbers<int32_t>(inputs, "synapse_meta");
+        meta_lr_ = numbers<float>(inputs, "meta_lr");
+    }
+
+    // Calls each(synapse, output) for the synapses of the neuron.
+    template <class Each>
+    void for_each_synapse(int64_t neuron, Each&& each) const {
+        const int64_t first = offsets_ ? offsets_[neuron] : neuron * outputs_;
+        const int64_t last = offsets_ ? offsets_[neuron + 1] : first + outputs_;
+        for (int64_t s = first; s < last; ++s) each(s, targets_ ? targets_[s] : s - first);
+    }
+    double weight(int64_t synapse) const { return weights_[synapse]; }
+    // What the output gradient dy adds to the gradient of the weight.
+    double gradient(int64_t synapse, double dy) const {
+        return meta_ ? dy * lr_ * meta_lr_[meta_[synapse]] : dy * lr_;
+    }
+
+  private:
+    template <class Number>
+    static const Number* numbers(const Arrays& inputs, std::string_view name) {
+        const Array* const array = find(inputs, name);
+        return array ? array->as<Number>().data() : nullptr;
+    }
+
+    int64_t outputs_;
+    double lr_;
+    const float *weights_, *meta_lr_ = nullptr;
+    const int32_t *offsets_ = nullptr, *targets_ = nullptr, *meta_ = nullptr;
+};
+
+// The terms of sums: numbers, or with `arithmetic` = integer whole multiples of 2^-20 / rescale, whose sums
+// f64 holds exactly as long as they fit into int32.
+class Terms {
+  public:
+    explicit Terms(const Parameters& parameters)
+        : integer_(parameters.is("arithmetic", "integer")), rescale_(parameters.real("rescale")) {}
+
+    double term(double value) const { return integer_ ? std::rint(value * rescale_ * 0x1p20) : value; }
+    double value(double sum) const { return integer_ ? sum / 0x1p20 / rescale_ : sum; }
+    // Numbers that are not finite overflow too.
+    bool overflows(double sum) const {
+        using Limits = std::numeric_limits<int32_t>;
+        return integer_ && !(sum >= Limits::min() && sum <= Limits::max());
+    }
+    Error overflow(const std::string& array) const {
+        return Error::failure("A sum of " + array + " does not fit into 32 bits with rescale = " +
+                              to_text(Value(rescale_)) + ". Use a smaller rescale.");
+    }
+
+  private:
+    bool integer_;
+    double rescale_;
+};
+
+// Sums that become an output.
+class Sums {
+  public:
+    Sums(const Terms& terms, const char* name, Shape shape)
+        : terms_(terms),
+          array_(Array::zeros(name, Dtype::f64, std::move(shape))),
+          sums_(array_.as<double>().data()) {}
+
+    void add(int64_t at, double value) { sums_[at] += terms_.term(value); }
+
+    // What the sums stand for. Error: one of them overflows.
+    Outcome<Array> finish() {
+        for (double& sum : array_.as<double>()) {
+            if (terms_.overflows(sum)) return terms_.overflow(array_.name);
+            sum = terms_.value(sum);
+        }
+        return array_;
+    }
+
+  private:
+    Terms terms_;
+    Array array_;
+    double* sums_;
+};
+
+// Of gradient_policy = internal.
+inline Array weights_after(const Array& weights, const Array& dweights) {
+    Array after = Array::uninitialised("weights_after", Dtype::f64, weights.shape);
+    for (size_t i = 0; i < after.as<double>().size(); ++i)
+        after.as<double>()[i] = weights.as<float>()[i] - dweights.as<double>()[i];
+    return after;
+}
+
+}  // namespace sawtooth::lut::definition

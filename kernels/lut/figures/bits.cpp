@@ -1,0 +1,196 @@
+// The differences of the pairs of every detector, the bits that they give, and how near they are to flipping.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/core/table.h"
+#include "kernels/lut/figures/common.h"
+
+namespace sawtooth::lut {
+namespace {
+
+// A pair that depends on the dragged input.
+struct Moved {
+    int64_t detector = 0, r = 0;
+    double delta = 0;  // now
+    int sign = 1;      // with which it takes the input
+
+    bool was_set(double moved_by) const { return delta - sign * moved_by > 0; }
+    bool has_flipped(double moved_by) const { return was_set(moved_by) != (delta > 0); }
+    double flips_at() const { return -delta / sign; }  // further from here
+};
+
+// All detectors of the drawn item.
+struct Item {
+    Item(const Result& result, const Drawn& drawn) {
+        const Detectors all(result);
+        for (int64_t t = 0; t < drawn.detectors; ++t) {
+            detectors.push_back(all.check(drawn.item, t));
+            for (int64_t r = 0; r < drawn.anchors; ++r)
+                if (const int sign = all.pair(t, r).sign_of(drawn.dragged_input);
+                    sign != 0 && !all.pair(t, r).is_skipped())
+                    moved.push_back({t, r, detectors.back().deltas[static_cast<size_t>(r)], sign});
+        }
+    }
+    // The detector with the smallest difference; -1 if all pairs are skipped.
+    int64_t weakest() const {
+        int64_t found = -1;
+        for (int64_t t = 0; t < std::ssize(detectors); ++t)
+            if (at(t).weakest >= 0 &&
+                (found < 0 || std::abs(at(t).min_delta) < std::abs(at(found).min_delta)))
+                found = t;
+        return found;
+    }
+    std::vector<Moved> flipped(double by) const {
+        std::vector<Moved> flips;
+        std::copy_if(moved.begin(), moved.end(), std::back_inserter(flips),
+                     [&](const Moved& each) { return each.has_flipped(by); });
+        return flips;
+    }
+    const Checked& at(int64_t detector) const { return detectors[static_cast<size_t>(detector)]; }
+
+    std::vector<Checked> detectors;
+    std::vector<Moved> moved;
+};
+
+// "3, 7 and 20", "3, 7, 20 and 5 more"
+std::string words_of_detectors(const std::vector<Moved>& flips) {
+    constexpr size_t most = 6;
+    std::vector<int64_t> names;
+    for (const Moved& each : flips)
+        if (names.empty() || names.back() != each.detector) names.push_back(each.detector);
+    const bool all = names.size() <= most;
+    std::string words = names.size() == 1 ? "detector " : "detectors ";
+    for (size_t i = 0; i < std::min(names.size(), most); ++i)
+        words += (i == 0 ? "" : all && i + 1 == names.size() ? " and " : ", ") + std::to_string(names[i]);
+    return all ? words : words + fmt::format(" and {} more", names.size() - most);
+}
+
+std::string words_of_dragging(const Drawn& drawn, const Item& item) {
+    const size_t pairs = item.moved.size();
+    std::string words =
+        fmt::format("Input {} is in {} pair{}", drawn.dragged_input, pairs, pairs == 1 ? "" : "s");
+    if (drawn.dragged_by != 0) {
+        const auto flips = item.flipped(drawn.dragged_by);
+        return words + fmt::format("; moved by {:+.3g}, it flips {}. ", drawn.dragged_by,
+                                   flips.empty() ? "no bit"
+                                                 : fmt::format("{} bit{}, of {}", flips.size(),
+                                                               flips.size() == 1 ? "" : "s",
+                                                               words_of_detectors(flips)));
+    }
+    if (item.moved.empty()) return words + ": dragging it flips no bit. ";
+    const Moved& nearest = *std::min_element(
+        item.moved.begin(), item.moved.end(),
+        [](const Moved& one, const Moved& other) { return std::abs(one.delta) < std::abs(other.delta); });
+    return words + fmt::format(": dragged_by {:+.2g} reaches the first flip, in detector {}. ",
+                               nearest.flips_at(), nearest.detector);
+}
+
+std::string words_of_weakest(const Item& item) {
+    const int64_t weakest = item.weakest();
+    if (weakest < 0) return "All pairs are skipped. ";
+    const Checked& detector = item.at(weakest);
+    return fmt::format("Nearest to flipping: pair {} of detector {}, with a difference of {:.2g}. ",
+                       detector.weakest, weakest, detector.min_delta);
+}
+
+Axis detector_axis(const Drawn& drawn) {
+    const Range page = drawn.page();
+    return {.label = "detector",
+            .minimum = static_cast<double>(page.first) - 0.5,
+            .maximum = static_cast<double>(page.last) - 0.5,
+            .shared = "detector"};
+}
+
+HeatMap map_of_differences(const Drawn& drawn, const Item& item) {
+    const Range page = drawn.page();
+    HeatMap map = heat_map("difference", drawn.anchors, page.count(), 0, page.first);
+    map.colours = HeatMap::Colours::diverging;
+    for (int64_t r = 0; r < drawn.anchors; ++r)
+        for (int64_t t = page.first; t < page.last; ++t) {
+            const double delta = item.at(t).deltas[static_cast<size_t>(r)];
+            map.values.push_back(delta);
+            map.texts.push_back(std::isnan(delta) ? "skipped" : delta > 0 ? "1" : "0");
+        }
+    for (int64_t t = page.first; t < page.last; ++t)
+        if (item.at(t).weakest >= 0)
+            map.framed.push_back(
+                {item.at(t).weakest, t - page.first, "weakest pair", {Ink::Role::highlight}});
+    for (const Moved& each : item.flipped(drawn.dragged_by))
+        if (each.detector >= page.first && each.detector < page.last)
+            map.framed.push_back(
+                {each.r, each.detector - page.first, "flipped by dragging", {Ink::Role::limit}});
+    return map;
+}
+
+Figure bits_figure(const Drawn& drawn, const Item& item) {
+    Figure figure =
+        new_figure("bits", Place::views, fmt::format("Bits of the detectors, item {}", drawn.item),
+                   words_of_dragging(drawn, item) + words_of_weakest(item) + drawn.words_of_page() +
+                       "Pale cells are near to flipping.",
+                   detector_axis(drawn), {.label = "bit"});
+    figure.chosen_by = {"drawn_batch", "drawn_detector"};
+    figure.marks.push_back(map_of_differences(drawn, item));
+    return figure;
+}
+
+// The weakest difference of every detector before the input was dragged.
+double undragged_margin(const Item& item, int64_t detector, double dragged_by) {
+    Checked before = item.at(detector);
+    for (const Moved& each : item.moved)
+        if (each.detector == detector) before.deltas[static_cast<size_t>(each.r)] -= each.sign * dragged_by;
+    double least = gap;
+    for (const double delta : before.deltas) least = std::fmin(least, std::abs(delta));
+    return least;
+}
+
+std::string words_of_margins(const Item& item) {
+    std::vector<double> margins;
+    for (const Checked& each : item.detectors)
+        if (each.weakest >= 0) margins.push_back(std::abs(each.min_delta));
+    std::sort(margins.begin(), margins.end());
+    const int64_t weakest = item.weakest();
+    return fmt::format(
+        "Half of the margins are below {:.2g}. The smallest, {:.2g}, is that of detector {}: only its pair "
+        "{} "
+        "passes a gradient to x. ",
+        margins[margins.size() / 2], margins.front(), weakest, item.at(weakest).weakest);
+}
+
+Figure margins_figure(const Drawn& drawn, const Item& item) {
+    Figure figure =
+        new_figure("margins", Place::views, fmt::format("Margins of the detectors, item {}", drawn.item), "",
+                   detector_axis(drawn), {.label = "|min_delta|", .scale = Scale::log10});
+    figure.chosen_by = {"drawn_batch", "drawn_detector"};
+    if (item.weakest() < 0) {
+        leave_out(figure, "All pairs are skipped.");
+        return figure;
+    }
+    const Range page = drawn.page();
+    Line now{"margin", {Ink::Role::kind, 0}, {}, {}, true};
+    Line before{"before dragging", {Ink::Role::quiet}, {}, {}, true};
+    for (int64_t t = page.first; t < page.last; ++t) {
+        const double margin = std::abs(item.at(t).min_delta);
+        if (item.at(t).weakest < 0) continue;
+        if (margin > 0) add_point(now, static_cast<double>(t), margin);  // 0 has no place
+        const double earlier = undragged_margin(item, t, drawn.dragged_by);
+        if (earlier != margin && earlier > 0) add_point(before, static_cast<double>(t), earlier);
+    }
+    figure.caption = words_of_margins(item) + drawn.words_of_page();
+    if (drawn.dragged_by != 0 && !before.x.empty()) figure.marks.push_back(std::move(before));
+    if (!now.x.empty()) figure.marks.push_back(std::move(now));
+    if (figure.marks.empty()) leave_out(figure, "All margins are 0.");
+    return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> bit_figures(const Result& result) {
+    const Drawn drawn(result.parameters);
+    const Item item(result, drawn);
+    return {bits_figure(drawn, item), margins_figure(drawn, item)};
+}
+
+}  // namespace sawtooth::lut

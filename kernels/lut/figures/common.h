@@ -1,0 +1,99 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/core/figures.h"
+#include "kernels/core/range.h"
+#include "kernels/lut/sizes.h"
+
+namespace sawtooth::lut {
+
+// Shared by the figures, and the figures by subject, one file each.
+
+// What is shown of a result: the last index of a dimension if there are fewer.
+struct Drawn : Sizes {
+    explicit Drawn(const Parameters& parameters);
+
+    int64_t item = 0, detector = 0, output = 0;
+    int64_t dragged_input = 0;
+    double dragged_by = 0;
+
+    // Detectors shown side by side: 64 that start at a multiple of 64, with the drawn one.
+    Range page() const;
+    // "Detectors 64 to 127 of 256. "; "" if all are shown.
+    std::string words_of_page() const;
+};
+
+// One detector and one item. `weakest` is -1 if all pairs are skipped.
+struct Checked {
+    std::vector<double> deltas;  // NaN: skipped
+    int64_t row = 0;             // of the table
+    int64_t weakest = -1;
+    double min_delta = 0;
+};
+
+// Detectors of a result, computed from its inputs.
+class Detectors {
+  public:
+    explicit Detectors(const Result& result);
+
+    struct Pair {
+        int64_t first = -1, second = -1;
+
+        bool is_skipped() const { return first < 0 || second < 0; }
+        // The sign with which the difference takes an input; 0 if it does not depend on it.
+        int sign_of(int64_t input) const { return (first == input) - (second == input); }
+    };
+    Pair pair(int64_t detector, int64_t r) const;
+    // The float32 difference; only for a pair that is not skipped.
+    float delta(int64_t item, const Pair& pair) const;
+    Checked check(int64_t item, int64_t detector) const;
+    // The row of the table that the first `pairs` pairs choose.
+    int64_t row(int64_t item, int64_t detector, int64_t pairs) const;
+
+  private:
+    std::span<const float> x_;
+    std::span<const int32_t> anchors_;
+    int64_t inputs_, pairs_;
+};
+
+// The weights of a result, full or sparse.
+class Weights {
+  public:
+    explicit Weights(const Result& result);
+
+    // What a row of a detector's table adds to an output.
+    double of(int64_t detector, int64_t row, int64_t output) const;
+    // The synapses of a row; only with sparse connectivity.
+    Range synapses(int64_t detector, int64_t row) const;
+
+  private:
+    const Sizes sizes_;
+    std::span<const float> weights_;
+    std::span<const int32_t> offsets_, targets_;
+};
+
+// up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1: the surrogate derivative of a bit.
+double surrogate_slope(double delta);
+
+// Instead of marks, the title of the figure and this sentence.
+void leave_out(Figure& figure, const std::string& reason);
+// Adds a point that no line connects to others.
+void add_point(Line& points, double x, double y);
+
+// bits.cpp: differences, bits and weakest pairs of the detectors of the drawn item, and their margins.
+std::vector<Figure> bit_figures(const Result& result);
+// steps.cpp: "steps", the drawn output against the dragged input.
+Figure steps_figure(const Result& result);
+// surrogate.cpp: "surrogate", up' with the weakest differences of the drawn item on it.
+Figure surrogate_figure(const Result& result);
+// rows.cpp: which rows of the tables the items choose.
+std::vector<Figure> row_figures(const Result& result);
+// outputs.cpp: outputs and gradients over the reference, errors.
+std::vector<Figure> output_figures(const Result& result, const View& view);
+// kernels.cpp: the time of each kernel of the variants. Also for lut_sequence.
+std::vector<Figure> kernel_figures(const Result& result);
+
+}  // namespace sawtooth::lut

@@ -1,0 +1,66 @@
+// Outputs and gradients of the drawn item over the reference, and their errors.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/core/correctness.h"
+#include "kernels/lut/figures/common.h"
+
+namespace sawtooth::lut {
+namespace {
+
+DrawnLine line_of_item(const Drawn& drawn, const std::string& place, int64_t width) {
+    return {.first = drawn.item * width,
+            .step = 1,
+            .length = width,
+            .place = place,
+            .words = fmt::format("item {}", drawn.item),
+            .chosen_by = {"drawn_batch"}};
+}
+
+// The row that the drawn item chooses in the table of the drawn detector.
+DrawnLine line_of_row(const Result& result, const Drawn& drawn) {
+    const int64_t row = Detectors(result).row(drawn.item, drawn.detector, drawn.anchors);
+    DrawnLine line{.first = (drawn.detector * drawn.rows + row) * drawn.outputs,
+                   .step = 1,
+                   .length = drawn.outputs,
+                   .place = "output",
+                   .words = fmt::format("detector {}, row {}", drawn.detector, row),
+                   .chosen_by = {"drawn_batch", "drawn_detector"}};
+    if (!drawn.sparse) return line;
+    const Range own = Weights(result).synapses(drawn.detector, row);
+    line.first = own.first;
+    line.length = own.count();
+    line.place = "synapse";
+    return line;
+}
+
+void add_output(std::vector<Figure>& all, const Result& result, const View& view, const char* name,
+                const DrawnLine& line) {
+    const Array* const reference = find(result.reference, name);
+    if (!reference) return;
+    Figure output = output_figure(result, view, *reference, line);
+    Figure error = error_figure(result, view, *reference, line, ErrorOf::drawn_line);
+    const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
+                                 [](const VariantResult& variant) { return variant.ran(); });
+    for (Figure* figure : {&output, &error}) {
+        figure->caption = words_of_errors(result, name) + " " + figure->caption;
+        if (!ran) leave_out(*figure, "Needs a variant that ran.");
+        if (line.length == 0) leave_out(*figure, "This row has no synapses.");
+        all.push_back(std::move(*figure));
+    }
+}
+
+}  // namespace
+
+std::vector<Figure> output_figures(const Result& result, const View& view) {
+    const Drawn drawn(result.parameters);
+    std::vector<Figure> all;
+    add_output(all, result, view, "y", line_of_item(drawn, "output", drawn.outputs));
+    add_output(all, result, view, "dx", line_of_item(drawn, "input", drawn.inputs));
+    add_output(all, result, view, "dweights", line_of_row(result, drawn));
+    return all;
+}
+
+}  // namespace sawtooth::lut

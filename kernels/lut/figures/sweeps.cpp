@@ -1,0 +1,241 @@
+// What the sweeps run, and figures over detectors, anchors and arithmetic.
+
+#include "kernels/lut/figures/sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/core/correctness.h"
+#include "kernels/core/figures.h"
+#include "kernels/core/sweep_figures.h"
+#include "kernels/core/table.h"
+#include "kernels/lut/family.h"
+#include "kernels/lut/parts.h"
+
+namespace sawtooth::lut {
+namespace {
+
+// "batch 16, inputs 64, outputs 32, full, forward": what all cells have in common.
+std::string shape_words(const SweepResult& sweep) {
+    const Parameters& base = sweep.sweep.base.parameters;
+    std::string words;
+    for (const char* name : {"batch", "inputs", "outputs", "detectors", "anchors_per_detector"})
+        if (sweep.sweep.axes.front().parameter != name)
+            words += fmt::format("{} {}, ", name, to_text(base.at(name)));
+    return words + base.text("connectivity") + (runs_backward(base) ? ", with backward" : ", forward");
+}
+
+Axis axis_of(const SweepResult& sweep) {
+    const SweepAxis& swept = sweep.sweep.axes.front();
+    return swept_axis(swept, *lut_family().parameter(swept.parameter));
+}
+
+// "time_by_detectors"
+std::string id_of(const char* what, const SweepResult& sweep) {
+    return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
+}
+
+// "fused takes 12x the time, unfused 14x": from the first to the last point of every line.
+std::string words_of_growth(const std::vector<Line>& lines) {
+    std::string words;
+    for (const Line& line : lines)
+        words += fmt::format("{}{} {}{:.2g}x{}", words.empty() ? "" : ", ", line.label,
+                             words.empty() ? "takes " : "", line.y.back() / line.y.front(),
+                             words.empty() ? " the time" : "");
+    return words;
+}
+
+Figure time_figure(const SweepResult& sweep) {
+    const Axis axis = axis_of(sweep);
+    std::vector<Line> lines = timed_curves_of(sweep, median_us);
+    Figure figure =
+        new_figure(id_of("time", sweep), Place::views, "Time against " + axis.label, "", axis, time_axis());
+    if (!lines.empty())
+        figure.caption = fmt::format("From {} {:.0f} to {:.0f}, {}. {}.", axis.label, lines.front().x.front(),
+                                     lines.front().x.back(), words_of_growth(lines), shape_words(sweep));
+    add_lines(figure, std::move(lines));
+    return figure;
+}
+
+// The time of each kernel of unfused, one line per name, in the order of their first start.
+std::vector<Line> kernel_lines(const SweepResult& sweep) {
+    std::vector<Line> lines;
+    for (const SweepCell& cell : sweep.cells) {
+        const VariantResult* const variant = cell.result ? find(*cell.result, "unfused") : nullptr;
+        if (!variant) continue;
+        const auto x = static_cast<double>(std::get<int64_t>(cell.values.front()));
+        std::map<std::string, double> us;
+        for (const LaunchRecord& launch : variant->launches) {
+            const std::string& name = launch.info->name;
+            us[name] += launch.duration_us;
+            if (std::none_of(lines.begin(), lines.end(),
+                             [&](const Line& line) { return line.label == name; }))
+                lines.push_back(line_of(name, {Ink::Role::kind, static_cast<int>(lines.size())}, {}));
+        }
+        for (Line& line : lines) {
+            if (us.count(line.label) == 0) continue;
+            line.markers = true;
+            line.x.push_back(x);
+            line.y.push_back(us[line.label]);
+            line.sets.parameter = sweep.sweep.axes.front().parameter;
+            line.sets.values.push_back(x);
+        }
+    }
+    return lines;
+}
+
+// "At 512, fill_outputs takes 71 % of the time of all kernels."
+std::string words_of_last(const std::vector<Line>& lines) {
+    const double last = lines.front().x.back();
+    double all = 0;
+    const Line* most = &lines.front();
+    for (const Line& line : lines) {
+        all += line.y.back();
+        if (line.y.back() > most->y.back()) most = &line;
+    }
+    return fmt::format("At {:.0f}, {} takes {:.0f} % of the time of all kernels", last, most->label,
+                       100 * most->y.back() / all);
+}
+
+Figure kernels_figure(const SweepResult& sweep) {
+    const Axis axis = axis_of(sweep);
+    std::vector<Line> lines = kernel_lines(sweep);
+    Figure figure = new_figure(id_of("kernels", sweep), Place::views,
+                               "Time of the kernels of unfused against " + axis.label, "", axis, time_axis());
+    if (!lines.empty()) figure.caption = fmt::format("{}. {}.", words_of_last(lines), shape_words(sweep));
+    add_lines(figure, std::move(lines));
+    return figure;
+}
+
+const Metric* changed_values(const VariantResult& variant) {
+    const auto found = std::find_if(variant.metrics.begin(), variant.metrics.end(),
+                                    [](const Metric& metric) { return metric.id == "changed_values"; });
+    return found == variant.metrics.end() || !found->value ? nullptr : &*found;
+}
+
+// Calls each(name, result, variant) for every variant with both arithmetics: "unfused, float".
+template <class Each>
+void each_run(const SweepResult& sweep, Each&& each) {
+    for (const char* name : {"unfused", "fused"})
+        for (const SweepCell& cell : sweep.cells) {
+            const VariantResult* const variant = cell.result ? find(*cell.result, name) : nullptr;
+            if (variant && variant->ran())
+                each(std::string(name) + ", " + to_text(cell.values.front()), *cell.result, *variant);
+        }
+}
+
+Figure error_by_arithmetic(const SweepResult& sweep) {
+    Figure figure = new_figure("error_by_arithmetic", Place::views, "Error: float and integer", "",
+                               relative_error_axis(), {.label = "variant, arithmetic"});
+    Bars bars;
+    double least = 1;
+    std::string words;
+    each_run(sweep, [&](const std::string& name, const Result& result, const VariantResult& variant) {
+        const auto error = largest_error(variant);
+        if (!error) return;
+        bars.bars.push_back({.ink = ink_of(variant),
+                             .segments = {{"", *error}},
+                             .low = {},
+                             .high = {},
+                             .text = error_words(*error),
+                             .badge = wrong_words(result, variant)});
+        figure.y.categories.push_back(name);
+        if (*error > 0) least = std::min(least, *error);
+        words += fmt::format("{}{} {}", words.empty() ? "" : "; ", name, error_words(*error));
+    });
+    if (bars.bars.empty()) {
+        figure.missing = "Bars appear as the sweep runs.";
+        return figure;
+    }
+    figure.x.minimum = std::pow(10, std::floor(std::log10(least)) - 1);
+    figure.caption =
+        "The largest rel L2 error of all outputs: " + words +
+        ". With integers the reference rounds every term the same way: the error is that of storing floats.";
+    figure.marks.push_back(std::move(bars));
+    return figure;
+}
+
+Figure changes_by_arithmetic(const SweepResult& sweep) {
+    Figure figure =
+        new_figure("changes_by_arithmetic", Place::views, "Values that change from run to run", "",
+                   {.label = "changed values", .minimum = 0}, {.label = "variant, arithmetic"});
+    Bars bars;
+    double most = 0;
+    each_run(sweep, [&](const std::string& name, const Result&, const VariantResult& variant) {
+        const Metric* const changed = changed_values(variant);
+        if (!changed) return;
+        bars.bars.push_back({.ink = ink_of(variant),
+                             .segments = {{"", *changed->value}},
+                             .low = {},
+                             .high = {},
+                             .text = with_thousands(std::llround(*changed->value))});
+        figure.y.categories.push_back(name);
+        most = std::max(most, *changed->value);
+    });
+    if (bars.bars.empty()) {
+        figure.missing =
+            "Output values that differ between two runs, in float and in integer arithmetic. Not measured.";
+        return figure;
+    }
+    figure.caption = most == 0
+                         ? "No bit of any output changes: every sum has one owner and one order, or is exact."
+                         : "Atomics add in any order: sums of floats change in their last bits, sums of "
+                           "integers never do.";
+    figure.marks.push_back(std::move(bars));
+    return figure;
+}
+
+SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
+    SweepAxis axis{parameter, {}};
+    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
+    return axis;
+}
+
+}  // namespace
+
+std::vector<Figure> size_figures(const SweepResult& sweep) {
+    std::vector<Figure> figures = {time_figure(sweep), kernels_figure(sweep)};
+    explain_missing(figures, sweep, "unfused");
+    return figures;
+}
+
+std::vector<Figure> arithmetic_figures(const SweepResult& sweep) {
+    std::vector<Figure> figures = {error_by_arithmetic(sweep), changes_by_arithmetic(sweep)};
+    explain_missing(figures, sweep, "unfused");
+    return figures;
+}
+
+std::vector<FigureSweep> sweeps(const Parameters& parameters) {
+    SweepAxis anchors{"anchors_per_detector", {}};
+    for (int64_t pairs = 2; pairs <= 10; pairs += 2) anchors.values.emplace_back(pairs);
+    const SweepAxis arithmetic{"arithmetic", lut_family().parameter("arithmetic")->choices};
+    std::vector<FigureSweep> all;
+    for (const Backend backend : {Backend::cpu, Backend::cuda}) {
+        const bool on_cpu = backend == Backend::cpu;
+        std::vector<std::pair<std::string, Value>> shape;
+        const auto at_most = [&](const char* name, int64_t most) {
+            if (on_cpu) shape.emplace_back(name, std::min(parameters.integer(name), most));
+        };
+        at_most("batch", 64);
+        at_most("inputs", 512);
+        at_most("outputs", 64);
+        all.push_back({"detectors",
+                       "time against detectors",
+                       {powers_of_two("detectors", 8, on_cpu ? 256 : 1024)},
+                       shape,
+                       {},
+                       size_figures,
+                       backend});
+        at_most("detectors", 64);
+        all.push_back({"anchors", "time against anchors", {anchors}, shape, {}, size_figures, backend});
+        all.push_back(
+            {"arithmetic", "float against integer", {arithmetic}, shape, {}, arithmetic_figures, backend});
+    }
+    return all;
+}
+
+}  // namespace sawtooth::lut

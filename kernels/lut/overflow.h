@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/core/plan_builder.h"
+
+namespace sawtooth::lut {
+
+// Arrays of sums of integer terms, of both families. A sum that leaves int32 fails the run.
+enum class SumArray { y, gradient_sums, dx, dpositional, dweights };
+
+// A fault for each of them.
+inline int32_t* take_overflows(PlanBuilder& builder) {
+    const double rescale = builder.parameters().real("rescale");
+    return builder.take_faults(5, [rescale](int64_t array, int32_t) {
+        static const char* const names[] = {"y", "gradient_sums", "dx", "dpositional", "dweights"};
+        return std::string("A sum of ") + names[array] +
+               " does not fit into 32 bits with rescale = " + to_text(Value(rescale)) +
+               ". Use a smaller rescale.";
+    });
+}
+
+}  // namespace sawtooth::lut

@@ -1,0 +1,121 @@
+// The definition in double precision, one item and one detector after another:
+//   delta_r = x[first_r] - x[second_r] in f32; bit r of the neuron n of a detector is set if delta_r > 0;
+//   y_o = sum over detectors of w(n, o).
+// Gradients, with n' = n with its weakest bit flipped, which is that of the smallest |delta|:
+//   g = sum_o dy_o w(n, o) - sum_o dy_o w(n', o); du = g up'(delta);
+//   dx[first] += du, dx[second] -= du; dw(n, o) += dy_o lr.
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/lut/definition.h"
+#include "kernels/lut/parts.h"
+
+namespace sawtooth::lut {
+namespace {
+
+using namespace definition;
+
+class Reference {
+  public:
+    Reference(const Parameters& parameters, const Arrays& inputs)
+        : sizes_(parameters),
+          backward_(runs_backward(parameters)),
+          terms_(parameters),
+          table_(parameters, inputs),
+          x_(find(inputs, "x")->as<float>().data()),
+          dy_(backward_ ? find(inputs, "dy")->as<float>().data() : nullptr),
+          anchors_(find(inputs, "anchors")->as<int32_t>().data()),
+          weights_(*find(inputs, sizes_.sparse ? "synapse_weights" : "weights")),
+          internal_(parameters.is("gradient_policy", "internal")),
+          lookup_index_(Array::zeros("lookup_index", Dtype::int32, {sizes_.batch, sizes_.detectors})),
+          min_delta_(Array::zeros("min_delta", Dtype::f64, {sizes_.batch, sizes_.detectors})),
+          min_delta_index_(Array::zeros("min_delta_index", Dtype::int32, {sizes_.batch, sizes_.detectors})),
+          y_(terms_, "y", {sizes_.batch, sizes_.outputs}),
+          dx_(terms_, "dx", backward_ ? Shape{sizes_.batch, sizes_.inputs} : Shape{0}),
+          dweights_(terms_, "dweights", backward_ ? weights_.shape : Shape{0}) {}
+
+    Outcome<Arrays> compute(const std::stop_token& stop) {
+        for (int64_t item = 0; item < sizes_.batch; ++item) {
+            if (stop.stop_requested()) return Error::cancelled();
+            for (int64_t detector = 0; detector < sizes_.detectors; ++detector) {
+                const Bits bits = check(item, detector);
+                forward(item, detector, bits);
+                if (backward_) backward(item, detector, bits);
+            }
+        }
+        return finish();
+    }
+
+  private:
+    const int32_t* anchors(int64_t detector) const { return anchors_ + detector * sizes_.anchors * 2; }
+
+    Bits check(int64_t item, int64_t detector) {
+        const Bits bits = bits_of(x_ + item * sizes_.inputs, anchors(detector), sizes_.anchors);
+        const auto at = static_cast<size_t>(item * sizes_.detectors + detector);
+        lookup_index_.as<int32_t>()[at] = bits.index;
+        min_delta_.as<double>()[at] = bits.weakest;
+        min_delta_index_.as<int32_t>()[at] = bits.weakest_bit;
+        return bits;
+    }
+
+    void forward(int64_t item, int64_t detector, const Bits& bits) {
+        table_.for_each_synapse(detector * sizes_.rows + bits.index, [&](int64_t synapse, int64_t output) {
+            y_.add(item * sizes_.outputs + output, table_.weight(synapse));
+        });
+    }
+
+    void backward(int64_t item, int64_t detector, const Bits& bits) {
+        const int64_t first_row = detector * sizes_.rows, neuron = first_row + bits.index;
+        const float* const dy = dy_ + item * sizes_.outputs;
+        table_.for_each_synapse(neuron, [&](int64_t synapse, int64_t output) {
+            dweights_.add(synapse, table_.gradient(synapse, dy[output]));
+        });
+        const double main = gather(neuron, dy);
+        if (bits.weakest_bit < 0) return;
+        const double g = main - gather(first_row + bits.flipped(), dy);
+        const double du = g * surrogate_derivative(bits.weakest);
+        const int32_t* const pair = anchors(detector) + 2 * bits.weakest_bit;
+        dx_.add(item * sizes_.inputs + pair[0], du);
+        dx_.add(item * sizes_.inputs + pair[1], -du);
+    }
+
+    // sum_o dy_o w(neuron, o).
+    double gather(int64_t neuron, const float* dy) {
+        double sum = 0;
+        table_.for_each_synapse(neuron, [&](int64_t synapse, int64_t output) {
+            sum += terms_.term(table_.weight(synapse) * dy[output]);
+        });
+        gathers_overflow_ = gathers_overflow_ || terms_.overflows(sum);
+        return terms_.value(sum);
+    }
+
+    Outcome<Arrays> finish() {
+        if (gathers_overflow_) return terms_.overflow("gradient_sums");
+        Arrays outputs = {lookup_index_, min_delta_, min_delta_index_};
+        for (Sums* const sums : {&y_, &dx_, &dweights_}) {
+            auto array = sums->finish();
+            if (!array) return array.error();
+            if (backward_ || sums == &y_) outputs.push_back(std::move(*array));
+        }
+        if (backward_ && internal_) outputs.push_back(weights_after(weights_, outputs.back()));
+        return outputs;
+    }
+
+    Sizes sizes_;
+    bool backward_;
+    Terms terms_;
+    Table table_;
+    const float *x_, *dy_;
+    const int32_t* anchors_;
+    const Array& weights_;
+    bool internal_, gathers_overflow_ = false;
+    Array lookup_index_, min_delta_, min_delta_index_;
+    Sums y_, dx_, dweights_;
+};
+
+}  // namespace
+
+Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
+    return Reference(parameters, inputs).compute(stop);
+}
+
+}  // namespace sawtooth::lut

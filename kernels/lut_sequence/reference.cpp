@@ -1,0 +1,194 @@
+// The definition in double precision, one pair of positions i < j and one detector after another: the bits Q
+// of position j, K of position i and PE of the distance, whose bits are set where positional[j - i - 1] > 0,
+// choose the neuron (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(neuron, o). Gradients, with
+// the neuron n' whose weakest bit of Q is flipped if |delta Q| < |delta K|, else that of K:
+//   g = sum_o dy(j)_o w(n, o) - sum_o dy(j)_o w(n', o); du = g up'(delta), to the two anchors of that bit at
+//   position j or i; dw(n, o) += dy(j)_o lr.
+// Where the weakest bit of PE is weaker than both, the same with it flipped, to dpositional.
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/lut/definition.h"
+#include "kernels/lut_sequence/parts.h"
+
+namespace sawtooth::lut_sequence {
+namespace {
+
+using namespace lut::definition;
+
+// Bits of each detector for several positions or distances, as outputs.
+class Found {
+  public:
+    Found(const std::string& prefix, Shape shape)
+        : detectors_(shape.back()),
+          arrays_{Array::zeros(prefix + "lookup_index", Dtype::int32, shape),
+                  Array::zeros(prefix + "min_delta", Dtype::f64, shape),
+                  Array::zeros(prefix + "min_delta_index", Dtype::int32, shape)},
+          bits_(static_cast<size_t>(count_of(shape))) {}
+
+    const Bits& at(int64_t place, int64_t detector) const {
+        return bits_[static_cast<size_t>(place * detectors_ + detector)];
+    }
+    void set(int64_t place, int64_t detector, const Bits& bits) {
+        const auto at = static_cast<size_t>(place * detectors_ + detector);
+        bits_[at] = bits;
+        arrays_[0].as<int32_t>()[at] = bits.index;
+        arrays_[1].as<double>()[at] = bits.weakest;
+        arrays_[2].as<int32_t>()[at] = bits.weakest_bit;
+    }
+    const Arrays& arrays() const { return arrays_; }
+
+  private:
+    int64_t detectors_;
+    Arrays arrays_;
+    std::vector<Bits> bits_;
+};
+
+class Reference {
+  public:
+    Reference(const Parameters& parameters, const Arrays& inputs)
+        : sizes_(parameters),
+          backward_(runs_backward(parameters)),
+          internal_(parameters.is("gradient_policy", "internal")),
+          terms_(parameters),
+          table_(parameters, inputs),
+          x_(find(inputs, "x")->as<float>().data()),
+          dy_(backward_ ? find(inputs, "dy")->as<float>().data() : nullptr),
+          anchors_(find(inputs, "anchors")->as<int32_t>().data()),
+          positional_(*find(inputs, "positional")),
+          weights_(*find(inputs, sizes_.sparse ? "synapse_weights" : "weights")),
+          positions_("", {sizes_.batch, sizes_.length, sizes_.detectors}),
+          distances_("positional_", {sizes_.distances(), sizes_.detectors}),
+          y_(terms_, "y", {sizes_.batch, sizes_.length, sizes_.outputs}),
+          dx_(terms_, "dx", backward_ ? Shape{sizes_.batch, sizes_.length, sizes_.inputs} : Shape{0}),
+          dpositional_(terms_, "dpositional", backward_ ? positional_.shape : Shape{0}),
+          dweights_(terms_, "dweights", backward_ ? weights_.shape : Shape{0}) {}
+
+    Outcome<Arrays> compute(const std::stop_token& stop) {
+        check_positions();
+        check_distances();
+        for (int64_t item = 0; item < sizes_.batch; ++item)
+            for (int64_t j = 1; j < sizes_.length; ++j) {
+                if (stop.stop_requested()) return Error::cancelled();
+                for (int64_t i = 0; i < j; ++i)
+                    for (int64_t detector = 0; detector < sizes_.detectors; ++detector)
+                        compute_pair(item, i, j, detector);
+            }
+        return finish();
+    }
+
+  private:
+    // A pair of positions, by their numbers in the batch, for one detector.
+    struct Pair {
+        int64_t i, j, distance, detector;
+        const Bits &q, &k, &positional;
+    };
+
+    const int32_t* anchors(int64_t detector) const { return anchors_ + detector * sizes_.anchors * 2; }
+    int64_t neuron(const Pair& pair, int64_t q, int64_t k, int64_t positional) const {
+        const int64_t row =
+            (q << (sizes_.anchors + sizes_.positional)) | (k << sizes_.positional) | positional;
+        return pair.detector * sizes_.rows + row;
+    }
+
+    void check_positions() {
+        for (int64_t position = 0; position < sizes_.batch * sizes_.length; ++position)
+            for (int64_t detector = 0; detector < sizes_.detectors; ++detector)
+                positions_.set(position, detector,
+                               bits_of(x_ + position * sizes_.inputs, anchors(detector), sizes_.anchors));
+    }
+
+    void check_distances() {
+        const float* numbers = positional_.as<float>().data();
+        for (int64_t distance = 0; distance < sizes_.distances(); ++distance)
+            for (int64_t detector = 0; detector < sizes_.detectors; ++detector) {
+                Bits bits;
+                for (int64_t r = 0; r < sizes_.positional; ++r) bits.add(r, *numbers++);
+                distances_.set(distance, detector, bits);
+            }
+    }
+
+    void compute_pair(int64_t item, int64_t i, int64_t j, int64_t detector) {
+        const int64_t first = item * sizes_.length, distance = j - i - 1;
+        const Pair pair{first + i,
+                        first + j,
+                        distance,
+                        detector,
+                        positions_.at(first + j, detector),
+                        positions_.at(first + i, detector),
+                        distances_.at(distance, detector)};
+        const int64_t chosen = neuron(pair, pair.q.index, pair.k.index, pair.positional.index);
+        table_.for_each_synapse(chosen, [&](int64_t synapse, int64_t output) {
+            y_.add(pair.j * sizes_.outputs + output, table_.weight(synapse));
+        });
+        if (backward_) backward(pair, chosen);
+    }
+
+    void backward(const Pair& pair, int64_t chosen) {
+        const float* const dy = dy_ + pair.j * sizes_.outputs;
+        table_.for_each_synapse(chosen, [&](int64_t synapse, int64_t output) {
+            dweights_.add(synapse, table_.gradient(synapse, dy[output]));
+        });
+        const double main = gather(chosen, dy);
+        const Bits &q = pair.q, &k = pair.k, &positional = pair.positional;
+        const bool flips_q = q.magnitude() < k.magnitude();
+        const Bits& flipped = flips_q ? q : k;
+        if (flipped.weakest_bit >= 0) {
+            const int64_t other = flips_q ? neuron(pair, q.flipped(), k.index, positional.index)
+                                          : neuron(pair, q.index, k.flipped(), positional.index);
+            const double du = (main - gather(other, dy)) * surrogate_derivative(flipped.weakest);
+            const int32_t* const anchor = anchors(pair.detector) + 2 * flipped.weakest_bit;
+            const int64_t position = flips_q ? pair.j : pair.i;
+            dx_.add(position * sizes_.inputs + anchor[0], du);
+            dx_.add(position * sizes_.inputs + anchor[1], -du);
+        }
+        if (positional.weakest_bit >= 0 && positional.magnitude() < q.magnitude() &&
+            positional.magnitude() < k.magnitude()) {
+            const int64_t other = neuron(pair, q.index, k.index, positional.flipped());
+            dpositional_.add((pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
+                                 positional.weakest_bit,
+                             (main - gather(other, dy)) * surrogate_derivative(positional.weakest));
+        }
+    }
+
+    // sum_o dy_o w(neuron, o).
+    double gather(int64_t neuron, const float* dy) {
+        double sum = 0;
+        table_.for_each_synapse(neuron, [&](int64_t synapse, int64_t output) {
+            sum += terms_.term(table_.weight(synapse) * dy[output]);
+        });
+        gathers_overflow_ = gathers_overflow_ || terms_.overflows(sum);
+        return terms_.value(sum);
+    }
+
+    Outcome<Arrays> finish() {
+        if (gathers_overflow_) return terms_.overflow("gradient_sums");
+        Arrays outputs = positions_.arrays();
+        for (const Array& array : distances_.arrays()) outputs.push_back(array);
+        for (Sums* const sums : {&y_, &dx_, &dpositional_, &dweights_}) {
+            auto array = sums->finish();
+            if (!array) return array.error();
+            if (backward_ || sums == &y_) outputs.push_back(std::move(*array));
+        }
+        if (backward_ && internal_) outputs.push_back(weights_after(weights_, outputs.back()));
+        return outputs;
+    }
+
+    Sizes sizes_;
+    bool backward_, internal_;
+    Terms terms_;
+    Table table_;
+    const float *x_, *dy_;
+    const int32_t* anchors_;
+    const Array &positional_, &weights_;
+    Found positions_, distances_;
+    Sums y_, dx_, dpositional_, dweights_;
+    bool gathers_overflow_ = false;
+};
+
+}  // namespace
+
+Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
+    return Reference(parameters, inputs).compute(stop);
+}
+
+}  // namespace sawtooth::lut_sequence
