@@ -110,11 +110,11 @@ TEST_CASE("a case by launch has a table of launches below the cases", "[bench]")
           "\n"
           "full 16x8, unfused, by launch:\n"
           "\n"
-          "| launch           |        time | bytes |  GB/s | copy |\n"
-          "| ---------------- | ----------: | ----: | ----: | ---: |\n"
-          "| clear_y          |  2.5 us ±0% | 4 MiB |  1678 | 1.6x |\n"
-          "| 3 x fill_outputs | 36.2 us ±1% | 8 MiB | 231.7 |  12x |\n"
-          "| flag             |    2 us ±0% |   0 B |       |      |\n");
+          "| launch           |        time | bytes | GB/s | copy |\n"
+          "| ---------------- | ----------: | ----: | ---: | ---: |\n"
+          "| clear_y          |  2.5 us ±0% | 4 MiB | 1678 | 1.6x |\n"
+          "| 3 x fill_outputs | 36.2 us ±1% | 8 MiB |  232 |  12x |\n"
+          "| flag             |    2 us ±0% |   0 B |      |      |\n");
     CHECK(contains(bench_text(report), "by launch: "));
 
     const Table table = bench_table(report);

@@ -73,7 +73,7 @@ Table launch_table_of(const std::vector<LaunchCost>& costs) {
     for (const LaunchCost& cost : costs) {
         const auto rate = cost.gigabytes_per_second();
         table.rows.push_back({cost.count > 1 ? fmt::format("{} x {}", cost.count, cost.name) : cost.name,
-                              time_words(cost.time), short_bytes(cost.bytes), rate ? short_number(*rate) : "",
+                              time_words(cost.time), short_bytes(cost.bytes), rate ? short_ratio(*rate) : "",
                               cost.over_copy ? short_ratio(*cost.over_copy) + "x" : ""});
     }
     return table;
