@@ -2,8 +2,6 @@
 
 namespace sawtooth::lut_sequence {
 
-Work work(const Parameters&) { return {}; }
-std::vector<BenchCase> bench_cases(Backend) { return {}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
 std::vector<Figure> figures(const Result&, const View&) { return {}; }
 std::vector<StoryRow> story() { return {}; }
