@@ -86,7 +86,7 @@ size_t shown_flips(const std::vector<Flip>& flips, double from, const Parameter&
 
 // Treads from left to right; a click on one drags the input to its middle.
 struct Treads {
-    Line line{"y", {Ink::Role::highlight}, {}, {}};
+    Line line{"y", {Ink::Role::accent}, {}, {}};
 
     void add(double from, double to, double y) {
         line.x.insert(line.x.end(), {from, to});
@@ -130,7 +130,7 @@ Line tangent_of(const Steps& steps, double from, const Line& treads) {
                  width = (treads.x.back() - treads.x.front()) / 4;
     const double reach = steps.slope() == 0 ? width : std::min(width, room / std::abs(steps.slope()));
     return {"slope of the surrogate",
-            {Ink::Role::accent},
+            {Ink::Role::reference},
             {from - reach, from + reach},
             {steps.y() - reach * steps.slope(), steps.y() + reach * steps.slope()}};
 }
