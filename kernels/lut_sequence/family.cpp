@@ -4,6 +4,7 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/lut/parts.h"
+#include "kernels/lut_sequence/events.h"
 #include "kernels/lut_sequence/parts.h"
 
 namespace sawtooth {
@@ -112,6 +113,15 @@ std::vector<ArraySpec> arrays() {
     return all;
 }
 
+std::optional<std::string> check_events(const Variant&, const Parameters& parameters, const Chip&) {
+    using namespace lut_sequence;
+    const int64_t most = std::numeric_limits<int32_t>::max();
+    const int64_t events = most_events(Sizes(parameters), alternative_events);
+    if (!runs_backward(parameters) || events <= most) return {};
+    return "has up to " + std::to_string(events) + " alternative events, but only " + std::to_string(most) +
+           " have a number of 32 bits";
+}
+
 std::vector<Variant> variants() {
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> outputs = {"y",
@@ -133,6 +143,7 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .unordered = true,
+         .check = check_events,
          .plan_cpu = lut_sequence::plan_unfused_on_cpu,
          .plan_cuda = lut_sequence::plan_unfused_on_cuda},
         {.name = "fused",

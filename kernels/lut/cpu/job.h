@@ -74,19 +74,25 @@ struct CpuJob : Sizes {
         return sums.term(Real{dy_row[targets[synapse]]} * static_cast<Real>(lr) * Real{meta_rate(synapse)});
     }
 
-    // Adds the gradient of a detector's weakest difference to its two inputs, from the sums of the chosen row
-    // and of the alternative one.
+    // The term of du: g up'(delta), from the sums of the chosen row and of the alternative one.
+    template <class Sums>
+    static typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums::Sum main,
+                                       typename Sums::Sum alternative) {
+        using Real = typename Sums::Real;
+        sums.check(main, SumArray::gradient_sums);
+        sums.check(alternative, SumArray::gradient_sums);
+        const Real reach = 1 + std::abs(Real{delta});
+        const Real slope = Real(delta > 0 ? 0.5 : -0.5) / (reach * reach);
+        return sums.term((sums.value(main) - sums.value(alternative)) * slope);
+    }
+
+    // Adds it to the two inputs of a detector's weakest difference.
     template <class Sums>
     void propagate(const Sums& sums, int64_t item, int64_t detector, typename Sums::Sum main,
                    typename Sums::Sum alternative, typename Sums::Sum* to) const {
-        using Real = typename Sums::Real;
         const int64_t at = found_at(item, detector), weakest = check.min_delta_index[at];
         if (weakest < 0) return;
-        sums.check(main, SumArray::gradient_sums);
-        sums.check(alternative, SumArray::gradient_sums);
-        const Real delta{check.min_delta[at]}, reach = 1 + std::abs(delta);
-        const Real slope = Real(delta > 0 ? 0.5 : -0.5) / (reach * reach);
-        const auto term = sums.term((sums.value(main) - sums.value(alternative)) * slope);
+        const auto term = gradient(sums, check.min_delta[at], main, alternative);
         const int32_t* const pair = anchor_pairs + (detector * anchors + weakest) * 2;
         to[pair[0]] += term;
         to[pair[1]] -= term;

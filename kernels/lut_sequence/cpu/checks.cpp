@@ -1,0 +1,51 @@
+#include "kernels/lut_sequence/cpu/checks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/lut/cpu/detectors.h"
+#include "kernels/lut_sequence/describe.h"
+
+namespace sawtooth::lut_sequence {
+namespace {
+
+void check_distance(const CpuJob& job, int64_t distance) {
+    const int64_t bits_each = job.sizes.positional;
+    for (int64_t t = 0; t < job.detectors; ++t) {
+        const int64_t at = distance * job.detectors + t;
+        const float* const values = job.positional + at * bits_each;
+        int32_t bits = 0, weakest = bits_each > 0 ? 0 : -1;
+        for (int32_t r = 0; r < bits_each; ++r) {
+            if (values[r] > 0) bits |= 1 << r;
+            if (std::abs(values[r]) < std::abs(values[weakest])) weakest = r;
+        }
+        job.positional_lookup_index[at] = bits;
+        job.positional_min_delta[at] = weakest < 0 ? 0 : values[weakest];
+        job.positional_min_delta_index[at] = weakest;
+    }
+}
+
+}  // namespace
+
+void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
+    builder.launch(describe::check_detectors_for_sequence(builder.request()),
+                   pieces("B S", job.positions(), lut::items_a_tile), [&job](const cpu::Item& item) {
+                       lut::check_detectors(job.check,
+                                            tile_at(item.index, lut::items_a_tile, job.positions()));
+                   });
+    if (job.sizes.distances() == 0) return;
+    builder.launch(describe::check_positional_embeddings(builder.request()),
+                   side("S - 1", job.sizes.distances()),
+                   [&job](const cpu::Item& item) { check_distance(job, item.index); });
+}
+
+void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job) {
+    const PlanRequest& request = builder.request();
+    add_clear(builder, describe::y(request), job.y);
+    if (!job.dx) return;
+    add_clear(builder, describe::dx(request), job.dx);
+    add_clear(builder, describe::dweights(request), job.dweights);
+    if (job.weights_after) builder.restore(job.weights_after, job.weights, 4 * job.weights_count);
+}
+
+}  // namespace sawtooth::lut_sequence

@@ -1,0 +1,233 @@
+// Pairs go straight into sums with one owner: a position owns its y, dx and the du of its pairs with earlier
+// positions, a distance its dpositional, a row of a table its gradient.
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/lut_sequence/cpu/checks.h"
+#include "kernels/lut_sequence/describe.h"
+#include "kernels/lut_sequence/parts.h"
+
+namespace sawtooth::lut_sequence {
+namespace {
+
+constexpr int64_t rows_a_tile = 256;
+// Larger arrays do not fit into the last cache.
+constexpr int64_t streamed_bytes = 16 << 20;
+
+template <class Sum>
+struct Scratch {
+    std::vector<const float*> rows;
+    std::vector<Sum> sums;
+    std::vector<float> floats;
+    std::vector<int32_t> starts;
+
+    static Scratch& of_thread() {
+        thread_local Scratch scratch;
+        return scratch;
+    }
+};
+
+template <class Sums>
+struct Fused {
+    using Sum = typename Sums::Sum;
+    const CpuJob& job;
+    Sums sums;
+    Sum *du, *positional_du;                  // [B, pairs, T]
+    int32_t *sorted_rows, *sorted_positions;  // [T, B pairs]
+    bool streams;
+
+    static Scratch<Sum>& scratch() { return Scratch<Sum>::of_thread(); }
+    static Sum* zeros(int64_t count) {
+        Sum* const values = cpu::at_least(scratch().sums, count);
+        std::fill_n(values, count, Sum{0});
+        return values;
+    }
+    int64_t row_tiles() const { return ceil_divide(job.rows, rows_a_tile); }
+    int64_t all_pairs() const { return job.sizes.batch * job.sizes.pairs(); }
+    // Of the first detector of a pair, in du.
+    int64_t du_at(int64_t item, int64_t i, int64_t j) const {
+        return (item * job.sizes.pairs() + j * (j - 1) / 2 + i) * job.detectors;
+    }
+
+    void look_up_pairs(int64_t position) const {
+        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
+        Sum* const y = zeros(job.outputs);
+        for (int64_t i = 0; i < j; ++i) job.sparse ? add_synapses(item, i, j, y) : add_rows(item, i, j, y);
+        sums.finish(y, job.outputs, SumArray::y, job.y + position * job.outputs);
+    }
+
+    void add_rows(int64_t item, int64_t i, int64_t j, Sum* y) const {
+        const float** const rows = cpu::at_least(scratch().rows, job.detectors);
+        for (int64_t t = 0; t < job.detectors; ++t)
+            rows[t] = job.weights + job.weights_of(job.neuron_of({item, i, j, t})).first;
+        sums.add_rows(rows, job.detectors, job.outputs, 1, y);
+    }
+
+    void add_synapses(int64_t item, int64_t i, int64_t j, Sum* y) const {
+        for (int64_t t = 0; t < job.detectors; ++t) {
+            const Range synapses = job.weights_of(job.neuron_of({item, i, j, t}));
+            for (int64_t s = synapses.first; s < synapses.last; ++s)
+                y[job.targets[s]] += sums.term(job.weights[s]);
+        }
+    }
+
+    void pair_gradients(int64_t position) const {
+        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
+        const float* const dy = job.dy_of(position);
+        for (int64_t i = 0; i < j; ++i)
+            for (int64_t t = 0; t < job.detectors; ++t) {
+                const Pair pair = {item, i, j, t};
+                const int64_t at = du_at(item, i, j) + t, neuron = job.neuron_of(pair);
+                const int64_t alternative = job.alternative_of(pair, neuron);
+                const int64_t positional = job.positional_alternative_of(pair, neuron);
+                du[at] = 0;
+                if (job.sizes.positional > 0) positional_du[at] = 0;
+                if (alternative < 0 && positional < 0) continue;
+                const Sum main = job.gather(sums, neuron, dy);
+                if (alternative >= 0)
+                    du[at] =
+                        job.gradient(sums, job.weaker_delta(pair), main, job.gather(sums, alternative, dy));
+                if (positional >= 0)
+                    positional_du[at] = job.gradient(sums, job.positional_min_delta[job.distance_at(pair)],
+                                                     main, job.gather(sums, positional, dy));
+            }
+    }
+
+    // All pairs in which its bit flips share two anchors.
+    void position_gradients(int64_t position) const {
+        const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
+        Sum* const dx = zeros(job.inputs + job.detectors);
+        Sum* const totals = dx + job.inputs;
+        for (int64_t other = 0; other < job.sizes.length; ++other) {
+            if (other == own) continue;
+            Pair pair = {item, std::min(own, other), std::max(own, other), 0};
+            const Sum* const from = du + du_at(item, pair.i, pair.j);
+            for (int64_t t = pair.detector = 0; t < job.detectors; pair.detector = ++t)
+                if (job.flips_query(pair) == (own > other)) totals[t] += from[t];
+        }
+        for (int64_t t = 0; t < job.detectors; ++t) {
+            const int32_t bit = job.check.min_delta_index[job.found_at(position, t)];
+            if (bit < 0) continue;
+            const int32_t* const anchors = job.anchor_pairs + (t * job.anchors + bit) * 2;
+            dx[anchors[0]] += totals[t];
+            dx[anchors[1]] -= totals[t];
+        }
+        sums.finish(dx, job.inputs, SumArray::dx, job.dx + position * job.inputs);
+    }
+
+    void distance_gradients(int64_t distance) const {
+        const int64_t bits = job.sizes.positional;
+        Sum* const totals = zeros(job.detectors * (bits + 1));
+        Sum* const gradients = totals + job.detectors;
+        for (int64_t item = 0; item < job.sizes.batch; ++item)
+            for (int64_t i = 0, j = distance + 1; j < job.sizes.length; ++i, ++j) {
+                const Sum* const from = positional_du + du_at(item, i, j);
+                for (int64_t t = 0; t < job.detectors; ++t) totals[t] += from[t];
+            }
+        for (int64_t t = 0; t < job.detectors; ++t)
+            gradients[t * bits + job.positional_min_delta_index[distance * job.detectors + t]] = totals[t];
+        sums.finish(gradients, job.detectors * bits, SumArray::dpositional,
+                    job.dpositional + distance * job.detectors * bits);
+    }
+
+    // Calls act(row, position) for every pair of a detector in order.
+    template <class Act>
+    void for_pairs(int64_t t, Act act) const {
+        for (int64_t item = 0; item < job.sizes.batch; ++item)
+            for (int64_t j = 1; j < job.sizes.length; ++j)
+                for (int64_t i = 0; i < j; ++i)
+                    act(job.neuron_of({item, i, j, t}) - t * job.rows, job.position(item, j));
+    }
+
+    // A counting sort: pairs that chose the same row keep their order.
+    void sort_by_neuron(int64_t t) const {
+        int32_t* const starts = cpu::at_least(scratch().starts, job.rows);
+        std::fill_n(starts, job.rows, 0);
+        for_pairs(t, [&](int64_t row, int64_t) { ++starts[row]; });
+        for (int32_t row = 0, start = 0; row < job.rows; ++row) start += std::exchange(starts[row], start);
+        for_pairs(t, [&](int64_t row, int64_t position) {
+            const int64_t at = t * all_pairs() + starts[row]++;
+            sorted_rows[at] = static_cast<int32_t>(row);
+            sorted_positions[at] = static_cast<int32_t>(position);
+        });
+    }
+
+    void weight_gradients(int64_t index) const {
+        const int64_t t = index / row_tiles();
+        const Range rows = tile_at(index % row_tiles(), rows_a_tile, job.rows);
+        const int32_t *const first = sorted_rows + t * all_pairs(), *const last = first + all_pairs();
+        const int32_t* at = std::lower_bound(first, last, rows.first);
+        for (int64_t row = rows.first; row < rows.last; ++row) {
+            const int32_t* const start = at;
+            while (at < last && *at == row) ++at;
+            put_gradients(t * job.rows + row, sorted_positions + (start - sorted_rows), at - start);
+        }
+        if (streams) hwy::FlushStream();
+    }
+
+    // Of a neuron that pairs at these positions chose.
+    void put_gradients(int64_t neuron, const int32_t* positions, int64_t count) const {
+        const Range range = job.weights_of(neuron);
+        const float** const rows = cpu::at_least(scratch().rows, count);
+        for (int64_t i = 0; i < count; ++i) rows[i] = job.dy_of(positions[i]);
+        Sum* const gradients = zeros(range.count());
+        if (!job.sparse) sums.add_rows(rows, count, job.outputs, job.lr, gradients);
+        for (int64_t i = 0; job.sparse && i < count; ++i)
+            for (int64_t s = range.first; s < range.last; ++s)
+                gradients[s - range.first] += job.synapse_gradient(sums, s, rows[i]);
+        float* const floats = cpu::at_least(scratch().floats, range.count());
+        sums.finish(gradients, range.count(), SumArray::dweights, floats);
+        lut::put_row(floats, range.count(), job.dweights + range.first, streams);
+        if (!job.weights_after) return;
+        for (int64_t i = 0; i < range.count(); ++i) floats[i] = job.weights[range.first + i] - floats[i];
+        lut::put_row(floats, range.count(), job.weights_after + range.first, streams);
+    }
+};
+
+template <class Sums>
+void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
+    using Pass = Fused<Sums>;
+    using Sum = typename Sums::Sum;
+    const Sizes& s = job.sizes;
+    const int64_t pairs = job.dx ? s.batch * s.pairs() * s.detectors : 0;
+    const Pass& pass = builder.keep(Pass{
+        job, Sums(builder), builder.take<Sum>(pairs), builder.take<Sum>(s.positional > 0 ? pairs : 0),
+        builder.take<int32_t>(pairs), builder.take<int32_t>(pairs), 4 * job.weights_count >= streamed_bytes});
+    // Later positions have more pairs: they go round the workers.
+    const auto add = [&](LaunchInfo info, const Side& items, void (Pass::*act)(int64_t) const) {
+        builder.launch(std::move(info), items, cpu::Split::cyclic,
+                       [&pass, act](const cpu::Item& item) { (pass.*act)(item.index); });
+    };
+    const PlanRequest& request = builder.request();
+    const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);
+    add(describe::look_up_pairs(request), positions, &Pass::look_up_pairs);
+    if (!job.dx) return;
+    add(describe::pair_gradients(request), positions, &Pass::pair_gradients);
+    add(describe::position_gradients(request), positions, &Pass::position_gradients);
+    if (s.positional > 0)
+        add(describe::distance_gradients(request), side("S - 1", s.distances()), &Pass::distance_gradients);
+    add(describe::sort_by_neuron(request), tables, &Pass::sort_by_neuron);
+    add(describe::weight_gradients(request), tables * pieces("rows", s.rows, rows_a_tile),
+        &Pass::weight_gradients);
+}
+
+}  // namespace
+
+Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    add_checks(builder, job);
+    if (job.sizes.distances() == 0)
+        add_launches_without_pairs(builder, job);
+    else
+        job.integer ? add_launches<lut::IntegerSums>(builder, job)
+                    : add_launches<lut::FloatSums>(builder, job);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::lut_sequence

@@ -1,0 +1,274 @@
+// Every kernel of the source is a launch. Every sum has one owner, and one order: a position owns its y, dx
+// and events, a detector the gradients of its table, a distance its dpositional. Slots of the hash table are
+// claimed in any order, as each has one sum.
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/lut_sequence/cpu/checks.h"
+#include "kernels/lut_sequence/cpu/events.h"
+#include "kernels/lut_sequence/cpu/hash_table.h"
+#include "kernels/lut_sequence/describe.h"
+#include "kernels/lut_sequence/parts.h"
+
+namespace sawtooth::lut_sequence {
+namespace {
+
+thread_local std::vector<const float*> row_pointers;
+
+template <class Sums>
+struct Unfused {
+    using Sum = typename Sums::Sum;
+    using Real = typename Sums::Real;
+    const CpuJob& job;
+    const EventJob& events;
+    Sums sums;
+    int64_t output_blocks;
+    Sum *y, *dx, *dpositional, *dweights;
+    HashEntry* entries;  // [B, width]
+    int32_t* high;
+
+    HashTable table_of(int64_t item) const {
+        const int64_t first = item * job.sizes.hash_width();
+        return {entries + first, high + first, job.sizes.hash_width()};
+    }
+    Range outputs_of(int64_t block) const {
+        return {job.outputs * block / output_blocks, job.outputs * (block + 1) / output_blocks};
+    }
+
+    void fill_outputs_by_sparse_firings(int64_t index) const {
+        const int64_t position = index / output_blocks;
+        const Range outputs = outputs_of(index % output_blocks), fired = events.main.events_of(position);
+        Sum* const to = y + position * job.outputs;
+        row_pointers.clear();
+        for (int64_t e = fired.first; e < fired.last; ++e) {
+            const Event& event = events.main.events[e];
+            const Range range = job.weights_of(event.neuron);
+            if (!job.sparse)
+                row_pointers.insert(row_pointers.end(), event.count,
+                                    job.weights + range.first + outputs.first);
+            for (int64_t s = range.first; job.sparse && s < range.last; ++s)
+                if (job.targets[s] >= outputs.first && job.targets[s] < outputs.last)
+                    to[job.targets[s]] += static_cast<Sum>(event.count) * sums.term(job.weights[s]);
+        }
+        sums.add_rows(row_pointers.data(), std::ssize(row_pointers), outputs.count(), 1, to + outputs.first);
+    }
+
+    // The first event of a neuron at a position gives the sum.
+    void gather_x_gradients(const EventBuffer& buffer, int64_t position) const {
+        const HashTable table = table_of(position / job.sizes.length);
+        const Range fired = buffer.events_of(position);
+        for (int64_t e = fired.first; e < fired.last; ++e) {
+            const Event& event = buffer.events[e];
+            int64_t slot = 0;
+            const auto claim = table.claim(event.neuron, position % job.sizes.length, slot);
+            if (claim == HashTable::Claim::full) note_full(events, Room::hash_table, position);
+            if (claim != HashTable::Claim::claimed) continue;
+            const auto number = static_cast<int32_t>(event.count > 0 ? e + 1 : -(e + 1));
+            table.store(slot, number, job.gather(sums, event.neuron, job.dy_of(position)));
+        }
+    }
+
+    void gather_w_gradients(int64_t index) const {
+        const int64_t t = index / output_blocks;
+        const Range outputs = outputs_of(index % output_blocks);
+        for (int64_t position = 0; position < job.positions(); ++position) {
+            const Range fired = events.main.events_of(position, t);
+            for (int64_t e = fired.first; e < fired.last; ++e) add_gradient(events.main.events[e], outputs);
+        }
+        for (int64_t row = t * job.rows; row < (t + 1) * job.rows; ++row) subtract_gradients(row, outputs);
+    }
+
+    void add_gradient(const Event& event, Range outputs) const {
+        const float* const dy = job.dy_of(event.position);
+        const Range range = job.weights_of(event.neuron);
+        if (!job.sparse) {
+            row_pointers.assign(event.count, dy + outputs.first);
+            sums.add_rows(row_pointers.data(), event.count, outputs.count(), job.lr,
+                          dweights + range.first + outputs.first);
+            return;
+        }
+        for (int64_t s = range.first; s < range.last; ++s)
+            if (job.targets[s] >= outputs.first && job.targets[s] < outputs.last)
+                dweights[s] += static_cast<Sum>(event.count) * job.synapse_gradient(sums, s, dy);
+    }
+
+    // Floats are final when they are summed, integers when they are converted.
+    void subtract_gradients(int64_t neuron, Range outputs) const {
+        if constexpr (std::is_same_v<Sum, float>) {
+            if (!job.weights_after) return;
+            const Range range = job.weights_of(neuron);
+            for (int64_t at = range.first; at < range.last; ++at) {
+                const int64_t output = job.sparse ? job.targets[at] : at - range.first;
+                if (output >= outputs.first && output < outputs.last)
+                    job.weights_after[at] = job.weights[at] - job.dweights[at];
+            }
+        }
+    }
+
+    void propagate_through_detectors(int64_t index) const {
+        if (index < job.positions())
+            propagate_to_position(index);
+        else
+            propagate_to_distance(index - job.positions());
+    }
+
+    // Of the pairs with all other positions, those in which the bit of this one is the weaker.
+    void propagate_to_position(int64_t position) const {
+        const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
+        const HashTable table = table_of(item);
+        for (int64_t t = 0; t < job.detectors; ++t)
+            for (int64_t other = 0; other < job.sizes.length; ++other) {
+                const Pair pair = {item, std::min(own, other), std::max(own, other), t};
+                if (other == own || job.flips_query(pair) != (own > other)) continue;
+                const int64_t main = job.neuron_of(pair), flipped = job.alternative_of(pair, main);
+                if (flipped < 0) continue;
+                job.propagate(sums, position, t, table.find<Sum>(main, pair.j),
+                              table.find<Sum>(flipped, pair.j), dx + position * job.inputs);
+            }
+    }
+
+    void propagate_to_distance(int64_t distance) const {
+        for (int64_t item = 0; item < job.sizes.batch; ++item) {
+            const HashTable table = table_of(item);
+            for (int64_t i = 0; i + distance + 1 < job.sizes.length; ++i)
+                for (int64_t t = 0; t < job.detectors; ++t) {
+                    const Pair pair = {item, i, i + distance + 1, t};
+                    const int64_t main = job.neuron_of(pair);
+                    const int64_t flipped = job.positional_alternative_of(pair, main);
+                    if (flipped < 0) continue;
+                    const int64_t at = job.distance_at(pair);
+                    dpositional[at * job.sizes.positional + job.positional_min_delta_index[at]] +=
+                        job.gradient(sums, job.positional_min_delta[at], table.find<Sum>(main, pair.j),
+                                     table.find<Sum>(flipped, pair.j));
+                }
+        }
+    }
+};
+
+// Adds the launches in their order.
+template <class Sums>
+class Launches {
+    using Pass = Unfused<Sums>;
+    using Sum = typename Sums::Sum;
+    using Act = void (Pass::*)(int64_t) const;
+
+  public:
+    Launches(cpu::PlanBuilder& builder, const CpuJob& job)
+        : builder_(builder), request_(builder.request()), job_(job), pass_(builder.keep(made())) {}
+
+    void add_forward() {
+        add_event_launches(builder_, pass_.events);
+        const ArrayUse y = describe::y(request_);
+        add_clear(builder_, y, pass_.y);
+        add(describe::fill_outputs_by_sparse_firings(request_), positions() * blocks(),
+            &Pass::fill_outputs_by_sparse_firings);
+        convert(y, pass_.y, SumArray::y, job_.y);
+    }
+
+    void add_backward() {
+        const ArrayUse dx = describe::dx(request_), dpositional = describe::dpositional(request_),
+                       dweights = describe::dweights(request_);
+        const bool has_bits = job_.sizes.positional > 0;
+        add_clear(builder_, describe::hash_table(request_), pass_.entries);
+        add_clear(builder_, dx, pass_.dx);
+        if (has_bits) add_clear(builder_, dpositional, pass_.dpositional);
+        add_clear(builder_, dweights, pass_.dweights);
+        gather_x(describe::Events::main, pass_.events.main);
+        gather_x(describe::Events::alternative, *pass_.events.alternative);
+        add(describe::gather_w_gradients_for_sequence(request_), side("T", job_.detectors) * blocks(),
+            &Pass::gather_w_gradients);
+        add(describe::propagate_through_detectors_for_sequence(request_),
+            positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
+        convert(dx, pass_.dx, SumArray::dx, job_.dx);
+        if (has_bits) convert(dpositional, pass_.dpositional, SumArray::dpositional, job_.dpositional);
+        convert(dweights, pass_.dweights, SumArray::dweights, job_.dweights);
+    }
+
+  private:
+    Pass made() const {
+        const int64_t slots = job_.dx ? job_.sizes.batch * job_.sizes.hash_width() : 0;
+        return {job_,
+                builder_.keep(EventJob(builder_, job_)),
+                Sums(builder_),
+                builder_.parameters().integer("output_blocks"),
+                sums_of(job_.y, describe::y(request_)),
+                sums_of(job_.dx, describe::dx(request_)),
+                sums_of(job_.dpositional, describe::dpositional(request_)),
+                sums_of(job_.dweights, describe::dweights(request_)),
+                builder_.take<HashEntry>(slots),
+                builder_.take<int32_t>(job_.integer ? slots : 0)};
+    }
+
+    // Sums of floats are the output itself.
+    Sum* sums_of(float* output, const ArrayUse& array) const {
+        if constexpr (std::is_same_v<Sum, float>)
+            return output;
+        else
+            return output ? builder_.take<Sum>(count_of(array.shape)) : nullptr;
+    }
+
+    Side positions() const { return side("B", job_.sizes.batch) * side("S", job_.sizes.length); }
+    Side blocks() const { return side("output_blocks", pass_.output_blocks); }
+
+    // Later positions have more events: they go round the workers.
+    void add(LaunchInfo info, const Side& items, Act act) {
+        builder_.launch(std::move(info), items, cpu::Split::cyclic,
+                        [&pass = pass_, act](const cpu::Item& item) { (pass.*act)(item.index); });
+    }
+
+    void gather_x(describe::Events events, const EventBuffer& buffer) {
+        builder_.launch(
+            describe::gather_x_gradients_for_sequence(request_, events), positions(), cpu::Split::cyclic,
+            [&pass = pass_, &buffer](const cpu::Item& item) { pass.gather_x_gradients(buffer, item.index); });
+    }
+
+    void convert(const ArrayUse& sums, const Sum* from, SumArray array, float* to) {
+        if (std::is_same_v<Sum, float>) return;
+        LaunchInfo info = lut::describe::convert_integers_to_floats(sums);
+        const bool subtracts = array == SumArray::dweights && job_.weights_after;
+        if (subtracts) {
+            info.reads.push_back({job_.sparse ? "synapse_weights" : "weights", sums.shape});
+            info.writes.push_back({"weights_after", sums.shape});
+        }
+        const int64_t count = count_of(sums.shape);
+        builder_.launch(std::move(info), pieces("numbers", count, numbers_an_item),
+                        [=, &pass = pass_](const cpu::Item& item) {
+                            const Range range = tile_at(item.index, numbers_an_item, count);
+                            pass.sums.finish(from + range.first, range.count(), array, to + range.first);
+                            const CpuJob& job = pass.job;
+                            for (int64_t at = range.first; subtracts && at < range.last; ++at)
+                                job.weights_after[at] = job.weights[at] - job.dweights[at];
+                        });
+    }
+
+    cpu::PlanBuilder& builder_;
+    const PlanRequest& request_;
+    const CpuJob& job_;
+    const Pass& pass_;
+};
+
+template <class Sums>
+void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
+    Launches<Sums> launches(builder, job);
+    launches.add_forward();
+    if (job.dx) launches.add_backward();
+}
+
+}  // namespace
+
+Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    add_checks(builder, job);
+    if (job.sizes.distances() == 0)
+        add_launches_without_pairs(builder, job);
+    else
+        job.integer ? add_launches<lut::IntegerSums>(builder, job)
+                    : add_launches<lut::FloatSums>(builder, job);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::lut_sequence

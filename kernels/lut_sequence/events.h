@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/lut_sequence/sizes.h"
+
+namespace sawtooth::lut_sequence {
+
+// A neuron fires at position j of item b for `count` of the pairs (i, j); through the buffer every pair has
+// an event of its own. An alternative event, of a neuron with a weakest bit flipped, counts nothing. 12
+// bytes: a fourth word would add a third to what every launch on events moves.
+struct Event {
+    int32_t neuron;
+    int32_t position;  // b S + j
+    int32_t count;
+};
+static_assert(sizeof(Event) == 12);
+
+// A slot of the hash table of an item: the sum of weight times dy of a neuron at a position.
+struct HashEntry {
+    uint64_t key;   // the neuron plus 1 in the low word, position j in the high word; 0: empty
+    int32_t event;  // the number of the event that adds the value, from 1; negative: alternative
+    int32_t value;  // the bits of a float, or the low word of an integer sum
+};
+static_assert(sizeof(HashEntry) == 16);
+
+// The slot where a key is looked for first. Neighbouring neurons start at neighbouring slots: if there are
+// more keys than neurons, they make one long run.
+inline int64_t hash_start(int64_t neuron, int64_t position, int64_t width) {
+    return (neuron + position) % width;
+}
+
+// The events of a pair and detector at most: the main one, and one for each of the two bits that may flip.
+constexpr int64_t main_events = 1, alternative_events = 2;
+
+// Most events at the positions before `position` of a sequence. Through the statistic a neuron has at most
+// one event at a position.
+inline int64_t events_before(const Sizes& s, int64_t position, int64_t events_a_pair) {
+    const int64_t all = position * (position - 1) / 2 * events_a_pair;
+    if (!s.statistic) return all * s.detectors;
+    const int64_t growing = std::min(position, s.rows / events_a_pair);  // before all rows are used
+    return (growing * (growing - 1) / 2 * events_a_pair + (position - growing) * s.rows) * s.detectors;
+}
+
+// What a buffer of events holds.
+inline int64_t most_events(const Sizes& s, int64_t events_a_pair) {
+    return s.batch * events_before(s, s.length, events_a_pair);
+}
+
+// What an alternative event adds to the statistic: 2^-k with 2^k > 2 (S - 1), so that those of a neuron never
+// add up to 1.
+inline float alternative_share(const Sizes& s) {
+    return 1 / static_cast<float>(power_of_two_from(2 * (s.length - 1) + 1));
+}
+
+}  // namespace sawtooth::lut_sequence
