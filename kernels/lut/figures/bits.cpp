@@ -132,6 +132,7 @@ Figure bits_figure(const Drawn& drawn, const Item& item) {
                                detector_axis(drawn), {.label = "bit"});
     figure.chosen_by = {"drawn_batch", "dragged_input", "dragged_by"};
     if (drawn.page().count() < drawn.detectors) figure.chosen_by.push_back("drawn_detector");
+    for (int64_t r = 0; r < drawn.anchors; ++r) figure.y.categories.push_back(std::to_string(r));
     figure.marks.push_back(map_of_differences(drawn, item));
     return figure;
 }

@@ -185,6 +185,7 @@ Figure changes_by_arithmetic(const SweepResult& sweep) {
             "Output values that differ between two runs, in float and in integer arithmetic. Not measured.";
         return figure;
     }
+    if (most == 0) figure.x.maximum = 1;
     figure.caption = most == 0
                          ? "No bit of any output changes: every sum has one owner and one order, or is exact."
                          : "Atomics add in any order: sums of floats change in their last bits, sums of "
