@@ -11,21 +11,24 @@ using namespace sawtooth::lut;
 
 namespace {
 
-// Takes the gradient of a detector from its sums, and clears them. Adds to dx.
+// Takes the gradient of a detector from its sums, and clears them. Adds to dx. All loads come first.
 __device__ void propagate(const Arguments& given, int64_t item, int64_t detector, Sum* dx) {
-    Sum* const main = static_cast<Sum*>(given.gradient_sums) + item * 2 * given.detectors + detector;
+    const int64_t at = item * given.detectors + detector;
+    Sum* const main = static_cast<Sum*>(given.gradient_sums) + item * given.detectors + at;
     Sum* const alternative = main + given.detectors;
-    int32_t* const fault = given.fault + fault_gradient_sums;
-    const Wide g = value_of(*main, given.scale, fault) - value_of(*alternative, given.scale, fault);
+    const Sum of_main = *main, of_alternative = *alternative;
+    const int32_t weakest = given.found.min_delta_index[at];
+    const float delta = given.found.min_delta[at];
     *main = 0;
     *alternative = 0;
-    const int64_t at = item * given.detectors + detector;
-    const int32_t weakest = given.found.min_delta_index[at];
+    int32_t* const fault = given.fault + fault_gradient_sums;
+    const Wide g = value_of(of_main, given.scale, fault) - value_of(of_alternative, given.scale, fault);
     if (weakest < 0) return;
-    const Sum du = term(g * surrogate_derivative(given.found.min_delta[at]), given.scale);
+    const Sum du = term(g * surrogate_derivative(delta), given.scale);
     const int32_t* const pair = given.anchors + (detector * ANCHORS + weakest) * 2;
-    add(dx + pair[0], du);
-    add(dx + pair[1], -du);
+    const int32_t first = pair[0], second = pair[1];
+    add(dx + first, du);
+    add(dx + second, -du);
 }
 
 }  // namespace
@@ -36,13 +39,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detector
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
         Sum* const dx = static_cast<Sum*>(given.dx) + item * given.inputs;
         if constexpr (INPUTS > 0) {
-            __shared__ Sum sums[INPUTS];
+            __shared__ Sum sums[INPUTS > 0 ? INPUTS : 1];
             for (int i = threadIdx.x; i < INPUTS; i += THREADS) sums[i] = 0;
             __syncthreads();
             if (detector < given.detectors) propagate(given, item, detector, sums);
             __syncthreads();
-            for (int i = threadIdx.x; i < INPUTS; i += THREADS)
-                if (sums[i] != 0) add(dx + i, sums[i]);
+            if constexpr (INPUTS % 4 == 0) {
+                for (int i = 4 * threadIdx.x; i < INPUTS; i += 4 * THREADS)
+                    add_four(dx + i, *reinterpret_cast<const Sum(*)[4]>(sums + i));
+            } else {
+                for (int i = threadIdx.x; i < INPUTS; i += THREADS) add(dx + i, sums[i]);
+            }
             __syncthreads();  // the sums are read: they may be used again
         } else if (detector < given.detectors) {
             propagate(given, item, detector, dx);
