@@ -47,6 +47,13 @@ struct Described : Sizes {
                 table("", "synapse_weights")};
     }
     ArrayUse dweights() const { return table("dweights", "dweights", sum_bytes()); }
+    // Where terms are added to dweights, floats are subtracted from the weights; integers once they are
+    // floats.
+    bool subtracts() const { return internal && !integer; }
+    Uses gradients() const {
+        return subtracts() ? Uses{dweights(), table("weights_after", "weights_after")} : Uses{dweights()};
+    }
+    double gradients_written() const { return sums_written() * (subtracts() ? 2 : 1); }
     Uses found_arrays() const {
         return {found("lookup_index"), found("min_delta"), found("min_delta_index")};
     }
@@ -137,7 +144,7 @@ LaunchInfo gather_gradients(const PlanRequest& request, Events events) {
     const Described d(request);
     const bool main = events == Events::main;
     Uses writes = {d.sums()};
-    if (main) writes.push_back(d.dweights());
+    if (main) writes = std::move(writes) + d.gradients();
     return with_bytes(
         launch_info("gather_gradients",
                     main
@@ -146,7 +153,7 @@ LaunchInfo gather_gradients(const PlanRequest& request, Events events) {
                     Uses{d.events(main ? "events" : "alternative_events"), d.dy()} + d.weights(),
                     std::move(writes), (main ? 4 : 2) * d.row_reads()),
         d.events("").bytes() + d.row_bytes() + 4 * d.row_reads() + d.sums().bytes() / 2 +
-            (main ? d.sums_written() : 0));
+            (main ? d.gradients_written() : 0));
 }
 
 LaunchInfo gather_x_gradients_fully_connected(const PlanRequest& request, Events events) {
@@ -166,8 +173,8 @@ LaunchInfo gather_w_gradients_fully_connected(const PlanRequest& request) {
     const Described d(request);
     return with_bytes(launch_info("gather_w_gradients_fully_connected",
                                   "Adds dy times lr to the gradient of the chosen row of each detector.",
-                                  {d.found("lookup_index"), d.dy()}, {d.dweights()}, 2 * d.row_reads()),
-                      d.found("").bytes() + d.dy().bytes() + d.sums_written());
+                                  {d.found("lookup_index"), d.dy()}, d.gradients(), 2 * d.row_reads()),
+                      d.found("").bytes() + d.dy().bytes() + d.gradients_written());
 }
 
 LaunchInfo propagate_through_detectors(const PlanRequest& request) {

@@ -37,7 +37,7 @@ struct Fused {
     using Sum = typename Sums::Sum;
     const CpuJob& job;
     Sums sums;
-    Sum *du, *positional_du;                  // [B, pairs, T]
+    Sum *du, *positional_du;                  // [T, B, pairs]
     int32_t *sorted_rows, *sorted_positions;  // [T, B pairs]
     bool streams;
 
@@ -49,108 +49,121 @@ struct Fused {
     }
     int64_t row_tiles() const { return ceil_divide(job.rows, rows_a_tile); }
     int64_t all_pairs() const { return job.sizes.batch * job.sizes.pairs(); }
-    // Of the first detector of a pair, in du.
-    int64_t du_at(int64_t item, int64_t i, int64_t j) const {
-        return (item * job.sizes.pairs() + j * (j - 1) / 2 + i) * job.detectors;
+    int64_t du_at(const Pair& p) const {
+        const int64_t sequence = p.detector * job.sizes.batch + p.item;
+        return sequence * job.sizes.pairs() + p.j * (p.j - 1) / 2 + p.i;
     }
 
+    // The rows that a position chooses from one table share the bits of its query, so they lie close
+    // together.
     void look_up_pairs(int64_t position) const {
-        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
         Sum* const y = zeros(job.outputs);
-        for (int64_t i = 0; i < j; ++i) job.sparse ? add_synapses(item, i, j, y) : add_rows(item, i, j, y);
+        for (int64_t t = 0; t < job.detectors; ++t)
+            job.sparse ? add_synapses(position, t, y) : add_rows(position, t, y);
         sums.finish(y, job.outputs, SumArray::y, job.y + position * job.outputs);
     }
 
-    void add_rows(int64_t item, int64_t i, int64_t j, Sum* y) const {
-        const float** const rows = cpu::at_least(scratch().rows, job.detectors);
-        for (int64_t t = 0; t < job.detectors; ++t)
-            rows[t] = job.weights + job.weights_of(job.neuron_of({item, i, j, t})).first;
-        sums.add_rows(rows, job.detectors, job.outputs, 1, y);
+    // Calls act(pair) for the pairs of a position with all earlier ones.
+    template <class Act>
+    void for_earlier(int64_t position, int64_t t, Act act) const {
+        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
+        for (int64_t i = 0; i < j; ++i) act(Pair{item, i, j, t});
     }
 
-    void add_synapses(int64_t item, int64_t i, int64_t j, Sum* y) const {
-        for (int64_t t = 0; t < job.detectors; ++t) {
-            const Range synapses = job.weights_of(job.neuron_of({item, i, j, t}));
+    void add_rows(int64_t position, int64_t t, Sum* y) const {
+        std::vector<const float*>& rows = scratch().rows;
+        rows.clear();
+        for_earlier(position, t, [&](const Pair& pair) {
+            rows.push_back(job.weights + job.weights_of(job.neuron_of(pair)).first);
+        });
+        sums.add_rows(rows.data(), std::ssize(rows), job.outputs, 1, y);
+    }
+
+    void add_synapses(int64_t position, int64_t t, Sum* y) const {
+        for_earlier(position, t, [&](const Pair& pair) {
+            const Range synapses = job.weights_of(job.neuron_of(pair));
             for (int64_t s = synapses.first; s < synapses.last; ++s)
                 y[job.targets[s]] += sums.term(job.weights[s]);
-        }
+        });
     }
 
-    void pair_gradients(int64_t position) const {
-        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
-        const float* const dy = job.dy_of(position);
-        for (int64_t i = 0; i < j; ++i)
-            for (int64_t t = 0; t < job.detectors; ++t) {
-                const Pair pair = {item, i, j, t};
-                const int64_t at = du_at(item, i, j) + t, neuron = job.neuron_of(pair);
-                const int64_t alternative = job.alternative_of(pair, neuron);
-                const int64_t positional = job.positional_alternative_of(pair, neuron);
-                du[at] = 0;
-                if (job.sizes.positional > 0) positional_du[at] = 0;
-                if (alternative < 0 && positional < 0) continue;
-                const Sum main = job.gather(sums, neuron, dy);
-                if (alternative >= 0)
-                    du[at] =
-                        job.gradient(sums, job.weaker_delta(pair), main, job.gather(sums, alternative, dy));
-                if (positional >= 0)
-                    positional_du[at] = job.gradient(sums, job.positional_min_delta[job.distance_at(pair)],
-                                                     main, job.gather(sums, positional, dy));
-            }
+    // One table after another, so that it stays in the caches.
+    void pair_gradients(int64_t index) const {
+        const int64_t position = index % job.positions();
+        for_earlier(position, index / job.positions(),
+                    [&](const Pair& pair) { put_pair(pair, job.dy_of(position)); });
+    }
+
+    void put_pair(const Pair& pair, const float* dy) const {
+        const int64_t at = du_at(pair), neuron = job.neuron_of(pair);
+        const int64_t alternative = job.alternative_of(pair, neuron);
+        const int64_t positional = job.positional_alternative_of(pair, neuron);
+        du[at] = 0;
+        if (job.sizes.positional > 0) positional_du[at] = 0;
+        if (alternative < 0 && positional < 0) return;
+        const Sum main = job.gather(sums, neuron, dy);
+        if (alternative >= 0)
+            du[at] = job.gradient(sums, job.weaker_delta(pair), main, job.gather(sums, alternative, dy));
+        if (positional >= 0)
+            positional_du[at] = job.gradient(sums, job.positional_min_delta[job.distance_at(pair)], main,
+                                             job.gather(sums, positional, dy));
     }
 
     // All pairs in which its bit flips share two anchors.
     void position_gradients(int64_t position) const {
-        const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
-        Sum* const dx = zeros(job.inputs + job.detectors);
-        Sum* const totals = dx + job.inputs;
-        for (int64_t other = 0; other < job.sizes.length; ++other) {
-            if (other == own) continue;
-            Pair pair = {item, std::min(own, other), std::max(own, other), 0};
-            const Sum* const from = du + du_at(item, pair.i, pair.j);
-            for (int64_t t = pair.detector = 0; t < job.detectors; pair.detector = ++t)
-                if (job.flips_query(pair) == (own > other)) totals[t] += from[t];
-        }
+        Sum* const dx = zeros(job.inputs);
         for (int64_t t = 0; t < job.detectors; ++t) {
             const int32_t bit = job.check.min_delta_index[job.found_at(position, t)];
             if (bit < 0) continue;
+            const Sum total = position_gradient(position, t);
             const int32_t* const anchors = job.anchor_pairs + (t * job.anchors + bit) * 2;
-            dx[anchors[0]] += totals[t];
-            dx[anchors[1]] -= totals[t];
+            dx[anchors[0]] += total;
+            dx[anchors[1]] -= total;
         }
         sums.finish(dx, job.inputs, SumArray::dx, job.dx + position * job.inputs);
     }
 
-    void distance_gradients(int64_t distance) const {
-        const int64_t bits = job.sizes.positional;
-        Sum* const totals = zeros(job.detectors * (bits + 1));
-        Sum* const gradients = totals + job.detectors;
-        for (int64_t item = 0; item < job.sizes.batch; ++item)
-            for (int64_t i = 0, j = distance + 1; j < job.sizes.length; ++i, ++j) {
-                const Sum* const from = positional_du + du_at(item, i, j);
-                for (int64_t t = 0; t < job.detectors; ++t) totals[t] += from[t];
-            }
-        for (int64_t t = 0; t < job.detectors; ++t)
-            gradients[t * bits + job.positional_min_delta_index[distance * job.detectors + t]] = totals[t];
-        sums.finish(gradients, job.detectors * bits, SumArray::dpositional,
-                    job.dpositional + distance * job.detectors * bits);
+    Sum position_gradient(int64_t position, int64_t t) const {
+        const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
+        Sum total = 0;
+        for_earlier(position, t, [&](const Pair& pair) {
+            if (job.flips_query(pair)) total += du[du_at(pair)];
+        });
+        for (int64_t j = own + 1; j < job.sizes.length; ++j)
+            if (const Pair pair = {item, own, j, t}; !job.flips_query(pair)) total += du[du_at(pair)];
+        return total;
+    }
+
+    // Of all distances of a detector, in the order of du.
+    void distance_gradients(int64_t t) const {
+        const int64_t bits = job.sizes.positional, distances = job.sizes.distances();
+        Sum* const totals = zeros(distances);
+        for (int64_t position = 0; position < job.positions(); ++position)
+            for_earlier(position, t,
+                        [&](const Pair& pair) { totals[pair.j - pair.i - 1] += positional_du[du_at(pair)]; });
+        for (int64_t distance = 0; distance < distances; ++distance) {
+            const int64_t at = distance * job.detectors + t;
+            float* const to = job.dpositional + at * bits;
+            std::fill_n(to, bits, 0.0f);
+            sums.finish(totals + distance, 1, SumArray::dpositional, to + job.positional_min_delta_index[at]);
+        }
     }
 
     // Calls act(row, position) for every pair of a detector in order.
     template <class Act>
-    void for_pairs(int64_t t, Act act) const {
-        for (int64_t item = 0; item < job.sizes.batch; ++item)
-            for (int64_t j = 1; j < job.sizes.length; ++j)
-                for (int64_t i = 0; i < j; ++i)
-                    act(job.neuron_of({item, i, j, t}) - t * job.rows, job.position(item, j));
+    void for_rows(int64_t t, Act act) const {
+        for (int64_t position = 0; position < job.positions(); ++position)
+            for_earlier(position, t,
+                        [&](const Pair& pair) { act(job.neuron_of(pair) - t * job.rows, position); });
     }
 
     // A counting sort: pairs that chose the same row keep their order.
     void sort_by_neuron(int64_t t) const {
         int32_t* const starts = cpu::at_least(scratch().starts, job.rows);
         std::fill_n(starts, job.rows, 0);
-        for_pairs(t, [&](int64_t row, int64_t) { ++starts[row]; });
+        for_rows(t, [&](int64_t row, int64_t) { ++starts[row]; });
         for (int32_t row = 0, start = 0; row < job.rows; ++row) start += std::exchange(starts[row], start);
-        for_pairs(t, [&](int64_t row, int64_t position) {
+        for_rows(t, [&](int64_t row, int64_t position) {
             const int64_t at = t * all_pairs() + starts[row]++;
             sorted_rows[at] = static_cast<int32_t>(row);
             sorted_positions[at] = static_cast<int32_t>(position);
@@ -207,10 +220,9 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);
     add(describe::look_up_pairs(request), positions, &Pass::look_up_pairs);
     if (!job.dx) return;
-    add(describe::pair_gradients(request), positions, &Pass::pair_gradients);
+    add(describe::pair_gradients(request), tables * positions, &Pass::pair_gradients);
     add(describe::position_gradients(request), positions, &Pass::position_gradients);
-    if (s.positional > 0)
-        add(describe::distance_gradients(request), side("S - 1", s.distances()), &Pass::distance_gradients);
+    if (s.positional > 0) add(describe::distance_gradients(request), tables, &Pass::distance_gradients);
     add(describe::sort_by_neuron(request), tables, &Pass::sort_by_neuron);
     add(describe::weight_gradients(request), tables * pieces("rows", s.rows, rows_a_tile),
         &Pass::weight_gradients);
