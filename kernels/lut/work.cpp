@@ -13,8 +13,8 @@ namespace {
 BenchCase bench_case(bool backward, int64_t batch, const std::string& connectivity,
                      const std::string& arithmetic) {
     BenchCase bench;
-    bench.name = fmt::format("{}, {} {} B {} T 256 C 8 I 512 O 256", backward ? "with backward" : "forward",
-                             connectivity, arithmetic, batch);
+    bench.name = fmt::format("{}, {} {} B {} T 256 C 8", backward ? "with backward" : "forward", connectivity,
+                             arithmetic, batch);
     bench.values = {{"batch", batch},
                     {"detectors", int64_t{256}},
                     {"anchors_per_detector", int64_t{8}},

@@ -17,15 +17,15 @@ struct Shapes {
 BenchCase bench_case(const Shapes& shapes, bool backward, const std::string& events,
                      std::vector<std::string> variants) {
     BenchCase bench;
-    bench.name =
-        fmt::format("{}, {} B {} S {} I {} O {} T {} C 4 P 4", backward ? "with backward" : "forward", events,
-                    shapes.batch, shapes.length, shapes.inputs, shapes.outputs, shapes.detectors);
+    bench.name = fmt::format("{}, {} B {} S {} T {} C 4 P 4", backward ? "with backward" : "forward", events,
+                             shapes.batch, shapes.length, shapes.detectors);
     bench.values = {{"batch", shapes.batch},         {"sequence_length", shapes.length},
                     {"inputs", shapes.inputs},       {"outputs", shapes.outputs},
                     {"detectors", shapes.detectors}, {"anchors_per_detector", int64_t{4}},
                     {"positional_bits", int64_t{4}}, {"events", events},
                     {"backward", backward}};
     bench.tolerance = 1e-5;
+    bench.by_launch = true;
     bench.variants = std::move(variants);
     return bench;
 }
