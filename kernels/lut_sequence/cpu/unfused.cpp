@@ -171,10 +171,9 @@ class Launches {
     void add_backward() {
         const ArrayUse dx = describe::dx(request_), dpositional = describe::dpositional(request_),
                        dweights = describe::dweights(request_);
-        const bool has_bits = job_.sizes.positional > 0;
         add_clear(builder_, describe::hash_table(request_), pass_.entries);
         add_clear(builder_, dx, pass_.dx);
-        if (has_bits) add_clear(builder_, dpositional, pass_.dpositional);
+        add_clear(builder_, dpositional, pass_.dpositional);
         add_clear(builder_, dweights, pass_.dweights);
         gather_x(describe::Events::main, pass_.events.main);
         gather_x(describe::Events::alternative, *pass_.events.alternative);
@@ -183,7 +182,7 @@ class Launches {
         add(describe::propagate_through_detectors_for_sequence(request_),
             positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
         convert(dx, pass_.dx, SumArray::dx, job_.dx);
-        if (has_bits) convert(dpositional, pass_.dpositional, SumArray::dpositional, job_.dpositional);
+        convert(dpositional, pass_.dpositional, SumArray::dpositional, job_.dpositional);
         convert(dweights, pass_.dweights, SumArray::dweights, job_.dweights);
     }
 
@@ -227,13 +226,10 @@ class Launches {
 
     void convert(const ArrayUse& sums, const Sum* from, SumArray array, float* to) {
         if (std::is_same_v<Sum, float>) return;
-        LaunchInfo info = lut::describe::convert_integers_to_floats(sums);
-        const bool subtracts = array == SumArray::dweights && job_.weights_after;
-        if (subtracts) {
-            info.reads.push_back({job_.sparse ? "synapse_weights" : "weights", sums.shape});
-            info.writes.push_back({"weights_after", sums.shape});
-        }
         const int64_t count = count_of(sums.shape);
+        if (count == 0) return;
+        LaunchInfo info = lut::describe::convert_integers_to_floats(request_, sums);
+        const bool subtracts = array == SumArray::dweights && job_.weights_after;
         builder_.launch(std::move(info), pieces("numbers", count, numbers_an_item),
                         [=, &pass = pass_](const cpu::Item& item) {
                             const Range range = tile_at(item.index, numbers_an_item, count);
