@@ -57,6 +57,10 @@ struct Described : Sizes {
     Uses found_arrays() const {
         return {found("lookup_index"), found("min_delta"), found("min_delta_index")};
     }
+    // Every item's thread blocks read all anchors anew.
+    double check_bytes() const {
+        return x().bytes() + static_cast<double>(batch) * anchor_pairs().bytes() + 3 * found("").bytes();
+    }
     double checks() const { return 2 * static_cast<double>(batch * detectors * anchors); }
 
     int64_t synapses;
@@ -101,18 +105,22 @@ LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse
 
 LaunchInfo check_detectors(const PlanRequest& request) {
     const Described d(request);
-    return launch_info("check_detectors",
-                       "Compares the pairs of each detector: its bits, and its weakest pair.",
-                       {d.x(), d.anchor_pairs()}, d.found_arrays(), d.checks());
+    return with_bytes(
+        launch_info("check_detectors", "Compares the pairs of each detector: its bits, and its weakest pair.",
+                    {d.x(), d.anchor_pairs()}, d.found_arrays(), d.checks()),
+        d.check_bytes());
 }
 
 LaunchInfo fire_detectors(const PlanRequest& request) {
     const Described d(request);
-    return launch_info(
-        "fire_detectors",
-        "Compares the pairs of each detector, and adds an event for each chosen row with synapses.",
-        {d.x(), d.anchor_pairs(), {"synapse_offsets", {d.neurons() + 1}}},
-        d.found_arrays() + Uses{d.events("events"), d.event_count("event_count", d.batch)}, d.checks());
+    const Uses events = {d.events("events"), d.event_count("event_count", d.batch)};
+    return with_bytes(
+        launch_info(
+            "fire_detectors",
+            "Compares the pairs of each detector, and adds an event for each chosen row with synapses.",
+            {d.x(), d.anchor_pairs(), {"synapse_offsets", {d.neurons() + 1}}}, d.found_arrays() + events,
+            d.checks()),
+        d.check_bytes() + 2 * d.found("").bytes() + bytes_of(events));
 }
 
 LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request) {
@@ -185,13 +193,14 @@ LaunchInfo gather_w_gradients_fully_connected(const PlanRequest& request) {
 LaunchInfo propagate_through_detectors(const PlanRequest& request) {
     const Described d(request);
     const Uses reads = {d.found("min_delta"), d.found("min_delta_index"), d.anchor_pairs(), d.sums()};
+    const double of_pair = 2 * static_cast<double>(d.batch * d.detectors);  // two anchors, two sums
     return with_bytes(
         launch_info(
             "propagate_through_detectors",
             "Multiplies the difference of the two sums of each detector by the surrogate derivative, adds it "
             "to the two inputs of the weakest pair, and clears the sums.",
             reads, {d.dx(), d.sums()}, 6 * static_cast<double>(d.batch * d.detectors)),
-        bytes_of(reads) + d.sums().bytes() + 2 * static_cast<double>(d.batch * d.detectors * d.sum_bytes()));
+        2 * d.found("").bytes() + 2 * d.sums().bytes() + of_pair * static_cast<double>(4 + d.sum_bytes()));
 }
 
 LaunchInfo look_up(const PlanRequest& request) {
