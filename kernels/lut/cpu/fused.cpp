@@ -4,6 +4,7 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/plan_builder.h"
