@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "kernels/lut_sequence/cpu/hash_table.h"
 #include "tests/contains.h"
 #include "tests/run_lut.h"
 
@@ -11,7 +10,6 @@ namespace sawtooth {
 namespace {
 
 using namespace lut_facts;
-using Names = std::vector<std::string>;
 
 const Family& family() { return lut_sequence_family(); }
 
@@ -46,18 +44,19 @@ void check_variants(const Problem& problem) {
     }
 }
 
-TEST_CASE("every variant of lut_sequence agrees with the reference around the sizes of tiles", "[lut]") {
+TEST_CASE("every variant of lut_sequence agrees with the reference around the sizes of tiles",
+          "[lut_sequence]") {
     const int64_t length = GENERATE(1, 2, 7, 8, 9, 16, 17, 33);
     check_variants(Problem(family(), with_kinds(sized(2, length, 12, 6, 5, 3, 2, {{"tile", int64_t{8}}}))));
 }
 
-TEST_CASE("every variant of lut_sequence agrees with the reference in every shape", "[lut]") {
+TEST_CASE("every variant of lut_sequence agrees with the reference in every shape", "[lut_sequence]") {
     const auto settings = GENERATE(sized(3, 20, 12, 1, 3, 2, 3), sized(3, 20, 12, 40, 3, 2, 3),
                                    sized(1, 18, 12, 5, 33, 1, 1, {{"lr", 0.5}}), sized(1, 5, 12, 2, 1, 7, 0));
     check_variants(Problem(family(), with_kinds(settings)));
 }
 
-TEST_CASE("without positional bits there are no gradients of them", "[lut]") {
+TEST_CASE("without positional bits there are no gradients of them", "[lut_sequence]") {
     const Problem problem(family(), with_kinds(sized(2, 20, 12, 6, 5, 3, 0)));
     check_variants(problem);
     for (const Implementation& implementation : implementations(family())) {
@@ -67,7 +66,8 @@ TEST_CASE("without positional bits there are no gradients of them", "[lut]") {
     }
 }
 
-TEST_CASE("variants of lut_sequence choose the same rows where differences are zero or equal", "[lut]") {
+TEST_CASE("variants of lut_sequence choose the same rows where differences are zero or equal",
+          "[lut_sequence]") {
     Problem problem(family(), with_kinds(sized(2, 21, 6, 5, 7, 3, 2)));
     for (const char* name : {"x", "positional"})
         for (float& number : problem[name].as<float>()) number = std::round(number);
@@ -84,7 +84,7 @@ TEST_CASE("variants of lut_sequence choose the same rows where differences are z
     check_variants(problem);
 }
 
-TEST_CASE("variants of lut_sequence use the rates of synapses and subtract gradients", "[lut]") {
+TEST_CASE("variants of lut_sequence use the rates of synapses and subtract gradients", "[lut_sequence]") {
     Settings settings = with_kinds(sized(2, 18, 12, 6, 5, 2, 2));
     settings.emplace_back("gradient_policy", "internal");
     settings.emplace_back("lr", 0.3);
@@ -93,7 +93,7 @@ TEST_CASE("variants of lut_sequence use the rates of synapses and subtract gradi
     check_variants(problem);
 }
 
-TEST_CASE("neurons without synapses and repeated targets in sequences", "[lut]") {
+TEST_CASE("neurons without synapses and repeated targets in sequences", "[lut_sequence]") {
     const std::string arithmetic = GENERATE("float", "integer"), events = GENERATE("buffer", "statistic");
     const Settings settings = sized(2, 18, 12, 3, 5, 1, 1, {{"arithmetic", arithmetic}, {"events", events}});
     std::vector<int32_t> offsets(5 * 8 + 1);
@@ -182,7 +182,7 @@ Arrays joined(const Problem& problem, const Arrays& of_pairs, const Arrays& of_w
 
 // The family lut flips the weakest bit of all: that of the distance if its values are as they are, and one of
 // query or key if they are large.
-TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
+TEST_CASE("a sequence gives what its pairs give one by one", "[lut_sequence]") {
     const std::string arithmetic = GENERATE("float", "integer");
     const int64_t bits = GENERATE(0, 2);
     const Problem problem(family(), sized(2, 19, 12, 6, 5, 3, bits, {{"arithmetic", arithmetic}}));
@@ -202,7 +202,7 @@ TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
     }
 }
 
-TEST_CASE("events through the buffer give what events through the statistic give", "[lut]") {
+TEST_CASE("events through the buffer give what events through the statistic give", "[lut_sequence]") {
     const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer");
     // Few rows, so that a neuron has many pairs of a position.
     const Settings settings =
@@ -223,19 +223,6 @@ TEST_CASE("events through the buffer give what events through the statistic give
     }
 }
 
-TEST_CASE("any number of threads gives the same bits of lut_sequence", "[lut][cpu]") {
-    const Problem problem(family(), with_kinds(sized(3, 40, 12, 33, 9, 2, 2)));
-    for (const char* variant : {"unfused", "fused"}) {
-        const auto alone = problem.run(variant);
-        REQUIRE(alone);
-        for (const int threads : {2, 3, 7}) {
-            cpu::Pool pool(threads);
-            INFO(variant << " threads " << threads << " " << words_of(family(), problem.parameters));
-            CHECK(same_bits(*problem.run(variant, pool), *alone));
-        }
-    }
-}
-
 // Two items of two positions, whose one pair chooses row 5 and flips Q to row 1 and PE to row 4.
 Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {}) {
     more.insert(more.end(), {{"arithmetic", "integer"}, {"rescale", 1.0}});  // up to 2048
@@ -245,7 +232,7 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
                     floats("weights", {1, 8, 1}, weights), floats("dy", {2, 2, 1}, {0, dy, 0, dy})});
 }
 
-TEST_CASE("every variant of lut_sequence fails with the array whose sum overflows", "[lut]") {
+TEST_CASE("every variant of lut_sequence fails with the array whose sum overflows", "[lut_sequence]") {
     const std::string events = GENERATE("buffer", "statistic");
     for (const Implementation& implementation : implementations(family())) {
         INFO(implementation.name << " " << events);
@@ -263,7 +250,7 @@ TEST_CASE("every variant of lut_sequence fails with the array whose sum overflow
     }
 }
 
-TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut]") {
+TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut_sequence]") {
     // Key 0 is the weakest of three pairs, each with a du of almost 2000.
     const Problem problem(
         family(), sized(1, 4, 2, 1, 1, 1, 0, {{"arithmetic", "integer"}, {"rescale", 1.0}}),
@@ -274,65 +261,6 @@ TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut]"
         const auto outputs = implementation.run(problem);
         REQUIRE_FALSE(outputs);
         CHECK(contains(outputs.error().text, "sum of dx "));
-    }
-}
-
-Names launches_of(const std::string& variant, const Settings& settings) {
-    const Problem problem(family(), settings);
-    const Plan plan = plan_on_cpu(family(), variant, problem.parameters, problem.inputs);
-    Names names;
-    for (const Launch& launch : plan.launches) names.push_back(launch.info->name);
-    return names;
-}
-
-TEST_CASE("each kernel of the source is a launch of unfused on sequences", "[lut][cpu]") {
-    const std::string events = GENERATE("buffer", "statistic"), arithmetic = GENERATE("float", "integer");
-    const Names names =
-        launches_of("unfused", {{"backward", true}, {"events", events}, {"arithmetic", arithmetic}});
-    const auto has = [&](const std::string& name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    for (const char* name : {"check_detectors_for_sequence", "check_positional_embeddings",
-                             "fill_after_detectors_firing_stat", "fill_outputs_by_sparse_firings",
-                             "gather_x_gradients_for_sequence", "gather_w_gradients_for_sequence",
-                             "propagate_through_detectors_for_sequence", "clear_y", "clear_hash_table"}) {
-        INFO(name);
-        CHECK(has(name));
-    }
-    CHECK(has("densify_firing_stat") == (events == "statistic"));
-    CHECK(has("convert_integers_to_floats") == (arithmetic == "integer"));
-}
-
-TEST_CASE("no launch works on the pairs of a single position", "[lut][cpu]") {
-    for (const char* variant : {"unfused", "fused"})
-        for (const std::string& name :
-             launches_of(variant, {{"sequence_length", int64_t{1}}, {"backward", true}})) {
-            INFO(variant << ": " << name);
-            CHECK((name == "check_detectors_for_sequence" || name.starts_with("clear_") ||
-                   name.starts_with("convert_")));
-        }
-}
-
-TEST_CASE("a hash table holds as many sums as it has slots, and says when it is full", "[lut][cpu]") {
-    using lut_sequence::HashEntry;
-    using lut_sequence::HashTable;
-    constexpr int64_t width = 97;
-    std::vector<HashEntry> entries(width);
-    std::vector<int32_t> high(width);
-    const HashTable table(entries.data(), high.data(), width);
-    const auto key_of = [](int64_t k) { return std::pair{k * k % 31 * 1000, k}; };
-    int64_t slot = 0;
-    for (int64_t k = 0; k < width; ++k) {
-        const auto [neuron, position] = key_of(k);
-        REQUIRE(table.claim(neuron, position, slot) == HashTable::Claim::claimed);
-        table.store(slot, static_cast<int32_t>(k + 1), int64_t{1} << 40 | k);
-        CHECK(table.claim(neuron, position, slot) == HashTable::Claim::present);
-    }
-    CHECK(table.claim(5, 5, slot) == HashTable::Claim::full);
-    CHECK(table.find<int64_t>(5, 5) == 0);
-    for (int64_t k = 0; k < width; ++k) {
-        const auto [neuron, position] = key_of(k);
-        CHECK(table.find<int64_t>(neuron, position) == (int64_t{1} << 40 | k));
     }
 }
 

@@ -9,11 +9,14 @@ namespace {
 // What figures show, and an input that a hand can drag.
 std::vector<Parameter> figure_parameters() {
     using enum Group;
+    Parameter dragged_by = real_parameter(
+        "dragged_by", "Number added to one generated input: watch bits flip.", run, 0, -4, 4, Renews::inputs);
+    dragged_by.unit = "added";
     return {
-        integer_parameter("dragged_input", "The input that dragged_by moves, in every item.", run, "input", 0,
-                          0, 65535, Step::linear, Renews::inputs),
-        real_parameter("dragged_by", "Number added to one generated input: watch bits flip.", run, 0, -4, 4,
-                       Renews::inputs),
+        ends_at("inputs", 1,
+                integer_parameter("dragged_input", "The input that dragged_by moves, in every item.", run,
+                                  "input", 0, 0, 65535, Step::linear, Renews::inputs)),
+        dragged_by,
         drawn_parameter("drawn_batch", "item", "batch", 65535),
         drawn_parameter("drawn_detector", "detector", "detectors", 16383),
         drawn_parameter("drawn_output", "output", "outputs", 65535),
@@ -122,7 +125,8 @@ Family make_family() {
     family.settle = settle;
     family.check = lut::check;
     family.check_inputs = lut::check_inputs;
-    family.main_parameters = {"detectors", "anchors_per_detector", "inputs", "outputs", "arithmetic"};
+    family.main_parameters = {"detectors", "anchors_per_detector", "inputs",
+                              "outputs",   "arithmetic",           "dragged_by"};
     family.generate = lut::generate;
     family.reference = lut::reference;
     family.work = lut::work;

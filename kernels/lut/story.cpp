@@ -47,7 +47,7 @@ bool most_rows_rest(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"bits"}, 120}, {{"kernels", "time_by_detectors"}, 160}, {{"margins", "steps", "rows"}, 160}};
+    return {{{"bits"}, 300}, {{"kernels", "time_by_detectors"}, 60}, {{"margins", "steps", "rows"}, 60}};
 }
 
 About about() {
@@ -73,7 +73,7 @@ About about() {
           {{"arithmetic", "integer"}, {"backward", true}},
           integers_are_exact},
          {"anchors_per_detector 10, backward: few rows learn",
-          "Rows of the tables that are hit: 16 items choose at most 16 of 1,024 rows of a table, and only "
+          "Table rows that are hit: 16 items choose at most 16 of 1,024 rows of a table, and only "
           "these "
           "get a weight gradient.",
           {{"anchors_per_detector", int64_t{10}}, {"backward", true}},

@@ -63,6 +63,12 @@ struct Described : Sizes {
         return {"dpositional", {distances(), detectors, positional}, sum_bytes()};
     }
     ArrayUse dweights() const { return table("dweights", "dweights", sum_bytes()); }
+    // Where terms are added to dweights, floats are subtracted from the weights; integers once they are
+    // floats.
+    bool subtracts() const { return internal && !integer; }
+    Uses gradients() const {
+        return subtracts() ? Uses{dweights(), table("weights_after", "weights_after")} : Uses{dweights()};
+    }
     ArrayUse table(const char* full, const char* sparse_name, int64_t bytes = 4) const {
         return sparse ? ArrayUse{sparse_name, {synapses}, bytes}
                       : ArrayUse{full, {detectors, rows, outputs}, bytes};
@@ -219,8 +225,9 @@ LaunchInfo gather_w_gradients_for_sequence(const PlanRequest& request) {
                 Uses{{"synapse_offsets", {d.neurons() + 1}}, {"synapse_targets", {d.synapses}}};
     return with_bytes(launch_info("gather_w_gradients_for_sequence",
                                   "Adds dy times the count and lr to the gradient of the row of each event.",
-                                  std::move(reads), {d.dweights()}, 3 * d.events_kept() * d.row()),
-                      d.events_kept() * (sizeof(Event) + d.row() * (d.sparse ? 8 : 4) + d.sum_row_bytes()));
+                                  std::move(reads), d.gradients(), 3 * d.events_kept() * d.row()),
+                      d.events_kept() * (sizeof(Event) + d.row() * (d.sparse ? 8 : 4) +
+                                         d.sum_row_bytes() * (d.subtracts() ? 2 : 1)));
 }
 
 LaunchInfo propagate_through_detectors_for_sequence(const PlanRequest& request) {

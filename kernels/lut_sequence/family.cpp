@@ -39,6 +39,10 @@ std::vector<Parameter> parameters() {
             "buffer: firing events go straight to a buffer. statistic: through a dense count per row.",
             algorithm, "buffer", {"buffer", "statistic"}, Renews::kernels));
     for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
+    all.push_back(drawn_parameter("drawn_batch", "sequence", "batch", 16383));
+    all.push_back(drawn_parameter("drawn_detector", "detector", "detectors", 16383));
+    all.push_back(drawn_parameter("drawn_input", "input", "inputs", 65535));
+    all.push_back(drawn_parameter("drawn_output", "output", "outputs", 65535));
     return all;
 }
 

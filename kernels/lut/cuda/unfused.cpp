@@ -58,8 +58,9 @@ class Unfused {
         if (!job_.sparse)
             launch(describe::gather_w_gradients_fully_connected(request()), by_output_block(),
                    source("fully_connected.cu", "gather_w_gradients_fully_connected"));
-        launch(describe::propagate_through_detectors(request()), by_detector(),
-               source("propagate.cu", "propagate_through_detectors"));
+        cuda::KernelSource propagate = job_.source("propagate.cu", "propagate_through_detectors", block_);
+        propagate.defines.push_back({"INPUTS", job_.inputs <= 4 * block_ ? job_.inputs : 0});
+        launch(describe::propagate_through_detectors(request()), by_detector(), propagate);
         convert("dx", {job_.batch, job_.inputs}, given().dx, fault_dx);
         convert("dweights", weight_shape(), given().dweights, fault_dweights);
     }

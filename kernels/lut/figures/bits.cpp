@@ -34,11 +34,12 @@ struct Item {
                     moved.push_back({t, r, detectors.back().deltas[static_cast<size_t>(r)], sign});
         }
     }
-    // The detector with the smallest difference; -1 if all pairs are skipped.
+    // The detector with the smallest difference that is not 0, as that of an input with itself; -1 without
+    // one.
     int64_t weakest() const {
         int64_t found = -1;
         for (int64_t t = 0; t < std::ssize(detectors); ++t)
-            if (at(t).weakest >= 0 &&
+            if (at(t).min_delta != 0 &&
                 (found < 0 || std::abs(at(t).min_delta) < std::abs(at(found).min_delta)))
                 found = t;
         return found;
@@ -90,9 +91,9 @@ std::string words_of_dragging(const Drawn& drawn, const Item& item) {
 
 std::string words_of_weakest(const Item& item) {
     const int64_t weakest = item.weakest();
-    if (weakest < 0) return "All pairs are skipped. ";
+    if (weakest < 0) return "No difference is near to flipping: pairs are skipped or equal. ";
     const Checked& detector = item.at(weakest);
-    return fmt::format("Nearest to flipping: pair {} of detector {}, with a difference of {:.2g}. ",
+    return fmt::format("Nearest of all to flipping: bit {} of detector {}, with a difference of {:.2g}. ",
                        detector.weakest, weakest, detector.min_delta);
 }
 
@@ -116,8 +117,7 @@ HeatMap map_of_differences(const Drawn& drawn, const Item& item) {
         }
     for (int64_t t = page.first; t < page.last; ++t)
         if (item.at(t).weakest >= 0)
-            map.framed.push_back(
-                {item.at(t).weakest, t - page.first, "weakest pair", {Ink::Role::highlight}});
+            map.framed.push_back({item.at(t).weakest, t - page.first, "weakest pair", {Ink::Role::accent}});
     for (const Moved& each : item.flipped(drawn.dragged_by))
         if (each.detector >= page.first && each.detector < page.last)
             map.framed.push_back(
@@ -126,17 +126,18 @@ HeatMap map_of_differences(const Drawn& drawn, const Item& item) {
 }
 
 Figure bits_figure(const Drawn& drawn, const Item& item) {
-    Figure figure =
-        new_figure("bits", Place::views, fmt::format("Bits of the detectors, item {}", drawn.item),
-                   words_of_dragging(drawn, item) + words_of_weakest(item) + drawn.words_of_page() +
-                       "Pale cells are near to flipping.",
-                   detector_axis(drawn), {.label = "bit"});
-    figure.chosen_by = {"drawn_batch", "drawn_detector"};
+    Figure figure = new_figure("bits", Place::views, "Bits of the detectors",
+                               words_of_dragging(drawn, item) + words_of_weakest(item) +
+                                   "Bits of pale cells are near to flipping. " + drawn.words_of_page(),
+                               detector_axis(drawn), {.label = "bit"});
+    figure.chosen_by = {"drawn_batch", "dragged_input", "dragged_by"};
+    if (drawn.page().count() < drawn.detectors) figure.chosen_by.push_back("drawn_detector");
+    for (int64_t r = 0; r < drawn.anchors; ++r) figure.y.categories.push_back(std::to_string(r));
     figure.marks.push_back(map_of_differences(drawn, item));
     return figure;
 }
 
-// The weakest difference of every detector before the input was dragged.
+// The weakest difference of a detector before the input was dragged.
 double undragged_margin(const Item& item, int64_t detector, double dragged_by) {
     Checked before = item.at(detector);
     for (const Moved& each : item.moved)
@@ -150,38 +151,58 @@ std::string words_of_margins(const Item& item) {
     std::vector<double> margins;
     for (const Checked& each : item.detectors)
         if (each.weakest >= 0) margins.push_back(std::abs(each.min_delta));
+    const auto zeros = std::count(margins.begin(), margins.end(), 0.0);
     std::sort(margins.begin(), margins.end());
     const int64_t weakest = item.weakest();
-    return fmt::format(
-        "Half of the margins are below {:.2g}. The smallest, {:.2g}, is that of detector {}: only its pair "
-        "{} "
-        "passes a gradient to x. ",
-        margins[margins.size() / 2], margins.front(), weakest, item.at(weakest).weakest);
+    return fmt::format("Half are below {:.2g}, the least is {:.2g}, of detector {}. {}",
+                       margins[margins.size() / 2], std::abs(item.at(weakest).min_delta), weakest,
+                       zeros == 0 ? ""
+                                  : fmt::format("{} {} 0, without a place here: equal inputs. ", zeros,
+                                                zeros == 1 ? "is" : "are"));
 }
 
+// A level per detector, as wide as its column.
+struct Levels {
+    Line line;
+    Band band;
+
+    explicit Levels(std::string label, Ink ink)
+        : line{std::move(label), ink, {}, {}}, band{"", ink, {}, {}, {}} {}
+    void add(int64_t detector, double level) {
+        const auto middle = static_cast<double>(detector);
+        for (std::vector<double>* const x : {&line.x, &band.x})
+            x->insert(x->end(), {middle - 0.4, middle + 0.4, middle + 0.4});
+        for (std::vector<double>* const y : {&line.y, &band.high}) y->insert(y->end(), {level, level, gap});
+    }
+    // Fills below the levels.
+    void lay_floor(double floor) {
+        for (const double level : band.high) band.low.push_back(std::isnan(level) ? gap : floor);
+    }
+};
+
 Figure margins_figure(const Drawn& drawn, const Item& item) {
-    Figure figure =
-        new_figure("margins", Place::views, fmt::format("Margins of the detectors, item {}", drawn.item), "",
-                   detector_axis(drawn), {.label = "|min_delta|", .scale = Scale::log10});
-    figure.chosen_by = {"drawn_batch", "drawn_detector"};
+    Figure figure = new_figure("margins", Place::views, fmt::format("Margins, item {}", drawn.item), "",
+                               detector_axis(drawn), {.label = "|min_delta|", .scale = Scale::log10});
+    figure.chosen_by = {"drawn_batch"};
     if (item.weakest() < 0) {
-        leave_out(figure, "All pairs are skipped.");
+        leave_out(figure, "All pairs are skipped or equal.");
         return figure;
     }
     const Range page = drawn.page();
-    Line now{"margin", {Ink::Role::kind, 0}, {}, {}, true};
-    Line before{"before dragging", {Ink::Role::quiet}, {}, {}, true};
+    Levels now("margin", {Ink::Role::accent}), before("before dragging", {Ink::Role::quiet});
+    double least = std::abs(item.at(item.weakest()).min_delta);
     for (int64_t t = page.first; t < page.last; ++t) {
         const double margin = std::abs(item.at(t).min_delta);
-        if (item.at(t).weakest < 0) continue;
-        if (margin > 0) add_point(now, static_cast<double>(t), margin);  // 0 has no place
         const double earlier = undragged_margin(item, t, drawn.dragged_by);
-        if (earlier != margin && earlier > 0) add_point(before, static_cast<double>(t), earlier);
+        if (margin > 0) now.add(t, margin);  // 0 has no place
+        if (earlier > 0 && earlier != margin) before.add(t, earlier), least = std::min(least, earlier);
     }
+    figure.y.minimum = std::pow(10, std::floor(std::log10(least)));
+    now.lay_floor(*figure.y.minimum);
     figure.caption = words_of_margins(item) + drawn.words_of_page();
-    if (drawn.dragged_by != 0 && !before.x.empty()) figure.marks.push_back(std::move(before));
-    if (!now.x.empty()) figure.marks.push_back(std::move(now));
-    if (figure.marks.empty()) leave_out(figure, "All margins are 0.");
+    if (!now.line.x.empty()) figure.marks = {std::move(now.band), std::move(now.line)};
+    if (!before.line.x.empty()) figure.marks.push_back(std::move(before.line));
+    if (figure.marks.empty()) leave_out(figure, "All margins shown are 0.");
     return figure;
 }
 

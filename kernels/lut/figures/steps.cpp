@@ -86,7 +86,7 @@ size_t shown_flips(const std::vector<Flip>& flips, double from, const Parameter&
 
 // Treads from left to right; a click on one drags the input to its middle.
 struct Treads {
-    Line line{"y", {Ink::Role::kind, 0}, {}, {}};
+    Line line{"y", {Ink::Role::accent}, {}, {}};
 
     void add(double from, double to, double y) {
         line.x.insert(line.x.end(), {from, to});
@@ -130,7 +130,7 @@ Line tangent_of(const Steps& steps, double from, const Line& treads) {
                  width = (treads.x.back() - treads.x.front()) / 4;
     const double reach = steps.slope() == 0 ? width : std::min(width, room / std::abs(steps.slope()));
     return {"slope of the surrogate",
-            {Ink::Role::accent},
+            {Ink::Role::reference},
             {from - reach, from + reach},
             {steps.y() - reach * steps.slope(), steps.y() + reach * steps.slope()}};
 }
@@ -142,7 +142,7 @@ Figure steps_figure(const Result& result) {
     Figure figure = new_figure("steps", Place::views, fmt::format("y against input {}", drawn.dragged_input),
                                "", {.label = fmt::format("input {} moved by", drawn.dragged_input)},
                                {.label = fmt::format("y, output {}", drawn.output)});
-    figure.chosen_by = {"drawn_batch", "drawn_output"};
+    figure.chosen_by = {"drawn_output"};
     const Steps steps(result, drawn);
     const size_t flips = steps.up().size() + steps.down().size();
     if (flips == 0) {
@@ -151,12 +151,13 @@ Figure steps_figure(const Result& result) {
     }
     Line treads = treads_of(steps, drawn.dragged_by, *lut_family().parameter("dragged_by"));
     figure.caption = fmt::format(
-        "y is constant between flips, and its true slope is 0: {} pairs flip as input {} of item {} moves. "
-        "The surrogate gives the slope {:.2g}{}. Click a step to go there.",
-        flips, drawn.dragged_input, drawn.item, steps.slope(),
-        steps.slope() == 0 ? ", as the input is in no weakest pair" : "");
+        "{} flips, and no slope between them. The surrogate's slope is {:.2g}{}. Item {}; click a step to "
+        "drag the "
+        "input there.",
+        flips, steps.slope(), steps.slope() == 0 ? ": the input is in no weakest pair" : "", drawn.item);
     Line tangent = tangent_of(steps, drawn.dragged_by, treads);
-    figure.marks = {std::move(treads), std::move(tangent)};
+    const Rule here{Rule::Across::x, drawn.dragged_by, "now", {Ink::Role::quiet}};
+    figure.marks = {std::move(treads), std::move(tangent), here};
     return figure;
 }
 

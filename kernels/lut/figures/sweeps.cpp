@@ -31,7 +31,9 @@ std::string shape_words(const SweepResult& sweep) {
 
 Axis axis_of(const SweepResult& sweep) {
     const SweepAxis& swept = sweep.sweep.axes.front();
-    return swept_axis(swept, *lut_family().parameter(swept.parameter));
+    Axis axis = swept_axis(swept, *lut_family().parameter(swept.parameter));
+    if (axis.unit == axis.label) axis.unit.clear();
+    return axis;
 }
 
 // "time_by_detectors"
@@ -137,15 +139,16 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
     each_run(sweep, [&](const std::string& name, const Result& result, const VariantResult& variant) {
         const auto error = largest_error(variant);
         if (!error) return;
+        const std::string value = *error > 0 ? error_words(*error) : "0";
         bars.bars.push_back({.ink = ink_of(variant),
                              .segments = {{"", *error}},
                              .low = {},
                              .high = {},
-                             .text = error_words(*error),
+                             .text = value,
                              .badge = wrong_words(result, variant)});
         figure.y.categories.push_back(name);
         if (*error > 0) least = std::min(least, *error);
-        words += fmt::format("{}{} {}", words.empty() ? "" : "; ", name, error_words(*error));
+        words += fmt::format("{}{} {}", words.empty() ? "" : "; ", name, value);
     });
     if (bars.bars.empty()) {
         figure.missing = "Bars appear as the sweep runs.";
@@ -153,8 +156,9 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
     }
     figure.x.minimum = std::pow(10, std::floor(std::log10(least)) - 1);
     figure.caption =
-        "The largest rel L2 error of all outputs: " + words +
-        ". With integers the reference rounds every term the same way: the error is that of storing floats.";
+        words +
+        ". With integers the reference rounds every term too, so that only the rounding to f32 is left. The "
+        "largest rel L2 error of all outputs.";
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -181,6 +185,7 @@ Figure changes_by_arithmetic(const SweepResult& sweep) {
             "Output values that differ between two runs, in float and in integer arithmetic. Not measured.";
         return figure;
     }
+    if (most == 0) figure.x.maximum = 1;
     figure.caption = most == 0
                          ? "No bit of any output changes: every sum has one owner and one order, or is exact."
                          : "Atomics add in any order: sums of floats change in their last bits, sums of "

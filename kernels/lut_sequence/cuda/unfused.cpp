@@ -112,12 +112,7 @@ class Unfused {
         return {side("tiles", job_.tiles()) * side("T", job_.detectors), lut::side_y("B", job_.batch)};
     }
     cuda::KernelSource on_events(const char* entry) const {
-        cuda::KernelSource source = job_.source("firings.cu", entry, block_);
-        // Whether the outputs of a block can be read four at a time.
-        for (cuda::Define& define : source.defines)
-            if (define.name == "ALIGNED")
-                define = {"ALIGNED", job_.outputs % (4 * job_.given.output_blocks) == 0};
-        return with(std::move(source), {{"ALTERNATIVE", false}});
+        return with(job_.source("firings.cu", entry, block_), {{"ALTERNATIVE", false}});
     }
     Grid by_event(const lut::Events<Event>& events, int64_t a_pair) const {
         return {pieces(a_pair == main_events ? "events" : "alternative events", events.capacity, "block_size",

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/core/figures.h"
+#include "kernels/core/range.h"
+#include "kernels/lut_sequence/sizes.h"
+
+namespace sawtooth::lut_sequence {
+
+// Shared by the figures, and the figures by subject, one file each.
+
+// What is shown of a result: the last index of a dimension if there are fewer.
+struct Drawn : Sizes {
+    explicit Drawn(const Parameters& parameters);
+
+    int64_t item = 0, detector = 0;
+
+    int64_t lookups() const { return detectors * pairs(); }  // of a sequence: pairs of all detectors
+    std::string words() const;                               // "sequence 0, detector 1"
+};
+
+// Instead of marks, the title of the figure and this sentence.
+void leave_out(Figure& figure, const std::string& reason);
+// "12", "0.75"
+std::string percent(double share);
+
+// The events of the drawn sequence at one position.
+struct EventsAt {
+    int64_t main = 0, alternative = 0;  // in the event buffers
+    // Distinct, in ascending order; alternative ones that are not main too.
+    std::vector<int32_t> neurons, alternative_neurons;
+};
+// By position; neurons without synapses have none. Empty if there are no pairs, or too many to count.
+using Events = std::vector<EventsAt>;
+
+// pair_map.cpp: "pairs", the bit of every pair that gets the gradient, tile by tile.
+Figure pair_map_figure(const Result& result);
+// events.cpp: events by position, and the rows of the drawn detector by position.
+Events events_of(const Result& result, const Drawn& drawn);
+std::vector<Figure> event_figures(const Result& result, const Events& events);
+// Without events, the reason instead of marks.
+void leave_out_without_events(Figure& figure, const Drawn& drawn);
+// hash_table.cpp: the fill of the hash table and the probes of its keys.
+std::vector<Figure> hash_table_figures(const Drawn& drawn, const Events& events);
+// outputs.cpp: outputs and gradients over the reference, and their errors.
+std::vector<Figure> output_figures(const Result& result, const View& view);
+
+}  // namespace sawtooth::lut_sequence

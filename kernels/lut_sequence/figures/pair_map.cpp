@@ -1,0 +1,173 @@
+// The map of pairs: which bit of a pair gets the gradient, and which tiles are computed.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/core/table.h"
+#include "kernels/lut_sequence/figures/lookups.h"
+
+namespace sawtooth::lut_sequence {
+namespace {
+
+constexpr int64_t most_with_pairs = 128;     // positions; with more, a cell is a tile
+constexpr int64_t most_cells = 256;          // a side; with more tiles, a cell shows several
+constexpr int64_t most_positions = 1 << 12;  // pairs of more would keep the window waiting
+
+enum PairKind { skipped, idle, query, key, positional, none, kinds };
+
+std::vector<KindMap::Kind> pair_kinds() {
+    using enum KindMap::Pattern;
+    return {
+        {"skipped tile", {Ink::Role::quiet}, hollow},    {"no pair", {Ink::Role::quiet}, plain},
+        {"flips Q", {Ink::Role::kind, 0}, plain},        {"flips K", {Ink::Role::kind, 1}, striped},
+        {"flips PE too", {Ink::Role::kind, 2}, crossed}, {"flips nothing", {Ink::Role::reference}, hollow}};
+}
+
+PairKind kind_of(const Flips& flips) {
+    if (flips.positional) return positional;
+    return flips.query ? query : flips.key ? key : none;
+}
+
+struct PairCounts {
+    std::array<int64_t, kinds> of{};
+    int64_t query = 0, key = 0;  // pairs that flip Q or K, also those that flip PE too
+
+    void add(const Flips& flips) {
+        ++of[kind_of(flips)];
+        query += flips.query;
+        key += flips.key;
+    }
+    // Of a cell with pairs.
+    PairKind most_frequent() const {
+        return static_cast<PairKind>(std::max_element(of.begin(), of.end()) - of.begin());
+    }
+};
+
+// Neighbouring positions that share the rows and columns of the map.
+struct Pieces {
+    Pieces(const Drawn& drawn, int64_t length) : tile(drawn.tile), length(length) {
+        const int64_t tiles = ceil_divide(length, tile);
+        step = length <= most_with_pairs ? 1 : tile * ceil_divide(tiles, most_cells);
+        count = ceil_divide(length, step);
+    }
+    // "query 5: tile 0", "queries 16 to 31: tile 1"
+    std::string words(const char* one, const char* several, int64_t piece) const {
+        const Range at = tile_at(piece, step, length);
+        const std::string positions = at.count() == 1
+                                          ? fmt::format("{} {}", one, at.first)
+                                          : fmt::format("{} {} to {}", several, at.first, at.last - 1);
+        const int64_t first = at.first / tile, last = (at.last - 1) / tile;
+        return positions + (first == last ? fmt::format(": tile {}", first)
+                                          : fmt::format(": tiles {} to {}", first, last));
+    }
+
+    int64_t tile, length;
+    int64_t step = 1, count = 0;
+};
+
+struct Counted {
+    std::vector<PairCounts> cells;  // [pieces, pieces]
+    PairCounts all;
+};
+
+Counted count_pairs(const Lookups& found, int64_t detector, const Pieces& pieces) {
+    Counted counted{std::vector<PairCounts>(static_cast<size_t>(pieces.count * pieces.count)), {}};
+    for (int64_t j = 0; j < pieces.length; ++j)
+        for (int64_t i = 0; i < j; ++i) {
+            const Flips flips(found.position(j, detector), found.position(i, detector),
+                              found.distance(j, i, detector));
+            counted.cells[static_cast<size_t>(j / pieces.step * pieces.count + i / pieces.step)].add(flips);
+            counted.all.add(flips);
+        }
+    return counted;
+}
+
+KindMap map_of(const Counted& counted, const Pieces& pieces) {
+    KindMap map;
+    map.label = pieces.step == 1 ? "pair" : "tile";
+    map.kinds = pair_kinds();
+    map.x_low = map.y_low = -0.5;
+    map.x_high = map.y_high = static_cast<double>(pieces.count * pieces.step) - 0.5;
+    for (int64_t piece = 0; piece < pieces.count; ++piece) {
+        map.row_names.push_back(pieces.words("query", "queries", piece));
+        map.column_names.push_back(pieces.words("key", "keys", piece));
+    }
+    for (int64_t row = 0; row < pieces.count; ++row)
+        for (int64_t column = 0; column < pieces.count; ++column) {
+            const PairCounts& cell = counted.cells[static_cast<size_t>(row * pieces.count + column)];
+            const bool is_above = column * pieces.step / pieces.tile > row * pieces.step / pieces.tile;
+            const PairKind most = cell.most_frequent();
+            map.cells.push_back(is_above ? skipped : cell.of[most] == 0 ? idle : most);
+        }
+    if (counted.all.of[none] == 0) map.kinds.pop_back();
+    return map;
+}
+
+// "Position 7 is nearest to flipping, by 0.0031: it gets the gradient of 31 of its 31 pairs. "; "" if all are
+// skipped.
+std::string words_of_nearest(const Lookups& found, int64_t detector, int64_t length) {
+    const auto bits = [&](int64_t at) { return found.position(at, detector); };
+    int64_t nearest = 0;
+    for (int64_t at = 1; at < length; ++at)
+        if (bits(at).weakest >= 0 && bits(at).margin() < bits(nearest).margin()) nearest = at;
+    if (bits(nearest).weakest < 0) return "";
+    int64_t own = 0;
+    for (int64_t at = 0; at < length; ++at) {
+        if (at < nearest) own += Flips(bits(nearest), bits(at), found.distance(nearest, at, detector)).query;
+        if (at > nearest) own += Flips(bits(at), bits(nearest), found.distance(at, nearest, detector)).key;
+    }
+    return fmt::format(
+        "Position {} is nearest to flipping, by {:.2g}: it gets the gradient of {} of its {} pairs. ",
+        nearest, bits(nearest).margin(), with_thousands(own), with_thousands(length - 1));
+}
+
+// "The gradient goes to Q in 230 of 496 pairs and to K in 266, and to PE too in 40. "
+std::string words_of_counts(const PairCounts& counts, int64_t pairs) {
+    std::string words =
+        fmt::format("The gradient goes to Q in {} of {} pairs and to K in {}", with_thousands(counts.query),
+                    with_thousands(pairs), with_thousands(counts.key));
+    if (counts.of[positional] > 0) words += ", and to PE too in " + with_thousands(counts.of[positional]);
+    if (counts.of[none] > 0) words += "; " + with_thousands(counts.of[none]) + " have no bit to flip";
+    return words + ". ";
+}
+
+void add_tile_borders(Figure& figure, const Pieces& pieces) {
+    for (int64_t edge = pieces.tile; edge < pieces.length; edge += pieces.tile)
+        for (const Rule::Across across : {Rule::Across::x, Rule::Across::y})
+            figure.marks.push_back(
+                Rule{across, static_cast<double>(edge) - 0.5, "edge of a tile", {Ink::Role::quiet}});
+}
+
+}  // namespace
+
+Figure pair_map_figure(const Result& result) {
+    const Drawn drawn(result.parameters);
+    const int64_t length = std::min(drawn.length, most_positions);
+    const Pieces pieces(drawn, length);
+    const double end = static_cast<double>(pieces.count * pieces.step) - 0.5;
+    Figure figure = new_figure("pairs", Place::views, "Pairs and tiles: the bit that gets the gradient", "",
+                               {.label = "key", .minimum = -0.5, .maximum = end},
+                               {.label = "query", .minimum = -0.5, .maximum = end});
+    figure.chosen_by = {"drawn_batch", "drawn_detector"};
+    if (drawn.pairs() == 0) {
+        leave_out(figure, "Needs at least two positions: a sequence of one has no pairs.");
+        return figure;
+    }
+    const Lookups found(result, drawn, {drawn.detector, drawn.detector + 1}, length);
+    const Counted counted = count_pairs(found, drawn.detector, pieces);
+    const int64_t edge = ceil_divide(drawn.length, drawn.tile);
+    figure.caption = words_of_counts(counted.all, length * (length - 1) / 2) +
+                     words_of_nearest(found, drawn.detector, length) +
+                     fmt::format("{} of {} tiles are computed. {}.", with_thousands(drawn.tiles()),
+                                 with_thousands(edge * edge), drawn.words());
+    if (length < drawn.length)
+        figure.caption += fmt::format(" The first {} positions.", with_thousands(length));
+    if (pieces.step > 1) figure.caption += " A cell shows the most frequent bit.";
+    figure.marks.push_back(map_of(counted, pieces));
+    if (pieces.step == 1) add_tile_borders(figure, pieces);
+    return figure;
+}
+
+}  // namespace sawtooth::lut_sequence
