@@ -1,15 +1,15 @@
 // Look-up tables on sequences on the CPU: the launches of each mode, bits, and events that are never lost.
 
 #include "kernels/lut_sequence/cpu/events.h"
-#include "kernels/lut_sequence/cpu/hash_table.h"
+#include "kernels/lut_sequence/cpu/gradient_table.h"
 #include "kernels/lut_sequence/family.h"
 #include "kernels/lut_sequence/parts.h"
 #include "tests/catch.h"
 #include "tests/run_family.h"
 
 using namespace sawtooth;
+using lut_sequence::GradientTable;
 using lut_sequence::HashEntry;
-using lut_sequence::HashTable;
 
 namespace {
 
@@ -71,10 +71,10 @@ TEST_CASE("fused on sequences has neither events nor a hash table", "[lut][cpu]"
 }
 
 TEST_CASE("the hash table probes from its start, wraps around and says when it is full", "[lut][cpu]") {
-    using Claim = HashTable::Claim;
+    using Claim = GradientTable::Claim;
     std::vector<HashEntry> entries(4);
     std::vector<int32_t> high(4);
-    const HashTable table(entries.data(), high.data(), 4);
+    const GradientTable table(entries.data(), high.data(), 4);
     int64_t slot = 0;
     const auto claimed_at = [&](int64_t neuron, int64_t position) {
         REQUIRE(table.claim(neuron, position, slot) == Claim::claimed);
