@@ -97,9 +97,13 @@ struct Described : Sizes {
     Uses hash() const { return integer ? Uses{hash_table(), hash_table_high()} : Uses{hash_table()}; }
     double slot_bytes() const { return sizeof(HashEntry) + (integer ? 4 : 0); }
 
-    // Of the variant fused.
-    ArrayUse du() const { return {"du", {detectors, batch, pairs()}, sum_bytes()}; }
-    ArrayUse positional_du() const { return {"positional_du", {detectors, batch, pairs()}, sum_bytes()}; }
+    // Of the variant fused; in the order in which the backend reads them.
+    ArrayUse of_pairs(const char* name) const {
+        return {name, on_cpu ? Shape{detectors, batch, pairs()} : Shape{batch, pairs(), detectors},
+                sum_bytes()};
+    }
+    ArrayUse du() const { return of_pairs("du"); }
+    ArrayUse positional_du() const { return of_pairs("positional_du"); }
     Uses sorted() const {
         return {{"sorted_rows", {detectors, batch * pairs()}},
                 {"sorted_positions", {detectors, batch * pairs()}}};
