@@ -1,6 +1,8 @@
 // As few launches as sums with one owner allow: an item of the batch owns its y and dx; a row of a table
 // its gradient, which is the sum over the items that chose the row, written once.
 
+#include <utility>
+
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/lut/cpu/job.h"
 #include "kernels/lut/cpu/scratch.h"
