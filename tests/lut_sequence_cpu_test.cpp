@@ -1,15 +1,15 @@
 // Look-up tables on sequences on the CPU: the launches of each mode, bits, and events that are never lost.
 
 #include "kernels/lut_sequence/cpu/events.h"
-#include "kernels/lut_sequence/cpu/hash_table.h"
+#include "kernels/lut_sequence/cpu/gradient_table.h"
 #include "kernels/lut_sequence/family.h"
 #include "kernels/lut_sequence/parts.h"
 #include "tests/catch.h"
 #include "tests/run_family.h"
 
 using namespace sawtooth;
+using lut_sequence::GradientTable;
 using lut_sequence::HashEntry;
-using lut_sequence::HashTable;
 
 namespace {
 
@@ -40,42 +40,9 @@ Names joined(const std::vector<Names>& parts) {
 
 const Names checks = {"check_detectors_for_sequence", "check_positional_embeddings"};
 
-// Every mode that takes another way through the code.
-std::vector<Settings> all_modes() {
-    std::vector<Settings> modes;
-    for (const char* connectivity : {"full", "sparse"})
-        for (const char* arithmetic : {"float", "integer"})
-            for (const char* events : {"buffer", "statistic"})
-                for (const char* policy : {"external", "internal"})
-                    modes.push_back({{"connectivity", connectivity},
-                                     {"arithmetic", arithmetic},
-                                     {"events", events},
-                                     {"gradient_policy", policy},
-                                     {"output_blocks", int64_t{3}}});
-    return modes;
-}
-
-std::string words(const Settings& settings) {
-    std::string words;
-    for (const auto& [name, value] : settings) words += name + " = " + to_text(value) + ", ";
-    return words;
-}
-
-void check_against_reference(const Parameters& parameters, const Arrays& inputs) {
-    const Arrays wanted = *lut_sequence::reference(parameters, inputs, {});
-    for (const std::string& variant : variant_names(lut_sequence_family())) {
-        const Ran ran = run(lut_sequence_family(), variant, parameters, inputs);
-        REQUIRE(ran.outputs.size() == wanted.size());
-        for (const Array& array : wanted) {
-            INFO(variant << ' ' << array.name);
-            CHECK(distance(ran[array.name], array) < 2e-6);
-        }
-    }
-}
-
 }  // namespace
 
-TEST_CASE("lut_sequence: unfused has every kernel of the source as a launch", "[lut_sequence][cpu]") {
+TEST_CASE("unfused has the launches of the source on sequences, and no others", "[lut][cpu]") {
     const Names fill = {"clear_event_count", "fill_after_detectors_firing_stat"};
     const Names outputs = {"clear_y", "fill_outputs_by_sparse_firings"};
     CHECK(launches_of("unfused", {{"backward", false}}) == joined({checks, fill, outputs}));
@@ -94,7 +61,7 @@ TEST_CASE("lut_sequence: unfused has every kernel of the source as a launch", "[
     CHECK(launches_of("unfused", {}) == joined({checks, fill_both, outputs, gradients}));
 }
 
-TEST_CASE("lut_sequence: fused has neither events nor a hash table", "[lut_sequence][cpu]") {
+TEST_CASE("fused on sequences has neither events nor a hash table", "[lut][cpu]") {
     CHECK(launches_of("fused", {{"backward", false}}) == joined({checks, {"look_up_pairs"}}));
     const Names to_x = {"look_up_pairs", "pair_gradients", "position_gradients"};
     const Names to_weights = {"sort_by_neuron", "weight_gradients"};
@@ -103,93 +70,11 @@ TEST_CASE("lut_sequence: fused has neither events nor a hash table", "[lut_seque
     CHECK(launches_of("fused", {{"positional_bits", int64_t{0}}}) == joined({checks, to_x, to_weights}));
 }
 
-TEST_CASE("lut_sequence: a single position has no launch on pairs", "[lut_sequence][cpu]") {
-    for (const std::string& variant : variant_names(lut_sequence_family()))
-        CHECK(launches_of(variant, {{"sequence_length", int64_t{1}}}) ==
-              Names{"check_detectors_for_sequence", "clear_y", "clear_dx", "clear_dweights"});
-}
-
-TEST_CASE("lut_sequence: variants agree with the reference in every mode", "[lut_sequence][cpu]") {
-    for (const Settings& mode : all_modes())
-        for (const int64_t length : {1, 2, 3, 8, 17})
-            for (const int64_t bits : {0, 2}) {
-                INFO(words(mode) << "length " << length << ", positional bits " << bits);
-                Parameters parameters = parameters_with(mode);
-                parameters.set("sequence_length", length);
-                parameters.set("positional_bits", bits);
-                check_against_reference(parameters,
-                                        generated_inputs(lut_sequence_family(), parameters, length != 8));
-            }
-}
-
-TEST_CASE("lut_sequence: ties, zeros and detectors that skip all pairs", "[lut_sequence][cpu]") {
-    for (const Settings& mode : all_modes()) {
-        INFO(words(mode));
-        const Parameters parameters = parameters_with(mode);
-        Arrays inputs = generated_inputs(lut_sequence_family(), parameters);
-        const auto x = find(inputs, "x")->as<float>();
-        for (float& number : x) number = std::round(number);
-        const auto positional = find(inputs, "positional")->as<float>();
-        for (float& number : positional) number = std::round(2 * number) / 2;
-        const auto anchors = find(inputs, "anchors")->as<int32_t>();
-        std::fill_n(anchors.begin(), anchors.size() / 2, -1);
-        check_against_reference(parameters, inputs);
-        std::fill(anchors.begin(), anchors.end(), 3);
-        check_against_reference(parameters, inputs);
-    }
-}
-
-TEST_CASE("lut_sequence: bits do not depend on the number of threads", "[lut_sequence][cpu]") {
-    cpu::Pool three(3);
-    for (const Settings& mode : all_modes())
-        for (const std::string& variant : variant_names(lut_sequence_family())) {
-            INFO(words(mode) << variant);
-            const Parameters parameters = parameters_with(mode);
-            const Arrays inputs = generated_inputs(lut_sequence_family(), parameters);
-            CHECK(same_bits(run(lut_sequence_family(), variant, parameters, inputs).outputs,
-                            run(lut_sequence_family(), variant, parameters, inputs, three).outputs));
-        }
-}
-
-TEST_CASE("lut_sequence: integer sums of all variants and events have the same bits", "[lut_sequence][cpu]") {
-    for (const char* connectivity : {"full", "sparse"}) {
-        Parameters parameters = parameters_with({{"arithmetic", "integer"}, {"connectivity", connectivity}});
-        const Arrays inputs = generated_inputs(lut_sequence_family(), parameters);
-        const Arrays buffer = run(lut_sequence_family(), "unfused", parameters, inputs).outputs;
-        CHECK(same_bits(buffer, run(lut_sequence_family(), "fused", parameters, inputs).outputs));
-        parameters.set("events", "statistic");
-        CHECK(same_bits(buffer, run(lut_sequence_family(), "unfused", parameters, inputs).outputs));
-    }
-}
-
-TEST_CASE("lut_sequence: a sum that overflows fails the run with the name of its array",
-          "[lut_sequence][cpu]") {
-    const Parameters parameters = parameters_with({{"arithmetic", "integer"}, {"rescale", 1024.0}});
-    const auto words_of = [&](const char* large, float factor, const std::string& variant) {
-        Arrays inputs = generated_inputs(lut_sequence_family(), parameters);
-        for (const char* name : {"weights", "dy"})
-            for (float& number : find(inputs, name)->as<float>())
-                number *= name == std::string(large) ? factor : 0;
-        const Plan plan = plan_on_cpu(lut_sequence_family(), variant, parameters, inputs);
-        std::vector<LaunchRecord> launches;
-        run_plan(plan, pool_of_one(), Cache::hot, launches);
-        const auto outputs = plan.outputs();
-        return outputs ? "" : outputs.error().text;
-    };
-    for (const std::string& variant : variant_names(lut_sequence_family())) {
-        INFO(variant);
-        CHECK_THAT(words_of("weights", 1e3f, variant), Catch::Matchers::Contains("sum of y"));
-        CHECK_THAT(words_of("dy", 1e3f, variant), Catch::Matchers::Contains("sum of dweights"));
-        CHECK(words_of("dy", 1e-3f, variant) == "");
-    }
-}
-
-TEST_CASE("lut_sequence: the hash table probes from its start, wraps around and says when it is full",
-          "[lut_sequence][cpu]") {
-    using Claim = HashTable::Claim;
+TEST_CASE("the hash table probes from its start, wraps around and says when it is full", "[lut][cpu]") {
+    using Claim = GradientTable::Claim;
     std::vector<HashEntry> entries(4);
     std::vector<int32_t> high(4);
-    const HashTable table(entries.data(), high.data(), 4);
+    const GradientTable table(entries.data(), high.data(), 4);
     int64_t slot = 0;
     const auto claimed_at = [&](int64_t neuron, int64_t position) {
         REQUIRE(table.claim(neuron, position, slot) == Claim::claimed);
@@ -209,7 +94,7 @@ TEST_CASE("lut_sequence: the hash table probes from its start, wraps around and 
     CHECK(table.find<int64_t>(3, 0) == int64_t{4} << 33);
 }
 
-TEST_CASE("lut_sequence: a buffer has room for the most events of each position", "[lut_sequence][cpu]") {
+TEST_CASE("a buffer has room for the most events of each position", "[lut][cpu]") {
     using namespace lut_sequence;
     for (const char* events : {"buffer", "statistic"})
         for (const int64_t a_pair : {main_events, alternative_events})

@@ -44,19 +44,18 @@ void check_variants(const Problem& problem) {
     }
 }
 
-TEST_CASE("every variant of lut_sequence agrees with the reference around the sizes of tiles",
-          "[lut_sequence]") {
+TEST_CASE("every variant of lut_sequence agrees with the reference around the sizes of tiles", "[lut]") {
     const int64_t length = GENERATE(1, 2, 7, 8, 9, 16, 17, 33);
     check_variants(Problem(family(), with_kinds(sized(2, length, 12, 6, 5, 3, 2, {{"tile", int64_t{8}}}))));
 }
 
-TEST_CASE("every variant of lut_sequence agrees with the reference in every shape", "[lut_sequence]") {
+TEST_CASE("every variant of lut_sequence agrees with the reference in every shape", "[lut]") {
     const auto settings = GENERATE(sized(3, 20, 12, 1, 3, 2, 3), sized(3, 20, 12, 40, 3, 2, 3),
                                    sized(1, 18, 12, 5, 33, 1, 1, {{"lr", 0.5}}), sized(1, 5, 12, 2, 1, 7, 0));
     check_variants(Problem(family(), with_kinds(settings)));
 }
 
-TEST_CASE("without positional bits there are no gradients of them", "[lut_sequence]") {
+TEST_CASE("without positional bits there are no gradients of them", "[lut]") {
     const Problem problem(family(), with_kinds(sized(2, 20, 12, 6, 5, 3, 0)));
     check_variants(problem);
     for (const Implementation& implementation : implementations(family())) {
@@ -66,8 +65,7 @@ TEST_CASE("without positional bits there are no gradients of them", "[lut_sequen
     }
 }
 
-TEST_CASE("variants of lut_sequence choose the same rows where differences are zero or equal",
-          "[lut_sequence]") {
+TEST_CASE("variants of lut_sequence choose the same rows where differences are zero or equal", "[lut]") {
     Problem problem(family(), with_kinds(sized(2, 21, 6, 5, 7, 3, 2)));
     for (const char* name : {"x", "positional"})
         for (float& number : problem[name].as<float>()) number = std::round(number);
@@ -84,7 +82,7 @@ TEST_CASE("variants of lut_sequence choose the same rows where differences are z
     check_variants(problem);
 }
 
-TEST_CASE("variants of lut_sequence use the rates of synapses and subtract gradients", "[lut_sequence]") {
+TEST_CASE("variants of lut_sequence use the rates of synapses and subtract gradients", "[lut]") {
     Settings settings = with_kinds(sized(2, 18, 12, 6, 5, 2, 2));
     settings.emplace_back("gradient_policy", "internal");
     settings.emplace_back("lr", 0.3);
@@ -93,7 +91,7 @@ TEST_CASE("variants of lut_sequence use the rates of synapses and subtract gradi
     check_variants(problem);
 }
 
-TEST_CASE("neurons without synapses and repeated targets in sequences", "[lut_sequence]") {
+TEST_CASE("neurons without synapses and repeated targets in sequences", "[lut]") {
     const std::string arithmetic = GENERATE("float", "integer"), events = GENERATE("buffer", "statistic");
     const Settings settings = sized(2, 18, 12, 3, 5, 1, 1, {{"arithmetic", arithmetic}, {"events", events}});
     std::vector<int32_t> offsets(5 * 8 + 1);
@@ -182,7 +180,7 @@ Arrays joined(const Problem& problem, const Arrays& of_pairs, const Arrays& of_w
 
 // The family lut flips the weakest bit of all: that of the distance if its values are as they are, and one of
 // query or key if they are large.
-TEST_CASE("a sequence gives what its pairs give one by one", "[lut_sequence]") {
+TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
     const std::string arithmetic = GENERATE("float", "integer");
     const int64_t bits = GENERATE(0, 2);
     const Problem problem(family(), sized(2, 19, 12, 6, 5, 3, bits, {{"arithmetic", arithmetic}}));
@@ -202,7 +200,7 @@ TEST_CASE("a sequence gives what its pairs give one by one", "[lut_sequence]") {
     }
 }
 
-TEST_CASE("events through the buffer give what events through the statistic give", "[lut_sequence]") {
+TEST_CASE("events through the buffer give what events through the statistic give", "[lut]") {
     const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer");
     // Few rows, so that a neuron has many pairs of a position.
     const Settings settings =
@@ -232,7 +230,7 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
                     floats("weights", {1, 8, 1}, weights), floats("dy", {2, 2, 1}, {0, dy, 0, dy})});
 }
 
-TEST_CASE("every variant of lut_sequence fails with the array whose sum overflows", "[lut_sequence]") {
+TEST_CASE("every variant of lut_sequence fails with the array whose sum overflows", "[lut]") {
     const std::string events = GENERATE("buffer", "statistic");
     for (const Implementation& implementation : implementations(family())) {
         INFO(implementation.name << " " << events);
@@ -250,7 +248,7 @@ TEST_CASE("every variant of lut_sequence fails with the array whose sum overflow
     }
 }
 
-TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut_sequence]") {
+TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut]") {
     // Key 0 is the weakest of three pairs, each with a du of almost 2000.
     const Problem problem(
         family(), sized(1, 4, 2, 1, 1, 1, 0, {{"arithmetic", "integer"}, {"rescale", 1.0}}),

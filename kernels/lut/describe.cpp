@@ -90,12 +90,17 @@ LaunchInfo clear(const ArrayUse& array) {
                        {array}, 0);
 }
 
-LaunchInfo convert_integers_to_floats(const ArrayUse& array) {
+LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse& array) {
     ArrayUse written = array;
     written.element_bytes = 4;
+    Uses reads = {array}, writes = {written};
+    if (array.name == "dweights" && request.parameters.is("gradient_policy", "internal")) {
+        reads.push_back({is_sparse(request.parameters) ? "synapse_weights" : "weights", array.shape});
+        writes.push_back({"weights_after", array.shape});
+    }
     return launch_info("convert_integers_to_floats",
-                       "Divides the integer sums of " + array.name + " by 2^20 and by rescale.", {array},
-                       {written}, 2 * static_cast<double>(count_of(array.shape)));
+                       "Divides the integer sums of " + array.name + " by 2^20 and by rescale.",
+                       std::move(reads), std::move(writes), 2 * static_cast<double>(count_of(array.shape)));
 }
 
 LaunchInfo check_detectors(const PlanRequest& request) {

@@ -50,7 +50,8 @@ void add_clear(cuda::PlanBuilder& builder, const ArrayUse& array, void* at, int6
 void add_convert(cuda::PlanBuilder& builder, const ArrayUse& array, const Convert& convert, int64_t block) {
     if (convert.count == 0) return;
     builder.launch(
-        describe::convert_integers_to_floats(array), {pieces("n", convert.count, "block_size", block)},
+        describe::convert_integers_to_floats(builder.request(), array),
+        {pieces("n", convert.count, "block_size", block)},
         {.file = "kernels/lut/cuda/convert.cu", .entry = "convert_integers_to_floats", .threads = block},
         convert);
 }

@@ -7,13 +7,13 @@
 
 namespace sawtooth::lut_sequence {
 
-// The sums of weight times dy of one batch item, by neuron and position: open addressing with linear probing.
-// Workers insert at the same time; a slot belongs to the worker that claims it, and its sum is the same
-// number whichever event claims it, so what is found does not depend on the order.
-class HashTable {
+// The hash table of one batch item, with the sums of weight times dy by neuron and position: open addressing
+// with linear probing. Workers insert at the same time; a slot belongs to the worker that claims it, and its
+// sum is the same number whichever event claims it, so what is found does not depend on the order.
+class GradientTable {
   public:
     // All `width` entries are zero before the first insertion. `high` has the high words of integer sums.
-    HashTable(HashEntry* entries, int32_t* high, int64_t width)
+    GradientTable(HashEntry* entries, int32_t* high, int64_t width)
         : entries_(entries), high_(high), width_(width) {}
 
     enum class Claim { claimed, present, full };
