@@ -83,15 +83,20 @@ TEST_CASE("lut: bits are those of the lookup indices, and the weakest pair of ea
 
 TEST_CASE("lut: dragging moves one input of every item, and frames the bits that it flips",
           "[lut][figures]") {
-    const double by = GENERATE(0.5, -2.0);
-    const Settings at_rest = sized(3, 6, 4, 40, 5, {{"drawn_batch", 1}, {"dragged_input", 3}});
-    Settings settings = at_rest;
-    settings.push_back({"dragged_by", by});
-    const Result before = result_of(at_rest), after = result_of(settings);
-    for (size_t at = 0; at < 18; ++at) {
+    const double by = GENERATE(1.5, -2.0);
+    const Settings shape = sized(3, 20, 4, 40, 5, {{"drawn_batch", 1}});
+    const Result before = result_of(shape);
+    // The lowest input of the item goes up, or the highest one down, past others.
+    const auto item = find(before.inputs, "x")->as<float>().subspan(20, 20);
+    const auto input =
+        (by > 0 ? std::ranges::min_element(item) : std::ranges::max_element(item)) - item.begin();
+    Settings settings = shape;
+    settings.insert(settings.end(), {{"dragged_input", int64_t{input}}, {"dragged_by", by}});
+    const Result after = result_of(settings);
+    for (size_t at = 0; at < 60; ++at) {
         const float still = find(before.inputs, "x")->as<float>()[at];
         CHECK(find(after.inputs, "x")->as<float>()[at] ==
-              (at % 6 == 3 ? still + static_cast<float>(by) : still));
+              (static_cast<int64_t>(at % 20) == input ? still + static_cast<float>(by) : still));
     }
     std::set<Cell> flipped;
     for (int64_t t = 0; t < 40; ++t) {
@@ -161,6 +166,15 @@ TEST_CASE("lut: y against an input is y of the reference with that input dragged
         has_present = has_present || (y.x[i] <= 0.25 && 0.25 <= y.x[i + 1]);
     }
     CHECK(has_present);
+    int weakest_pairs = 0;
+    const auto anchors = find(result.inputs, "anchors")->as<int32_t>();
+    for (int64_t t = 0; t < 12; ++t) {
+        const auto weakest = static_cast<int64_t>(reference_at(result, "min_delta_index", 1, t));
+        if (weakest < 0) continue;
+        const int32_t* const pair = anchors.data() + 2 * (3 * t + weakest);
+        weakest_pairs += (pair[0] == 4) != (pair[1] == 4);
+    }
+    CHECK(contains(figure.caption, fmt::format("from {} weakest pair", weakest_pairs)));
     const Line slope = line_named(marks_of<Line>(figure), "slope of the surrogate");
     CHECK((slope.y[1] - slope.y[0]) / (slope.x[1] - slope.x[0]) ==
           Approx(reference_at(result, "dx", 1, 4)).margin(1e-9));

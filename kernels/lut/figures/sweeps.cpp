@@ -41,13 +41,18 @@ std::string id_of(const char* what, const SweepResult& sweep) {
     return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
 }
 
+// "4.2x", "120x"
+std::string words_of_ratio(double ratio) {
+    return ratio < 10 ? fmt::format("{:.2g}x", ratio) : fmt::format("{:.0f}x", ratio);
+}
+
 // "fused takes 12x the time, unfused 14x": from the first to the last point of every line.
 std::string words_of_growth(const std::vector<Line>& lines) {
     std::string words;
     for (const Line& line : lines)
-        words += fmt::format("{}{} {}{:.2g}x{}", words.empty() ? "" : ", ", line.label,
-                             words.empty() ? "takes " : "", line.y.back() / line.y.front(),
-                             words.empty() ? " the time" : "");
+        words +=
+            fmt::format("{}{} {}{}{}", words.empty() ? "" : ", ", line.label, words.empty() ? "takes " : "",
+                        words_of_ratio(line.y.back() / line.y.front()), words.empty() ? " the time" : "");
     return words;
 }
 
