@@ -79,12 +79,21 @@ struct HashTable {
             seeks = found != 0 && found != key;
             if (found == key) slot = wrapped(at);
         }
-        // Long runs of keys are read by the whole warp, 32 slots at a time, for all lanes that still seek.
-        while (__any_sync(device::whole_warp, seeks)) {
-            const int64_t first = smallest(seeks ? at : 4 * width);
-            seek_among<claims>(first, key, end, at, slot, seeks);
+        // Long runs of keys are read by the whole warp, 32 slots at a time, for all lanes that still seek in
+        // one table.
+        while (const unsigned seeking = __ballot_sync(device::whole_warp, seeks)) {
+            const HashTable table = of_lane(__ffs(seeking) - 1);
+            const bool joins = seeks && entries == table.entries;
+            table.seek_among<claims>(smallest(joins ? at : 4 * width), joins, key, end, at, slot, seeks);
         }
         return slot;
+    }
+
+    __device__ HashTable of_lane(int lane) const {
+        const uint64_t at = __shfl_sync(device::whole_warp, reinterpret_cast<uint64_t>(entries), lane);
+        HashTable table = *this;
+        table.entries = reinterpret_cast<HashEntry*>(at);
+        return table;
     }
 
     static __device__ int64_t smallest(int64_t value) {
@@ -98,12 +107,12 @@ struct HashTable {
 
     // One step: the slots first … first + 31, one per lane.
     template <bool claims>
-    __device__ void seek_among(int64_t first, uint64_t key, int64_t end, int64_t& at, int64_t& slot,
-                               bool& seeks) const {
+    __device__ void seek_among(int64_t first, bool joins, uint64_t key, int64_t end, int64_t& at,
+                               int64_t& slot, bool& seeks) const {
         const int lane = device::lane_of_thread();
         const int64_t place = first + lane, own_slot = wrapped(wrapped(place));
         uint64_t held = own_slot < width ? entries[own_slot].key : 0;
-        for (unsigned rest = __ballot_sync(device::whole_warp, seeks && at < first + 32); rest;
+        for (unsigned rest = __ballot_sync(device::whole_warp, joins && at < first + 32); rest;
              rest &= rest - 1) {
             const int k = __ffs(rest) - 1;
             const uint64_t wanted = __shfl_sync(device::whole_warp, key, k);
