@@ -74,7 +74,7 @@ TEST_CASE("the hash table probes from its start, wraps around and says when it i
     using Claim = GradientTable::Claim;
     std::vector<HashEntry> entries(4);
     std::vector<int32_t> high(4);
-    const GradientTable table(entries.data(), high.data(), 4);
+    const GradientTable table(entries.data(), high.data(), lut_sequence::HashStart(4, false));
     int64_t slot = 0;
     const auto claimed_at = [&](int64_t neuron, int64_t position) {
         REQUIRE(table.claim(neuron, position, slot) == Claim::claimed);

@@ -8,11 +8,21 @@
 
 namespace sawtooth::lut_sequence {
 
-// The slot where a key is looked for first. Neighbouring neurons start at neighbouring slots: if there are
-// more keys than neurons, they make one long run.
-inline int64_t hash_start(int64_t neuron, int64_t position, int64_t width) {
-    return (neuron + position) % width;
-}
+// Where keys are looked for first. With `hash` = sum neighbouring neurons start at neighbouring slots: if
+// there are more keys than neurons, they make one long run. Mixed keys start anywhere.
+struct HashStart {
+    int64_t width;
+    bool mixed;
+
+    explicit HashStart(const Sizes& s) : HashStart(s.hash_width(), s.mixed_hash) {}
+    HashStart(int64_t of_width, bool is_mixed) : width(of_width), mixed(is_mixed) {}
+
+    int64_t operator()(int64_t neuron, int64_t position) const {
+        if (!mixed) return (neuron + position) % width;
+        const uint64_t key = static_cast<uint64_t>(position) << 32 | static_cast<uint64_t>(neuron);
+        return static_cast<int64_t>(key * hash_factor >> 32) % width;
+    }
+};
 
 // The events of a pair and detector at most: the main one, and one for each of the two bits that may flip.
 constexpr int64_t main_events = 1, alternative_events = 2;

@@ -38,6 +38,12 @@ std::vector<Parameter> parameters() {
             "events",
             "buffer: firing events go straight to a buffer. statistic: through a dense count per row.",
             algorithm, "buffer", {"buffer", "statistic"}, Renews::kernels));
+    add(", 15. gather_x_gradients_for_sequence_logic",
+        only_backward(choice_parameter("hash",
+                                       "Slot where a key of the hash table starts. sum: neuron + position, "
+                                       "as in the source, which makes "
+                                       "long runs of keys. mixed: all bits of the key count.",
+                                       algorithm, "sum", {"sum", "mixed"}, Renews::kernels)));
     for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
     all.push_back(drawn_parameter("drawn_batch", "sequence", "batch", 16383));
     all.push_back(drawn_parameter("drawn_detector", "detector", "detectors", 16383));
@@ -192,7 +198,8 @@ Family make_family() {
                         {"detectors", 32},
                         {"anchors_per_detector", 4},
                         {"positional_bits", 4},
-                        {"tile", 16}}}};
+                        {"tile", 16},
+                        {"hash", "mixed"}}}};
     family.arrays = arrays();
     family.variants = variants();
     family.settle = lut::settle;

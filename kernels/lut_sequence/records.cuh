@@ -23,4 +23,8 @@ struct HashEntry {
 };
 static_assert(sizeof(HashEntry) == 16, "four words");
 
+// 2^64 divided by the golden ratio, odd: the high half of a product with it depends on all bits of a key
+// (Knuth, The Art of Computer Programming, 6.4).
+constexpr uint64_t hash_factor = 0x9E3779B97F4A7C15;
+
 }  // namespace sawtooth::lut_sequence

@@ -11,7 +11,7 @@ bool both_are_right(const Result& result) { return is_right(result, "unfused") &
 
 HashTable hash_table_of(const Result& result) {
     const Drawn drawn(result.parameters);
-    return {drawn.hash_width(), events_of(result, drawn)};
+    return {HashStart(drawn), events_of(result, drawn)};
 }
 
 bool keys_are_spread(const Result& result) {

@@ -19,10 +19,15 @@ BenchCase bench_case(const Shapes& shapes, bool backward, const std::string& eve
     BenchCase bench;
     bench.name = fmt::format("{}, {} B {} S {} T {} C 4 P 4", backward ? "with backward" : "forward", events,
                              shapes.batch, shapes.length, shapes.detectors);
-    bench.values = {{"batch", shapes.batch},         {"sequence_length", shapes.length},
-                    {"inputs", shapes.inputs},       {"outputs", shapes.outputs},
-                    {"detectors", shapes.detectors}, {"anchors_per_detector", int64_t{4}},
-                    {"positional_bits", int64_t{4}}, {"events", events},
+    bench.values = {{"batch", shapes.batch},
+                    {"sequence_length", shapes.length},
+                    {"inputs", shapes.inputs},
+                    {"outputs", shapes.outputs},
+                    {"detectors", shapes.detectors},
+                    {"anchors_per_detector", int64_t{4}},
+                    {"positional_bits", int64_t{4}},
+                    {"events", events},
+                    {"hash", "mixed"},
                     {"backward", backward}};
     bench.tolerance = 1e-5;
     bench.by_launch = true;

@@ -11,38 +11,53 @@ using namespace sawtooth::lut;
 
 namespace {
 
-// Takes the gradient of a detector from its sums, and clears them. Adds to dx. All loads come first.
-__device__ void propagate(const Arguments& given, int64_t item, int64_t detector, Sum* dx) {
-    const int64_t at = item * given.detectors + detector;
-    Sum* const main = static_cast<Sum*>(given.gradient_sums) + item * given.detectors + at;
-    Sum* const alternative = main + given.detectors;
-    const Sum of_main = *main, of_alternative = *alternative;
-    const int32_t weakest = given.found.min_delta_index[at];
-    const float delta = given.found.min_delta[at];
-    *main = 0;
-    *alternative = 0;
-    int32_t* const fault = given.fault + fault_gradient_sums;
-    const Wide g = value_of(of_main, given.scale, fault) - value_of(of_alternative, given.scale, fault);
-    if (weakest < 0) return;
-    const Sum du = term(g * surrogate_derivative(delta), given.scale);
-    const int32_t* const pair = given.anchors + (detector * ANCHORS + weakest) * 2;
-    const int32_t first = pair[0], second = pair[1];
-    add(dx + first, du);
-    add(dx + second, -du);
-}
+// What a thread needs of its detector; loaded before it waits for others.
+struct Detector {
+    Sum *main, *alternative;
+    Sum of_main, of_alternative;
+    int32_t weakest;  // -1: all pairs are skipped
+    float delta;
+    int64_t number;
+
+    __device__ Detector(const Arguments& given, int64_t item, int64_t detector) : number(detector) {
+        const int64_t at = item * given.detectors + detector;
+        main = static_cast<Sum*>(given.gradient_sums) + item * given.detectors + at;
+        alternative = main + given.detectors;
+        of_main = *main;
+        of_alternative = *alternative;
+        weakest = given.found.min_delta_index[at];
+        delta = given.found.min_delta[at];
+    }
+
+    // Clears the sums, and adds to dx.
+    __device__ void propagate(const Arguments& given, Sum* dx) const {
+        *main = 0;
+        *alternative = 0;
+        if (weakest < 0) return;
+        const int32_t* const pair = given.anchors + (number * ANCHORS + weakest) * 2;
+        const int32_t first = pair[0], second = pair[1];
+        int32_t* const fault = given.fault + fault_gradient_sums;
+        const Wide g = value_of(of_main, given.scale, fault) - value_of(of_alternative, given.scale, fault);
+        const Sum du = term(g * surrogate_derivative(delta), given.scale);
+        add(dx + first, du);
+        add(dx + second, -du);
+    }
+};
 
 }  // namespace
 
 // Grid: ceil(T / block_size), B.
 extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detectors(Arguments given) {
-    const int64_t detector = int64_t{blockIdx.x} * THREADS + threadIdx.x;
+    const int64_t own = int64_t{blockIdx.x} * THREADS + threadIdx.x;
+    const bool is_one = own < given.detectors;
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
         Sum* const dx = static_cast<Sum*>(given.dx) + item * given.inputs;
+        const Detector detector(given, item, is_one ? own : 0);
         if constexpr (INPUTS > 0) {
             __shared__ Sum sums[INPUTS > 0 ? INPUTS : 1];
             for (int i = threadIdx.x; i < INPUTS; i += THREADS) sums[i] = 0;
             __syncthreads();
-            if (detector < given.detectors) propagate(given, item, detector, sums);
+            if (is_one) detector.propagate(given, sums);
             __syncthreads();
             if constexpr (INPUTS % 4 == 0) {
                 for (int i = 4 * threadIdx.x; i < INPUTS; i += 4 * THREADS)
@@ -51,8 +66,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detector
                 for (int i = threadIdx.x; i < INPUTS; i += THREADS) add(dx + i, sums[i]);
             }
             __syncthreads();  // the sums are read: they may be used again
-        } else if (detector < given.detectors) {
-            propagate(given, item, detector, dx);
+        } else if (is_one) {
+            detector.propagate(given, dx);
         }
     }
 }

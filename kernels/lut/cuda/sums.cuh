@@ -23,9 +23,9 @@ using Wide = Either<integer, double, float>::Type;
 
 __device__ inline Sum term(Wide value, double scale) {
     if constexpr (integer) {
-        constexpr double largest = 1ll << 44;
+        constexpr int64_t largest = 1ll << 44;
         const double scaled = value * scale;
-        return isnan(scaled) ? 1ll << 44 : llrint(fmin(fmax(scaled, -largest), largest));
+        return fabs(scaled) <= static_cast<double>(largest) ? llrint(scaled) : largest;
     } else {
         return value;
     }

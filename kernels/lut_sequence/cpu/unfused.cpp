@@ -32,7 +32,7 @@ struct Unfused {
 
     GradientTable table_of(int64_t item) const {
         const int64_t first = item * job.sizes.hash_width();
-        return {entries + first, high + first, job.sizes.hash_width()};
+        return {entries + first, high + first, HashStart(job.sizes)};
     }
     Range outputs_of(int64_t block) const {
         return {job.outputs * block / output_blocks, job.outputs * (block + 1) / output_blocks};

@@ -102,9 +102,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_for_seq
     const auto number = static_cast<int32_t>(int64_t{blockIdx.x} * THREADS + threadIdx.x + 1);
     const int64_t item = own.position / given.length;
     const HashTable table(given, item);
-    int64_t slot = table.claim(own.count >= 0 ? own.neuron : -1, own.position % given.length);
-    if (own.count >= 0 && slot < 0) given.room[room_hash_table] = static_cast<int32_t>(item + 1);
-    if (slot >= 0 && !table.belongs_to(slot, ALTERNATIVE ? -number : number)) slot = -1;
+    int64_t slot = -1;
+    if (own.count >= 0) {
+        slot = table.claim(own.neuron, own.position % given.length);
+        if (slot < 0) given.room[room_hash_table] = static_cast<int32_t>(item + 1);
+        if (slot >= 0 && !table.belongs_to(slot, ALTERNATIVE ? -number : number)) slot = -1;
+    }
     for (int64_t q = blockIdx.y; q < given.output_blocks; q += gridDim.y) {
         const Outputs outputs(given, q);
         Sum sum = 0;

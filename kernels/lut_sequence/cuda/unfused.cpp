@@ -105,14 +105,17 @@ class Unfused {
         return source;
     }
     cuda::KernelSource on_tiles(const char* file, const char* entry) const {
-        return with(job_.source(file, entry, job_.tile * job_.tile),
-                    {{"TILE", job_.tile}, {"BACKWARD", job_.backward()}, {"STATISTIC", job_.statistic}});
+        return with(job_.source(file, entry, job_.tile * job_.tile), {{"TILE", job_.tile},
+                                                                      {"BACKWARD", job_.backward()},
+                                                                      {"STATISTIC", job_.statistic},
+                                                                      {"MIXED", job_.mixed_hash}});
     }
     Grid by_tile() const {
         return {side("tiles", job_.tiles()) * side("T", job_.detectors), lut::side_y("B", job_.batch)};
     }
     cuda::KernelSource on_events(const char* entry) const {
-        return with(job_.source("firings.cu", entry, block_), {{"ALTERNATIVE", false}});
+        return with(job_.source("firings.cu", entry, block_),
+                    {{"MIXED", job_.mixed_hash}, {"ALTERNATIVE", false}});
     }
     Grid by_event(const lut::Events<Event>& events, int64_t a_pair) const {
         return {pieces(a_pair == main_events ? "events" : "alternative events", events.capacity, "block_size",

@@ -78,14 +78,18 @@ void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
     }
     const Clusters clusters(table.filled);
     const int64_t reached = std::min(drawn.neurons() + drawn.length - 1, width);
+    const std::string where =
+        drawn.mixed_hash
+            ? "anywhere"
+            : fmt::format("at neuron + position, so in the first {} slots ({} %)", with_thousands(reached),
+                          percent(static_cast<double>(reached) / static_cast<double>(width)));
     figure.caption = fmt::format(
-        "{} keys fill {} % of {} slots, in {} cluster{} of up to {}. Keys start at neuron + position, so in "
-        "the first {} slots ({} %). Sequence {}, {} to clear.",
+        "{} keys fill {} % of {} slots, in {} cluster{} of up to {}. Keys start {}. Sequence {}, {} to "
+        "clear.",
         with_thousands(std::ssize(table.probes)),
         percent(static_cast<double>(table.probes.size()) / static_cast<double>(width)), with_thousands(width),
         with_thousands(clusters.count), clusters.count == 1 ? "" : "s", with_thousands(clusters.longest),
-        with_thousands(reached), percent(static_cast<double>(reached) / static_cast<double>(width)),
-        drawn.item, short_bytes(16 * static_cast<double>(width)));
+        where, drawn.item, short_bytes(16 * static_cast<double>(width)));
     figure.marks.push_back(std::move(starts));
     figure.marks.push_back(std::move(filled));
 }
@@ -123,17 +127,17 @@ void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
 
 }  // namespace
 
-HashTable::HashTable(int64_t width, const Events& events)
-    : starts(static_cast<size_t>(width)), filled(static_cast<size_t>(width)) {
-    Slots slots(width);
+HashTable::HashTable(const HashStart& start_of, const Events& events)
+    : starts(static_cast<size_t>(start_of.width)), filled(static_cast<size_t>(start_of.width)) {
+    Slots slots(start_of.width);
     for (const auto neurons : {&EventsAt::neurons, &EventsAt::alternative_neurons})
         for (size_t position = 0; position < events.size(); ++position)
             for (const int32_t neuron : events[position].*neurons) {
-                const int64_t start = (neuron + static_cast<int64_t>(position)) % width,
-                              slot = slots.take(start);
+                const int64_t start = start_of(neuron, static_cast<int64_t>(position));
+                const int64_t slot = slots.take(start);
                 ++starts[static_cast<size_t>(start)];
                 filled[static_cast<size_t>(slot)] = true;
-                probes.push_back((slot - start + width) % width + 1);
+                probes.push_back((slot - start + start_of.width) % start_of.width + 1);
             }
 }
 
@@ -153,7 +157,7 @@ std::vector<Figure> hash_table_figures(const Drawn& drawn, const Events& events)
         for (Figure& figure : all) leave_out_without_events(figure, drawn);
         return all;
     }
-    const HashTable table(drawn.hash_width(), events);
+    const HashTable table(HashStart(drawn), events);
     if (table.probes.empty()) {
         for (Figure& figure : all) leave_out(figure, "Empty: no chosen row has synapses.");
         return all;
