@@ -48,10 +48,11 @@ About about() {
         "row_ij = (Q_j << (C + P)) | (K_i << P) | PE_(j-i)\n"
         "y_j = sum_(i < j) sum_t weights[t, row_ij]\n"
         "du = g up'(delta), up'(d) = sign(d) / (2 (1 + |d|)^2)",
-        {{"anchors_per_detector 6: keys spread over the hash table",
-          "Hash table: keys start at neuron + position. 2^14 rows per detector reach all slots, 2^8 only the "
-          "first ones, where keys pile up in one cluster.",
-          {{"anchors_per_detector", int64_t{6}}, {"backward", true}},
+        {{"hash mixed: keys spread over the hash table",
+          "Hash table: with sum keys start at neuron + position, in the first slots alone, and pile up in "
+          "one "
+          "cluster. Mixed keys start anywhere and find a free slot at once.",
+          {{"hash", "mixed"}, {"backward", true}},
           keys_are_spread},
          {"anchors_per_detector 1 with statistic: equal events become one",
           "Events: with 2^4 rows per detector most pairs of a position choose the same rows, and the "
