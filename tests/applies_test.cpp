@@ -205,7 +205,11 @@ TEST_CASE("the other families declare when their parameters are used", "[schema]
     CHECK(why_unused("btp", "wpb") == "only on CUDA");
     for (const char* family : {"lut", "lut_sequence"}) {
         CHECK(why_unused(family, "synapses_per_neuron") == "only for connectivity sparse");
-        CHECK(why_unused(family, "synapse_group_size", {{"connectivity", "sparse"}}).empty());
+        const Settings sparse = {{"connectivity", "sparse"}};
+        CHECK(why_unused(family, "synapses_per_neuron", sparse).empty());
+        CHECK(why_unused(family, "synapse_group_size", sparse) == "only on CUDA");
+        CHECK(why_unused(family, "synapse_group_size", sparse, Backend::cuda).empty());
+        CHECK(why_unused(family, "synapse_group_size", {}, Backend::cuda) == "only for connectivity sparse");
         CHECK(why_unused(family, "rescale") == "only for arithmetic integer");
         CHECK(why_unused(family, "lr") == "only in the backward pass");
         CHECK(why_unused(family, "gradient_policy", {{"backward", true}}).empty());

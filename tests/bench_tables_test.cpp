@@ -61,6 +61,8 @@ TEST_CASE("no line of a bench is wider than a screen", "[bench]") {
         GENERATE(Bound{Bound::By::arithmetic, 1.0, 0.123, 1.5}, Bound{Bound::By::bytes, 0.0123, 0.123, 1.5},
                  Bound{Bound::By::steps, {}, 0.1234, 163.4});
     BenchReport report = full_report(bound);
+    report.rows.back().costs = {{"propagate_through_detectors_for_sequence", "", 128, 123.4e9,
+                                 TimeStatistics{123.4e3, 10e3, 300e3, {}}, 123.4}};
     report.rows.front().time.reset();
     report.rows.front().bound.reset();
     report.rows.front().note =
@@ -68,7 +70,7 @@ TEST_CASE("no line of a bench is wider than a screen", "[bench]") {
     const std::string text = bench_text(report), markdown = bench_markdown(report);
     CHECK(longest_line(text) <= bench_width);
     CHECK(longest_line(markdown) <= bench_width);
-    CHECK(bench_table(report).rows.size() == report.rows.size());
+    CHECK(bench_table(report).rows.size() == report.rows.size() + 1);
     CHECK(contains(text, "failed: relative L2 error of y is 0.9"));
 }
 
@@ -88,6 +90,43 @@ TEST_CASE("a row of a bench shows time, spread and the limit", "[bench]") {
           "| sum 4x8192x512 | sequential  | 40.7 us ±2% | step 4.19 us 1.0x |\n"
           "| sum 4x8192x512 | three_phase | 40.7 us ±2% | step 370 ns       |\n");
     CHECK(contains(bench_text(report), "scan on a chip: median of 20 repeats, caches cold"));
+}
+
+TEST_CASE("a case by launch has a table of launches below the cases", "[bench]") {
+    BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
+    report.rows = {timed_row("lut", "full [16, 8]", "unfused", {Bound::By::bytes, 0.5, {}, {}}),
+                   timed_row("lut", "full [16, 8]", "fused", {Bound::By::bytes, 0.9, {}, {}})};
+    const auto columns = bench_table(report).columns.size();
+    for (BenchRow& row : report.rows) row.time = TimeStatistics{40.7, 40.2, 41.8, {}};
+    report.rows.front().costs = {
+        {"clear_y", "Zeros.", 1, 4 << 20, TimeStatistics{2.5, 2.5, 2.5, {}}, 1.64},
+        {"fill_outputs", "Adds.", 3, 8 << 20, TimeStatistics{36.2, 36, 36.4, {}}, 12.1},
+        {"flag", "Nothing to move.", 1, 0, TimeStatistics{2, 2, 2, {}}, {}}};
+    CHECK(bench_markdown(report) ==
+          "| case      | variant |        time | limit      |\n"
+          "| --------- | ------- | ----------: | ---------- |\n"
+          "| full 16x8 | unfused | 40.7 us ±2% | bytes 50 % |\n"
+          "| full 16x8 | fused   | 40.7 us ±2% | bytes 90 % |\n"
+          "\n"
+          "full 16x8, unfused, by launch:\n"
+          "\n"
+          "| launch           |        time | bytes | GB/s | copy |\n"
+          "| ---------------- | ----------: | ----: | ---: | ---: |\n"
+          "| clear_y          |  2.5 us ±0% | 4 MiB | 1678 | 1.6x |\n"
+          "| 3 x fill_outputs | 36.2 us ±1% | 8 MiB |  232 |  12x |\n"
+          "| flag             |    2 us ±0% |   0 B |      |      |\n");
+    CHECK(contains(bench_text(report), "by launch: "));
+
+    const Table table = bench_table(report);
+    CHECK(table.columns.size() == columns + 5);
+    REQUIRE(table.rows.size() == 5);
+    CHECK(table.rows[0][columns].empty());
+    CHECK(table.rows[1][0] == "lut");
+    CHECK(table.rows[1][3] == "2.5");
+    CHECK(table.rows[1][columns] == "clear_y");
+    CHECK(table.rows[1][columns + 3] == "1.64");
+    CHECK(table.rows[1][columns + 4] == "Zeros.");
+    CHECK(table.rows[4][2] == "fused");
 }
 
 }  // namespace

@@ -203,6 +203,7 @@ Comparison compare(const Family& family, const Array& got, const Array& wanted, 
             }
             continue;
         }
+        if (!is_finite(moved.value(i))) continue;
         Sums& sum = sums[sequence];
         ++sum.elements;
         sum.wanted += std::norm(should);

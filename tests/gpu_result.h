@@ -22,6 +22,8 @@ inline LaunchRecord gpu_launch(const std::string& name, double start_us, double 
     info.grid = {64, 4, 1};
     info.grid_formula = "ceil(length / 64) x ceil(channels / 4)";
     info.block = {256, 1, 1};
+    info.reads = {{"x", {2, 4096}}, {"a", {2, 4096}}};
+    info.writes = {{"sums", {2, 64}}};
     info.resources = Resources{registers, 16384, registers > 100 ? 24 : 0};
     info.work = {1e6, 1e5};
     LaunchRecord launch;

@@ -222,6 +222,11 @@ TEST_CASE("the documents of bench, devices and written files have their keys", "
     CHECK(bound == Json{{"by", "bytes"}, {"share", 0.5}, {"step_us", 0.25}, {"empty_launches", nullptr}});
     CHECK(bench["cases"][1]["time_us"].is_null());
     CHECK(bench["cases"][1]["ratio"].is_null());
+    CHECK_FALSE(bench["cases"][0].contains("by_launch"));
+    report.rows[0].costs = {{"clear_y", "Zeros.", 2, 4e6, TimeStatistics{8, 7, 9, {8}}, 1.5}};
+    const Json launch = Json::parse(to_json(report))["cases"][0]["by_launch"][0];
+    check_keys(launch, {"name", "meaning", "count", "time_us", "bytes", "gb_per_s", "over_copy"});
+    CHECK(launch["gb_per_s"] == 500);
 
     Devices devices;
     devices.counters_reason = "no GPU";

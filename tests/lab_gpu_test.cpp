@@ -251,7 +251,8 @@ TEST_CASE("a span of the timeline shows all facts about its launch", "[gui]") {
     for (const char* part :
          {"does: Adds up tiles", "grid: 64 x 4 blocks = ceil(length / 64)", "block: 256 threads",
           "registers: 72 per thread", "shared: 16", "occupancy: 75 % theoretical, limited by registers",
-          "achieved: 62 %", "DRAM bytes: 1.25", "bandwidth: "})
+          "achieved: 62 %", "DRAM bytes: 1.25", "bandwidth: ", "reads: x [2, 4096], a [2, 4096]",
+          "writes: sums [2, 64]"})
         CHECK(told.find(part) != std::string::npos);
     CHECK(told.find("spilled") == std::string::npos);
     track.ink.role = Ink::Role::quiet;

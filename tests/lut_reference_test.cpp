@@ -11,14 +11,6 @@ namespace {
 using namespace lut_facts;
 using Numbers = std::vector<double>;
 
-Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t detectors, int64_t anchors,
-               Settings more = {}) {
-    Settings settings = {{"batch", batch},         {"inputs", inputs}, {"outputs", outputs},
-                         {"detectors", detectors}, {"backward", true}, {"anchors_per_detector", anchors}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-}
-
 // Two detectors of two pairs. The first finds -2 and 3.5, so row 2, and flips bit 0. The second finds 0 and
 // skips a pair, so row 0.
 Problem by_hand(Settings more = {}) {
@@ -185,42 +177,28 @@ TEST_CASE("dx is what flipping the weakest bit takes from the loss, times the su
     }
 }
 
-// Three detectors whose only pair is skipped add their first rows.
-Problem sums_of(const std::vector<float>& weights, const std::vector<float>& dy, Settings more) {
-    std::vector<float> rows;
-    for (const float weight : weights) rows.insert(rows.end(), {weight, 0});
-    const auto detectors = static_cast<int64_t>(weights.size()), batch = static_cast<int64_t>(dy.size());
-    more.emplace_back("arithmetic", "integer");
-    return Problem(lut_family(), sized(batch, 1, 1, detectors, 1, std::move(more)),
-                   {integers("anchors", {detectors, 1, 2}, std::vector<int32_t>(weights.size() * 2, -1)),
-                    floats("weights", {detectors, 2, 1}, rows), floats("dy", {batch, 1}, dy)});
-}
-
 TEST_CASE("integer arithmetic rounds every term to a multiple of 2^-20 / rescale", "[lut]") {
     constexpr double sixteenths = 0x1p-16;  // of 1: the multiples
     const auto outputs =
-        sums_of({1 / 32.0f, 3 / 32.0f, -5 / 32.0f, 1}, {1 / 32.0f, 3 / 32.0f}, {{"rescale", sixteenths}})
-            .reference();
+        sums_of({1 / 32.0f, 3 / 32.0f, -5 / 32.0f, 1}, {1 / 32.0f, 3 / 32.0f}, sixteenths).reference();
     // Halves go to even numbers: 0, 2, -2 and 16 sixteenths.
     CHECK(values_of(outputs, "y") == Numbers{1, 1});
     CHECK(values_of(outputs, "dweights")[0] == 0 / 16.0 + 2 / 16.0);
 }
 
 TEST_CASE("a sum that leaves 32 bits is an error that names its array", "[lut]") {
-    const auto error = [](const std::vector<float>& weights, const std::vector<float>& dy,
-                          Settings more = {}) {
-        more.emplace_back("rescale", 1.0);  // from -2048 to less than 2048
-        const auto outputs = sums_of(weights, dy, std::move(more)).reference();
+    const auto error = [](const std::vector<float>& weights, const std::vector<float>& dy, double lr = 1) {
+        const auto outputs = sums_of(weights, dy, 1, lr).reference();  // from -2048 to less than 2048
         return outputs ? "" : outputs.error().text;
     };
     CHECK(error({1000, 1000, 47}, {1}).empty());
     CHECK(error({-1000, -1000, -48}, {1}).empty());
-    CHECK(error({3000, 1, -3000}, {1}).empty());  // a partial sum leaves and comes back
+    CHECK(error({3000, 1, -3000}, {0.5f}).empty());  // a partial sum leaves and comes back
     CHECK(contains(error({1000, 1000, 48}, {0.5f}), "sum of y "));
     CHECK(contains(error({1e30f}, {0}), "sum of y "));
     CHECK(contains(error({NAN}, {0}), "gradient_sums"));
     CHECK(contains(error({100}, {30}), "sum of gradient_sums "));
-    CHECK(contains(error({1}, {30, 30, 30}, {{"lr", 100.0}}), "sum of dweights "));
+    CHECK(contains(error({1}, {30, 30, 30}, 100), "sum of dweights "));
     CHECK(contains(error({100}, {30}), "rescale = 1"));
 }
 

@@ -268,7 +268,7 @@ TEST_CASE("lut_sequence: keys take the first free slot from neuron + position on
     const auto events = lut_sequence::events_of(result, drawn);
     const int64_t width = 6 * 8 * 9 * 8;
     CHECK((drawn.neurons() > width) == (anchors == 4));
-    const lut_sequence::ProbedTable table(width, events);
+    const lut_sequence::HashTable table(lut_sequence::HashStart(width, false), events);
     std::vector<bool> filled(static_cast<size_t>(width));
     size_t key = 0;
     for (const bool main : {true, false})
@@ -296,7 +296,7 @@ TEST_CASE("lut_sequence: few rows make one cluster in the hash table", "[lut_seq
     // One row per detector and no distances: neuron 0 at every position that has a pair, and its
     // alternatives.
     const lut_sequence::Events events = {{}, {1, 1, {0}, {1}}, {2, 2, {0}, {1}}};
-    const lut_sequence::ProbedTable table(36, events);
+    const lut_sequence::HashTable table(lut_sequence::HashStart(36, false), events);
     // Keys (0, 1) and (0, 2) start at 1 and 2, then (1, 1) at 2 and (1, 2) at 3.
     CHECK(table.probes == std::vector<int64_t>{1, 1, 2, 2});
     CHECK(table.mean_probes() == 1.5);

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "kernels/lut_sequence/cpu/hash_table.h"
 #include "tests/contains.h"
 #include "tests/run_lut.h"
 
@@ -11,7 +10,6 @@ namespace sawtooth {
 namespace {
 
 using namespace lut_facts;
-using Names = std::vector<std::string>;
 
 const Family& family() { return lut_sequence_family(); }
 
@@ -40,9 +38,9 @@ Settings with_kinds(Settings settings) {
 }
 
 void check_variants(const Problem& problem) {
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << words_of(family(), problem.parameters));
-        check_outputs(problem, place.run(problem));
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << words_of(family(), problem.parameters));
+        check_outputs(problem, implementation.run(problem));
     }
 }
 
@@ -52,17 +50,16 @@ TEST_CASE("every variant of lut_sequence agrees with the reference around the si
 }
 
 TEST_CASE("every variant of lut_sequence agrees with the reference in every shape", "[lut]") {
-    const int64_t outputs = GENERATE(1, 5, 40);
-    check_variants(Problem(family(), with_kinds(sized(3, 20, 12, outputs, 3, 2, 3))));
-    check_variants(Problem(family(), with_kinds(sized(1, 18, 12, outputs, 33, 1, 1, {{"lr", 0.5}}))));
-    check_variants(Problem(family(), with_kinds(sized(1, 5, 12, 2, 1, 7, 0))));
+    const auto settings = GENERATE(sized(3, 20, 12, 1, 3, 2, 3), sized(3, 20, 12, 40, 3, 2, 3),
+                                   sized(1, 18, 12, 5, 33, 1, 1, {{"lr", 0.5}}), sized(1, 5, 12, 2, 1, 7, 0));
+    check_variants(Problem(family(), with_kinds(settings)));
 }
 
 TEST_CASE("without positional bits there are no gradients of them", "[lut]") {
     const Problem problem(family(), with_kinds(sized(2, 20, 12, 6, 5, 3, 0)));
     check_variants(problem);
-    for (const Place& place : places(family())) {
-        const auto outputs = place.run(problem);
+    for (const Implementation& implementation : implementations(family())) {
+        const auto outputs = implementation.run(problem);
         CHECK(find(*outputs, "dpositional")->shape == Shape{19, 5, 0});
         for (const double index : values_of(outputs, "positional_min_delta_index")) CHECK(index == -1);
     }
@@ -197,9 +194,9 @@ TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
     };
     const Arrays wanted = joined(problem, *strong.reference(), *weak.reference());
     close(problem.reference(), wanted);
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << arithmetic << " bits " << bits);
-        close(place.run(problem), wanted);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << arithmetic << " bits " << bits);
+        close(implementation.run(problem), wanted);
     }
 }
 
@@ -210,9 +207,9 @@ TEST_CASE("events through the buffer give what events through the statistic give
         sized(2, 37, 6, 5, 3, 1, 1, {{"connectivity", connectivity}, {"arithmetic", arithmetic}});
     Problem buffer(family(), settings), statistic(family(), settings);
     statistic.parameters.set("events", "statistic");
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << connectivity << " " << arithmetic);
-        const auto left = place.run(buffer), right = place.run(statistic);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << connectivity << " " << arithmetic);
+        const auto left = implementation.run(buffer), right = implementation.run(statistic);
         REQUIRE(left);
         for (const Array& output : *left) {
             INFO(output.name);
@@ -220,19 +217,6 @@ TEST_CASE("events through the buffer give what events through the statistic give
                 CHECK(values_of(right, output.name) == values_of(output));
             else
                 CHECK(distance(*find(*right, output.name), output) < 2e-6);
-        }
-    }
-}
-
-TEST_CASE("any number of threads gives the same bits of lut_sequence", "[lut][cpu]") {
-    const Problem problem(family(), with_kinds(sized(3, 40, 12, 33, 9, 2, 2)));
-    for (const char* variant : {"unfused", "fused"}) {
-        const auto alone = problem.run(variant);
-        REQUIRE(alone);
-        for (const int threads : {2, 3, 7}) {
-            cpu::Pool pool(threads);
-            INFO(variant << " threads " << threads << " " << words_of(family(), problem.parameters));
-            CHECK(same_bits(*problem.run(variant, pool), *alone));
         }
     }
 }
@@ -248,11 +232,11 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
 
 TEST_CASE("every variant of lut_sequence fails with the array whose sum overflows", "[lut]") {
     const std::string events = GENERATE("buffer", "statistic");
-    for (const Place& place : places(family())) {
-        INFO(place.name << " " << events);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name << " " << events);
         const auto error = [&](Problem problem) {
             problem.parameters.set("events", events);
-            const auto outputs = place.run(problem);
+            const auto outputs = implementation.run(problem);
             if (!outputs) CHECK(outputs.error().text == problem.reference().error().text);
             return outputs ? "" : outputs.error().text;
         };
@@ -270,70 +254,11 @@ TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut]"
         family(), sized(1, 4, 2, 1, 1, 1, 0, {{"arithmetic", "integer"}, {"rescale", 1.0}}),
         {floats("x", {1, 4, 2}, {1e-3f, 0, 1, 0, 1, 0, 1, 0}), integers("anchors", {1, 1, 2}, {0, 1}),
          floats("weights", {1, 4, 1}, {0, 0, -500, 500}), floats("dy", {1, 4, 1}, {0, 4, 4, 4})});
-    for (const Place& place : places(family())) {
-        INFO(place.name);
-        const auto outputs = place.run(problem);
+    for (const Implementation& implementation : implementations(family())) {
+        INFO(implementation.name);
+        const auto outputs = implementation.run(problem);
         REQUIRE_FALSE(outputs);
         CHECK(contains(outputs.error().text, "sum of dx "));
-    }
-}
-
-Names launches_of(const std::string& variant, const Settings& settings) {
-    const Problem problem(family(), settings);
-    const Plan plan = plan_on_cpu(family(), variant, problem.parameters, problem.inputs);
-    Names names;
-    for (const Launch& launch : plan.launches) names.push_back(launch.info->name);
-    return names;
-}
-
-TEST_CASE("each kernel of the source is a launch of unfused on sequences", "[lut][cpu]") {
-    const std::string events = GENERATE("buffer", "statistic"), arithmetic = GENERATE("float", "integer");
-    const Names names =
-        launches_of("unfused", {{"backward", true}, {"events", events}, {"arithmetic", arithmetic}});
-    const auto has = [&](const std::string& name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    for (const char* name : {"check_detectors_for_sequence", "check_positional_embeddings",
-                             "fill_after_detectors_firing_stat", "fill_outputs_by_sparse_firings",
-                             "gather_x_gradients_for_sequence", "gather_w_gradients_for_sequence",
-                             "propagate_through_detectors_for_sequence", "clear_y", "clear_hash_table"}) {
-        INFO(name);
-        CHECK(has(name));
-    }
-    CHECK(has("densify_firing_stat") == (events == "statistic"));
-    CHECK(has("convert_integers_to_floats") == (arithmetic == "integer"));
-}
-
-TEST_CASE("no launch works on the pairs of a single position", "[lut][cpu]") {
-    for (const char* variant : {"unfused", "fused"})
-        for (const std::string& name :
-             launches_of(variant, {{"sequence_length", int64_t{1}}, {"backward", true}})) {
-            INFO(variant << ": " << name);
-            CHECK((name == "check_detectors_for_sequence" || name.starts_with("clear_") ||
-                   name.starts_with("convert_")));
-        }
-}
-
-TEST_CASE("a hash table holds as many sums as it has slots, and says when it is full", "[lut][cpu]") {
-    using lut_sequence::HashEntry;
-    using lut_sequence::HashTable;
-    constexpr int64_t width = 97;
-    std::vector<HashEntry> entries(width);
-    std::vector<int32_t> high(width);
-    const HashTable table(entries.data(), high.data(), width);
-    const auto key_of = [](int64_t k) { return std::pair{k * k % 31 * 1000, k}; };
-    int64_t slot = 0;
-    for (int64_t k = 0; k < width; ++k) {
-        const auto [neuron, position] = key_of(k);
-        REQUIRE(table.claim(neuron, position, slot) == HashTable::Claim::claimed);
-        table.store(slot, static_cast<int32_t>(k + 1), int64_t{1} << 40 | k);
-        CHECK(table.claim(neuron, position, slot) == HashTable::Claim::present);
-    }
-    CHECK(table.claim(5, 5, slot) == HashTable::Claim::full);
-    CHECK(table.find<int64_t>(5, 5) == 0);
-    for (int64_t k = 0; k < width; ++k) {
-        const auto [neuron, position] = key_of(k);
-        CHECK(table.find<int64_t>(neuron, position) == (int64_t{1} << 40 | k));
     }
 }
 

@@ -10,14 +10,6 @@ namespace {
 
 using namespace lut_facts;
 
-Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t detectors, int64_t anchors,
-               Settings more = {}) {
-    Settings settings = {{"batch", batch},         {"inputs", inputs}, {"outputs", outputs},
-                         {"detectors", detectors}, {"backward", true}, {"anchors_per_detector", anchors}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-}
-
 // Every kind of table and arithmetic.
 Settings with_kinds(Settings settings) {
     const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer");
@@ -27,9 +19,9 @@ Settings with_kinds(Settings settings) {
 }
 
 void check_variants(const Problem& problem) {
-    for (const Place& place : places(problem.family)) {
-        INFO(place.name << " " << words_of(problem.family, problem.parameters));
-        check_outputs(problem, place.run(problem));
+    for (const Implementation& implementation : implementations(problem.family)) {
+        INFO(implementation.name << " " << words_of(problem.family, problem.parameters));
+        check_outputs(problem, implementation.run(problem));
     }
 }
 
@@ -38,14 +30,14 @@ TEST_CASE("every variant of lut agrees with the reference around the sizes of ti
     check_variants(Problem(lut_family(), with_kinds(sized(batch, 20, 9, detectors, 4))));
 }
 
-TEST_CASE("every variant of lut agrees with the reference with 1 to 16 anchors and any outputs", "[lut]") {
-    const int64_t outputs = GENERATE(1, 4, 31, 33, 130);
-    check_variants(Problem(lut_family(), with_kinds(sized(5, 20, outputs, 3, 1))));
-    check_variants(Problem(lut_family(), with_kinds(sized(5, 20, 3, 2, 16, {{"synapses_per_neuron", 1}}))));
+TEST_CASE("every variant of lut agrees with the reference with 1 or 16 anchors and any outputs", "[lut]") {
+    const auto [outputs, anchors] =
+        GENERATE(table<int64_t, int64_t>({{1, 1}, {4, 1}, {31, 1}, {33, 1}, {130, 1}, {3, 16}}));
+    check_variants(Problem(lut_family(), with_kinds(sized(5, 20, outputs, 2, anchors))));
 }
 
 TEST_CASE("a batch may be larger than a grid is high", "[lut]") {
-    check_variants(Problem(lut_family(), with_kinds(sized(65537, 2, 2, 1, 1))));
+    check_variants(Problem(lut_family(), with_kinds(sized(65537, 8, 2, 1, 8))));
 }
 
 TEST_CASE("outputs may be split in any way", "[lut]") {
@@ -122,9 +114,9 @@ TEST_CASE("a sparse table with all synapses gives what a full one gives", "[lut]
         {full["x"], full["anchors"], full["dy"], weights, integers("synapse_offsets", {neurons + 1}, offsets),
          integers("synapse_targets", {neurons * outputs}, targets)});
     REQUIRE(sparse.parameters.is("connectivity", "sparse"));
-    for (const Place& place : places(lut_family())) {
-        INFO(place.name << " " << arithmetic);
-        const auto of_full = place.run(full), of_sparse = place.run(sparse);
+    for (const Implementation& implementation : implementations(lut_family())) {
+        INFO(implementation.name << " " << arithmetic);
+        const auto of_full = implementation.run(full), of_sparse = implementation.run(sparse);
         REQUIRE(of_full);
         for (const Array& output : *of_full) {
             INFO(output.name);
@@ -158,9 +150,10 @@ TEST_CASE("the outputs of detectors add up", "[lut]") {
     const int64_t first = GENERATE(1, 17, 32);
     const Problem whole(lut_family(), sized(9, 20, 9, 50, 4, {{"arithmetic", arithmetic}}));
     const Problem front = part_of(whole, 0, first), back = part_of(whole, first, 50);
-    for (const Place& place : places(lut_family())) {
-        INFO(place.name << " " << arithmetic << " after " << first);
-        const auto of_whole = place.run(whole), of_front = place.run(front), of_back = place.run(back);
+    for (const Implementation& implementation : implementations(lut_family())) {
+        INFO(implementation.name << " " << arithmetic << " after " << first);
+        const auto of_whole = implementation.run(whole), of_front = implementation.run(front),
+                   of_back = implementation.run(back);
         for (const char* name : {"y", "dx"}) {
             INFO(name);
             std::vector<double> sum = values_of(of_front, name);
@@ -191,9 +184,9 @@ TEST_CASE("integer sums differ from sums of floats by the roundings of their ter
     const Problem floats = problem_with("float"), integers = problem_with("integer");
     // Half a multiple of 2^-20 / rescale a term, and as much as the roundings of f32 to sums of magnitude 20.
     const double half = 0x1p-17, rounding = 1e-5;
-    for (const Place& place : places(lut_family())) {
-        INFO(place.name << " " << connectivity);
-        const auto exact = floats.reference(), rounded = place.run(integers);
+    for (const Implementation& implementation : implementations(lut_family())) {
+        INFO(implementation.name << " " << connectivity);
+        const auto exact = floats.reference(), rounded = implementation.run(integers);
         const auto largest = [&](const char* name) {
             const std::vector<double> left = values_of(exact, name), right = values_of(rounded, name);
             double difference = 0;
@@ -222,34 +215,25 @@ TEST_CASE("any number of threads gives the same bits of lut", "[lut][cpu]") {
     }
 }
 
-// Detectors whose only pair is skipped: each adds its weight to y of every item, and all dy to its gradient.
-Problem sums_of(const std::vector<float>& weights, const std::vector<float>& dy, Settings more) {
-    std::vector<float> rows;
-    for (const float weight : weights) rows.insert(rows.end(), {weight, 0});
-    const auto detectors = static_cast<int64_t>(weights.size()), batch = static_cast<int64_t>(dy.size());
-    more.insert(more.end(), {{"arithmetic", "integer"}, {"rescale", 1.0}});  // up to 2048
-    return Problem(lut_family(), sized(batch, 1, 1, detectors, 1, std::move(more)),
-                   {integers("anchors", {detectors, 1, 2}, std::vector<int32_t>(weights.size() * 2, -1)),
-                    floats("weights", {detectors, 2, 1}, rows), floats("dy", {batch, 1}, dy)});
-}
-
 TEST_CASE("every variant of lut fails with the array whose sum overflows", "[lut]") {
     const Problem dx(lut_family(), sized(1, 2, 1, 2, 1, {{"arithmetic", "integer"}, {"rescale", 1.0}}),
                      {floats("x", {1, 2}, {0, 0}), integers("anchors", {2, 1, 2}, {0, 1, 0, 1}),
                       floats("weights", {2, 2, 1}, {1000, -1000, 1000, -1000}), floats("dy", {1, 1}, {2})});
-    for (const Place& place : places(lut_family())) {
-        INFO(place.name);
+    for (const Implementation& implementation : implementations(lut_family())) {
+        INFO(implementation.name);
         const auto error = [&](const Problem& problem) {
-            const auto outputs = place.run(problem);
-            if (!outputs) CHECK(outputs.error().text == problem.reference().error().text);
-            return outputs ? "" : outputs.error().text;
+            const auto outputs = implementation.run(problem), wanted = problem.reference();
+            REQUIRE(static_cast<bool>(outputs) == static_cast<bool>(wanted));
+            if (outputs) return std::string();
+            CHECK(outputs.error().text == wanted.error().text);
+            return outputs.error().text;
         };
-        CHECK(error(sums_of({1000, 1000, 47}, {1}, {})).empty());
-        CHECK(error(sums_of({3000, 1, -3000}, {0.125f}, {})).empty());
-        CHECK(contains(error(sums_of({1000, 1000, 48}, {0.5f}, {})), "sum of y "));
-        CHECK(contains(error(sums_of({1e30f}, {0}, {})), "sum of y "));
-        CHECK(contains(error(sums_of({100}, {30}, {})), "sum of gradient_sums "));
-        CHECK(contains(error(sums_of({1}, {30, 30, 30}, {{"lr", 100.0}})), "sum of dweights "));
+        CHECK(error(sums_of({1000, 1000, 47}, {1}, 1)).empty());
+        CHECK(error(sums_of({3000, 1, -3000}, {0.125f}, 1)).empty());
+        CHECK(contains(error(sums_of({1000, 1000, 48}, {0.5f}, 1)), "sum of y "));
+        CHECK(contains(error(sums_of({1e30f}, {0}, 1)), "sum of y "));
+        CHECK(contains(error(sums_of({100}, {30}, 1)), "sum of gradient_sums "));
+        CHECK(contains(error(sums_of({1}, {30, 30, 30}, 1, 100)), "sum of dweights "));
         CHECK(contains(error(dx), "sum of dx "));
     }
 }

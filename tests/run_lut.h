@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"
 #include "tests/family_compare.h"
+#include "tests/family_random.h"
 #include "tests/run_family.h"
 
 // Helpers for tests of the families lut and lut_sequence.
@@ -65,15 +66,38 @@ struct Problem {
     }
 };
 
+// Of the family lut, with gradients.
+inline Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t detectors, int64_t anchors,
+                      Settings more = {}) {
+    Settings settings = {{"batch", batch},         {"inputs", inputs}, {"outputs", outputs},
+                         {"detectors", detectors}, {"backward", true}, {"anchors_per_detector", anchors}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+}
+
+// Of the family lut in integer arithmetic. Detectors whose only difference is 0: each adds its weight to y of
+// every item, and all dy to its gradient.
+inline Problem sums_of(const std::vector<float>& weights, const std::vector<float>& dy, double rescale,
+                       double lr = 1) {
+    std::vector<float> rows;
+    for (const float weight : weights) rows.insert(rows.end(), {weight, weight});
+    const auto detectors = static_cast<int64_t>(weights.size()), batch = static_cast<int64_t>(dy.size());
+    return Problem(
+        lut_family(),
+        sized(batch, 1, 1, detectors, 1, {{"arithmetic", "integer"}, {"rescale", rescale}, {"lr", lr}}),
+        {integers("anchors", {detectors, 1, 2}, std::vector<int32_t>(weights.size() * 2)),
+         floats("weights", {detectors, 2, 1}, rows), floats("dy", {batch, 1}, dy)});
+}
+
 // A variant on a backend.
-struct Place {
+struct Implementation {
     std::string name;  // "fused on the CPU"
     std::function<Outcome<Arrays>(const Problem&)> run;
 };
 // All variants on the CPU, and on the GPU if there is one.
-inline std::vector<Place> places(const Family& family) {
+inline std::vector<Implementation> implementations(const Family& family) {
     static cuda::Device* const device = gpu();
-    std::vector<Place> all;
+    std::vector<Implementation> all;
     for (const Variant& variant : family.variants) {
         all.push_back({variant.name + " on the CPU",
                        [&variant](const Problem& problem) { return problem.run(variant.name); }});

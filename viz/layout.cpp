@@ -185,6 +185,7 @@ void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& 
             double end = 0;
             for (const Bar::Segment& segment : bar.segments) end += segment.length;
             end = std::max(end, std::min(bar.high.value_or(end), 1.25 * end));
+            if (bar.tick) end = std::max(end, bar.tick->length);
             const std::string text = bar.text + (bar.badge.empty() ? "" : "   " + bar.badge);
             const double need = text.empty() ? pad : canvas.text_width(text) + 4 * pad * canvas.unit();
             const double length = std::max(0.0, place_of(frame.scale_x, end) - low);

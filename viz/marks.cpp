@@ -136,7 +136,10 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
     for (const size_t i : rows_with_text(pen, bars)) {
         const Bar& bar = bars.bars[i];
         const Point tip = pen.frame.at(seen_end(bar), static_cast<double>(i));
-        const float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
+        float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
+        // After a tick that would cross the text.
+        const float tick = bar.tick ? pen.frame.at_x(bar.tick->length) : tip.x;
+        if (tick > tip.x && tick < left + pen.canvas.text_width(bar.text)) left = tick + 8 * unit;
         const std::string text = elided(pen.canvas, bar.text, pen.frame.box.right - 4 * unit - left);
         const float right = left + pen.canvas.text_width(text);
         // A limit is interrupted where it would cross the text.

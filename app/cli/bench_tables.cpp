@@ -73,7 +73,7 @@ Table launch_table_of(const std::vector<LaunchCost>& costs) {
     for (const LaunchCost& cost : costs) {
         const auto rate = cost.gigabytes_per_second();
         table.rows.push_back({cost.count > 1 ? fmt::format("{} x {}", cost.count, cost.name) : cost.name,
-                              time_words(cost.time), short_bytes(cost.bytes), rate ? short_number(*rate) : "",
+                              time_words(cost.time), short_bytes(cost.bytes), rate ? short_ratio(*rate) : "",
                               cost.over_copy ? short_ratio(*cost.over_copy) + "x" : ""});
     }
     return table;
@@ -160,8 +160,11 @@ Table bench_table(const BenchReport& report) {
                      {"failed", "", false}};
     const bool by_launch = has_launches(report);
     if (by_launch)
-        table.columns.insert(table.columns.end(),
-                             {{"launch", "", false}, {"bytes", ""}, {"rate", "GB/s"}, {"over copy", ""}});
+        table.columns.insert(table.columns.end(), {{"launch", "", false},
+                                                   {"bytes", ""},
+                                                   {"rate", "GB/s"},
+                                                   {"over copy", ""},
+                                                   {"meaning", "", false}});
     const auto number = [](const std::optional<double>& value, double scale = 1) {
         return value ? short_number(*value * scale) : "";
     };
@@ -185,8 +188,9 @@ Table bench_table(const BenchReport& report) {
             {row.bound ? std::string(name_of(bound.by)) : "", number(bound.share, 100), number(bound.step_us),
              number(bound.empty_launches), row.note});
         for (const LaunchCost& cost : row.costs)
-            add(start_of(row, cost.time), {"", "", "", "", "", cost.name, short_number(cost.bytes),
-                                           number(cost.gigabytes_per_second()), number(cost.over_copy)});
+            add(start_of(row, cost.time),
+                {"", "", "", "", "", cost.name, short_number(cost.bytes), number(cost.gigabytes_per_second()),
+                 number(cost.over_copy), cost.meaning});
     }
     return table;
 }

@@ -47,8 +47,19 @@ struct Described : Sizes {
                 table("", "synapse_weights")};
     }
     ArrayUse dweights() const { return table("dweights", "dweights", sum_bytes()); }
+    // Where terms are added to dweights, floats are subtracted from the weights; integers once they are
+    // floats.
+    bool subtracts() const { return internal && !integer; }
+    Uses gradients() const {
+        return subtracts() ? Uses{dweights(), table("weights_after", "weights_after")} : Uses{dweights()};
+    }
+    double gradients_written() const { return sums_written() * (subtracts() ? 2 : 1); }
     Uses found_arrays() const {
         return {found("lookup_index"), found("min_delta"), found("min_delta_index")};
+    }
+    // Every item's thread blocks read all anchors anew.
+    double check_bytes() const {
+        return x().bytes() + static_cast<double>(batch) * anchor_pairs().bytes() + 3 * found("").bytes();
     }
     double checks() const { return 2 * static_cast<double>(batch * detectors * anchors); }
 
@@ -79,28 +90,37 @@ LaunchInfo clear(const ArrayUse& array) {
                        {array}, 0);
 }
 
-LaunchInfo convert_integers_to_floats(const ArrayUse& array) {
+LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse& array) {
     ArrayUse written = array;
     written.element_bytes = 4;
+    Uses reads = {array}, writes = {written};
+    if (array.name == "dweights" && request.parameters.is("gradient_policy", "internal")) {
+        reads.push_back({is_sparse(request.parameters) ? "synapse_weights" : "weights", array.shape});
+        writes.push_back({"weights_after", array.shape});
+    }
     return launch_info("convert_integers_to_floats",
-                       "Divides the integer sums of " + array.name + " by 2^20 and by rescale.", {array},
-                       {written}, 2 * static_cast<double>(count_of(array.shape)));
+                       "Divides the integer sums of " + array.name + " by 2^20 and by rescale.",
+                       std::move(reads), std::move(writes), 2 * static_cast<double>(count_of(array.shape)));
 }
 
 LaunchInfo check_detectors(const PlanRequest& request) {
     const Described d(request);
-    return launch_info("check_detectors",
-                       "Compares the pairs of each detector: its bits, and its weakest pair.",
-                       {d.x(), d.anchor_pairs()}, d.found_arrays(), d.checks());
+    return with_bytes(
+        launch_info("check_detectors", "Compares the pairs of each detector: its bits, and its weakest pair.",
+                    {d.x(), d.anchor_pairs()}, d.found_arrays(), d.checks()),
+        d.check_bytes());
 }
 
 LaunchInfo fire_detectors(const PlanRequest& request) {
     const Described d(request);
-    return launch_info(
-        "fire_detectors",
-        "Compares the pairs of each detector, and adds an event for each chosen row with synapses.",
-        {d.x(), d.anchor_pairs(), {"synapse_offsets", {d.neurons() + 1}}},
-        d.found_arrays() + Uses{d.events("events"), d.event_count("event_count", d.batch)}, d.checks());
+    const Uses events = {d.events("events"), d.event_count("event_count", d.batch)};
+    return with_bytes(
+        launch_info(
+            "fire_detectors",
+            "Compares the pairs of each detector, and adds an event for each chosen row with synapses.",
+            {d.x(), d.anchor_pairs(), {"synapse_offsets", {d.neurons() + 1}}}, d.found_arrays() + events,
+            d.checks()),
+        d.check_bytes() + 2 * d.found("").bytes() + bytes_of(events));
 }
 
 LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request) {
@@ -137,7 +157,7 @@ LaunchInfo gather_gradients(const PlanRequest& request, Events events) {
     const Described d(request);
     const bool main = events == Events::main;
     Uses writes = {d.sums()};
-    if (main) writes.push_back(d.dweights());
+    if (main) writes = std::move(writes) + d.gradients();
     return with_bytes(
         launch_info("gather_gradients",
                     main
@@ -146,7 +166,7 @@ LaunchInfo gather_gradients(const PlanRequest& request, Events events) {
                     Uses{d.events(main ? "events" : "alternative_events"), d.dy()} + d.weights(),
                     std::move(writes), (main ? 4 : 2) * d.row_reads()),
         d.events("").bytes() + d.row_bytes() + 4 * d.row_reads() + d.sums().bytes() / 2 +
-            (main ? d.sums_written() : 0));
+            (main ? d.gradients_written() : 0));
 }
 
 LaunchInfo gather_x_gradients_fully_connected(const PlanRequest& request, Events events) {
@@ -166,20 +186,21 @@ LaunchInfo gather_w_gradients_fully_connected(const PlanRequest& request) {
     const Described d(request);
     return with_bytes(launch_info("gather_w_gradients_fully_connected",
                                   "Adds dy times lr to the gradient of the chosen row of each detector.",
-                                  {d.found("lookup_index"), d.dy()}, {d.dweights()}, 2 * d.row_reads()),
-                      d.found("").bytes() + d.dy().bytes() + d.sums_written());
+                                  {d.found("lookup_index"), d.dy()}, d.gradients(), 2 * d.row_reads()),
+                      d.found("").bytes() + d.dy().bytes() + d.gradients_written());
 }
 
 LaunchInfo propagate_through_detectors(const PlanRequest& request) {
     const Described d(request);
     const Uses reads = {d.found("min_delta"), d.found("min_delta_index"), d.anchor_pairs(), d.sums()};
+    const double of_pair = 2 * static_cast<double>(d.batch * d.detectors);  // two anchors, two sums
     return with_bytes(
         launch_info(
             "propagate_through_detectors",
             "Multiplies the difference of the two sums of each detector by the surrogate derivative, adds it "
             "to the two inputs of the weakest pair, and clears the sums.",
             reads, {d.dx(), d.sums()}, 6 * static_cast<double>(d.batch * d.detectors)),
-        bytes_of(reads) + d.sums().bytes() + 2 * static_cast<double>(d.batch * d.detectors * d.sum_bytes()));
+        2 * d.found("").bytes() + 2 * d.sums().bytes() + of_pair * static_cast<double>(4 + d.sum_bytes()));
 }
 
 LaunchInfo look_up(const PlanRequest& request) {

@@ -10,8 +10,8 @@ namespace sawtooth::lut::describe {
 
 // "clear_y": zeros, before others add to the array. Also of lut_sequence.
 LaunchInfo clear(const ArrayUse& array);
-// Also of lut_sequence.
-LaunchInfo convert_integers_to_floats(const ArrayUse& array);
+// Also of lut_sequence. Those of dweights are also subtracted from the weights if that is the policy.
+LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse& array);
 
 LaunchInfo check_detectors(const PlanRequest& request);
 LaunchInfo fire_detectors(const PlanRequest& request);

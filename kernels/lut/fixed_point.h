@@ -16,9 +16,9 @@ struct FixedPoint {
 
     // Far outside int32 and not a number count as the largest term, so that their sum overflows.
     int64_t term(double value) const {
-        constexpr double largest = int64_t{1} << 44;
+        constexpr int64_t largest = int64_t{1} << 44;
         const double scaled = value * rescale * unit;
-        return std::isnan(scaled) ? int64_t{1} << 44 : std::llrint(std::clamp(scaled, -largest, largest));
+        return std::abs(scaled) <= static_cast<double>(largest) ? std::llrint(scaled) : largest;
     }
     double value(int64_t sum) const { return static_cast<double>(sum) / unit / rescale; }
     static bool overflows(int64_t sum) {

@@ -69,9 +69,8 @@ class Reference {
         table_.for_each_synapse(neuron, [&](int64_t synapse, int64_t output) {
             dweights_.add(synapse, table_.gradient(synapse, dy[output]));
         });
-        const double main = gather(neuron, dy);
         if (bits.weakest_bit < 0) return;
-        const double g = main - gather(first_row + bits.flipped(), dy);
+        const double g = gather(neuron, dy) - gather(first_row + bits.flipped(), dy);
         const double du = g * surrogate_derivative(bits.weakest);
         const int32_t* const pair = anchors(detector) + 2 * bits.weakest_bit;
         dx_.add(item * sizes_.inputs + pair[0], du);

@@ -272,7 +272,9 @@ void settle(Parameters& parameters, const Arrays& given, Backend backend) {
         find(given, "synapse_offsets") || find(given, "synapse_targets") || find(given, "synapse_weights");
     if (sparse) parameters.set("connectivity", "sparse");
     if (find(given, "weights")) parameters.set("connectivity", "full");
-    const int64_t outputs_a_block = backend == Backend::cpu ? parameters.integer("outputs") : 32;
+    // A thread that has a block of a sparse row goes through all of its synapses.
+    const bool whole = backend == Backend::cpu || is_sparse(parameters);
+    const int64_t outputs_a_block = whole ? parameters.integer("outputs") : 32;
     settle_automatic(parameters, "output_blocks",
                      ceil_divide(parameters.integer("outputs"), outputs_a_block));
     settle_backward(parameters, given, "dy");

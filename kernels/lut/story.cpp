@@ -47,7 +47,7 @@ bool most_rows_rest(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"bits"}, 200}, {{"kernels", "time_by_detectors"}, 120}, {{"margins", "steps", "rows"}, 120}};
+    return {{{"bits"}, 300}, {{"kernels", "time_by_detectors"}, 60}, {{"margins", "steps", "rows"}, 60}};
 }
 
 About about() {

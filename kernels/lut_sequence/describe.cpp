@@ -63,6 +63,12 @@ struct Described : Sizes {
         return {"dpositional", {distances(), detectors, positional}, sum_bytes()};
     }
     ArrayUse dweights() const { return table("dweights", "dweights", sum_bytes()); }
+    // Where terms are added to dweights, floats are subtracted from the weights; integers once they are
+    // floats.
+    bool subtracts() const { return internal && !integer; }
+    Uses gradients() const {
+        return subtracts() ? Uses{dweights(), table("weights_after", "weights_after")} : Uses{dweights()};
+    }
     ArrayUse table(const char* full, const char* sparse_name, int64_t bytes = 4) const {
         return sparse ? ArrayUse{sparse_name, {synapses}, bytes}
                       : ArrayUse{full, {detectors, rows, outputs}, bytes};
@@ -91,9 +97,13 @@ struct Described : Sizes {
     Uses hash() const { return integer ? Uses{hash_table(), hash_table_high()} : Uses{hash_table()}; }
     double slot_bytes() const { return sizeof(HashEntry) + (integer ? 4 : 0); }
 
-    // Of the variant fused.
-    ArrayUse du() const { return {"du", {batch, pairs(), detectors}, sum_bytes()}; }
-    ArrayUse positional_du() const { return {"positional_du", {batch, pairs(), detectors}, sum_bytes()}; }
+    // Of the variant fused; in the order in which the backend reads them.
+    ArrayUse of_pairs(const char* name) const {
+        return {name, on_cpu ? Shape{detectors, batch, pairs()} : Shape{batch, pairs(), detectors},
+                sum_bytes()};
+    }
+    ArrayUse du() const { return of_pairs("du"); }
+    ArrayUse positional_du() const { return of_pairs("positional_du"); }
     Uses sorted() const {
         return {{"sorted_rows", {detectors, batch * pairs()}},
                 {"sorted_positions", {detectors, batch * pairs()}}};
@@ -195,13 +205,15 @@ LaunchInfo gather_x_gradients_for_sequence(const PlanRequest& request, Events ev
     const Described d(request);
     const bool main = events == Events::main;
     const Uses table = d.hash();
+    // On the CPU a high word is written before it is read, and not cleared.
+    const Uses held = main && d.on_cpu ? Uses{d.hash_table()} : table;
     return with_bytes(
         launch_info(
             "gather_x_gradients_for_sequence",
             main ? "Adds weight times dy of the row of each event to the hash table, once for each row and "
                    "position."
                  : "The same for alternative events, where no main event has done it.",
-            (main ? d.main_buffer() : d.alternative_buffer()) + Uses{d.dy()} + d.weights() + table, table,
+            (main ? d.main_buffer() : d.alternative_buffer()) + Uses{d.dy()} + d.weights() + held, table,
             2 * d.merged_events() * d.row()),
         d.events_kept() * (sizeof(Event) + sizeof(HashEntry)) +
             d.merged_events() * (d.row_bytes() + 4 * d.row() + d.slot_bytes()));
@@ -215,8 +227,9 @@ LaunchInfo gather_w_gradients_for_sequence(const PlanRequest& request) {
                 Uses{{"synapse_offsets", {d.neurons() + 1}}, {"synapse_targets", {d.synapses}}};
     return with_bytes(launch_info("gather_w_gradients_for_sequence",
                                   "Adds dy times the count and lr to the gradient of the row of each event.",
-                                  std::move(reads), {d.dweights()}, 3 * d.events_kept() * d.row()),
-                      d.events_kept() * (sizeof(Event) + d.row() * (d.sparse ? 8 : 4) + d.sum_row_bytes()));
+                                  std::move(reads), d.gradients(), 3 * d.events_kept() * d.row()),
+                      d.events_kept() * (sizeof(Event) + d.row() * (d.sparse ? 8 : 4) +
+                                         d.sum_row_bytes() * (d.subtracts() ? 2 : 1)));
 }
 
 LaunchInfo propagate_through_detectors_for_sequence(const PlanRequest& request) {

@@ -3,27 +3,26 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/lut_sequence/records.cuh"
 #include "kernels/lut_sequence/sizes.h"
 
 namespace sawtooth::lut_sequence {
 
-// A neuron fires at position j of item b for `count` of the pairs (i, j); through the buffer every pair has
-// an event of its own. An alternative event, of a neuron with a weakest bit flipped, counts nothing. 12
-// bytes: a fourth word would add a third to what every launch on events moves.
-struct Event {
-    int32_t neuron;
-    int32_t position;  // b S + j
-    int32_t count;
-};
-static_assert(sizeof(Event) == 12);
+// Where keys are looked for first. With `hash` = sum neighbouring neurons start at neighbouring slots: if
+// there are more keys than neurons, they make one long run. Mixed keys start anywhere.
+struct HashStart {
+    int64_t width;
+    bool mixed;
 
-// A slot of the hash table of an item: the sum of weight times dy of a neuron at a position.
-struct HashEntry {
-    uint64_t key;   // the neuron plus 1 in the low word, position j in the high word; 0: empty
-    int32_t event;  // the number of the event that adds the value, from 1; negative: alternative
-    int32_t value;  // the bits of a float, or the low word of an integer sum
+    explicit HashStart(const Sizes& s) : HashStart(s.hash_width(), s.mixed_hash) {}
+    HashStart(int64_t of_width, bool is_mixed) : width(of_width), mixed(is_mixed) {}
+
+    int64_t operator()(int64_t neuron, int64_t position) const {
+        if (!mixed) return (neuron + position) % width;
+        const uint64_t key = static_cast<uint64_t>(position) << 32 | static_cast<uint64_t>(neuron);
+        return static_cast<int64_t>(key * hash_factor >> 32) % width;
+    }
 };
-static_assert(sizeof(HashEntry) == 16);
 
 // The events of a pair and detector at most: the main one, and one for each of the two bits that may flip.
 constexpr int64_t main_events = 1, alternative_events = 2;

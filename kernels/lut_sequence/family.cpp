@@ -4,6 +4,7 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/lut/parts.h"
+#include "kernels/lut_sequence/events.h"
 #include "kernels/lut_sequence/parts.h"
 
 namespace sawtooth {
@@ -37,6 +38,12 @@ std::vector<Parameter> parameters() {
             "events",
             "buffer: firing events go straight to a buffer. statistic: through a dense count per row.",
             algorithm, "buffer", {"buffer", "statistic"}, Renews::kernels));
+    add(", 15. gather_x_gradients_for_sequence_logic",
+        only_backward(choice_parameter("hash",
+                                       "Slot where a key of the hash table starts. sum: neuron + position, "
+                                       "as in the source, which makes "
+                                       "long runs of keys. mixed: all bits of the key count.",
+                                       algorithm, "sum", {"sum", "mixed"}, Renews::kernels)));
     for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
     all.push_back(drawn_parameter("drawn_batch", "sequence", "batch", 16383));
     all.push_back(drawn_parameter("drawn_detector", "detector", "detectors", 16383));
@@ -116,6 +123,15 @@ std::vector<ArraySpec> arrays() {
     return all;
 }
 
+std::optional<std::string> check_events(const Variant&, const Parameters& parameters, const Chip&) {
+    using namespace lut_sequence;
+    const int64_t most = std::numeric_limits<int32_t>::max();
+    const int64_t events = most_events(Sizes(parameters), alternative_events);
+    if (!runs_backward(parameters) || events <= most) return {};
+    return "has up to " + std::to_string(events) + " alternative events, but only " + std::to_string(most) +
+           " have a number of 32 bits";
+}
+
 std::vector<Variant> variants() {
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> outputs = {"y",
@@ -137,6 +153,7 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .unordered = true,
+         .check = check_events,
          .plan_cpu = lut_sequence::plan_unfused_on_cpu,
          .plan_cuda = lut_sequence::plan_unfused_on_cuda},
         {.name = "fused",
@@ -181,7 +198,8 @@ Family make_family() {
                         {"detectors", 32},
                         {"anchors_per_detector", 4},
                         {"positional_bits", 4},
-                        {"tile", 16}}}};
+                        {"tile", 16},
+                        {"hash", "mixed"}}}};
     family.arrays = arrays();
     family.variants = variants();
     family.settle = lut::settle;

@@ -128,14 +128,13 @@ class Reference {
         table_.for_each_synapse(chosen, [&](int64_t synapse, int64_t output) {
             dweights_.add(synapse, table_.gradient(synapse, dy[output]));
         });
-        const double main = gather(chosen, dy);
         const Bits &q = pair.q, &k = pair.k, &positional = pair.positional;
         const bool flips_q = q.magnitude() < k.magnitude();
         const Bits& flipped = flips_q ? q : k;
         if (flipped.weakest_bit >= 0) {
             const int64_t other = flips_q ? neuron(pair, q.flipped(), k.index, positional.index)
                                           : neuron(pair, q.index, k.flipped(), positional.index);
-            const double du = (main - gather(other, dy)) * surrogate_derivative(flipped.weakest);
+            const double du = (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(flipped.weakest);
             const int32_t* const anchor = anchors(pair.detector) + 2 * flipped.weakest_bit;
             const int64_t position = flips_q ? pair.j : pair.i;
             dx_.add(position * sizes_.inputs + anchor[0], du);
@@ -146,7 +145,7 @@ class Reference {
             const int64_t other = neuron(pair, q.index, k.index, positional.flipped());
             dpositional_.add((pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
                                  positional.weakest_bit,
-                             (main - gather(other, dy)) * surrogate_derivative(positional.weakest));
+                             (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(positional.weakest));
         }
     }
 

@@ -12,7 +12,8 @@ struct Sizes : lut::Sizes {
           length(p.integer("sequence_length")),
           positional(p.integer("positional_bits")),
           tile(p.integer("tile")),
-          statistic(p.is("events", "statistic")) {}
+          statistic(p.is("events", "statistic")),
+          mixed_hash(p.is("hash", "mixed")) {}
 
     int64_t distances() const { return length - 1; }
     int64_t pairs() const { return length * (length - 1) / 2; }  // of a sequence
@@ -26,7 +27,8 @@ struct Sizes : lut::Sizes {
     int64_t length;
     int64_t positional;  // bits
     int64_t tile;
-    bool statistic;  // events go through the dense statistic
+    bool statistic;   // events go through the dense statistic
+    bool mixed_hash;  // keys of the hash table start anywhere
 };
 
 }  // namespace sawtooth::lut_sequence

@@ -9,9 +9,9 @@ namespace {
 
 bool both_are_right(const Result& result) { return is_right(result, "unfused") && is_right(result, "fused"); }
 
-ProbedTable hash_table_of(const Result& result) {
+HashTable hash_table_of(const Result& result) {
     const Drawn drawn(result.parameters);
-    return {drawn.hash_width(), events_of(result, drawn)};
+    return {HashStart(drawn), events_of(result, drawn)};
 }
 
 bool keys_are_spread(const Result& result) {
@@ -48,10 +48,11 @@ About about() {
         "row_ij = (Q_j << (C + P)) | (K_i << P) | PE_(j-i)\n"
         "y_j = sum_(i < j) sum_t weights[t, row_ij]\n"
         "du = g up'(delta), up'(d) = sign(d) / (2 (1 + |d|)^2)",
-        {{"anchors_per_detector 6: keys spread over the hash table",
-          "Hash table: keys start at neuron + position. 2^14 rows per detector reach all slots, 2^8 only the "
-          "first ones, where keys pile up in one cluster.",
-          {{"anchors_per_detector", int64_t{6}}, {"backward", true}},
+        {{"hash mixed: keys spread over the hash table",
+          "Hash table: with sum keys start at neuron + position, in the first slots alone, and pile up in "
+          "one "
+          "cluster. Mixed keys start anywhere and find a free slot at once.",
+          {{"hash", "mixed"}, {"backward", true}},
           keys_are_spread},
          {"anchors_per_detector 1 with statistic: equal events become one",
           "Events: with 2^4 rows per detector most pairs of a position choose the same rows, and the "

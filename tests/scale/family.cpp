@@ -90,7 +90,12 @@ Outcome<Plan> plan_cuda(const PlanRequest& request) {
     return builder.finish();
 }
 
-// 5. The figures: here those that every family can have.
+// 5. The cases of `bench`.
+std::vector<BenchCase> bench_cases(Backend) {
+    return {{.name = "all [2, 65536]", .values = {{"length", int64_t{65536}}}, .by_launch = true}};
+}
+
+// 6. The figures: here those that every family can have.
 std::vector<Figure> figures(const Result& result, const View& view) {
     const LineChooser chooser{scale_family(), "number", {}};
     const Array& y = *find(result.reference, "y");
@@ -100,7 +105,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
 
 }  // namespace
 
-// 6. The family; kernels/families.cpp lists it.
+// 7. The family; kernels/families.cpp lists it.
 const Family& scale_family() {
     static const Family family = [] {
         Family made;
@@ -122,6 +127,7 @@ const Family& scale_family() {
         made.work = work;
         made.sequence_axis = "length";
         made.causal = [](const Parameters&) { return true; };
+        made.bench_cases = bench_cases;
         made.figures = figures;
         return made;
     }();

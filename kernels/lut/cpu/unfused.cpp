@@ -233,6 +233,7 @@ class Launches {
     template <class T>
     void clear(const char* name, const Shape& shape, T* numbers) {
         const int64_t count = count_of(shape);
+        if (count == 0) return;
         builder_.launch(describe::clear({name, shape, sizeof(T)}), pieces("numbers", count, piece),
                         [numbers, count](const cpu::Item& item) {
                             const Range range = tile_at(item.index, piece, count);
@@ -242,13 +243,10 @@ class Launches {
 
     void convert(const char* name, const Shape& shape, const Sum* from, SumArray array, float* to) {
         if (std::is_same_v<Sum, float>) return;
-        LaunchInfo info = describe::convert_integers_to_floats({name, shape, sizeof(Sum)});
-        const bool subtracts = array == SumArray::dweights && job_.weights_after;
-        if (subtracts) {
-            info.reads.push_back({job_.sparse ? "synapse_weights" : "weights", shape});
-            info.writes.push_back({"weights_after", shape});
-        }
         const int64_t count = count_of(shape);
+        if (count == 0) return;
+        LaunchInfo info = describe::convert_integers_to_floats(request_, {name, shape, sizeof(Sum)});
+        const bool subtracts = array == SumArray::dweights && job_.weights_after;
         builder_.launch(std::move(info), pieces("numbers", count, piece),
                         [=, &pass = pass_](const cpu::Item& item) {
                             const Range range = tile_at(item.index, piece, count);

@@ -21,18 +21,21 @@ struct Found {
     int32_t* min_delta_index;
 };
 
-// An item chose a neuron. `events` has room for `capacity`, and `count` counts all that were added.
-struct Event {
-    int32_t item, neuron;
-};
+// A buffer with room for `capacity` events; `count` counts all that were added.
+template <class Event>
 struct Events {
     Event* events;
     int32_t* count;
     int64_t capacity;
 };
 
-// Places of faults (PlanBuilder::take_faults).
-enum Fault { fault_y, fault_gradient_sums, fault_dx, fault_dweights, fault_events, faults };
+// An item chose a neuron.
+struct Event {
+    int32_t item, neuron;
+};
+
+// Places of overflows: SumArray of overflow.h.
+enum Fault { fault_y, fault_gradient_sums, fault_dx, fault_dpositional, fault_dweights };
 
 struct Arguments {
     int64_t batch, inputs, outputs, detectors, rows;  // rows of the table of a detector
@@ -46,12 +49,12 @@ struct Arguments {
     void* gradient_sums;   // [batch, 2, detectors]: of the chosen rows, then of the alternatives
     void* dweights;        // as the weights
     float* weights_after;  // null unless the weights are updated
-    Events main, alternative;
+    Events<Event> main, alternative;
     void* rows_scratch;  // [batch, outputs or inputs] sums, where a row does not fit into shared memory
     int32_t *sorted_rows, *sorted_items;  // [detectors, batch]
     double scale;                         // of a term before it becomes an integer
     double lr;
-    int32_t* fault;
+    int32_t *fault, *room;  // room: a fault of a buffer of events
 };
 
 // clear.cu

@@ -6,8 +6,7 @@
 // shared memory, 0 if they do not fit), ITEMS, GROUPS, LANES, THREADS.
 
 #include "kernels/lut/cuda/detectors.cuh"
-#include "kernels/lut/cuda/sums.cuh"
-#include "kernels/lut/cuda/table.cuh"
+#include "kernels/lut/cuda/groups.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;
@@ -37,20 +36,6 @@ __device__ void detect_all(const Arguments& given, int64_t first_item) {
     __syncthreads();  // the rows are visible to the whole block
 }
 
-// Of the groups, in their order; only the first one gets it.
-__device__ void add_groups(Sum (&sums)[4], int group) {
-    __shared__ Sum room[4][THREADS];
-    __syncthreads();  // the room is free
-#pragma unroll
-    for (int k = 0; k < 4; ++k) room[k][threadIdx.x] = sums[k];
-    __syncthreads();
-    if (group > 0) return;
-#pragma unroll
-    for (int other = 1; other < GROUPS; ++other)
-#pragma unroll
-        for (int k = 0; k < 4; ++k) sums[k] += room[k][threadIdx.x + other * LANES];
-}
-
 }  // namespace
 
 // Grid: ceil(B / ITEMS).
@@ -64,8 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up(Arguments given) {
     float* const y = static_cast<float*>(given.y) + item * given.outputs;
     for (int64_t first = 0; first < given.outputs; first += 4 * LANES) {
         const int64_t o = first + 4 * lane;
-        const bool is_inside = o < given.outputs;
-        const int64_t read = is_inside ? o : 0;
+        const int64_t read = o < given.outputs ? o : 0;
         Sum sums[4] = {};
 #pragma unroll 8
         for (int64_t t = group; t < given.detectors; t += GROUPS) {
@@ -75,14 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up(Arguments given) {
 #pragma unroll
             for (int k = 0; k < 4; ++k) sums[k] += term(four[k], given.scale);
         }
-        if constexpr (GROUPS > 1) add_groups(sums, group);
-        if (!is_inside || group > 0 || own_item >= given.batch) continue;
-        float values[4];
-#pragma unroll
-        for (int k = 0; k < 4; ++k)
-            values[k] = o + k < given.outputs
-                            ? static_cast<float>(value_of(sums[k], given.scale, given.fault + fault_y))
-                            : 0;
-        store_four(y, o, given.outputs, values);
+        write_groups(sums, group, y, o, given.outputs, given.scale, given.fault + fault_y,
+                     own_item < given.batch);
     }
 }

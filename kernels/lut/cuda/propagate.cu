@@ -1,6 +1,7 @@
-// From the two sums of a detector to its weakest pair: a thread per detector and item.
+// From the two sums of a detector to its weakest pair: a thread per detector and item. If an item has few
+// inputs, a thread block sums in shared memory first.
 //
-// Defines: ANCHORS, INTEGER (sums.cuh), THREADS.
+// Defines: ANCHORS, INTEGER (sums.cuh), INPUTS (those summed in shared memory; 0: none), THREADS.
 
 #include "kernels/lut/cuda/arguments.cuh"
 #include "kernels/lut/cuda/sums.cuh"
@@ -8,24 +9,65 @@
 using namespace sawtooth;
 using namespace sawtooth::lut;
 
-// Grid: ceil(T / block_size), B.
-extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detectors(Arguments given) {
-    const int64_t detector = int64_t{blockIdx.x} * THREADS + threadIdx.x;
-    if (detector >= given.detectors) return;
-    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
-        Sum* const main = static_cast<Sum*>(given.gradient_sums) + item * 2 * given.detectors + detector;
-        Sum* const alternative = main + given.detectors;
-        int32_t* const fault = given.fault + fault_gradient_sums;
-        const Wide g = value_of(*main, given.scale, fault) - value_of(*alternative, given.scale, fault);
+namespace {
+
+// What a thread needs of its detector; loaded before it waits for others.
+struct Detector {
+    Sum *main, *alternative;
+    Sum of_main, of_alternative;
+    int32_t weakest;  // -1: all pairs are skipped
+    float delta;
+    int64_t number;
+
+    __device__ Detector(const Arguments& given, int64_t item, int64_t detector) : number(detector) {
+        const int64_t at = item * given.detectors + detector;
+        main = static_cast<Sum*>(given.gradient_sums) + item * given.detectors + at;
+        alternative = main + given.detectors;
+        of_main = *main;
+        of_alternative = *alternative;
+        weakest = given.found.min_delta_index[at];
+        delta = given.found.min_delta[at];
+    }
+
+    // Clears the sums, and adds to dx.
+    __device__ void propagate(const Arguments& given, Sum* dx) const {
         *main = 0;
         *alternative = 0;
-        const int64_t at = item * given.detectors + detector;
-        const int32_t weakest = given.found.min_delta_index[at];
-        if (weakest < 0) continue;
-        const Sum du = term(g * surrogate_derivative(given.found.min_delta[at]), given.scale);
-        const int32_t* const pair = given.anchors + (detector * ANCHORS + weakest) * 2;
+        if (weakest < 0) return;
+        const int32_t* const pair = given.anchors + (number * ANCHORS + weakest) * 2;
+        const int32_t first = pair[0], second = pair[1];
+        int32_t* const fault = given.fault + fault_gradient_sums;
+        const Wide g = value_of(of_main, given.scale, fault) - value_of(of_alternative, given.scale, fault);
+        const Sum du = term(g * surrogate_derivative(delta), given.scale);
+        add(dx + first, du);
+        add(dx + second, -du);
+    }
+};
+
+}  // namespace
+
+// Grid: ceil(T / block_size), B.
+extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detectors(Arguments given) {
+    const int64_t own = int64_t{blockIdx.x} * THREADS + threadIdx.x;
+    const bool is_one = own < given.detectors;
+    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
         Sum* const dx = static_cast<Sum*>(given.dx) + item * given.inputs;
-        add(dx + pair[0], du);
-        add(dx + pair[1], -du);
+        const Detector detector(given, item, is_one ? own : 0);
+        if constexpr (INPUTS > 0) {
+            __shared__ Sum sums[INPUTS > 0 ? INPUTS : 1];
+            for (int i = threadIdx.x; i < INPUTS; i += THREADS) sums[i] = 0;
+            __syncthreads();
+            if (is_one) detector.propagate(given, sums);
+            __syncthreads();
+            if constexpr (INPUTS % 4 == 0) {
+                for (int i = 4 * threadIdx.x; i < INPUTS; i += 4 * THREADS)
+                    add_four(dx + i, *reinterpret_cast<const Sum(*)[4]>(sums + i));
+            } else {
+                for (int i = threadIdx.x; i < INPUTS; i += THREADS) add(dx + i, sums[i]);
+            }
+            __syncthreads();  // the sums are read: they may be used again
+        } else if (is_one) {
+            detector.propagate(given, dx);
+        }
     }
 }

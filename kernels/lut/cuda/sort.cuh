@@ -74,6 +74,25 @@ __device__ void sort_by_digit(int64_t count, int shift, Key key, Put put) {
     __syncthreads();
 }
 
+// Sorts `count` numbers i by row_of(i), of so many bits. Returns where they are: `first` or `second`, which
+// both have room for them.
+template <int bits, class RowOf>
+__device__ int32_t* sorted_numbers(int64_t count, RowOf row_of, int32_t* first, int32_t* second) {
+    sort_by_digit(count, 0, row_of,
+                  [&](int64_t place, int64_t i) { first[place] = static_cast<int32_t>(i); });
+    int32_t *from = first, *to = second;
+#pragma unroll
+    for (int shift = 8; shift < bits; shift += 8) {
+        sort_by_digit(
+            count, shift, [&](int64_t i) { return row_of(from[i]); },
+            [&](int64_t place, int64_t i) { to[place] = from[i]; });
+        int32_t* const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    return from;
+}
+
 // The first of `count` sorted keys that is not less than `key`. The whole warp takes part.
 __device__ inline int64_t lower_bound(const int32_t* sorted, int64_t count, int32_t key) {
     int64_t low = 0, high = count;

@@ -15,18 +15,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments g
     int32_t* const rows = given.sorted_rows + detector * given.batch;
     int32_t* const items = given.sorted_items + detector * given.batch;
     const auto row_of = [&](int64_t item) { return chosen[item * given.detectors]; };
-    if constexpr (BITS <= 8) {
-        sort_by_digit(given.batch, 0, row_of, [&](int64_t place, int64_t item) {
-            rows[place] = row_of(item);
-            items[place] = static_cast<int32_t>(item);
-        });
-    } else {
-        // The order by the low digit waits in `rows`; rows are read again by item.
-        sort_by_digit(given.batch, 0, row_of,
-                      [&](int64_t place, int64_t item) { rows[place] = static_cast<int32_t>(item); });
-        sort_by_digit(
-            given.batch, 8, [&](int64_t i) { return row_of(rows[i]); },
-            [&](int64_t place, int64_t i) { items[place] = rows[i]; });
-        for (int64_t i = threadIdx.x; i < given.batch; i += THREADS) rows[i] = row_of(items[i]);
+    const int32_t* const sorted = sorted_numbers<BITS>(given.batch, row_of, rows, items);
+    for (int64_t i = threadIdx.x; i < given.batch; i += THREADS) {
+        const int32_t item = sorted[i];
+        rows[i] = row_of(item);
+        items[i] = item;
     }
 }

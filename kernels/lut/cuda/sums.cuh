@@ -23,9 +23,9 @@ using Wide = Either<integer, double, float>::Type;
 
 __device__ inline Sum term(Wide value, double scale) {
     if constexpr (integer) {
-        constexpr double largest = 1ll << 44;
+        constexpr int64_t largest = 1ll << 44;
         const double scaled = value * scale;
-        return isnan(scaled) ? 1ll << 44 : llrint(fmin(fmax(scaled, -largest), largest));
+        return fabs(scaled) <= static_cast<double>(largest) ? llrint(scaled) : largest;
     } else {
         return value;
     }
@@ -66,7 +66,7 @@ __device__ inline Wide value_of(Sum sum, double scale, int32_t* fault) {
 
 // up'(d) = 0.5 sign(d) / (1 + |d|)^2, with sign(0) = -1.
 __device__ inline Wide surrogate_derivative(float delta) {
-    const Wide far = 1 + fabsf(delta);
+    const Wide far = Wide{1} + fabsf(delta);
     return (delta > 0 ? Wide{0.5} : Wide{-0.5}) / (far * far);
 }
 

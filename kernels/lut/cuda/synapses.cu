@@ -3,6 +3,7 @@
 //
 // Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), ALTERNATIVE, THREADS.
 
+#include "kernels/lut/cuda/events.cuh"
 #include "kernels/lut/cuda/sums.cuh"
 #include "kernels/lut/cuda/table.cuh"
 
@@ -22,14 +23,6 @@ __device__ void for_synapses(const Arguments& given, const Event& event, int64_t
             if (target / 4 % given.output_blocks == output_block) each(row.begin + k, target);
         }
     }
-}
-
-__device__ bool event_of_thread(const Events& all, Event& event) {
-    const int64_t index = int64_t{blockIdx.x} * THREADS + threadIdx.x;
-    const int64_t count = *all.count < all.capacity ? *all.count : all.capacity;
-    if (index >= count) return false;
-    event = all.events[index];
-    return true;
 }
 
 }  // namespace

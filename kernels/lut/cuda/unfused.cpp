@@ -24,12 +24,12 @@ class Unfused {
         if (job_.sparse) {
             add_events(given().main, "event_count");
             launch(describe::fire_detectors(request()), by_detector(),
-                   staging(source("detectors.cu", "fire_detectors")));
+                   source("detectors.cu", "fire_detectors"));
             launch(describe::fill_outputs_by_forward_groups(request()), by_event(),
                    source("synapses.cu", "fill_outputs_by_forward_groups"));
         } else {
             launch(describe::check_detectors(request()), by_detector(),
-                   staging(source("detectors.cu", "check_detectors")));
+                   source("detectors.cu", "check_detectors"));
             launch(describe::fill_outputs_fully_connected(request()), by_output_block(),
                    source("fully_connected.cu", "fill_outputs_fully_connected"));
         }
@@ -51,15 +51,16 @@ class Unfused {
             clear_count(given().main, "event_count");
             add_events(given().alternative, "alternative_event_count");
             launch(describe::fire_detectors_by_lookup_indices(request()), by_detector(),
-                   staging(source("detectors.cu", "fire_detectors_by_lookup_indices")));
+                   source("detectors.cu", "fire_detectors_by_lookup_indices"));
         }
         gather(Events::main);
         gather(Events::alternative);
         if (!job_.sparse)
             launch(describe::gather_w_gradients_fully_connected(request()), by_output_block(),
                    source("fully_connected.cu", "gather_w_gradients_fully_connected"));
-        launch(describe::propagate_through_detectors(request()), by_detector(),
-               source("propagate.cu", "propagate_through_detectors"));
+        cuda::KernelSource propagate = job_.source("propagate.cu", "propagate_through_detectors", block_);
+        propagate.defines.push_back({"INPUTS", job_.inputs <= 4 * block_ ? job_.inputs : 0});
+        launch(describe::propagate_through_detectors(request()), by_detector(), propagate);
         convert("dx", {job_.batch, job_.inputs}, given().dx, fault_dx);
         convert("dweights", weight_shape(), given().dweights, fault_dweights);
     }
@@ -76,13 +77,13 @@ class Unfused {
         return job_.integer ? static_cast<void*>(builder_.take<int64_t>(count))
                             : builder_.output(name, Storage::f32);
     }
-    void add_events(lut::Events& events, const char* count_name) {
+    void add_events(lut::Events<Event>& events, const char* count_name) {
         events.capacity = job_.batch * job_.detectors;
         events.events = builder_.take<Event>(events.capacity);
         events.count = builder_.take<int32_t>(1);
         clear_count(events, count_name);
     }
-    void clear_count(const lut::Events& events, const char* name) {
+    void clear_count(const lut::Events<Event>& events, const char* name) {
         add_clear(builder_, {name, {1}}, events.count, block_);
     }
 
@@ -100,14 +101,11 @@ class Unfused {
     }
 
     cuda::KernelSource source(const char* file, const char* entry) const {
-        cuda::KernelSource source{std::string("kernels/lut/cuda/") + file, entry, job_.defines(), block_};
+        cuda::KernelSource source = job_.source(file, entry, block_);
         const int64_t blocks = job_.given.output_blocks;
         source.defines.push_back({"LANES", blocks < 32 && 32 % blocks == 0 ? blocks : 32});
+        source.defines.push_back({"INPUTS", staged_inputs(1, job_.inputs)});
         source.defines.push_back({"ALTERNATIVE", false});
-        return source;
-    }
-    cuda::KernelSource staging(cuda::KernelSource source) const {
-        source.defines.push_back({"INPUTS", job_.staged_inputs(1)});
         return source;
     }
     void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {

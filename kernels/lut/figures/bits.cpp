@@ -117,8 +117,7 @@ HeatMap map_of_differences(const Drawn& drawn, const Item& item) {
         }
     for (int64_t t = page.first; t < page.last; ++t)
         if (item.at(t).weakest >= 0)
-            map.framed.push_back(
-                {item.at(t).weakest, t - page.first, "weakest pair", {Ink::Role::highlight}});
+            map.framed.push_back({item.at(t).weakest, t - page.first, "weakest pair", {Ink::Role::accent}});
     for (const Moved& each : item.flipped(drawn.dragged_by))
         if (each.detector >= page.first && each.detector < page.last)
             map.framed.push_back(
@@ -133,6 +132,7 @@ Figure bits_figure(const Drawn& drawn, const Item& item) {
                                detector_axis(drawn), {.label = "bit"});
     figure.chosen_by = {"drawn_batch", "dragged_input", "dragged_by"};
     if (drawn.page().count() < drawn.detectors) figure.chosen_by.push_back("drawn_detector");
+    for (int64_t r = 0; r < drawn.anchors; ++r) figure.y.categories.push_back(std::to_string(r));
     figure.marks.push_back(map_of_differences(drawn, item));
     return figure;
 }
@@ -189,7 +189,7 @@ Figure margins_figure(const Drawn& drawn, const Item& item) {
         return figure;
     }
     const Range page = drawn.page();
-    Levels now("margin", {Ink::Role::highlight}), before("before dragging", {Ink::Role::quiet});
+    Levels now("margin", {Ink::Role::accent}), before("before dragging", {Ink::Role::quiet});
     double least = std::abs(item.at(item.weakest()).min_delta);
     for (int64_t t = page.first; t < page.last; ++t) {
         const double margin = std::abs(item.at(t).min_delta);

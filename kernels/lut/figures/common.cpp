@@ -102,9 +102,4 @@ void leave_out(Figure& figure, const std::string& reason) {
     figure.missing = figure.title + ". " + reason;
 }
 
-void add_point(Line& points, double x, double y) {
-    points.x.insert(points.x.end(), 2, x);
-    points.y.insert(points.y.end(), {y, gap});
-}
-
 }  // namespace sawtooth::lut

@@ -80,8 +80,6 @@ double surrogate_slope(double delta);
 
 // Instead of marks, the title of the figure and this sentence.
 void leave_out(Figure& figure, const std::string& reason);
-// Adds a point that no line connects to others.
-void add_point(Line& points, double x, double y);
 
 // bits.cpp: differences, bits and weakest pairs of the detectors of the drawn item, and their margins.
 std::vector<Figure> bit_figures(const Result& result);

@@ -32,6 +32,11 @@ double copy_rate(const Result& result) {
     return result.ceilings ? result.ceilings->copy_bytes_per_second / 1e9 : 0;
 }
 
+// "0.75", "13", "104"
+std::string percent(double share) {
+    return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
+}
+
 // "12.3 us, 4.5 GB/s"
 std::string words_of(const Kernel& kernel) {
     return kernel.us > 0
@@ -53,8 +58,7 @@ std::string words_of_longest(const VariantResult& variant, const std::vector<Ker
                                           100 * longest->us / all, variant.name);
     words += fmt::format(": {} for {}", short_time(longest->us), short_bytes(longest->bytes));
     if (copy > 0)
-        words +=
-            fmt::format(", {:.2g} % of the rate of a copy", 100 * longest->gigabytes_per_second() / copy);
+        words += ", " + percent(longest->gigabytes_per_second() / copy) + " % of the rate of a copy";
     return words + ". ";
 }
 
@@ -64,7 +68,7 @@ void leave_out_without_launches(Figure& figure) {
 
 Figure each_kernel_figure(const Result& result) {
     Figure figure = new_figure("kernels", Place::views, "Time of each kernel", "",
-                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "kernel"});
+                               {.label = "time", .unit = "us", .minimum = 0}, {});
     const double copy = copy_rate(result);
     Bars bars;
     for (const VariantResult& variant : result.variants) {

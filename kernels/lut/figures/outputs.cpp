@@ -36,6 +36,13 @@ DrawnLine line_of_row(const Result& result, const Drawn& drawn) {
     return line;
 }
 
+bool has_errors(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
+        const Line* const line = std::get_if<Line>(&mark);
+        return line && std::any_of(line->y.begin(), line->y.end(), [](double error) { return error > 0; });
+    });
+}
+
 void add_output(std::vector<Figure>& all, const Result& result, const View& view, const char* name,
                 const DrawnLine& line) {
     const Array* const reference = find(result.reference, name);
@@ -44,8 +51,10 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     Figure error = error_figure(result, view, *reference, line, ErrorOf::drawn_line);
     const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
                                  [](const VariantResult& variant) { return variant.ran(); });
+    const bool is_exact = !has_errors(error);
     for (Figure* figure : {&output, &error}) {
         figure->caption = words_of_errors(result, name) + " " + figure->caption;
+        if (figure == &error && is_exact) leave_out(error, "Here every value is exact.");
         if (!ran) leave_out(*figure, "Needs a variant that ran.");
         if (line.length == 0) leave_out(*figure, "This row has no synapses.");
         all.push_back(std::move(*figure));

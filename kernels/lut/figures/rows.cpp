@@ -116,7 +116,7 @@ Figure hits_figure(const Drawn& drawn, const Detectors& detectors, const Counted
 // With the first pairs of every detector alone.
 Figure share_by_anchors(const Drawn& drawn, const Detectors& detectors, const Counted& counted) {
     constexpr int64_t most_pairs = 16;
-    Line found{"rows used", {Ink::Role::highlight}, {}, {}, true},
+    Line found{"rows used", {Ink::Role::accent}, {}, {}, true},
         chance{"by chance", {Ink::Role::reference}, {}, {}};
     for (int64_t pairs = 1; pairs <= most_pairs; ++pairs) {
         const double rows = std::exp2(static_cast<double>(pairs));
@@ -132,7 +132,7 @@ Figure share_by_anchors(const Drawn& drawn, const Detectors& detectors, const Co
         "rows-by-anchors", Place::views, "Share of rows used against anchors_per_detector",
         fmt::format(
             "A pair more doubles the table, but {} items can use at most {} of its rows: {:.3g} % with "
-            "{} pair{}, {:.3g} % by chance with 16.",
+            "{} pair{}, {:.2g} % by chance with 16.",
             with_thousands(counted.items), with_thousands(counted.items), found.y.back(), drawn.anchors,
             drawn.anchors == 1 ? "" : "s", chance.y.back()) +
             counted.words,
@@ -145,7 +145,7 @@ Figure share_by_items(const Drawn& drawn, const Detectors& detectors, const Coun
     const auto items = powers_up_to(counted.items);
     const auto used = distinct_rows(detectors, counted, drawn.anchors, items);
     const auto rows = static_cast<double>(drawn.rows);
-    Line found{"rows used", {Ink::Role::highlight}, {}, {}, true},
+    Line found{"rows used", {Ink::Role::accent}, {}, {}, true},
         chance{"by chance", {Ink::Role::reference}, {}, {}};
     for (size_t i = 0; i < items.size(); ++i) {
         for (Line* line : {&found, &chance}) line->x.push_back(static_cast<double>(items[i]));

@@ -33,9 +33,10 @@ class Steps {
                 if (sign == 0) continue;
                 const double delta = checked.deltas[static_cast<size_t>(r)], by = -delta / sign;
                 (by > 0 || (by == 0 && sign > 0) ? up_ : down_).push_back({by, t, r});
-                if (checked.weakest == r)
-                    slope_ += sign * surrogate_slope(delta) *
-                              (weight(t, checked.row) - weight(t, checked.row ^ (int64_t{1} << r)));
+                if (checked.weakest != r) continue;
+                ++weakest_pairs_;
+                slope_ += sign * surrogate_slope(delta) *
+                          (weight(t, checked.row) - weight(t, checked.row ^ (int64_t{1} << r)));
             }
         }
         const auto nearer = [](const Flip& one, const Flip& other) {
@@ -45,8 +46,9 @@ class Steps {
         std::stable_sort(down_.begin(), down_.end(), nearer);
     }
 
-    double y() const { return y_; }          // now
-    double slope() const { return slope_; }  // of the surrogate, now
+    double y() const { return y_; }                       // now
+    double slope() const { return slope_; }               // of the surrogate, now
+    int weakest_pairs() const { return weakest_pairs_; }  // with the input: these give the slope
     const std::vector<Flip>& up() const { return up_; }
     const std::vector<Flip>& down() const { return down_; }
 
@@ -73,6 +75,7 @@ class Steps {
     std::vector<int64_t> rows_;
     std::vector<Flip> up_, down_;
     double y_ = 0, slope_ = 0;
+    int weakest_pairs_ = 0;
 };
 
 // The flips in the range of the parameter, as many as the eye can tell apart.
@@ -86,7 +89,7 @@ size_t shown_flips(const std::vector<Flip>& flips, double from, const Parameter&
 
 // Treads from left to right; a click on one drags the input to its middle.
 struct Treads {
-    Line line{"y", {Ink::Role::highlight}, {}, {}};
+    Line line{"y", {Ink::Role::accent}, {}, {}};
 
     void add(double from, double to, double y) {
         line.x.insert(line.x.end(), {from, to});
@@ -130,7 +133,7 @@ Line tangent_of(const Steps& steps, double from, const Line& treads) {
                  width = (treads.x.back() - treads.x.front()) / 4;
     const double reach = steps.slope() == 0 ? width : std::min(width, room / std::abs(steps.slope()));
     return {"slope of the surrogate",
-            {Ink::Role::accent},
+            {Ink::Role::reference},
             {from - reach, from + reach},
             {steps.y() - reach * steps.slope(), steps.y() + reach * steps.slope()}};
 }
@@ -151,10 +154,10 @@ Figure steps_figure(const Result& result) {
     }
     Line treads = treads_of(steps, drawn.dragged_by, *lut_family().parameter("dragged_by"));
     figure.caption = fmt::format(
-        "{} flips, and no slope between them. The surrogate's slope is {:.2g}{}. Item {}; click a step to "
-        "drag the "
-        "input there.",
-        flips, steps.slope(), steps.slope() == 0 ? ": the input is in no weakest pair" : "", drawn.item);
+        "{} flips, and no slope between them. The surrogate's slope is {:.2g}, from {} weakest pair{}. Item "
+        "{}; click a "
+        "step to drag the input there.",
+        flips, steps.slope(), steps.weakest_pairs(), steps.weakest_pairs() == 1 ? "" : "s", drawn.item);
     Line tangent = tangent_of(steps, drawn.dragged_by, treads);
     const Rule here{Rule::Across::x, drawn.dragged_by, "now", {Ink::Role::quiet}};
     figure.marks = {std::move(treads), std::move(tangent), here};

@@ -27,19 +27,25 @@ std::vector<Weakest> weakest_of(const Result& result, const Drawn& drawn) {
     return all;
 }
 
-// "Up to 0.25 from 0" is where at least a third of the largest slope is left: (1 + d)^2 = 3.
 std::string words_of(const std::vector<Weakest>& all) {
-    const auto least = std::min_element(all.begin(), all.end(), [](const Weakest& one, const Weakest& other) {
-        return std::abs(one.delta) < std::abs(other.delta);
-    });
-    const double half = std::sqrt(2.0) - 1;  // half of the largest slope is left
+    const double half = std::sqrt(2.0) - 1;  // here half of the largest slope is left
     const auto steep = std::count_if(all.begin(), all.end(),
                                      [&](const Weakest& each) { return std::abs(each.delta) <= half; });
     return fmt::format(
-        "{} of {} detectors have a weakest difference within {:.2g} of 0 and keep at least half of the "
-        "largest "
-        "slope. Detector {}, at {:.2g}, passes {:+.3f} of its gradient.",
-        steep, all.size(), half, least->detector, least->delta, surrogate_slope(least->delta));
+        "{} of {} weakest differences are within {:.2g} of 0, where at least half of the largest slope "
+        "is left. ",
+        steep, all.size(), half);
+}
+
+// Differences of an input with itself aside: "The weakest, 0.0087 in detector 30, has slope +0.491. "
+std::string words_of_least(std::vector<Weakest> all) {
+    std::erase_if(all, [](const Weakest& each) { return each.delta == 0; });
+    const auto least = std::min_element(all.begin(), all.end(), [](const Weakest& one, const Weakest& other) {
+        return std::abs(one.delta) < std::abs(other.delta);
+    });
+    if (least == all.end()) return "";
+    return fmt::format("The weakest, {:.2g} in detector {}, has slope {:+.3f}. ", least->delta,
+                       least->detector, surrogate_slope(least->delta));
 }
 
 }  // namespace
@@ -57,7 +63,7 @@ Figure surrogate_figure(const Result& result) {
     double reach = 1;
     for (const Weakest& each : all) reach = std::max(reach, 1.1 * std::abs(each.delta));
     constexpr int steps = 128;
-    Line slope{"up', the slope", {Ink::Role::highlight}, {}, {}},
+    Line slope{"up', the slope", {Ink::Role::reference}, {}, {}},
         integral{"u, its integral", {Ink::Role::quiet}, {}, {}};
     for (int step = -steps; step <= steps; ++step) {
         const double delta = reach * step / steps;
@@ -68,10 +74,14 @@ Figure surrogate_figure(const Result& result) {
         slope.x.insert(slope.x.end(), 2, 0);
         slope.y.insert(slope.y.end(), {gap, 0.5});
     }
-    Line points{fmt::format("min_delta, item {}", drawn.item), {Ink::Role::accent}, {}, {}, true};
-    for (const Weakest& each : all) add_point(points, each.delta, surrogate_slope(each.delta));
-    figure.caption = words_of(all);
-    figure.marks = {std::move(integral), std::move(slope), std::move(points)};
+    Line stems{fmt::format("min_delta, item {}", drawn.item), {Ink::Role::accent}, {}, {}};
+    for (const Weakest& each : all) {
+        if (each.detector < drawn.page().first || each.detector >= drawn.page().last) continue;
+        stems.x.insert(stems.x.end(), 3, each.delta);
+        stems.y.insert(stems.y.end(), {0, surrogate_slope(each.delta), gap});
+    }
+    figure.caption = words_of(all) + words_of_least(all) + drawn.words_of_page();
+    figure.marks = {std::move(integral), std::move(slope), std::move(stems)};
     return figure;
 }
 

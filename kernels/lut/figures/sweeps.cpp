@@ -42,13 +42,18 @@ std::string id_of(const char* what, const SweepResult& sweep) {
     return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
 }
 
+// "4.2x", "120x"
+std::string words_of_ratio(double ratio) {
+    return ratio < 10 ? fmt::format("{:.2g}x", ratio) : fmt::format("{:.0f}x", ratio);
+}
+
 // "fused takes 12x the time, unfused 14x": from the first to the last point of every line.
 std::string words_of_growth(const std::vector<Line>& lines) {
     std::string words;
     for (const Line& line : lines)
-        words += fmt::format("{}{} {}{:.2g}x{}", words.empty() ? "" : ", ", line.label,
-                             words.empty() ? "takes " : "", line.y.back() / line.y.front(),
-                             words.empty() ? " the time" : "");
+        words +=
+            fmt::format("{}{} {}{}{}", words.empty() ? "" : ", ", line.label, words.empty() ? "takes " : "",
+                        words_of_ratio(line.y.back() / line.y.front()), words.empty() ? " the time" : "");
     return words;
 }
 
@@ -140,15 +145,16 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
     each_run(sweep, [&](const std::string& name, const Result& result, const VariantResult& variant) {
         const auto error = largest_error(variant);
         if (!error) return;
+        const std::string value = *error > 0 ? error_words(*error) : "0";
         bars.bars.push_back({.ink = ink_of(variant),
                              .segments = {{"", *error}},
                              .low = {},
                              .high = {},
-                             .text = error_words(*error),
+                             .text = value,
                              .badge = wrong_words(result, variant)});
         figure.y.categories.push_back(name);
         if (*error > 0) least = std::min(least, *error);
-        words += fmt::format("{}{} {}", words.empty() ? "" : "; ", name, error_words(*error));
+        words += fmt::format("{}{} {}", words.empty() ? "" : "; ", name, value);
     });
     if (bars.bars.empty()) {
         figure.missing = "Bars appear as the sweep runs.";
@@ -156,8 +162,9 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
     }
     figure.x.minimum = std::pow(10, std::floor(std::log10(least)) - 1);
     figure.caption =
-        "The largest rel L2 error of all outputs: " + words +
-        ". With integers the reference rounds every term the same way: the error is that of storing floats.";
+        words +
+        ". With integers the reference rounds every term too, so that only the rounding to f32 is left. The "
+        "largest rel L2 error of all outputs.";
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -184,6 +191,7 @@ Figure changes_by_arithmetic(const SweepResult& sweep) {
             "Output values that differ between two runs, in float and in integer arithmetic. Not measured.";
         return figure;
     }
+    if (most == 0) figure.x.maximum = 1;
     figure.caption = most == 0
                          ? "No bit of any output changes: every sum has one owner and one order, or is exact."
                          : "Atomics add in any order: sums of floats change in their last bits, sums of "

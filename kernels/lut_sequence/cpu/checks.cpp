@@ -45,6 +45,7 @@ void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job) {
     if (!job.dx) return;
     add_clear(builder, describe::dx(request), job.dx);
     add_clear(builder, describe::dweights(request), job.dweights);
+    if (job.weights_after) builder.restore(job.weights_after, job.weights, 4 * job.weights_count);
 }
 
 }  // namespace sawtooth::lut_sequence

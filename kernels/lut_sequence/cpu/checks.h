@@ -16,10 +16,11 @@ void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job);
 
 constexpr int64_t numbers_an_item = 1 << 15;  // that clearing and converting launches take at once
 
-// A launch that sets an array to zero.
+// A launch that sets an array to zero, if it has numbers.
 template <class T>
 void add_clear(cpu::PlanBuilder& builder, const ArrayUse& array, T* to) {
     const int64_t count = count_of(array.shape);
+    if (count == 0) return;
     builder.launch(lut::describe::clear(array), pieces("numbers", count, numbers_an_item),
                    [to, count](const cpu::Item& item) {
                        const Range piece = tile_at(item.index, numbers_an_item, count);

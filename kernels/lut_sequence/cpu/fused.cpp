@@ -1,13 +1,11 @@
 // Pairs go straight into sums with one owner: a position owns its y, dx and the du of its pairs with earlier
 // positions, a distance its dpositional, a row of a table its gradient.
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
-#include <utility>
 #include <vector>
 
-#include "kernels/cpu/scratch.h"
+#include "kernels/lut/cpu/scratch.h"
+#include "kernels/lut/cpu/weight_gradients.h"
 #include "kernels/lut_sequence/cpu/checks.h"
 #include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
@@ -15,178 +13,124 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-constexpr int64_t rows_a_tile = 256;
-// Larger arrays do not fit into the last cache.
-constexpr int64_t streamed_bytes = 16 << 20;
-
-template <class Sum>
-struct Scratch {
-    std::vector<const float*> rows;
-    std::vector<Sum> sums;
-    std::vector<float> floats;
-    std::vector<int32_t> starts;
-
-    static Scratch& of_thread() {
-        thread_local Scratch scratch;
-        return scratch;
-    }
-};
-
 template <class Sums>
 struct Fused {
     using Sum = typename Sums::Sum;
     const CpuJob& job;
     Sums sums;
-    Sum *du, *positional_du;                  // [B, pairs, T]
-    int32_t *sorted_rows, *sorted_positions;  // [T, B pairs]
-    bool streams;
+    lut::WeightGradients<Sums> gradients;
+    Sum *du, *positional_du;  // [T, B, pairs]
 
-    static Scratch<Sum>& scratch() { return Scratch<Sum>::of_thread(); }
-    static Sum* zeros(int64_t count) {
-        Sum* const values = cpu::at_least(scratch().sums, count);
-        std::fill_n(values, count, Sum{0});
-        return values;
-    }
-    int64_t row_tiles() const { return ceil_divide(job.rows, rows_a_tile); }
-    int64_t all_pairs() const { return job.sizes.batch * job.sizes.pairs(); }
-    // Of the first detector of a pair, in du.
-    int64_t du_at(int64_t item, int64_t i, int64_t j) const {
-        return (item * job.sizes.pairs() + j * (j - 1) / 2 + i) * job.detectors;
+    static lut::Scratch<Sum>& scratch() { return lut::Scratch<Sum>::of_thread(); }
+    int64_t du_at(const Pair& p) const {
+        const int64_t sequence = p.detector * job.sizes.batch + p.item;
+        return sequence * job.sizes.pairs() + p.j * (p.j - 1) / 2 + p.i;
     }
 
+    // The rows that a position chooses from one table share the bits of its query, so they lie close
+    // together.
     void look_up_pairs(int64_t position) const {
-        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
-        Sum* const y = zeros(job.outputs);
-        for (int64_t i = 0; i < j; ++i) job.sparse ? add_synapses(item, i, j, y) : add_rows(item, i, j, y);
+        Sum* const y = scratch().zeros(job.outputs);
+        for (int64_t t = 0; t < job.detectors; ++t)
+            job.sparse ? add_synapses(position, t, y) : add_rows(position, t, y);
         sums.finish(y, job.outputs, SumArray::y, job.y + position * job.outputs);
     }
 
-    void add_rows(int64_t item, int64_t i, int64_t j, Sum* y) const {
-        const float** const rows = cpu::at_least(scratch().rows, job.detectors);
-        for (int64_t t = 0; t < job.detectors; ++t)
-            rows[t] = job.weights + job.weights_of(job.neuron_of({item, i, j, t})).first;
-        sums.add_rows(rows, job.detectors, job.outputs, 1, y);
+    // Calls act(pair) for the pairs of a position with all earlier ones.
+    template <class Act>
+    void for_earlier(int64_t position, int64_t t, Act act) const {
+        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
+        for (int64_t i = 0; i < j; ++i) act(Pair{item, i, j, t});
     }
 
-    void add_synapses(int64_t item, int64_t i, int64_t j, Sum* y) const {
-        for (int64_t t = 0; t < job.detectors; ++t) {
-            const Range synapses = job.weights_of(job.neuron_of({item, i, j, t}));
+    void add_rows(int64_t position, int64_t t, Sum* y) const {
+        std::vector<const float*>& rows = scratch().rows;
+        rows.clear();
+        for_earlier(position, t, [&](const Pair& pair) {
+            rows.push_back(job.weights + job.weights_of(job.neuron_of(pair)).first);
+        });
+        sums.add_rows(rows.data(), std::ssize(rows), job.outputs, 1, y);
+    }
+
+    void add_synapses(int64_t position, int64_t t, Sum* y) const {
+        for_earlier(position, t, [&](const Pair& pair) {
+            const Range synapses = job.weights_of(job.neuron_of(pair));
             for (int64_t s = synapses.first; s < synapses.last; ++s)
                 y[job.targets[s]] += sums.term(job.weights[s]);
-        }
+        });
     }
 
-    void pair_gradients(int64_t position) const {
-        const int64_t item = position / job.sizes.length, j = position % job.sizes.length;
-        const float* const dy = job.dy_of(position);
-        for (int64_t i = 0; i < j; ++i)
-            for (int64_t t = 0; t < job.detectors; ++t) {
-                const Pair pair = {item, i, j, t};
-                const int64_t at = du_at(item, i, j) + t, neuron = job.neuron_of(pair);
-                const int64_t alternative = job.alternative_of(pair, neuron);
-                const int64_t positional = job.positional_alternative_of(pair, neuron);
-                du[at] = 0;
-                if (job.sizes.positional > 0) positional_du[at] = 0;
-                if (alternative < 0 && positional < 0) continue;
-                const Sum main = job.gather(sums, neuron, dy);
-                if (alternative >= 0)
-                    du[at] =
-                        job.gradient(sums, job.weaker_delta(pair), main, job.gather(sums, alternative, dy));
-                if (positional >= 0)
-                    positional_du[at] = job.gradient(sums, job.positional_min_delta[job.distance_at(pair)],
-                                                     main, job.gather(sums, positional, dy));
-            }
+    // One table after another, so that it stays in the caches.
+    void pair_gradients(int64_t index) const {
+        const int64_t position = index % job.positions();
+        for_earlier(position, index / job.positions(),
+                    [&](const Pair& pair) { put_pair(pair, job.dy_of(position)); });
+    }
+
+    void put_pair(const Pair& pair, const float* dy) const {
+        const int64_t at = du_at(pair), neuron = job.neuron_of(pair);
+        const int64_t alternative = job.alternative_of(pair, neuron);
+        const int64_t positional = job.positional_alternative_of(pair, neuron);
+        du[at] = 0;
+        if (job.sizes.positional > 0) positional_du[at] = 0;
+        if (alternative < 0 && positional < 0) return;
+        const Sum main = job.gather(sums, neuron, dy);
+        if (alternative >= 0)
+            du[at] = job.gradient(sums, job.weaker_delta(pair), main, job.gather(sums, alternative, dy));
+        if (positional >= 0)
+            positional_du[at] = job.gradient(sums, job.positional_min_delta[job.distance_at(pair)], main,
+                                             job.gather(sums, positional, dy));
     }
 
     // All pairs in which its bit flips share two anchors.
     void position_gradients(int64_t position) const {
-        const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
-        Sum* const dx = zeros(job.inputs + job.detectors);
-        Sum* const totals = dx + job.inputs;
-        for (int64_t other = 0; other < job.sizes.length; ++other) {
-            if (other == own) continue;
-            Pair pair = {item, std::min(own, other), std::max(own, other), 0};
-            const Sum* const from = du + du_at(item, pair.i, pair.j);
-            for (int64_t t = pair.detector = 0; t < job.detectors; pair.detector = ++t)
-                if (job.flips_query(pair) == (own > other)) totals[t] += from[t];
-        }
+        Sum* const dx = scratch().zeros(job.inputs);
         for (int64_t t = 0; t < job.detectors; ++t) {
             const int32_t bit = job.check.min_delta_index[job.found_at(position, t)];
             if (bit < 0) continue;
+            const Sum total = position_gradient(position, t);
             const int32_t* const anchors = job.anchor_pairs + (t * job.anchors + bit) * 2;
-            dx[anchors[0]] += totals[t];
-            dx[anchors[1]] -= totals[t];
+            dx[anchors[0]] += total;
+            dx[anchors[1]] -= total;
         }
         sums.finish(dx, job.inputs, SumArray::dx, job.dx + position * job.inputs);
     }
 
-    void distance_gradients(int64_t distance) const {
-        const int64_t bits = job.sizes.positional;
-        Sum* const totals = zeros(job.detectors * (bits + 1));
-        Sum* const gradients = totals + job.detectors;
-        for (int64_t item = 0; item < job.sizes.batch; ++item)
-            for (int64_t i = 0, j = distance + 1; j < job.sizes.length; ++i, ++j) {
-                const Sum* const from = positional_du + du_at(item, i, j);
-                for (int64_t t = 0; t < job.detectors; ++t) totals[t] += from[t];
-            }
-        for (int64_t t = 0; t < job.detectors; ++t)
-            gradients[t * bits + job.positional_min_delta_index[distance * job.detectors + t]] = totals[t];
-        sums.finish(gradients, job.detectors * bits, SumArray::dpositional,
-                    job.dpositional + distance * job.detectors * bits);
+    Sum position_gradient(int64_t position, int64_t t) const {
+        const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
+        Sum total = 0;
+        for_earlier(position, t, [&](const Pair& pair) {
+            if (job.flips_query(pair)) total += du[du_at(pair)];
+        });
+        for (int64_t j = own + 1; j < job.sizes.length; ++j)
+            if (const Pair pair = {item, own, j, t}; !job.flips_query(pair)) total += du[du_at(pair)];
+        return total;
     }
 
-    // Calls act(row, position) for every pair of a detector in order.
-    template <class Act>
-    void for_pairs(int64_t t, Act act) const {
-        for (int64_t item = 0; item < job.sizes.batch; ++item)
-            for (int64_t j = 1; j < job.sizes.length; ++j)
-                for (int64_t i = 0; i < j; ++i)
-                    act(job.neuron_of({item, i, j, t}) - t * job.rows, job.position(item, j));
+    // Of all distances of a detector, in the order of du.
+    void distance_gradients(int64_t t) const {
+        const int64_t bits = job.sizes.positional, distances = job.sizes.distances();
+        Sum* const totals = scratch().zeros(distances);
+        for (int64_t position = 0; position < job.positions(); ++position)
+            for_earlier(position, t,
+                        [&](const Pair& pair) { totals[pair.j - pair.i - 1] += positional_du[du_at(pair)]; });
+        for (int64_t distance = 0; distance < distances; ++distance) {
+            const int64_t at = distance * job.detectors + t;
+            float* const to = job.dpositional + at * bits;
+            std::fill_n(to, bits, 0.0f);
+            sums.finish(totals + distance, 1, SumArray::dpositional, to + job.positional_min_delta_index[at]);
+        }
     }
 
-    // A counting sort: pairs that chose the same row keep their order.
     void sort_by_neuron(int64_t t) const {
-        int32_t* const starts = cpu::at_least(scratch().starts, job.rows);
-        std::fill_n(starts, job.rows, 0);
-        for_pairs(t, [&](int64_t row, int64_t) { ++starts[row]; });
-        for (int32_t row = 0, start = 0; row < job.rows; ++row) start += std::exchange(starts[row], start);
-        for_pairs(t, [&](int64_t row, int64_t position) {
-            const int64_t at = t * all_pairs() + starts[row]++;
-            sorted_rows[at] = static_cast<int32_t>(row);
-            sorted_positions[at] = static_cast<int32_t>(position);
+        gradients.sort(t, [&](auto act) {
+            for (int64_t position = 0; position < job.positions(); ++position)
+                for_earlier(position, t,
+                            [&](const Pair& pair) { act(job.neuron_of(pair) - t * job.rows, position); });
         });
     }
 
-    void weight_gradients(int64_t index) const {
-        const int64_t t = index / row_tiles();
-        const Range rows = tile_at(index % row_tiles(), rows_a_tile, job.rows);
-        const int32_t *const first = sorted_rows + t * all_pairs(), *const last = first + all_pairs();
-        const int32_t* at = std::lower_bound(first, last, rows.first);
-        for (int64_t row = rows.first; row < rows.last; ++row) {
-            const int32_t* const start = at;
-            while (at < last && *at == row) ++at;
-            put_gradients(t * job.rows + row, sorted_positions + (start - sorted_rows), at - start);
-        }
-        if (streams) hwy::FlushStream();
-    }
-
-    // Of a neuron that pairs at these positions chose.
-    void put_gradients(int64_t neuron, const int32_t* positions, int64_t count) const {
-        const Range range = job.weights_of(neuron);
-        const float** const rows = cpu::at_least(scratch().rows, count);
-        for (int64_t i = 0; i < count; ++i) rows[i] = job.dy_of(positions[i]);
-        Sum* const gradients = zeros(range.count());
-        if (!job.sparse) sums.add_rows(rows, count, job.outputs, job.lr, gradients);
-        for (int64_t i = 0; job.sparse && i < count; ++i)
-            for (int64_t s = range.first; s < range.last; ++s)
-                gradients[s - range.first] += job.synapse_gradient(sums, s, rows[i]);
-        float* const floats = cpu::at_least(scratch().floats, range.count());
-        sums.finish(gradients, range.count(), SumArray::dweights, floats);
-        lut::put_row(floats, range.count(), job.dweights + range.first, streams);
-        if (!job.weights_after) return;
-        for (int64_t i = 0; i < range.count(); ++i) floats[i] = job.weights[range.first + i] - floats[i];
-        lut::put_row(floats, range.count(), job.weights_after + range.first, streams);
-    }
+    void weight_gradients(int64_t tile) const { gradients.write(tile); }
 };
 
 template <class Sums>
@@ -194,10 +138,11 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     using Pass = Fused<Sums>;
     using Sum = typename Sums::Sum;
     const Sizes& s = job.sizes;
-    const int64_t pairs = job.dx ? s.batch * s.pairs() * s.detectors : 0;
-    const Pass& pass = builder.keep(Pass{
-        job, Sums(builder), builder.take<Sum>(pairs), builder.take<Sum>(s.positional > 0 ? pairs : 0),
-        builder.take<int32_t>(pairs), builder.take<int32_t>(pairs), 4 * job.weights_count >= streamed_bytes});
+    const int64_t pairs = s.batch * s.pairs(), du = job.dx ? s.detectors * pairs : 0;
+    const Sums sums(builder);
+    const Pass& pass =
+        builder.keep(Pass{job, sums, lut::WeightGradients<Sums>(builder, job, sums, pairs),
+                          builder.take<Sum>(du), builder.take<Sum>(s.positional > 0 ? du : 0)});
     // Later positions have more pairs: they go round the workers.
     const auto add = [&](LaunchInfo info, const Side& items, void (Pass::*act)(int64_t) const) {
         builder.launch(std::move(info), items, cpu::Split::cyclic,
@@ -207,13 +152,11 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);
     add(describe::look_up_pairs(request), positions, &Pass::look_up_pairs);
     if (!job.dx) return;
-    add(describe::pair_gradients(request), positions, &Pass::pair_gradients);
+    add(describe::pair_gradients(request), tables * positions, &Pass::pair_gradients);
     add(describe::position_gradients(request), positions, &Pass::position_gradients);
-    if (s.positional > 0)
-        add(describe::distance_gradients(request), side("S - 1", s.distances()), &Pass::distance_gradients);
+    if (s.positional > 0) add(describe::distance_gradients(request), tables, &Pass::distance_gradients);
     add(describe::sort_by_neuron(request), tables, &Pass::sort_by_neuron);
-    add(describe::weight_gradients(request), tables * pieces("rows", s.rows, rows_a_tile),
-        &Pass::weight_gradients);
+    add(describe::weight_gradients(request), pass.gradients.tiles(), &Pass::weight_gradients);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/lut_sequence/cpu/checks.h"
 #include "kernels/lut_sequence/cpu/events.h"
-#include "kernels/lut_sequence/cpu/hash_table.h"
+#include "kernels/lut_sequence/cpu/gradient_table.h"
 #include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
 
@@ -30,9 +30,9 @@ struct Unfused {
     HashEntry* entries;  // [B, width]
     int32_t* high;
 
-    HashTable table_of(int64_t item) const {
+    GradientTable table_of(int64_t item) const {
         const int64_t first = item * job.sizes.hash_width();
-        return {entries + first, high + first, job.sizes.hash_width()};
+        return {entries + first, high + first, HashStart(job.sizes)};
     }
     Range outputs_of(int64_t block) const {
         return {job.outputs * block / output_blocks, job.outputs * (block + 1) / output_blocks};
@@ -58,14 +58,14 @@ struct Unfused {
 
     // The first event of a neuron at a position gives the sum.
     void gather_x_gradients(const EventBuffer& buffer, int64_t position) const {
-        const HashTable table = table_of(position / job.sizes.length);
+        const GradientTable table = table_of(position / job.sizes.length);
         const Range fired = buffer.events_of(position);
         for (int64_t e = fired.first; e < fired.last; ++e) {
             const Event& event = buffer.events[e];
             int64_t slot = 0;
             const auto claim = table.claim(event.neuron, position % job.sizes.length, slot);
-            if (claim == HashTable::Claim::full) note_full(events, Room::hash_table, position);
-            if (claim != HashTable::Claim::claimed) continue;
+            if (claim == GradientTable::Claim::full) note_full(events, Room::hash_table, position);
+            if (claim != GradientTable::Claim::claimed) continue;
             const auto number = static_cast<int32_t>(event.count > 0 ? e + 1 : -(e + 1));
             table.store(slot, number, job.gather(sums, event.neuron, job.dy_of(position)));
         }
@@ -118,7 +118,7 @@ struct Unfused {
     // Of the pairs with all other positions, those in which the bit of this one is the weaker.
     void propagate_to_position(int64_t position) const {
         const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
-        const HashTable table = table_of(item);
+        const GradientTable table = table_of(item);
         for (int64_t t = 0; t < job.detectors; ++t)
             for (int64_t other = 0; other < job.sizes.length; ++other) {
                 const Pair pair = {item, std::min(own, other), std::max(own, other), t};
@@ -132,7 +132,7 @@ struct Unfused {
 
     void propagate_to_distance(int64_t distance) const {
         for (int64_t item = 0; item < job.sizes.batch; ++item) {
-            const HashTable table = table_of(item);
+            const GradientTable table = table_of(item);
             for (int64_t i = 0; i + distance + 1 < job.sizes.length; ++i)
                 for (int64_t t = 0; t < job.detectors; ++t) {
                     const Pair pair = {item, i, i + distance + 1, t};
@@ -171,10 +171,9 @@ class Launches {
     void add_backward() {
         const ArrayUse dx = describe::dx(request_), dpositional = describe::dpositional(request_),
                        dweights = describe::dweights(request_);
-        const bool has_bits = job_.sizes.positional > 0;
         add_clear(builder_, describe::hash_table(request_), pass_.entries);
         add_clear(builder_, dx, pass_.dx);
-        if (has_bits) add_clear(builder_, dpositional, pass_.dpositional);
+        add_clear(builder_, dpositional, pass_.dpositional);
         add_clear(builder_, dweights, pass_.dweights);
         gather_x(describe::Events::main, pass_.events.main);
         gather_x(describe::Events::alternative, *pass_.events.alternative);
@@ -183,7 +182,7 @@ class Launches {
         add(describe::propagate_through_detectors_for_sequence(request_),
             positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
         convert(dx, pass_.dx, SumArray::dx, job_.dx);
-        if (has_bits) convert(dpositional, pass_.dpositional, SumArray::dpositional, job_.dpositional);
+        convert(dpositional, pass_.dpositional, SumArray::dpositional, job_.dpositional);
         convert(dweights, pass_.dweights, SumArray::dweights, job_.dweights);
     }
 
@@ -227,13 +226,10 @@ class Launches {
 
     void convert(const ArrayUse& sums, const Sum* from, SumArray array, float* to) {
         if (std::is_same_v<Sum, float>) return;
-        LaunchInfo info = lut::describe::convert_integers_to_floats(sums);
-        const bool subtracts = array == SumArray::dweights && job_.weights_after;
-        if (subtracts) {
-            info.reads.push_back({job_.sparse ? "synapse_weights" : "weights", sums.shape});
-            info.writes.push_back({"weights_after", sums.shape});
-        }
         const int64_t count = count_of(sums.shape);
+        if (count == 0) return;
+        LaunchInfo info = lut::describe::convert_integers_to_floats(request_, sums);
+        const bool subtracts = array == SumArray::dweights && job_.weights_after;
         builder_.launch(std::move(info), pieces("numbers", count, numbers_an_item),
                         [=, &pass = pass_](const cpu::Item& item) {
                             const Range range = tile_at(item.index, numbers_an_item, count);

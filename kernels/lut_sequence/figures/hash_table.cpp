@@ -60,7 +60,7 @@ std::string words_of_probes(double probes) {
     return probes < 100 ? fmt::format("{:.2g}", probes) : with_thousands(std::llround(probes));
 }
 
-void add_fill(Figure& figure, const ProbedTable& table, const Drawn& drawn) {
+void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
     const int64_t width = std::ssize(table.filled), points = std::min(width, most_points);
     Line starts = line_of("keys that start here", {Ink::Role::kind, 1}, {}),
          filled = line_of("filled slots", {Ink::Role::kind, 0}, {});
@@ -78,14 +78,18 @@ void add_fill(Figure& figure, const ProbedTable& table, const Drawn& drawn) {
     }
     const Clusters clusters(table.filled);
     const int64_t reached = std::min(drawn.neurons() + drawn.length - 1, width);
+    const std::string where =
+        drawn.mixed_hash
+            ? "anywhere"
+            : fmt::format("at neuron + position, so in the first {} slots ({} %)", with_thousands(reached),
+                          percent(static_cast<double>(reached) / static_cast<double>(width)));
     figure.caption = fmt::format(
-        "{} keys fill {} % of {} slots, in {} cluster{} of up to {}. Keys start at neuron + position, so in "
-        "the first {} slots ({} %). Sequence {}, {} to clear.",
+        "{} keys fill {} % of {} slots, in {} cluster{} of up to {}. Keys start {}. Sequence {}, {} to "
+        "clear.",
         with_thousands(std::ssize(table.probes)),
         percent(static_cast<double>(table.probes.size()) / static_cast<double>(width)), with_thousands(width),
         with_thousands(clusters.count), clusters.count == 1 ? "" : "s", with_thousands(clusters.longest),
-        with_thousands(reached), percent(static_cast<double>(reached) / static_cast<double>(width)),
-        drawn.item, short_bytes(16 * static_cast<double>(width)));
+        where, drawn.item, short_bytes(16 * static_cast<double>(width)));
     figure.marks.push_back(std::move(starts));
     figure.marks.push_back(std::move(filled));
 }
@@ -96,7 +100,7 @@ std::string words_of_bin(size_t bin) {
     return first >= last ? with_thousands(last) : with_thousands(first) + " to " + with_thousands(last);
 }
 
-void add_probes(Figure& figure, const ProbedTable& table, const Drawn& drawn) {
+void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
     const int64_t longest = *std::max_element(table.probes.begin(), table.probes.end());
     const auto bin_of = [](int64_t probes) { return std::bit_width(static_cast<uint64_t>(probes - 1)); };
     std::vector<int64_t> keys(static_cast<size_t>(bin_of(longest)) + 1);
@@ -123,21 +127,21 @@ void add_probes(Figure& figure, const ProbedTable& table, const Drawn& drawn) {
 
 }  // namespace
 
-ProbedTable::ProbedTable(int64_t width, const Events& events)
-    : starts(static_cast<size_t>(width)), filled(static_cast<size_t>(width)) {
-    Slots slots(width);
+HashTable::HashTable(const HashStart& start_of, const Events& events)
+    : starts(static_cast<size_t>(start_of.width)), filled(static_cast<size_t>(start_of.width)) {
+    Slots slots(start_of.width);
     for (const auto neurons : {&EventsAt::neurons, &EventsAt::alternative_neurons})
         for (size_t position = 0; position < events.size(); ++position)
             for (const int32_t neuron : events[position].*neurons) {
-                const int64_t start = (neuron + static_cast<int64_t>(position)) % width,
-                              slot = slots.take(start);
+                const int64_t start = start_of(neuron, static_cast<int64_t>(position));
+                const int64_t slot = slots.take(start);
                 ++starts[static_cast<size_t>(start)];
                 filled[static_cast<size_t>(slot)] = true;
-                probes.push_back((slot - start + width) % width + 1);
+                probes.push_back((slot - start + start_of.width) % start_of.width + 1);
             }
 }
 
-double ProbedTable::mean_probes() const {
+double HashTable::mean_probes() const {
     return static_cast<double>(std::accumulate(probes.begin(), probes.end(), int64_t{0})) /
            static_cast<double>(probes.size());
 }
@@ -153,7 +157,7 @@ std::vector<Figure> hash_table_figures(const Drawn& drawn, const Events& events)
         for (Figure& figure : all) leave_out_without_events(figure, drawn);
         return all;
     }
-    const ProbedTable table(drawn.hash_width(), events);
+    const HashTable table(HashStart(drawn), events);
     if (table.probes.empty()) {
         for (Figure& figure : all) leave_out(figure, "Empty: no chosen row has synapses.");
         return all;

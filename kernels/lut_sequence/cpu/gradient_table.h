@@ -7,20 +7,20 @@
 
 namespace sawtooth::lut_sequence {
 
-// The sums of weight times dy of one batch item, by neuron and position: open addressing with linear probing.
-// Workers insert at the same time; a slot belongs to the worker that claims it, and its sum is the same
-// number whichever event claims it, so what is found does not depend on the order.
-class HashTable {
+// The hash table of one batch item, with the sums of weight times dy by neuron and position: open addressing
+// with linear probing. Workers insert at the same time; a slot belongs to the worker that claims it, and its
+// sum is the same number whichever event claims it, so what is found does not depend on the order.
+class GradientTable {
   public:
-    // All `width` entries are zero before the first insertion. `high` has the high words of integer sums.
-    HashTable(HashEntry* entries, int32_t* high, int64_t width)
-        : entries_(entries), high_(high), width_(width) {}
+    // All entries are zero before the first insertion. `high` has the high words of integer sums.
+    GradientTable(HashEntry* entries, int32_t* high, const HashStart& start)
+        : entries_(entries), high_(high), width_(start.width), start_(start) {}
 
     enum class Claim { claimed, present, full };
     // Finds or claims the slot of a key.
     Claim claim(int64_t neuron, int64_t position, int64_t& slot) const {
         const uint64_t key = key_of(neuron, position);
-        slot = start(neuron, position);
+        slot = start_(neuron, position);
         for (int64_t probes = 0; probes < width_; ++probes, slot = next(slot)) {
             const std::atomic_ref held(entries_[slot].key);
             uint64_t found = held.load(std::memory_order_relaxed);
@@ -45,14 +45,13 @@ class HashTable {
     template <class Sum>
     Sum find(int64_t neuron, int64_t position) const {
         const uint64_t key = key_of(neuron, position);
-        int64_t slot = start(neuron, position);
+        int64_t slot = start_(neuron, position);
         for (int64_t probes = 0; probes < width_ && entries_[slot].key != 0; ++probes, slot = next(slot))
             if (entries_[slot].key == key) return sum_at(slot, Sum{});
         return 0;
     }
 
   private:
-    int64_t start(int64_t neuron, int64_t position) const { return (neuron + position) % width_; }
     int64_t next(int64_t slot) const { return slot + 1 < width_ ? slot + 1 : 0; }
     float sum_at(int64_t slot, float) const { return std::bit_cast<float>(entries_[slot].value); }
     int64_t sum_at(int64_t slot, int64_t) const {
@@ -66,6 +65,7 @@ class HashTable {
     HashEntry* entries_;
     int32_t* high_;
     int64_t width_;
+    HashStart start_;
 };
 
 }  // namespace sawtooth::lut_sequence

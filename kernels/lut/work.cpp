@@ -1,0 +1,66 @@
+// The minimum of work, and the cases of `bench`.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/lut/parts.h"
+
+namespace sawtooth::lut {
+namespace {
+
+BenchCase bench_case(bool backward, int64_t batch, const std::string& connectivity,
+                     const std::string& arithmetic) {
+    BenchCase bench;
+    bench.name = fmt::format("{}, {} {} B {} T 256 C 8", backward ? "with backward" : "forward", connectivity,
+                             arithmetic, batch);
+    bench.values = {{"batch", batch},
+                    {"detectors", int64_t{256}},
+                    {"anchors_per_detector", int64_t{8}},
+                    {"inputs", int64_t{512}},
+                    {"outputs", int64_t{256}},
+                    {"synapses_per_neuron", int64_t{32}},
+                    {"connectivity", connectivity},
+                    {"arithmetic", arithmetic},
+                    {"backward", backward}};
+    bench.tolerance = 1e-5;
+    bench.by_launch = true;
+    return bench;
+}
+
+}  // namespace
+
+// Every array is read or written once; of the weights only the rows that all items together can touch. A
+// generated neuron has half of `synapses_per_neuron` synapses on average.
+Work work(const Parameters& parameters) {
+    const Sizes s(parameters);
+    const bool backward = runs_backward(parameters);
+    const auto pairs = static_cast<double>(s.batch * s.detectors);
+    const auto neurons = static_cast<double>(s.neurons());
+    const double row = s.sparse ? static_cast<double>(parameters.integer("synapses_per_neuron")) / 2
+                                : static_cast<double>(s.outputs);
+    const double row_bytes = s.sparse ? 8 * row + 4 : 4 * row;  // with targets and an offset
+    const auto item_bytes = 4 * static_cast<double>(s.batch * (s.inputs + s.outputs));
+    Work work;
+    work.bytes = item_bytes + 8 * static_cast<double>(s.detectors * s.anchors) + 12 * pairs +
+                 std::min(neurons, (backward ? 2 : 1) * pairs) * row_bytes;
+    work.operations = pairs * (2 * static_cast<double>(s.anchors) + row);
+    if (!backward) return work;
+    work.bytes += item_bytes + 4 * neurons * row;
+    work.operations += pairs * 6 * row;
+    if (parameters.is("gradient_policy", "internal")) {
+        work.bytes += 4 * neurons * row;
+        work.operations += neurons * row;
+    }
+    return work;
+}
+
+std::vector<BenchCase> bench_cases(Backend backend) {
+    const bool on_cuda = backend == Backend::cuda;
+    const int64_t batch = on_cuda ? 4096 : 256, less = batch / 4;
+    return {bench_case(false, batch, "full", "float"), bench_case(true, batch, "full", "float"),
+            bench_case(true, less, "sparse", "float"), bench_case(true, less, "full", "integer")};
+}
+
+}  // namespace sawtooth::lut

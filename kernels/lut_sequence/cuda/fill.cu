@@ -1,0 +1,42 @@
+// fill_after_detectors_firing_stat: the neurons of every pair, as events or in the dense statistic.
+//
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), TILE, BACKWARD, STATISTIC, THREADS.
+
+#include "kernels/lut/cuda/events.cuh"
+#include "kernels/lut_sequence/cuda/tiles.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut_sequence;
+
+// Grid: tiles * T, B.
+extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firing_stat(Arguments given) {
+    const TilePlace place(given);
+    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
+        const int64_t position = item * given.length + place.j;
+        int64_t neurons[3] = {-1, -1, -1};  // main, alternative, positional alternative
+        if (place.is_pair) {
+            const Pair pair(given, item, place.i, place.j, place.detector);
+            neurons[0] = pair.neuron(given);
+            if constexpr (BACKWARD) {
+                const Flips flips(given, pair);
+                neurons[1] = flips.alternative(neurons[0]);
+                neurons[2] = flips.positional_alternative(neurons[0]);
+            }
+        }
+#pragma unroll
+        for (int kind = 0; kind < (BACKWARD ? 3 : 1); ++kind) {
+            const int64_t neuron = neurons[kind];
+            const bool fires = neuron >= 0 && lut::has_synapses(given.table, neuron);
+            if constexpr (STATISTIC) {
+                if (fires)
+                    atomicAdd(given.statistic + position * given.detectors * given.rows + neuron,
+                              kind == 0 ? 1.0f : given.share);
+            } else {
+                const Event event = {static_cast<int32_t>(neuron), static_cast<int32_t>(position), kind == 0};
+                lut::append(kind == 0 ? given.main : given.alternative, fires, event,
+                            given.room + (kind == 0 ? room_events : room_alternative_events),
+                            static_cast<int32_t>(item + 1));
+            }
+        }
+    }
+}

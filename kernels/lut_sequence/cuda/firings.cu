@@ -1,0 +1,162 @@
+// The kernels on events: a thread per event and block of neighbouring outputs. With fully connected tables
+// the threads of a warp take up their 32 events together, one after the other, so that they read neighbouring
+// weights. With sparse ones a thread goes through the synapses of its neuron, a group at a time, and takes
+// those whose target is in the block.
+//
+// Defines: SPARSE, ALIGNED (lut/cuda/table.cuh), INTEGER (lut/cuda/sums.cuh), ALTERNATIVE, THREADS.
+
+#include "kernels/cuda/device/reductions.cuh"
+#include "kernels/lut/cuda/events.cuh"
+#include "kernels/lut/cuda/table.cuh"
+#include "kernels/lut_sequence/cuda/hash.cuh"
+
+namespace sawtooth::lut_sequence {
+
+using namespace lut;
+
+namespace {
+
+struct Outputs {
+    int64_t first, last;
+
+    __device__ Outputs(const Arguments& given, int64_t block)
+        : first(given.outputs * block / given.output_blocks),
+          last(given.outputs * (block + 1) / given.output_blocks) {}
+};
+
+// Calls each(synapse, target) for those of a neuron in an output block.
+template <class Each>
+__device__ void for_synapses(const Arguments& given, int64_t neuron, const Outputs& outputs, Each each) {
+    const Row row(given.table, neuron, given.outputs);
+    for (int64_t group = 0; group < row.count; group += given.group) {
+        const int64_t end = group + given.group < row.count ? group + given.group : row.count;
+        for (int64_t k = group; k < end; ++k) {
+            const int target = row.target(given.table, static_cast<int>(k));
+            if (target >= outputs.first && target < outputs.last) each(row.begin + k, target);
+        }
+    }
+}
+
+// The event of a thread; without one its count is -1.
+__device__ Event own_event(const Events<Event>& events) {
+    Event event;
+    return event_of_thread(events, event) ? event : Event{0, 0, -1};
+}
+
+__device__ Event event_of_lane(const Event& own, int lane) {
+    return {__shfl_sync(device::whole_warp, own.neuron, lane),
+            __shfl_sync(device::whole_warp, own.position, lane),
+            __shfl_sync(device::whole_warp, own.count, lane)};
+}
+
+// The first lane of `mask`, which is taken out of it.
+__device__ int take_lane(unsigned& mask) {
+    const int lane = __ffs(mask) - 1;
+    mask &= mask - 1;
+    return lane;
+}
+
+}  // namespace
+
+// Grid of all: ceil(events / block_size), output_blocks.
+extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_firings(Arguments given) {
+    const Event own = own_event(given.main);
+    Sum* const y = static_cast<Sum*>(given.y);
+    for (int64_t q = blockIdx.y; q < given.output_blocks; q += gridDim.y) {
+        const Outputs outputs(given, q);
+        if constexpr (SPARSE) {
+            if (own.count < 0) continue;
+            for_synapses(given, own.neuron, outputs, [&](int64_t synapse, int target) {
+                add(y + own.position * given.outputs + target,
+                    own.count * term(given.table.weights[synapse], given.scale));
+            });
+        } else {
+            const unsigned all = __ballot_sync(device::whole_warp, own.count >= 0);
+            for (int64_t o = outputs.first + device::lane_of_thread();
+                 __any_sync(device::whole_warp, o < outputs.last); o += 32) {
+                // Events of one position follow one another: their sum is added once.
+                Sum sum = 0;
+                int64_t position = -1;
+                const auto flush = [&] {
+                    if (position >= 0 && o < outputs.last) add(y + position * given.outputs + o, sum);
+                };
+                for (unsigned rest = all; rest;) {
+                    const Event event = event_of_lane(own, take_lane(rest));
+                    if (event.position != position) {
+                        flush();
+                        position = event.position;
+                        sum = 0;
+                    }
+                    const float weight =
+                        o < outputs.last ? given.table.weights[event.neuron * given.outputs + o] : 0;
+                    sum += event.count * term(weight, given.scale);
+                }
+                flush();
+            }
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_for_sequence(Arguments given) {
+    const Event own = own_event(ALTERNATIVE ? given.alternative : given.main);
+    const auto number = static_cast<int32_t>(int64_t{blockIdx.x} * THREADS + threadIdx.x + 1);
+    const int64_t item = own.position / given.length;
+    const HashTable table(given, item);
+    int64_t slot = -1;
+    if (own.count >= 0) {
+        slot = table.claim(own.neuron, own.position % given.length);
+        if (slot < 0) given.room[room_hash_table] = static_cast<int32_t>(item + 1);
+        if (slot >= 0 && !table.belongs_to(slot, ALTERNATIVE ? -number : number)) slot = -1;
+    }
+    for (int64_t q = blockIdx.y; q < given.output_blocks; q += gridDim.y) {
+        const Outputs outputs(given, q);
+        Sum sum = 0;
+        if constexpr (SPARSE) {
+            if (slot >= 0)
+                for_synapses(given, own.neuron, outputs, [&](int64_t synapse, int target) {
+                    const float dy = given.dy[own.position * given.outputs + target];
+                    sum += term(Wide{given.table.weights[synapse]} * Wide{dy}, given.scale);
+                });
+        } else {
+            for (unsigned rest = __ballot_sync(device::whole_warp, slot >= 0); rest;) {
+                const int lane = take_lane(rest);
+                const Event event = event_of_lane(own, lane);
+                Sum part = 0;
+                for (int64_t o = outputs.first + device::lane_of_thread(); o < outputs.last; o += 32)
+                    part += term(Wide{given.table.weights[event.neuron * given.outputs + o]} *
+                                     Wide{given.dy[event.position * given.outputs + o]},
+                                 given.scale);
+                part = device::sum_of_warp(part);
+                if (device::lane_of_thread() == lane) sum = part;
+            }
+        }
+        if (slot >= 0) table.add(slot, sum);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) gather_w_gradients_for_sequence(Arguments given) {
+    const Event own = own_event(given.main);
+    const auto step = [&](const Event& event, int64_t weight, int64_t output) {
+        const auto lr = static_cast<Wide>(rate(given.table, given.lr, weight));
+        const float dy = given.dy[event.position * given.outputs + output];
+        const Sum added = event.count * term(Wide{dy} * lr, given.scale);
+        add(static_cast<Sum*>(given.dweights) + weight, added);
+        if (!integer && given.weights_after) add(given.weights_after + weight, -static_cast<float>(added));
+    };
+    for (int64_t q = blockIdx.y; q < given.output_blocks; q += gridDim.y) {
+        const Outputs outputs(given, q);
+        if constexpr (SPARSE) {
+            if (own.count < 0) continue;
+            for_synapses(given, own.neuron, outputs,
+                         [&](int64_t synapse, int target) { step(own, synapse, target); });
+        } else {
+            for (unsigned rest = __ballot_sync(device::whole_warp, own.count >= 0); rest;) {
+                const Event event = event_of_lane(own, take_lane(rest));
+                for (int64_t o = outputs.first + device::lane_of_thread(); o < outputs.last; o += 32)
+                    step(event, event.neuron * given.outputs + o, o);
+            }
+        }
+    }
+}
+
+}  // namespace sawtooth::lut_sequence

@@ -1,0 +1,76 @@
+// The variant fused, forward: a thread block sums the rows of a position and all earlier ones, in registers
+// of LANES threads for four neighbouring outputs each, GROUPS of them for every GROUPS-th row. With sparse
+// tables every warp adds the synapses of its rows to a row of its own.
+//
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), GROUPS and LANES,
+// or WARPS and ROWS_SHARED (lut/cuda/rows.cuh), THREADS.
+
+#include "kernels/lut/cuda/sums.cuh"
+#include "kernels/lut_sequence/cuda/position.cuh"
+#if SPARSE
+#include "kernels/lut/cuda/rows.cuh"
+#else
+#include "kernels/lut/cuda/groups.cuh"
+#endif
+
+namespace sawtooth::lut_sequence {
+
+using namespace lut;
+
+#if SPARSE
+
+extern __shared__ Sum row_room[];
+
+// Grid: B S.
+extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments given) {
+    const Place place(given);
+    const Rows y(row_room, static_cast<Sum*>(given.scratch) + place.position * given.outputs, given.outputs);
+    const int64_t count = place.j * given.detectors;
+    for (int64_t first = 32 * device::warp_of_thread(); first < count; first += 32 * WARPS) {
+        const int64_t m = first + device::lane_of_thread();
+        Row row;
+        if (m < count) row = Row(given.table, place.pair(given, m).neuron(given), given.outputs);
+        for (int k = 0; __any_sync(device::whole_warp, k < row.count); ++k) {
+            const bool has = k < row.count;
+            const float weight = has ? given.table.weights[row.begin + k] : 0;
+            add_in_order(y.of_warp(), has ? row.target(given.table, k) : -1, term(weight, given.scale));
+        }
+    }
+    y.write(static_cast<float*>(given.y) + place.position * given.outputs, given.scale,
+            given.fault + fault_y);
+}
+
+#else
+
+// Grid: B S.
+extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments given) {
+    __shared__ int32_t neurons[THREADS];
+    const Place place(given);
+    const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
+    float* const y = static_cast<float*>(given.y) + place.position * given.outputs;
+    const int64_t count = place.j * given.detectors;
+    for (int64_t first = 0; first < given.outputs; first += 4 * LANES) {
+        const int64_t o = first + 4 * lane, read = o < given.outputs ? o : 0;
+        Sum sums[4] = {};
+        for (int64_t begin = 0; begin < count; begin += THREADS) {
+            const int64_t m = begin + threadIdx.x;
+            __syncthreads();  // the rows before are read
+            if (m < count) neurons[threadIdx.x] = static_cast<int32_t>(place.pair(given, m).neuron(given));
+            __syncthreads();
+            const int end = count - begin < THREADS ? static_cast<int>(count - begin) : THREADS;
+#pragma unroll 8
+            for (int k = group; k < end; k += GROUPS) {
+                float four[4];
+                load_four(given.table.weights + int64_t{neurons[k]} * given.outputs, read, given.outputs,
+                          four);
+#pragma unroll
+                for (int e = 0; e < 4; ++e) sums[e] += term(four[e], given.scale);
+            }
+        }
+        write_groups(sums, group, y, o, given.outputs, given.scale, given.fault + fault_y, true);
+    }
+}
+
+#endif
+
+}  // namespace sawtooth::lut_sequence

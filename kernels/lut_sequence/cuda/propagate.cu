@@ -1,0 +1,44 @@
+// propagate_through_detectors_for_sequence: from the sums of a pair's neurons to two inputs and a positional
+// value.
+//
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), TILE, THREADS.
+
+#include "kernels/lut_sequence/cuda/hash.cuh"
+#include "kernels/lut_sequence/cuda/tiles.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut_sequence;
+using lut::Wide;
+
+// Grid: tiles * T, B.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    propagate_through_detectors_for_sequence(Arguments given) {
+    const TilePlace place(given);
+    if (!place.is_pair) return;
+    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
+        const Pair pair(given, item, place.i, place.j, place.detector);
+        const Flips flips(given, pair);
+        const int64_t main = pair.neuron(given), alternative = flips.alternative(main);
+        const int64_t positional = flips.positional_alternative(main);
+        if (alternative < 0 && positional < 0) continue;
+        const HashTable table(given, item);
+        const auto value = [&](int64_t neuron) {
+            return lut::value_of(table.find(neuron, place.j), given.scale,
+                                 given.fault + lut::fault_gradient_sums);
+        };
+        const Wide of_main = value(main);
+        if (alternative >= 0) {
+            const Sum du = lut::term((of_main - value(alternative)) * lut::surrogate_derivative(flips.delta),
+                                     given.scale);
+            const int32_t* const inputs = given.anchors + (place.detector * ANCHORS + flips.bit) * 2;
+            Sum* const dx = static_cast<Sum*>(given.dx) + flips.at / given.detectors * given.inputs;
+            lut::add(dx + inputs[0], du);
+            lut::add(dx + inputs[1], -du);
+        }
+        if (positional >= 0)
+            lut::add(
+                static_cast<Sum*>(given.dpositional) + pair.distance * POSITIONAL + flips.positional_bit,
+                lut::term((of_main - value(positional)) * lut::surrogate_derivative(flips.positional_delta),
+                          given.scale));
+    }
+}

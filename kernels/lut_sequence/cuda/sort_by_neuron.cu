@@ -1,0 +1,27 @@
+// The pairs of every detector, sorted by the row that they chose: a thread block per detector.
+//
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), BITS (of a row), THREADS.
+
+#include "kernels/lut/cuda/sort.cuh"
+#include "kernels/lut_sequence/cuda/pairs.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::lut_sequence;
+
+// Grid: T.
+extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
+    const int64_t detector = blockIdx.x, count = given.batch * given.pairs;
+    int32_t* const rows = given.sorted_rows + detector * count;
+    int32_t* const positions = given.sorted_positions + detector * count;
+    const auto row_of = [&](int64_t pair) {
+        const int64_t item = pair / given.pairs, within = pair % given.pairs, j = row_of_triangle(within);
+        return Pair(given, item, within - j * (j - 1) / 2, j, detector).row(given);
+    };
+    const int32_t* const sorted = lut::sorted_numbers<BITS>(count, row_of, rows, positions);
+    for (int64_t at = threadIdx.x; at < count; at += THREADS) {
+        const int32_t pair = sorted[at];
+        rows[at] = row_of(pair);
+        positions[at] =
+            static_cast<int32_t>(pair / given.pairs * given.length + row_of_triangle(pair % given.pairs));
+    }
+}

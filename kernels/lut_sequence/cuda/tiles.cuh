@@ -1,0 +1,24 @@
+// A thread per pair of positions, in tiles of TILE x TILE pairs; those above the diagonal are skipped.
+#pragma once
+
+#include "kernels/lut_sequence/cuda/pairs.cuh"
+
+namespace sawtooth::lut_sequence {
+
+static_assert(THREADS == TILE * TILE, "a thread per pair of a tile");
+
+struct TilePlace {
+    int64_t detector, i, j;
+    bool is_pair;
+
+    __device__ explicit TilePlace(const Arguments& given) {
+        detector = blockIdx.x % given.detectors;
+        const int64_t tile = blockIdx.x / given.detectors;
+        const int64_t row = row_of_triangle(tile) - 1, column = tile - (row + 1) * row / 2;
+        i = column * TILE + threadIdx.x % TILE;
+        j = row * TILE + threadIdx.x / TILE;
+        is_pair = i < j && j < given.length;
+    }
+};
+
+}  // namespace sawtooth::lut_sequence

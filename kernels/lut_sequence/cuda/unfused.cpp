@@ -1,0 +1,165 @@
+// The variant unfused: every kernel of the source a launch of its own, with the grid of the source.
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/lut/cuda/launches.h"
+#include "kernels/lut_sequence/cuda/job.h"
+#include "kernels/lut_sequence/describe.h"
+#include "kernels/lut_sequence/faults.h"
+#include "kernels/lut_sequence/parts.h"
+
+namespace sawtooth::lut_sequence {
+namespace {
+
+using describe::Events;
+
+class Unfused {
+  public:
+    Unfused(cuda::PlanBuilder& builder, CudaJob& job)
+        : builder_(builder),
+          request_(builder.request()),
+          job_(job),
+          block_(builder.parameters().integer("block_size")) {
+        given().room = take_room_faults(builder);
+    }
+
+    void add_forward() {
+        add_events();
+        const ArrayUse y = describe::y(request_);
+        given().y = take_sums(y);
+        lut::add_clear(builder_, y, given().y, block_);
+        launch(describe::fill_outputs_by_sparse_firings(request_), by_event(given().main, main_events),
+               on_events("fill_outputs_by_sparse_firings"));
+        convert(y, given().y, lut::fault_y);
+    }
+
+    void add_backward() {
+        const ArrayUse dx = describe::dx(request_), dpositional = describe::dpositional(request_),
+                       dweights = describe::dweights(request_), hash = describe::hash_table(request_);
+        given().width = job_.hash_width();
+        given().hash = builder_.take<HashEntry>(count_of(hash.shape));
+        lut::add_clear(builder_, hash, given().hash, block_);
+        if (job_.integer) {
+            const ArrayUse high = describe::hash_table_high(request_);
+            given().hash_high = builder_.take<int32_t>(count_of(high.shape));
+            lut::add_clear(builder_, high, given().hash_high, block_);
+        }
+        given().dx = take_sums(dx);
+        given().dpositional = take_sums(dpositional);
+        given().dweights = take_sums(dweights);
+        given().weights_after = builder_.output("weights_after");
+        if (given().weights_after && !job_.integer)
+            builder_.restore(given().weights_after, given().table.weights, 4 * job_.weights);
+        lut::add_clear(builder_, dx, given().dx, block_);
+        lut::add_clear(builder_, dpositional, given().dpositional, block_);
+        lut::add_clear(builder_, dweights, given().dweights, block_);
+        cuda::KernelSource gather = on_events("gather_x_gradients_for_sequence");
+        launch(describe::gather_x_gradients_for_sequence(request_, Events::main),
+               by_event(given().main, main_events), gather);
+        gather.defines.back() = {"ALTERNATIVE", true};
+        launch(describe::gather_x_gradients_for_sequence(request_, Events::alternative),
+               by_event(given().alternative, alternative_events), gather);
+        launch(describe::gather_w_gradients_for_sequence(request_), by_event(given().main, main_events),
+               on_events("gather_w_gradients_for_sequence"));
+        launch(describe::propagate_through_detectors_for_sequence(request_), by_tile(),
+               on_tiles("propagate.cu", "propagate_through_detectors_for_sequence"));
+        convert(dx, given().dx, lut::fault_dx);
+        convert(dpositional, given().dpositional, lut::fault_dpositional);
+        convert(dweights, given().dweights, lut::fault_dweights);
+    }
+
+  private:
+    Arguments& given() { return job_.given; }
+
+    // The output itself, or sums that become it.
+    void* take_sums(const ArrayUse& array) {
+        return job_.integer ? static_cast<void*>(builder_.take<int64_t>(count_of(array.shape)))
+                            : builder_.output(array.name, Storage::f32);
+    }
+    void take_buffer(lut::Events<Event>& events, int64_t a_pair, const ArrayUse& count) {
+        events.capacity = most_events(job_, a_pair);
+        events.events = builder_.take<Event>(events.capacity);
+        events.count = builder_.take<int32_t>(1);
+        lut::add_clear(builder_, count, events.count, block_);
+    }
+
+    void add_events() {
+        take_buffer(given().main, main_events, describe::event_count(request_));
+        if (job_.backward())
+            take_buffer(given().alternative, alternative_events, describe::alternative_event_count(request_));
+        if (job_.statistic) {
+            given().statistic = builder_.take_zeroed<float>(job_.positions() * job_.neurons());
+            given().share = alternative_share(job_);
+        }
+        launch(describe::fill_after_detectors_firing_stat(request_), by_tile(),
+               on_tiles("fill.cu", "fill_after_detectors_firing_stat"));
+        if (!job_.statistic) return;
+        launch(
+            describe::densify_firing_stat(request_),
+            {pieces("T 2^(2C+P)", job_.neurons(), "(4 block_size)", 4 * block_),
+             lut::side_y("B S", job_.positions())},
+            with(job_.source("densify.cu", "densify_firing_stat", block_), {{"BACKWARD", job_.backward()}}));
+    }
+
+    static cuda::KernelSource with(cuda::KernelSource source, const cuda::Defines& more) {
+        source.defines.insert(source.defines.end(), more.begin(), more.end());
+        return source;
+    }
+    cuda::KernelSource on_tiles(const char* file, const char* entry) const {
+        return with(job_.source(file, entry, job_.tile * job_.tile), {{"TILE", job_.tile},
+                                                                      {"BACKWARD", job_.backward()},
+                                                                      {"STATISTIC", job_.statistic},
+                                                                      {"MIXED", job_.mixed_hash}});
+    }
+    Grid by_tile() const {
+        return {side("tiles", job_.tiles()) * side("T", job_.detectors), lut::side_y("B", job_.batch)};
+    }
+    cuda::KernelSource on_events(const char* entry) const {
+        return with(job_.source("firings.cu", entry, block_),
+                    {{"MIXED", job_.mixed_hash}, {"ALTERNATIVE", false}});
+    }
+    Grid by_event(const lut::Events<Event>& events, int64_t a_pair) const {
+        return {pieces(a_pair == main_events ? "events" : "alternative events", events.capacity, "block_size",
+                       block_),
+                lut::side_y("output_blocks", job_.given.output_blocks)};
+    }
+    void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
+        builder_.launch(std::move(info), grid, source, given());
+    }
+    void convert(const ArrayUse& sums, const void* from, lut::Fault fault) {
+        if (!job_.integer) return;
+        lut::Convert convert = {};
+        convert.sums = static_cast<const int64_t*>(from);
+        convert.to = builder_.output(sums.name);
+        convert.count = count_of(sums.shape);
+        convert.scale = given().scale;
+        convert.fault = given().fault + fault;
+        if (fault == lut::fault_dweights && given().weights_after) {
+            convert.before = given().table.weights;
+            convert.after = given().weights_after;
+        }
+        lut::add_convert(builder_, sums, convert, block_);
+    }
+
+    cuda::PlanBuilder& builder_;
+    const PlanRequest& request_;
+    CudaJob& job_;
+    int64_t block_;
+};
+
+}  // namespace
+
+Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
+    cuda::PlanBuilder builder(request);
+    CudaJob job(builder);
+    add_checks(builder, job);
+    if (job.distances() == 0) {
+        add_launches_without_pairs(builder, job);
+        return builder.finish();
+    }
+    Unfused plan(builder, job);
+    plan.add_forward();
+    if (job.backward()) plan.add_backward();
+    return builder.finish();
+}
+
+}  // namespace sawtooth::lut_sequence

@@ -1,0 +1,30 @@
+// What lies in the memory of the variant unfused, on both backends.
+#pragma once
+
+#include "kernels/cuda/device/types.cuh"
+
+namespace sawtooth::lut_sequence {
+
+// A neuron fires at position j of item b for `count` of the pairs (i, j); through the buffer every pair has
+// an event of its own. An alternative event, of a neuron with a weakest bit flipped, counts nothing. 12
+// bytes: a fourth word would add a third to what every launch on events moves.
+struct Event {
+    int32_t neuron;
+    int32_t position;  // b S + j
+    int32_t count;
+};
+static_assert(sizeof(Event) == 12, "three words");
+
+// A slot of the hash table of an item: the sum of weight times dy of a neuron at a position.
+struct HashEntry {
+    uint64_t key;   // the neuron plus 1 in the low word, position j in the high word; 0: empty
+    int32_t event;  // the number of the event that adds the value, from 1; negative: alternative
+    int32_t value;  // the bits of a float, or the low word of an integer sum
+};
+static_assert(sizeof(HashEntry) == 16, "four words");
+
+// 2^64 divided by the golden ratio, odd: the high half of a product with it depends on all bits of a key
+// (Knuth, The Art of Computer Programming, 6.4).
+constexpr uint64_t hash_factor = 0x9E3779B97F4A7C15;
+
+}  // namespace sawtooth::lut_sequence
