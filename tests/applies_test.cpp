@@ -233,6 +233,9 @@ TEST_CASE("an unused parameter, or one beyond its limit, changes no bit", "[engi
            {"chunk", int64_t{19}}}}},
         {"attention", {"backward", {{"N", int64_t{19}}, {"D", int64_t{16}}}}},
         {"btp", {"order", {{"L", int64_t{40}}, {"DH", int64_t{3}}}}},
+        {"lut", {"connectivity", {{"batch", int64_t{3}}, {"detectors", int64_t{5}}, {"backward", true}}}},
+        {"lut_sequence",
+         {"connectivity", {{"sequence_length", int64_t{9}}, {"detectors", int64_t{3}}, {"backward", true}}}},
     };
     for (const Family* family : offered_families()) {
         const auto has_limits = [](const Parameter& row) { return !row.applies.empty() || row.end; };

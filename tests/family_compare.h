@@ -64,4 +64,10 @@ struct Comparison {
 Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
                    const std::vector<bool>& wild, double share, double largest);
 
+// Whether a variant gives the same bits every time: not if atomics of a GPU add floats.
+inline bool keeps_bits(const Variant& variant, const Parameters& parameters, Backend backend) {
+    return backend == Backend::cpu || !variant.unordered ||
+           (parameters.has("arithmetic") && parameters.is("arithmetic", "integer"));
+}
+
 }  // namespace sawtooth

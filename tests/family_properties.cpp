@@ -207,7 +207,9 @@ void check_separate_sequences(const Runs& runs) {
         const std::string batch = batch_axis(drawn.family);
         const Strange strange = with_strange(drawn);
         const Dimension sequences = dimension_of(drawn.family, *find(drawn.inputs, strange.array), batch);
-        if (!sequences.there || !has_reference(drawn, strange.inputs)) return int64_t{0};
+        if (!sequences.there || !has_reference(drawn, strange.inputs) ||
+            !keeps_bits(drawn.variant, drawn.parameters, runs.chip.backend))
+            return int64_t{0};
         INFO(strange.words);
         const int64_t touched = sequences.of(strange.element);
         const Arrays before = runs.run(drawn, drawn.inputs), after = runs.run(drawn, strange.inputs);

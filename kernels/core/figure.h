@@ -199,7 +199,8 @@ struct Figure {
     std::string missing;  // without marks: what it would show and how to get it
     Axis x, y;
     std::vector<Mark> marks;
-    std::vector<std::string> chosen_by = {};  // parameters that choose what it draws, with a control beside it
+    std::vector<std::string> chosen_by =
+        {};  // parameters that choose what it draws, with a control beside it
 };
 
 // The visible part of a figure: figures are reduced to it.

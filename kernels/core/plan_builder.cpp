@@ -65,7 +65,6 @@ int32_t* PlanBuilder::take_faults(int64_t count, std::function<std::string(int64
 }
 
 void PlanBuilder::restore(void* to, const void* from, int64_t bytes) {
-    if (plan_.dry) return;
     plan_.reset = [before = std::move(plan_.reset), copy = copy(), to, from, bytes](Queue& queue) {
         if (before) before(queue);
         copy(queue, to, from, bytes);

@@ -134,7 +134,8 @@ class Reference {
         if (flipped.weakest_bit >= 0) {
             const int64_t other = flips_q ? neuron(pair, q.flipped(), k.index, positional.index)
                                           : neuron(pair, q.index, k.flipped(), positional.index);
-            const double du = (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(flipped.weakest);
+            const double du =
+                (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(flipped.weakest);
             const int32_t* const anchor = anchors(pair.detector) + 2 * flipped.weakest_bit;
             const int64_t position = flips_q ? pair.j : pair.i;
             dx_.add(position * sizes_.inputs + anchor[0], du);
@@ -143,9 +144,10 @@ class Reference {
         if (positional.weakest_bit >= 0 && positional.magnitude() < q.magnitude() &&
             positional.magnitude() < k.magnitude()) {
             const int64_t other = neuron(pair, q.index, k.index, positional.flipped());
-            dpositional_.add((pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
-                                 positional.weakest_bit,
-                             (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(positional.weakest));
+            dpositional_.add(
+                (pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
+                    positional.weakest_bit,
+                (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(positional.weakest));
         }
     }
 

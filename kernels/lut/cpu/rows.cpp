@@ -69,8 +69,7 @@ HWY_INLINE auto terms(D d, V value, FixedPoint fixed) {
     const hn::RebindToSigned<D> integers;
     const auto shift = hn::Set(d, 0x1.8p52), largest = hn::Set(d, 0x1p44);
     const auto scaled = hn::Mul(hn::Mul(value, hn::Set(d, fixed.rescale)), hn::Set(d, FixedPoint::unit));
-    const auto within = hn::Min(hn::Max(scaled, hn::Neg(largest)), largest);
-    const auto number = hn::IfThenElse(hn::IsNaN(scaled), largest, within);
+    const auto number = hn::IfThenElse(hn::Le(hn::Abs(scaled), largest), scaled, largest);
     return hn::Sub(hn::BitCast(integers, hn::Add(number, shift)), hn::BitCast(integers, shift));
 }
 

@@ -126,9 +126,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_w_gradients_fully_c
             for (int k = 0; k < 4; ++k) terms[k] = term(Wide{four[k]} * lr, given.scale);
             add_four_of_row(static_cast<Sum*>(given.dweights) + begin, o, given.outputs, terms);
             if (integer || !given.weights_after) return;
-            float steps[4];
-#pragma unroll
-            for (int k = 0; k < 4; ++k) steps[k] = -static_cast<float>(terms[k]);
+            const float steps[4] = {-static_cast<float>(terms[0]), -static_cast<float>(terms[1]),
+                                    -static_cast<float>(terms[2]), -static_cast<float>(terms[3])};
             add_four_of_row(given.weights_after + begin, o, given.outputs, steps);
         });
     }

@@ -32,8 +32,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                                      given.scale);
             const int32_t* const inputs = given.anchors + (place.detector * ANCHORS + flips.bit) * 2;
             Sum* const dx = static_cast<Sum*>(given.dx) + flips.at / given.detectors * given.inputs;
-            lut::add(dx + inputs[0], du);
-            lut::add(dx + inputs[1], -du);
+            if (inputs[0] != inputs[1]) {
+                lut::add(dx + inputs[0], du);
+                lut::add(dx + inputs[1], -du);
+            }
         }
         if (positional >= 0)
             lut::add(
