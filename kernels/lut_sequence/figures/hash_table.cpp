@@ -62,8 +62,8 @@ std::string words_of_probes(double probes) {
 
 void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
     const int64_t width = std::ssize(table.filled), points = std::min(width, most_points);
-    Line starts = line_of("keys that start here", {Ink::Role::kind, 1}, {}),
-         filled = line_of("filled slots", {Ink::Role::kind, 0}, {});
+    Line starts = line_of("keys that start here", {Ink::Role::accent}, {}),
+         filled = line_of("filled slots", {Ink::Role::kind, 2}, {});
     for (int64_t point = 0; point < points; ++point) {
         const Range slots{width * point / points, width * (point + 1) / points};
         const auto share = [&](const auto& of_slots) {
