@@ -290,7 +290,14 @@ TEST_CASE("lut_sequence: keys take the first free slot from neuron + position on
     const Bars bars = marks_of<Bars>(figure).front();
     for (const Bar& bar : bars.bars) drawn_keys += bar.segments.front().length;
     CHECK(drawn_keys == static_cast<double>(key));
-    CHECK(contains(figure_of(result, "hash-fill").caption, fmt::format("{} keys fill", key)));
+    const Figure fill = figure_of(result, "hash-fill");
+    CHECK(contains(fill.caption, fmt::format("{} keys fill", key)));
+    // The part in sight has all keys.
+    const Line starts = line_named(marks_of<Line>(fill), "keys that start here");
+    double started = 0;
+    for (const double share : starts.y) started += share;
+    CHECK(started * *fill.x.maximum / static_cast<double>(starts.y.size()) ==
+          Approx(static_cast<double>(key)).epsilon(0.02));
 }
 
 TEST_CASE("lut_sequence: few rows make one cluster in the hash table", "[lut_sequence][figures]") {
