@@ -15,7 +15,7 @@
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/figure_facts.h"
-#include "tests/run_family.h"
+#include "tests/run_engine.h"
 
 namespace sawtooth {
 namespace {
@@ -287,9 +287,17 @@ TEST_CASE("lut_sequence: keys take the first free slot from neuron + position on
 
     const Figure figure = figure_of(result, "hash-probes");
     double drawn_keys = 0;
-    for (const Bar& bar : marks_of<Bars>(figure).front().bars) drawn_keys += bar.segments.front().length;
+    const Bars bars = marks_of<Bars>(figure).front();
+    for (const Bar& bar : bars.bars) drawn_keys += bar.segments.front().length;
     CHECK(drawn_keys == static_cast<double>(key));
-    CHECK(contains(figure_of(result, "hash-fill").caption, fmt::format("{} keys fill", key)));
+    const Figure fill = figure_of(result, "hash-fill");
+    CHECK(contains(fill.caption, fmt::format("{} keys fill", key)));
+    // The part in sight has all keys.
+    const Line starts = line_named(marks_of<Line>(fill), "keys that start here");
+    double started = 0;
+    for (const double share : starts.y) started += share;
+    CHECK(started * *fill.x.maximum / static_cast<double>(starts.y.size()) ==
+          Approx(static_cast<double>(key)).epsilon(0.02));
 }
 
 TEST_CASE("lut_sequence: few rows make one cluster in the hash table", "[lut_sequence][figures]") {
@@ -315,6 +323,65 @@ TEST_CASE("lut_sequence: a sequence of one position has no pairs, and a huge one
     }
     CHECK(contains(figure_of(single, "pairs").missing, "at least two positions"));
     CHECK_FALSE(figure_of(huge, "pairs").marks.empty());
+}
+
+TEST_CASE("lut_sequence: time by events stacks the kernels of unfused", "[lut_sequence][figures]") {
+    SweepResult swept;
+    swept.sweep = {"events", {}, {{"events", {"buffer", "statistic"}}}};
+    swept.sweep.base.parameters = settled(lut_sequence_family());
+    CHECK_FALSE(lut_sequence::event_sweep_figures(swept).front().missing.empty());
+    for (size_t i = 0; i < 2; ++i) {
+        VariantResult unfused;
+        unfused.name = "unfused";
+        const double us = i == 0 ? 30 : 60;
+        unfused.time = TimeStatistics{us, us, us, {us}};
+        for (const auto& [name, part] : {std::pair{"fill", 0.5}, {"gather", 0.25}, {"fill", 0.125}}) {
+            LaunchInfo info;
+            info.name = name;
+            LaunchRecord launch;
+            launch.info = std::make_shared<const LaunchInfo>(info);
+            launch.duration_us = us * part;
+            unfused.launches.push_back(launch);
+        }
+        Result result;
+        result.parameters = swept.sweep.base.parameters;
+        result.variants = {unfused};
+        swept.cells.push_back({swept.sweep.cell(i), "", std::make_shared<const Result>(std::move(result))});
+    }
+    const Figure figure = lut_sequence::event_sweep_figures(swept).front();
+    const Bars bars = marks_of<Bars>(figure).front();
+    REQUIRE(bars.bars.size() == 2);
+    CHECK(figure.y.categories == std::vector<std::string>{"buffer", "statistic"});
+    REQUIRE(bars.bars[1].segments.size() == 2);
+    // The bar has the length of the median; 5 of 7 parts are "fill".
+    CHECK(bars.bars[1].segments[0].length == Approx(60.0 * 5 / 7));
+    CHECK(bars.bars[1].segments[1].length == Approx(60.0 * 2 / 7));
+    CHECK(contains(figure.caption, "buffer: 30 us, most of it in fill, 18.8 us. statistic: 60 us"));
+}
+
+TEST_CASE("lut_sequence: every figure of a run has marks or a sentence", "[lut_sequence][figures]") {
+    const bool backward = GENERATE(false, true);
+    const char* const connectivity = GENERATE("full", "sparse");
+    const int64_t length = GENERATE(1, 20), positional = GENERATE(0, 2);
+    const Result result = run_in_engine(lut_sequence_family(), {{"sequence_length", length},
+                                                                {"detectors", 2},
+                                                                {"positional_bits", positional},
+                                                                {"connectivity", connectivity},
+                                                                {"backward", backward}});
+    std::set<std::string> ids;
+    for (const Figure& figure : lut_sequence::figures(result, {})) {
+        INFO(figure.id << " " << length << " " << positional << " " << connectivity);
+        CHECK(ids.insert(figure.id).second);
+        CHECK(figure.marks.empty() == !figure.missing.empty());
+        CHECK(figure.caption.empty() == !figure.missing.empty());
+        for (const std::string& name : figure.chosen_by)
+            CHECK(lut_sequence_family().parameter(name)->renews == Renews::figures);
+    }
+    for (const char* id : {"pairs", "events", "rows", "kernels", "kernels-stacked", "hash-fill",
+                           "hash-probes", "output-y", "error-y"})
+        CHECK(ids.count(id) == 1);
+    for (const char* id : {"output-dx", "error-dx", "error-dweights"}) CHECK(ids.count(id) == backward);
+    CHECK(ids.count("gradient-dpositional") == (backward && length > 1 && positional > 0));
 }
 
 }  // namespace

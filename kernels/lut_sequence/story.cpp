@@ -50,8 +50,7 @@ About about() {
         "du = g up'(delta), up'(d) = sign(d) / (2 (1 + |d|)^2)",
         {{"hash mixed: keys spread over the hash table",
           "Hash table: with sum keys start at neuron + position, in the first slots alone, and pile up in "
-          "one "
-          "cluster. Mixed keys start anywhere and find a free slot at once.",
+          "one cluster. Mixed keys start anywhere and find a free slot at once.",
           {{"hash", "mixed"}, {"backward", true}},
           keys_are_spread},
          {"anchors_per_detector 1 with statistic: equal events become one",

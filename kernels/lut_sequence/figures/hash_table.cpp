@@ -60,12 +60,20 @@ std::string words_of_probes(double probes) {
     return probes < 100 ? fmt::format("{:.2g}", probes) : with_thousands(std::llround(probes));
 }
 
+// Up to the last filled slot, and a quarter more to show that the rest is empty.
+int64_t slots_in_sight(const std::vector<bool>& filled) {
+    const int64_t end = filled.rend() - std::find(filled.rbegin(), filled.rend(), true);
+    return std::min(end + end / 4 + 1, std::ssize(filled));
+}
+
 void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
-    const int64_t width = std::ssize(table.filled), points = std::min(width, most_points);
-    Line starts = line_of("keys that start here", {Ink::Role::kind, 1}, {}),
-         filled = line_of("filled slots", {Ink::Role::kind, 0}, {});
+    const int64_t width = std::ssize(table.filled), seen = slots_in_sight(table.filled);
+    const int64_t points = std::min(seen, most_points);
+    figure.x.maximum = static_cast<double>(seen);
+    Line starts = line_of("keys that start here", {Ink::Role::accent}, {}),
+         filled = line_of("filled slots", {Ink::Role::kind, 2}, {});
     for (int64_t point = 0; point < points; ++point) {
-        const Range slots{width * point / points, width * (point + 1) / points};
+        const Range slots{seen * point / points, seen * (point + 1) / points};
         const auto share = [&](const auto& of_slots) {
             const auto first = of_slots.begin() + slots.first;
             return static_cast<double>(std::accumulate(first, first + slots.count(), int64_t{0})) /

@@ -136,8 +136,7 @@ std::string words_of_counts(const PairCounts& counts, int64_t pairs) {
 void add_tile_borders(Figure& figure, const Pieces& pieces) {
     for (int64_t edge = pieces.tile; edge < pieces.length; edge += pieces.tile)
         for (const Rule::Across across : {Rule::Across::x, Rule::Across::y})
-            figure.marks.push_back(
-                Rule{across, static_cast<double>(edge) - 0.5, "edge of a tile", {Ink::Role::quiet}});
+            figure.marks.push_back(Rule{across, static_cast<double>(edge) - 0.5, "", {Ink::Role::quiet}});
 }
 
 }  // namespace
@@ -147,7 +146,7 @@ Figure pair_map_figure(const Result& result) {
     const int64_t length = std::min(drawn.length, most_positions);
     const Pieces pieces(drawn, length);
     const double end = static_cast<double>(pieces.count * pieces.step) - 0.5;
-    Figure figure = new_figure("pairs", Place::views, "Pairs and tiles: the bit that gets the gradient", "",
+    Figure figure = new_figure("pairs", Place::views, "Pairs and tiles", "",
                                {.label = "key", .minimum = -0.5, .maximum = end},
                                {.label = "query", .minimum = -0.5, .maximum = end});
     figure.chosen_by = {"drawn_batch", "drawn_detector"};
