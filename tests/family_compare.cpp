@@ -82,8 +82,10 @@ Arrays perturbed(const Arrays& inputs, double share, uint64_t seed) {
     for (Array& array : changed) {
         if (array.dtype == Dtype::int32) continue;
         Random random(seed, array.name);
-        for (float& value : array.as<float>())
-            value += static_cast<float>(value * (random.next() & 1 ? share : -share));
+        for (float& value : array.as<float>()) {
+            const double change = random.next() & 1 ? share : -share;
+            if (std::isfinite(value)) value += static_cast<float>(value * change);
+        }
     }
     return changed;
 }
@@ -203,7 +205,6 @@ Comparison compare(const Family& family, const Array& got, const Array& wanted, 
             }
             continue;
         }
-        if (!is_finite(moved.value(i))) continue;
         Sums& sum = sums[sequence];
         ++sum.elements;
         sum.wanted += std::norm(should);
