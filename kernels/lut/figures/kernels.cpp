@@ -62,6 +62,25 @@ std::string words_of_longest(const VariantResult& variant, const std::vector<Ker
     return words + ". ";
 }
 
+// Those that take less than a fiftieth of the time as one, so that a figure has room for the others.
+std::vector<Kernel> with_small_ones_together(std::vector<Kernel> kernels) {
+    double all = 0;
+    for (const Kernel& kernel : kernels) all += kernel.us;
+    const auto small = std::stable_partition(kernels.begin(), kernels.end(),
+                                             [&](const Kernel& kernel) { return 50 * kernel.us >= all; });
+    const auto count = kernels.end() - small;
+    if (count < 2) return kernels;
+    Kernel together{fmt::format("{} others", count)};
+    together.launches = 1;
+    for (auto each = small; each != kernels.end(); ++each) {
+        together.us += each->us;
+        together.bytes += each->bytes;
+    }
+    kernels.erase(small, kernels.end());
+    kernels.push_back(std::move(together));
+    return kernels;
+}
+
 void leave_out_without_launches(Figure& figure) {
     leave_out(figure, "Available after a run with repeats (press F5).");
 }
@@ -70,9 +89,13 @@ Figure each_kernel_figure(const Result& result) {
     Figure figure = new_figure("kernels", Place::views, "Time of each kernel", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {});
     const double copy = copy_rate(result);
+    constexpr size_t most_bars = 14;
+    size_t all = 0;
+    for (const VariantResult& variant : result.variants) all += kernels_of(variant).size();
     Bars bars;
     for (const VariantResult& variant : result.variants) {
-        const std::vector<Kernel> kernels = kernels_of(variant);
+        std::vector<Kernel> kernels = kernels_of(variant);
+        if (all > most_bars) kernels = with_small_ones_together(std::move(kernels));
         for (const Kernel& kernel : kernels) {
             Bar bar{.ink = ink_of(variant), .segments = {{"", kernel.us}}, .low = {}, .high = {}, .text = {}};
             bar.text = words_of(kernel);
