@@ -18,4 +18,16 @@ inline LaunchInfo launch_info(std::string name, std::string meaning, std::vector
     return info;
 }
 
+// The same, for a launch that moves other bytes than each of its arrays once.
+inline LaunchInfo with_bytes(LaunchInfo info, double bytes) {
+    info.work.bytes = bytes;
+    return info;
+}
+
+inline double bytes_of(const std::vector<ArrayUse>& uses) {
+    double bytes = 0;
+    for (const ArrayUse& use : uses) bytes += use.bytes();
+    return bytes;
+}
+
 }  // namespace sawtooth

@@ -72,17 +72,6 @@ Uses operator+(Uses left, const Uses& right) {
     return left;
 }
 
-LaunchInfo with_bytes(LaunchInfo info, double bytes) {
-    info.work.bytes = bytes;
-    return info;
-}
-
-double bytes_of(const Uses& uses) {
-    double bytes = 0;
-    for (const ArrayUse& use : uses) bytes += use.bytes();
-    return bytes;
-}
-
 }  // namespace
 
 LaunchInfo clear(const ArrayUse& array) {

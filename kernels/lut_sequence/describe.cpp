@@ -120,17 +120,6 @@ Uses operator+(Uses left, const Uses& right) {
 
 Uses Described::buffers() const { return backward ? main_buffer() + alternative_buffer() : main_buffer(); }
 
-LaunchInfo with_bytes(LaunchInfo info, double bytes) {
-    info.work.bytes = bytes;
-    return info;
-}
-
-double bytes_of(const Uses& uses) {
-    double bytes = 0;
-    for (const ArrayUse& use : uses) bytes += use.bytes();
-    return bytes;
-}
-
 }  // namespace
 
 ArrayUse y(const PlanRequest& request) { return Described(request).y(); }

@@ -48,4 +48,15 @@ void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job) {
     if (job.weights_after) builder.restore(job.weights_after, job.weights, 4 * job.weights_count);
 }
 
+Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaunches of_integers) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    add_checks(builder, job);
+    if (job.sizes.distances() == 0)
+        add_launches_without_pairs(builder, job);
+    else
+        (job.integer ? of_integers : of_floats)(builder, job);
+    return builder.finish();
+}
+
 }  // namespace sawtooth::lut_sequence

@@ -14,6 +14,10 @@ void add_checks(cpu::PlanBuilder& builder, const CpuJob& job);
 // All launches without a single pair, of sequences of one position: their sums are zero.
 void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job);
 
+// The plan of a variant: the checks, then the launches of one of the two ways to add, if there is a pair.
+using AddLaunches = void (*)(cpu::PlanBuilder& builder, const CpuJob& job);
+Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaunches of_integers);
+
 constexpr int64_t numbers_an_item = 1 << 15;  // that clearing and converting launches take at once
 
 // A launch that sets an array to zero, if it has numbers.

@@ -256,15 +256,7 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(CpuJob(builder));
-    add_checks(builder, job);
-    if (job.sizes.distances() == 0)
-        add_launches_without_pairs(builder, job);
-    else
-        job.integer ? add_launches<lut::IntegerSums>(builder, job)
-                    : add_launches<lut::FloatSums>(builder, job);
-    return builder.finish();
+    return plan_of(request, add_launches<lut::FloatSums>, add_launches<lut::IntegerSums>);
 }
 
 }  // namespace sawtooth::lut_sequence
