@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/ar_ssm/parts.h"
 #include "kernels/core/common_parameters.h"
 
 namespace sawtooth {
@@ -109,8 +110,20 @@ std::vector<Variant> variants() {
     for (const Weight& weight : weights()) outputs.push_back("d" + weight.name);
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     return {
-        {"unfused", "One launch per step; every intermediate goes through memory.", both, outputs},
-        {"fused", "As few launches as the scan allows; intermediates stay on chip.", both, outputs},
+        {.name = "unfused",
+         .idea = "One launch per step; every intermediate goes through memory.",
+         .backends = both,
+         .outputs = outputs,
+         .rounds_inside = true,
+         .plan_cpu = ar_ssm::plan_unfused_on_cpu,
+         .plan_cuda = ar_ssm::plan_unfused_on_cuda},
+        {.name = "fused",
+         .idea = "As few launches as the scan allows: projections and gates, then scan and output.",
+         .backends = both,
+         .outputs = outputs,
+         .rounds_inside = true,
+         .plan_cpu = ar_ssm::plan_fused_on_cpu,
+         .plan_cuda = ar_ssm::plan_fused_on_cuda},
     };
 }
 
@@ -134,7 +147,16 @@ Family make_family() {
     family.arrays = arrays();
     family.variants = variants();
     family.settle = settle;
+    family.main_parameters = {"length", "d_model", "max_rank", "scan", "gate_mode", "bidirectional"};
+    family.generate = ar_ssm::generate;
+    family.reference = ar_ssm::reference;
+    family.work = ar_ssm::work;
     family.sequence_axis = "length";
+    family.bench_cases = ar_ssm::bench_cases;
+    family.sweeps = ar_ssm::sweeps;
+    family.figures = ar_ssm::figures;
+    family.story = ar_ssm::story();
+    family.about = ar_ssm::about();
     return family;
 }
 

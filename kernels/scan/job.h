@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -61,5 +62,9 @@ struct Stage {
 };
 void launch(cpu::PlanBuilder& builder, const Stage& stage);
 void launch(cuda::PlanBuilder& builder, const Stage& stage);
+
+// Adds the launches of one scan by the variant of that name.
+template <class Builder>
+void launch_scan(Builder& builder, std::string_view variant, const Job& job);
 
 }  // namespace sawtooth::scan

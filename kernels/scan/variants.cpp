@@ -245,6 +245,15 @@ std::vector<Variant> variants() {
                                       .plan_cuda = plan<cuda::PlanBuilder>});
 }
 
+template <class Builder>
+void launch_scan(Builder& builder, std::string_view variant, const Job& job) {
+    Stages stages{builder};
+    std::ranges::find(algorithms(), variant, &Algorithm::name)->add(stages, job);
+    for (const Stage& stage : stages.all) launch(builder, stage);
+}
+template void launch_scan(cpu::PlanBuilder&, std::string_view, const Job&);
+template void launch_scan(cuda::PlanBuilder&, std::string_view, const Job&);
+
 int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size) {
     return algorithms()[variant.row].depth(length, block_size);
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/core/family.h"
+#include "kernels/core/storage.h"
+
+namespace sawtooth::ar_ssm {
+
+// Arrays of tokens are [batch, length, …], so that token batch * length + position is a row.
+struct Sizes {
+    explicit Sizes(const Parameters& p)
+        : batch(p.integer("batch")),
+          length(p.integer("length")),
+          width(p.integer("d_model")),
+          rank(p.integer("max_rank")),
+          hidden(p.integer("gate_hidden")),
+          bidirectional(p.flag("bidirectional")),
+          hard(p.is("gate_mode", "hard")),
+          backward(runs_backward(p)),
+          storage(storage_named(p.text("dtype"))) {}
+
+    int64_t tokens() const { return batch * length; }
+    // y = scale (t + (c + c_rev) v W_o^T) + b_o, without c_rev unless bidirectional.
+    float scale() const { return bidirectional ? 0.5f : 1.0f; }
+    // Whether the soft gates are needed beside the hard ones: hard gates are differentiated as if soft.
+    bool keeps_soft_gates() const { return hard && backward; }
+
+    int64_t batch, length, width, rank, hidden;
+    bool bidirectional, hard, backward;
+    Storage storage;  // of x, dy, y and the weights
+};
+
+}  // namespace sawtooth::ar_ssm
