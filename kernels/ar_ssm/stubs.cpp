@@ -15,6 +15,4 @@ std::vector<StoryRow> story() { return {}; }
 About about() { return {}; }
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
-Outcome<Plan> plan_unfused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
-Outcome<Plan> plan_fused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
 }  // namespace sawtooth::ar_ssm
