@@ -2,13 +2,6 @@
 #include "kernels/ar_ssm/parts.h"
 
 namespace sawtooth::ar_ssm {
-Outcome<Arrays> reference(const Parameters&, const Arrays&, std::stop_token) { return Arrays{}; }
-Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random,
-               std::stop_token) {
-    return Array::zeros(spec.name, Dtype::f32, spec.shape_for(parameters, so_far));
-}
-Work work(const Parameters&) { return {}; }
-std::vector<BenchCase> bench_cases(Backend) { return {}; }
 std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
 std::vector<Figure> figures(const Result&, const View&) { return {}; }
 std::vector<StoryRow> story() { return {}; }
