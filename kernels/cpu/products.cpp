@@ -41,8 +41,7 @@ HWY_INLINE void multiply_tile(const Product& product, int64_t row, int64_t block
     for (int64_t k = 0; k < common; ++k, left += from.column, right += product.right.row) {
         V line[vectors];
         HWY_UNROLL(4)
-        for (int p = 0; p < vectors; ++p)
-            line[p] = hn::LoadU(tag, right + vector_at(p, product.right.block));
+        for (int p = 0; p < vectors; ++p) line[p] = hn::LoadU(tag, right + vector_at(p, product.right.block));
         HWY_UNROLL(8)
         for (int r = 0; r < height; ++r) {
             const V spread = hn::Set(tag, left[r * from.row]);
