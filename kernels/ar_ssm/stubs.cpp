@@ -6,5 +6,4 @@ std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
 std::vector<Figure> figures(const Result&, const View&) { return {}; }
 std::vector<StoryRow> story() { return {}; }
 About about() { return {}; }
-Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
 }  // namespace sawtooth::ar_ssm
