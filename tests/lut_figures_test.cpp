@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "kernels/core/launch_figures.h"
 #include "kernels/lut/figures/common.h"
 #include "kernels/lut/parts.h"
 #include "tests/contains.h"
@@ -339,7 +340,7 @@ TEST_CASE("lut: kernels have their times and rates, with a copy of their bytes a
     Result result;
     result.variants = {launched("unfused", 0)};
     result.copy = Copy{1e6, 10};  // 100 GB/s
-    const auto figures = lut::kernel_figures(result);
+    const auto figures = kernel_figures(result);
     const Figure& each = figure_named(figures, "kernels");
     CHECK(each.y.categories == std::vector<std::string>{"gather, 2x", "propagate"});
     const auto bars = marks_of<Bars>(each).front().bars;
