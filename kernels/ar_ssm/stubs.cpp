@@ -9,10 +9,6 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 }
 Work work(const Parameters&) { return {}; }
 std::vector<BenchCase> bench_cases(Backend) { return {}; }
-std::vector<FigureSweep> sweeps(const Parameters&) { return {}; }
-std::vector<Figure> figures(const Result&, const View&) { return {}; }
-std::vector<StoryRow> story() { return {}; }
-About about() { return {}; }
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest&) { return Error::failure("not built yet"); }
 Outcome<Plan> plan_unfused_on_cuda(const PlanRequest&) { return Error::failure("not built yet"); }
