@@ -57,12 +57,6 @@ struct Described : Sizes {
             all.push_back(gradient(name));
         return all;
     }
-    double gradient_count() const {
-        double count = 0;
-        for (const ArrayUse& one : gradients()) count += static_cast<double>(count_of(one.shape));
-        return count;
-    }
-
     double numbers(int64_t columns) const { return static_cast<double>(tokens() * columns); }
     // Multiplications and additions of a product of all tokens with a matrix.
     double product(int64_t rows, int64_t columns) const {
@@ -294,21 +288,27 @@ LaunchInfo input_gradients(const PlanRequest& request, int64_t tile) {
                        d.projections() + 7 * d.numbers(d.width) + 10 * d.numbers(d.rank));
 }
 
-LaunchInfo weight_gradients(const PlanRequest& request, int64_t parts) {
+LaunchInfo weight_gradients(const PlanRequest& request) {
     const Described d(request);
     return launch_info(
-        "weight_gradients", "Sums the gradients of all nine weights over a part of the tokens.",
+        "weight_gradients", "Sums the gradients of all nine weights over the tokens.",
         {d.x(), d.dy(), d.ranks("dprojected_u", d.between), d.ranks("dprojected_v", d.between),
          d.ranks("dlogits", d.between), d.hidden_units("dhidden"), d.hidden_units(), d.ranks("w", d.between)},
-        {{"partial_gradients", {parts, static_cast<int64_t>(d.gradient_count())}}},
-        d.projections() + d.product(d.rank, d.width) + 8 * d.numbers(d.width));
+        d.gradients(), d.projections() + d.product(d.rank, d.width) + 8 * d.numbers(d.width));
 }
 
-LaunchInfo sum_weight_gradients(const PlanRequest& request, int64_t parts) {
-    const Described d(request);
-    return launch_info("sum_weight_gradients", "Adds the parts of the gradients of the weights.",
-                       {{"partial_gradients", {parts, static_cast<int64_t>(d.gradient_count())}}},
-                       d.gradients(), static_cast<double>(parts) * d.gradient_count());
+std::pair<LaunchInfo, LaunchInfo> in_parts(LaunchInfo summing, int64_t parts) {
+    Uses partial = summing.writes;
+    double count = 0;
+    for (ArrayUse& one : partial) {
+        count += static_cast<double>(count_of(one.shape));
+        one.name = "partial_" + one.name;
+        one.shape.insert(one.shape.begin(), parts);
+    }
+    LaunchInfo adding = launch_info("sum_" + summing.name, "Adds the parts of the sums over tokens.", partial,
+                                    summing.writes, static_cast<double>(parts) * count);
+    summing.writes = std::move(partial);
+    return {std::move(summing), std::move(adding)};
 }
 
 }  // namespace sawtooth::ar_ssm::describe

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "kernels/ar_ssm/sizes.h"
 #include "kernels/core/launch.h"
 
@@ -37,7 +39,10 @@ LaunchInfo project(const PlanRequest& request, int64_t tile);
 LaunchInfo scan_and_output(const PlanRequest& request, int64_t tile);
 LaunchInfo output_gradients(const PlanRequest& request, int64_t tile);
 LaunchInfo input_gradients(const PlanRequest& request, int64_t tile);
-LaunchInfo weight_gradients(const PlanRequest& request, int64_t parts);
-LaunchInfo sum_weight_gradients(const PlanRequest& request, int64_t parts);
+LaunchInfo weight_gradients(const PlanRequest& request);
+
+// A launch that sums gradients over tokens as two: one for each of `parts` parts of the tokens, and "sum_" of
+// its name, which adds the parts.
+std::pair<LaunchInfo, LaunchInfo> in_parts(LaunchInfo summing, int64_t parts);
 
 }  // namespace sawtooth::ar_ssm::describe

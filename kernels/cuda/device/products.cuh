@@ -68,6 +68,18 @@ struct HalfProducts {
         return left;
     }
 
+    // The same, transposed in shared memory: [16, stride], rows of `from` are columns of the factor.
+    static __device__ Left left_in_columns(const Element* from, int stride) {
+        const int lane = lane_of_thread();
+        const Element* const mine = from + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
+        Left left;
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(left.a[0]), "=r"(left.a[1]), "=r"(left.a[2]), "=r"(left.a[3])
+                     : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(mine)))
+                     : "memory");
+        return left;
+    }
+
     // Two right factors [16, 8]; the second has the next 8 columns.
     // Rows of `from` are columns of the factor: [16, stride], 16 elements of each.
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
@@ -187,6 +199,29 @@ struct Products<Precision::f32> : FloatElements {
         return left;
     }
 
+    // Factors in shared memory, as in HalfProducts, 8 elements of each row.
+    static __device__ Left left_in_rows(const Element* from, int stride) {
+        Left left;
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+            for (int k = 0; k < 8; k += 4) {
+                const float4 four =
+                    *reinterpret_cast<const float4*>(from + (lane_of_thread() / 4 + 8 * half) * stride + k);
+                left.a[half][k] = four.x, left.a[half][k + 1] = four.y;
+                left.a[half][k + 2] = four.z, left.a[half][k + 3] = four.w;
+            }
+        return left;
+    }
+    static __device__ Left left_in_columns(const Element* from, int stride) {
+        Left left;
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+            for (int k = 0; k < 8; ++k) left.a[half][k] = from[k * stride + lane_of_thread() / 4 + 8 * half];
+        return left;
+    }
+
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
         const int q = lane_of_thread() % 4;
 #pragma unroll
@@ -221,9 +256,9 @@ struct Products<Precision::f32> : FloatElements {
     }
 };
 
-// The layout of a right factor [inner, columns] in shared memory.
+// The layout of a factor [rows, columns] in shared memory.
 enum class Lies {
-    in_rows,     // as is: [inner, stride]
+    in_rows,     // as is: [rows, stride]
     in_columns,  // transposed: [columns, stride]
 };
 

@@ -1,0 +1,67 @@
+#include "kernels/ar_ssm/cpu/gradients.h"
+
+#include <string>
+
+namespace sawtooth::ar_ssm {
+
+void WeightGradient::add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns,
+                         float* sums) const {
+    thread_local std::vector<float> left_room, right_room;
+    const int64_t stride = cpu::padded(of_columns.count());
+    if (column_step != 1) {  // conv, whose rows are its taps
+        const Surroundings neighbours(job, right, tokens, of_columns, right_room);
+        const Rows dt = left.load(tokens, of_columns, left_room);
+        for (int64_t token = tokens.first; token < tokens.last; ++token)
+            add_tap_gradients(neighbours.of(token), dt.row(token - tokens.first), stride, sums);
+        return;
+    }
+    constexpr float one = 1;
+    const Rows from = right.load(tokens, of_columns, right_room);
+    cpu::Left factor = {&one, 0, 0};
+    if (left.values) {
+        const Rows rows = left.load(tokens, of_rows, left_room);
+        factor = {rows.values, 1, rows.stride};
+    }
+    cpu::multiply({.left = factor,
+                   .right = {from.values, from.stride, cpu::lanes},
+                   .target = {sums, stride, cpu::lanes},
+                   .rows = of_rows.count(),
+                   .inner = tokens.count(),
+                   .blocks = cpu::strips_of(of_columns.count()),
+                   .into = cpu::Into::add});
+}
+
+void WeightGradient::put(const float* sums, Range of_rows, Range of_columns, bool adds) const {
+    const int64_t stride = cpu::padded(of_columns.count());
+    for (int64_t r = of_rows.first; r < of_rows.last; ++r, sums += stride)
+        for (int64_t c = of_columns.first; c < of_columns.last; ++c) {
+            float& number = to[r * row_step + c * column_step];
+            number = scale * sums[c - of_columns.first] + (adds ? number : 0);
+        }
+}
+
+std::vector<WeightGradient> weight_gradients(cpu::PlanBuilder& builder, const CpuJob& job,
+                                             const GradientRows& from) {
+    const int64_t channels = job.width, units = job.hidden, ranks = job.rank;
+    const TokenArray ones = {};
+    std::vector<WeightGradient> all;
+    const auto add = [&](const char* weight, const TokenArray& left, const TokenArray& right, int64_t rows,
+                         int64_t columns, float scale = 1) {
+        auto* const to = builder.output(std::string("d") + weight);
+        all.push_back({weight, left, right, rows, columns, scale, to, columns, 1});
+    };
+    add("conv", job.dy, job.x, 3, channels, job.scale());
+    all.back().row_step = 1;
+    all.back().column_step = 3;
+    add("gate_w1", from.dhidden.array(), job.x, units, channels);
+    add("gate_b1", ones, from.dhidden.array(), 1, units);
+    add("gate_w2", from.dlogits.array(), from.hidden.array(), ranks, units);
+    add("gate_b2", ones, from.dlogits.array(), 1, ranks);
+    add("u_proj", from.dprojected_u.array(), job.x, ranks, channels);
+    add("v_proj", from.dprojected_v.array(), job.x, ranks, channels);
+    add("out_proj", job.dy, from.w.array(), channels, ranks, job.scale());
+    add("out_bias", ones, job.dy, 1, channels);
+    return all;
+}
+
+}  // namespace sawtooth::ar_ssm

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "kernels/ar_ssm/cpu/job.h"
+
+namespace sawtooth::ar_ssm {
+
+// The rows from which the gradients of weights are summed.
+struct GradientRows {
+    Buffer hidden, dhidden, dlogits, dprojected_u, dprojected_v, w;
+};
+
+// The gradient of one weight: scale times the sum over all tokens of the products of a number of `left` and
+// one of `right`, or of neighbours of `right` for conv.
+struct WeightGradient {
+    const char* weight;
+    TokenArray left;  // without values for a bias: ones
+    TokenArray right;
+    int64_t rows, columns;
+    float scale;
+    float* to;                      // the output
+    int64_t row_step, column_step;  // of `to`
+
+    // Adds the terms of a tile of tokens for a block of the gradient, [rows, padded columns].
+    void add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns, float* sums) const;
+    // Writes such a block to the output, or adds it.
+    void put(const float* sums, Range of_rows, Range of_columns, bool adds) const;
+};
+
+// In the order of their launches.
+std::vector<WeightGradient> weight_gradients(cpu::PlanBuilder& builder, const CpuJob& job,
+                                             const GradientRows& from);
+
+}  // namespace sawtooth::ar_ssm

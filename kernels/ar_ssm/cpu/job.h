@@ -1,0 +1,74 @@
+#pragma once
+
+#include "kernels/ar_ssm/cpu/rows.h"
+#include "kernels/ar_ssm/cpu/tokens.h"
+#include "kernels/ar_ssm/sizes.h"
+#include "kernels/cpu/plan_builder.h"
+
+namespace sawtooth::ar_ssm {
+
+// A weight as the right factor of products: strips [strips of columns, inner, 16], zero-padded. Strips are
+// the layout in which a layer would store its weights, so they are made once, with the plan.
+struct Factor {
+    const float* strips = nullptr;
+    int64_t inner = 0, columns = 0;
+
+    // to [rows, padded columns] = left times it, or += it.
+    void multiply(const Rows& left, int64_t rows, const Buffer& to, cpu::Into into = cpu::Into::set) const;
+};
+
+// What the variants on the CPU work on. They compute in f32. Rows between launches are padded to a multiple
+// of 16 numbers: those of ranks to rank_stride(), of hidden units to hidden_stride(), of channels to
+// width_stride(). Padding never mixes with other numbers.
+struct CpuJob : Sizes {
+    explicit CpuJob(cpu::PlanBuilder& builder);
+
+    int64_t rank_stride() const { return cpu::padded(rank); }
+    int64_t hidden_stride() const { return cpu::padded(hidden); }
+    int64_t width_stride() const { return cpu::padded(width); }
+    // Steps on rows of some tokens.
+
+    // rows: from W1 x to the hidden layer.
+    void activate_hidden(Range tokens, const Buffer& rows) const;
+    // rows: from W2 hidden to gates, which are stored too; `soft` may be null.
+    void open_gates(Range tokens, float* rows, float* soft) const;
+    void sum_gates(Range tokens, const float* rows) const;
+    // to = bias + the convolution with taps [3, width_stride()].
+    void convolve_tokens(const TokenArray& from, Range tokens, const float* taps, const float* bias,
+                         float* to) const;
+
+    TokenArray x, dy;
+    TokenOutput y, gates, dx;
+    float* effective_rank;
+
+    // All have D as inner dimension; `projections` is [W1; U; V], whose parts start at multiples of 16.
+    Factor projections, gate_w1, u_proj, v_proj;
+    Factor gate_w2, out_proj;
+    const float *gate_b1, *gate_b2, *out_bias, *zeros;
+    const float* taps;  // [3, width_stride()]
+    // Of the backward pass. The output gradient is dy; `scale` is in these.
+    Factor gate_w1_back, u_proj_back, v_proj_back, gate_w2_back, out_proj_back;
+    const float* taps_back;
+
+  private:
+    double hidden_in_double(int64_t token, int64_t unit) const;
+    double logit_in_double(int64_t token, int64_t of_rank) const;
+};
+
+// Rows of some tokens with those of their neighbours in the sequence.
+class Surroundings {
+  public:
+    Surroundings(const CpuJob& job, const TokenArray& array, Range tokens, Range columns,
+                 std::vector<float>& room);
+    Neighbours of(int64_t token) const;
+
+  private:
+    int64_t length_;
+    Range around_;
+    Rows rows_;
+};
+
+// How many positions the variants compute at once: their rows of channels stay in the L2 cache.
+int64_t tile_of(const CpuJob& job);
+
+}  // namespace sawtooth::ar_ssm

@@ -1,0 +1,159 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/ar_ssm/cpu/rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/ar_ssm/cpu/rows.h"
+#include "kernels/cpu/products.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sawtooth::ar_ssm::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::CappedTag<float, cpu::lanes>;
+using V = hn::Vec<Tag>;
+constexpr Tag tag;
+constexpr auto width = static_cast<int64_t>(hn::MaxLanes(Tag()));
+
+Magnitudes add_bias(float* row, const float* bias, int64_t count) {
+    V least = hn::Set(tag, std::numeric_limits<float>::infinity()), largest = hn::Zero(tag);
+    for (int64_t i = 0; i < count; i += width) {
+        const V value = hn::Add(hn::LoadU(tag, row + i), hn::LoadU(tag, bias + i));
+        hn::StoreU(value, tag, row + i);
+        const auto is_there = hn::FirstN(tag, static_cast<size_t>(std::min(count - i, width)));
+        const V size = hn::Abs(value);
+        least = hn::IfThenElse(is_there, hn::Min(least, size), least);
+        largest = hn::IfThenElse(is_there, hn::Max(largest, size), largest);
+    }
+    return {hn::GetLane(hn::MinOfLanes(tag, least)), hn::GetLane(hn::MaxOfLanes(tag, largest))};
+}
+
+void relu(float* row, int64_t count) {
+    for (int64_t i = 0; i < count; i += width) {
+        const V value = hn::LoadU(tag, row + i);
+        hn::StoreU(hn::IfThenZeroElse(hn::Lt(value, hn::Zero(tag)), value), tag, row + i);
+    }
+}
+
+void keep_where_positive(float* row, const float* by, int64_t count) {
+    for (int64_t i = 0; i < count; i += width) {
+        const auto is_positive = hn::Gt(hn::LoadU(tag, by + i), hn::Zero(tag));
+        hn::StoreU(hn::IfThenElseZero(is_positive, hn::LoadU(tag, row + i)), tag, row + i);
+    }
+}
+
+// Calls act(has_before, has_after) with constants.
+template <class Act>
+HWY_INLINE void with_neighbours(const Neighbours& from, Act&& act) {
+    using std::false_type, std::true_type;
+    const bool before = from.rows[0], after = from.rows[2];
+    if (before && after) return act(true_type(), true_type());
+    if (before) return act(true_type(), false_type());
+    if (after) return act(false_type(), true_type());
+    act(false_type(), false_type());
+}
+
+void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to) {
+    with_neighbours(from, [&](auto before, auto after) HWY_ATTR {
+        for (int64_t i = 0; i < count; i += width) {
+            const auto tap = [&](int k, V sum) HWY_ATTR {
+                return hn::MulAdd(hn::LoadU(tag, taps + k * count + i), hn::LoadU(tag, from.rows[k] + i),
+                                  sum);
+            };
+            V sum = hn::LoadU(tag, bias + i);
+            if constexpr (before) sum = tap(0, sum);
+            sum = tap(1, sum);
+            if constexpr (after) sum = tap(2, sum);
+            hn::StoreU(sum, tag, to + i);
+        }
+    });
+}
+
+void add_tap_gradients(const Neighbours& from, const float* dt, int64_t count, float* gradients) {
+    with_neighbours(from, [&](auto before, auto after) HWY_ATTR {
+        for (int64_t i = 0; i < count; i += width) {
+            const V gradient = hn::LoadU(tag, dt + i);
+            const auto tap = [&](int k) HWY_ATTR {
+                float* const at = gradients + k * count + i;
+                hn::StoreU(hn::MulAdd(gradient, hn::LoadU(tag, from.rows[k] + i), hn::LoadU(tag, at)), tag,
+                           at);
+            };
+            if constexpr (before) tap(0);
+            tap(1);
+            if constexpr (after) tap(2);
+        }
+    });
+}
+
+void gate_gradients(const GateGradients& of, int64_t count) {
+    const V one = hn::Set(tag, 1.0f);
+    for (int64_t i = 0; i < count; i += width) {
+        const V du = hn::LoadU(tag, of.du + i), dv = hn::LoadU(tag, of.dv + i);
+        const V gate = hn::LoadU(tag, of.gates + i), soft = hn::LoadU(tag, of.soft + i);
+        const V dgate = hn::MulAdd(dv, hn::LoadU(tag, of.projected_v + i),
+                                   hn::Mul(du, hn::LoadU(tag, of.projected_u + i)));
+        hn::StoreU(hn::Mul(du, gate), tag, of.dprojected_u + i);
+        hn::StoreU(hn::Mul(dv, gate), tag, of.dprojected_v + i);
+        hn::StoreU(hn::Mul(hn::Mul(dgate, soft), hn::Sub(one, soft)), tag, of.dlogits + i);
+    }
+}
+
+void multiply_in_double(const float* row, int64_t inner, const float* strip, double* to) {
+    const hn::CappedTag<double, cpu::lanes> wide;
+    const hn::Rebind<float, decltype(wide)> narrow;
+    constexpr int each = static_cast<int>(hn::MaxLanes(wide)), parts = static_cast<int>(cpu::lanes) / each;
+    hn::Vec<decltype(wide)> sums[parts];
+    HWY_UNROLL(8)
+    for (int p = 0; p < parts; ++p) sums[p] = hn::Zero(wide);
+    for (int64_t k = 0; k < inner; ++k) {
+        const auto spread = hn::Set(wide, double{row[k]});
+        HWY_UNROLL(8)
+        for (int p = 0; p < parts; ++p)
+            sums[p] = hn::MulAdd(
+                spread, hn::PromoteTo(wide, hn::LoadU(narrow, strip + k * cpu::lanes + p * each)), sums[p]);
+    }
+    HWY_UNROLL(8)
+    for (int p = 0; p < parts; ++p) hn::StoreU(sums[p], wide, to + p * each);
+}
+
+}  // namespace sawtooth::ar_ssm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sawtooth::ar_ssm {
+namespace {
+HWY_EXPORT(add_bias);
+HWY_EXPORT(relu);
+HWY_EXPORT(keep_where_positive);
+HWY_EXPORT(convolve);
+HWY_EXPORT(add_tap_gradients);
+HWY_EXPORT(gate_gradients);
+HWY_EXPORT(multiply_in_double);
+}  // namespace
+
+Magnitudes add_bias(float* row, const float* bias, int64_t count) {
+    return HWY_DYNAMIC_DISPATCH(add_bias)(row, bias, count);
+}
+void relu(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(relu)(row, count); }
+void keep_where_positive(float* row, const float* by, int64_t count) {
+    HWY_DYNAMIC_DISPATCH(keep_where_positive)(row, by, count);
+}
+void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to) {
+    HWY_DYNAMIC_DISPATCH(convolve)(from, taps, bias, count, to);
+}
+void add_tap_gradients(const Neighbours& from, const float* dt, int64_t count, float* gradients) {
+    HWY_DYNAMIC_DISPATCH(add_tap_gradients)(from, dt, count, gradients);
+}
+void gate_gradients(const GateGradients& of, int64_t count) {
+    HWY_DYNAMIC_DISPATCH(gate_gradients)(of, count);
+}
+void multiply_in_double(const float* row, int64_t inner, const float* strip, double* to) {
+    HWY_DYNAMIC_DISPATCH(multiply_in_double)(row, inner, strip, to);
+}
+
+}  // namespace sawtooth::ar_ssm
+#endif

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sawtooth::ar_ssm {
+
+// Rows in vectors. Rows are padded to a multiple of 16 numbers; counts are padded unless stated.
+
+// row += bias. The sizes of the smallest and the largest of the first `count` numbers.
+struct Magnitudes {
+    float least = 0, largest = 0;
+};
+Magnitudes add_bias(float* row, const float* bias, int64_t count);
+void relu(float* row, int64_t count);  // of NaN: NaN
+void keep_where_positive(float* row, const float* by, int64_t count);
+
+// The row of a position and its neighbours; null outside the sequence.
+struct Neighbours {
+    const float* rows[3] = {};
+};
+// to = bias + the sum of taps [3, count] times neighbours.
+void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to);
+// gradients [3, count] += neighbours times dt.
+void add_tap_gradients(const Neighbours& from, const float* dt, int64_t count, float* gradients);
+
+// From the gradients of u = pu g and v = pv g to those of pu, pv and the logits; g is differentiated as
+// `soft`.
+struct GateGradients {
+    const float *du = nullptr, *dv = nullptr, *gates = nullptr, *soft = nullptr;
+    const float *projected_u = nullptr, *projected_v = nullptr;
+    float *dprojected_u = nullptr, *dprojected_v = nullptr, *dlogits = nullptr;
+};
+void gate_gradients(const GateGradients& of, int64_t count);
+
+// to [16] = row [inner] times a strip [inner, 16], in f64.
+void multiply_in_double(const float* row, int64_t inner, const float* strip, double* to);
+
+}  // namespace sawtooth::ar_ssm

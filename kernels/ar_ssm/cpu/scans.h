@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/ar_ssm/cpu/tokens.h"
+#include "kernels/scan/job.h"
+
+namespace sawtooth::ar_ssm {
+
+// Adds the sum scan of [batch, length, stride], along the sequence or from its end.
+struct SumScan {
+    std::string prefix;  // of launch names
+    bool flipped = false;
+    Buffer from;
+    std::string from_name;
+    Buffer to;
+    std::string to_name;
+};
+inline void add_scan(cpu::PlanBuilder& builder, std::string_view variant, int64_t batch, int64_t length,
+                     const SumScan& sum) {
+    scan::Job job = {};
+    job.batch = batch;
+    job.length = length;
+    job.channels = sum.to.stride;
+    job.block_size = scan::automatic_block_size(length);
+    job.flipped = sum.flipped;
+    job.prefix = sum.prefix;
+    job.in = {{sum.from.values}};
+    job.in_names = {sum.from_name};
+    job.y = sum.to.values;
+    job.y_name = sum.to_name;
+    scan::launch_scan(builder, variant, job);
+}
+
+}  // namespace sawtooth::ar_ssm

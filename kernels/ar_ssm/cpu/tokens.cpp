@@ -1,0 +1,48 @@
+#include "kernels/ar_ssm/cpu/tokens.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/half.h"
+#include "kernels/cpu/scratch.h"
+
+namespace sawtooth::ar_ssm {
+
+Rows TokenArray::load(Range tokens, Range of_columns, std::vector<float>& room) const {
+    const int64_t at = tokens.first * columns + of_columns.first, count = of_columns.count();
+    if (in_place()) return {static_cast<const float*>(values) + at, columns};
+    const int64_t stride = cpu::padded(count);
+    float* const rows = cpu::at_least(room, tokens.count() * stride);
+    for (int64_t i = 0; i < tokens.count(); ++i) {
+        float* const row = rows + i * stride;
+        if (storage == Storage::f32)
+            std::copy_n(static_cast<const float*>(values) + at + i * columns, count, row);
+        else
+            cpu::widen(storage, static_cast<const uint16_t*>(values) + at + i * columns, row, count);
+        std::fill(row + count, row + stride, 0.0f);
+    }
+    return {rows, stride};
+}
+
+Buffer TokenOutput::buffer(PlanBuilder& builder, int64_t tokens) const {
+    const int64_t stride = cpu::padded(columns);
+    return {in_place() ? static_cast<float*>(values) : builder.take<float>(tokens * stride), stride};
+}
+
+Buffer TokenOutput::rows(Range tokens, std::vector<float>& room) const {
+    const int64_t stride = cpu::padded(columns);
+    if (in_place()) return {static_cast<float*>(values) + tokens.first * stride, stride};
+    return {cpu::at_least(room, tokens.count() * stride), stride};
+}
+
+void TokenOutput::put(Range tokens, const float* rows) const {
+    if (in_place()) return;
+    for (int64_t token = tokens.first; token < tokens.last; ++token, rows += cpu::padded(columns)) {
+        const int64_t at = token * columns;
+        if (storage == Storage::f32)
+            std::copy_n(rows, columns, static_cast<float*>(values) + at);
+        else
+            cpu::narrow(storage, rows, static_cast<uint16_t*>(values) + at, columns);
+    }
+}
+
+}  // namespace sawtooth::ar_ssm

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/core/plan_builder.h"
+#include "kernels/core/range.h"
+#include "kernels/core/storage.h"
+#include "kernels/cpu/products.h"
+
+namespace sawtooth::ar_ssm {
+
+// Rows of f32, `stride` apart. As many numbers as the columns padded to a multiple of 16 can be read.
+struct Rows {
+    const float* values = nullptr;
+    int64_t stride = 0;
+
+    const float* row(int64_t index) const { return values + index * stride; }
+};
+
+// An array [tokens, columns] of any storage.
+struct TokenArray {
+    const void* values = nullptr;
+    int64_t columns = 0;
+    Storage storage = Storage::f32;
+
+    // Whether its rows are padded f32, so that they are used where they are.
+    bool in_place() const { return storage == Storage::f32 && columns % cpu::lanes == 0; }
+    // Some columns of some tokens; copied to `room` unless they are used in place. The first column is a
+    // multiple of 16.
+    Rows load(Range tokens, Range of_columns, std::vector<float>& room) const;
+    Rows load(Range tokens, std::vector<float>& room) const { return load(tokens, {0, columns}, room); }
+};
+
+// Rows between launches, [tokens, stride] of f32; the stride is a multiple of 16.
+struct Buffer {
+    float* values = nullptr;
+    int64_t stride = 0;
+
+    float* at(int64_t token) const { return values + token * stride; }
+    Rows rows(int64_t first) const { return {at(first), stride}; }
+    TokenArray array() const { return {values, stride}; }
+    explicit operator bool() const { return values; }
+};
+
+// An output [tokens, columns] of any storage. Its rows are computed in padded f32, in place where possible;
+// then `put` stores them.
+struct TokenOutput {
+    void* values = nullptr;
+    int64_t columns = 0;
+    Storage storage = Storage::f32;
+
+    // Rows of all tokens, or of some, then in `room`.
+    Buffer buffer(PlanBuilder& builder, int64_t tokens) const;
+    Buffer rows(Range tokens, std::vector<float>& room) const;
+    void put(Range tokens, const float* rows) const;
+
+  private:
+    bool in_place() const { return TokenArray{values, columns, storage}.in_place(); }
+};
+
+}  // namespace sawtooth::ar_ssm

@@ -1,0 +1,227 @@
+// Every step is a launch, and every intermediate is an array. An item computes a tile of tokens, or a block
+// of the gradient of a weight.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/ar_ssm/cpu/gradients.h"
+#include "kernels/ar_ssm/cpu/scans.h"
+#include "kernels/ar_ssm/describe.h"
+#include "kernels/ar_ssm/parts.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+
+namespace sawtooth::ar_ssm {
+namespace {
+
+using cpu::Into;
+using describe::Direction;
+
+thread_local std::vector<float> room;
+
+// to = left * right, number by number.
+void multiply(const Buffer& left, const Buffer& right, const Buffer& to, Range tokens) {
+    const int64_t count = tokens.count() * to.stride;
+    std::copy_n(left.at(tokens.first), count, to.at(tokens.first));
+    cpu::multiply_elements(to.at(tokens.first), right.at(tokens.first), count);
+}
+
+void add(const Buffer& to, const Buffer& other, Range tokens) {
+    float* const at = to.at(tokens.first);
+    cpu::combine(at, 1, at, 1, other.at(tokens.first), tokens.count() * to.stride);
+}
+
+class Unfused {
+  public:
+    explicit Unfused(cpu::PlanBuilder& builder)
+        : builder_(builder), request_(builder.request()), job_(builder.keep(CpuJob(builder))) {
+        hidden_ = take(job_.hidden_stride());
+        gates_ = job_.gates.buffer(builder, job_.tokens());
+        soft_ = job_.keeps_soft_gates() ? take_ranks() : gates_;
+        u_ = take_ranks(), v_ = take_ranks(), c_ = take_ranks(), w_ = take_ranks();
+        if (job_.bidirectional) c_rev_ = take_ranks(), w_rev_ = take_ranks();
+        projected_u_ = job_.backward ? take_ranks() : u_;
+        projected_v_ = job_.backward ? take_ranks() : v_;
+    }
+
+    void add_forward() {
+        const Buffer t = take(job_.width_stride());
+        launch(describe::convolve(request_), [t, &job = job_](Range tokens) {
+            job.convolve_tokens(job.x, tokens, job.taps, job.zeros, t.at(tokens.first));
+        });
+        add_gates();
+        add_projection(describe::project_u(request_), job_.u_proj, projected_u_, u_);
+        add_projection(describe::project_v(request_), job_.v_proj, projected_v_, v_);
+        add_scan("", false, u_, "u", c_, "c");
+        if (job_.bidirectional) add_scan("reverse_", true, u_, "u", c_rev_, "c_rev");
+        add_read_out(Direction::forward, c_, w_);
+        if (job_.bidirectional) add_read_out(Direction::reverse, c_rev_, w_rev_);
+        const Buffer uv = add_output(Direction::forward, w_);
+        const Buffer uv_rev = job_.bidirectional ? add_output(Direction::reverse, w_rev_) : Buffer{};
+        launch(describe::add(request_), [t, uv, uv_rev, &job = job_](Range tokens) {
+            const int64_t count = tokens.count() * job.width_stride();
+            float* const y = job.y.rows(tokens, room).values;
+            cpu::combine(y, 1, t.at(tokens.first), 1, uv.at(tokens.first), count);
+            if (uv_rev) cpu::combine(y, job.scale(), y, job.scale(), uv_rev.at(tokens.first), count);
+            job.y.put(tokens, y);
+        });
+    }
+
+    void add_backward() {
+        const Buffer dc = take_ranks(), dv = take_ranks();
+        add_factor_gradients(dc, dv);
+        const Buffer du = take_ranks(), du_rev = job_.bidirectional ? take_ranks() : Buffer{};
+        add_scan("gradient_", true, dc, "dc", du, "du");
+        if (du_rev) add_scan("gradient_reverse_", false, dc, "dc", du_rev, "du_rev");
+        const Buffer dprojected_u = take_ranks(), dprojected_v = take_ranks(), dlogits = take_ranks();
+        launch(describe::gate_gradients(request_), [=, *this](Range tokens) {
+            const int64_t first = tokens.first;
+            if (du_rev) add(du, du_rev, tokens);
+            gate_gradients(
+                {du.at(first), dv.at(first), gates_.at(first), soft_.at(first), projected_u_.at(first),
+                 projected_v_.at(first), dprojected_u.at(first), dprojected_v.at(first), dlogits.at(first)},
+                tokens.count() * du.stride);
+        });
+        const Buffer dhidden = take(job_.hidden_stride());
+        launch(describe::hidden_gradient(request_), [=, hidden = hidden_, &job = job_](Range tokens) {
+            const Buffer to = {dhidden.at(tokens.first), dhidden.stride};
+            job.gate_w2_back.multiply(dlogits.rows(tokens.first), tokens.count(), to);
+            keep_where_positive(to.values, hidden.at(tokens.first), tokens.count() * to.stride);
+        });
+        add_weight_gradients({hidden_, dhidden, dlogits, dprojected_u, dprojected_v, w_});
+        const Buffer dx = job_.dx.buffer(builder_, job_.tokens());
+        launch(describe::x_gradient(request_, "conv"), [=, &job = job_](Range tokens) {
+            job.convolve_tokens(job.dy, tokens, job.taps_back, job.zeros, dx.at(tokens.first));
+            job.dx.put(tokens, dx.at(tokens.first));
+        });
+        add_x_gradient("gate_w1", dhidden, job_.gate_w1_back, dx);
+        add_x_gradient("u_proj", dprojected_u, job_.u_proj_back, dx);
+        add_x_gradient("v_proj", dprojected_v, job_.v_proj_back, dx);
+    }
+
+  private:
+    Buffer take(int64_t stride) { return {builder_.take<float>(job_.tokens() * stride), stride}; }
+    Buffer take_ranks() { return take(job_.rank_stride()); }
+
+    // A launch whose items call act(tokens) for a tile each.
+    template <class Act>
+    void launch(LaunchInfo info, Act act) {
+        const int64_t tile = tile_of(job_), count = job_.tokens();
+        builder_.launch(std::move(info), pieces("B L", count, tile),
+                        [=](const cpu::Item& item) { act(tile_at(item.index, tile, count)); });
+    }
+
+    void add_scan(const char* prefix, bool flipped, const Buffer& from, const char* from_name,
+                  const Buffer& to, const char* to_name) {
+        ar_ssm::add_scan(builder_, request_.parameters.text("scan"), job_.batch, job_.length,
+                         {prefix, flipped, from, from_name, to, to_name});
+    }
+
+    void add_gates() {
+        launch(describe::hidden(request_), [hidden = hidden_, &job = job_](Range tokens) {
+            const Buffer to = {hidden.at(tokens.first), hidden.stride};
+            job.gate_w1.multiply(job.x.load(tokens, room), tokens.count(), to);
+            job.activate_hidden(tokens, to);
+        });
+        launch(describe::gates(request_), [hidden = hidden_, gates = gates_, soft = soft_,
+                                           &job = job_](Range tokens) {
+            const Buffer to = {gates.at(tokens.first), gates.stride};
+            job.gate_w2.multiply(hidden.rows(tokens.first), tokens.count(), to);
+            job.open_gates(tokens, to.values, job.keeps_soft_gates() ? soft.at(tokens.first) : nullptr);
+        });
+        launch(describe::effective_rank(request_), [gates = gates_, &job = job_](Range tokens) {
+            job.sum_gates(tokens, gates.at(tokens.first));
+        });
+    }
+
+    void add_projection(LaunchInfo info, const Factor& factor, const Buffer& projected, const Buffer& gated) {
+        launch(std::move(info), [=, gates = gates_, &job = job_](Range tokens) {
+            factor.multiply(job.x.load(tokens, room), tokens.count(),
+                            {projected.at(tokens.first), projected.stride});
+            multiply(projected, gates, gated, tokens);
+        });
+    }
+
+    void add_read_out(Direction direction, const Buffer& c, const Buffer& w) {
+        launch(describe::multiply(request_, direction),
+               [=, v = v_](Range tokens) { multiply(c, v, w, tokens); });
+    }
+
+    Buffer add_output(Direction direction, const Buffer& w) {
+        const Buffer uv = take(job_.width_stride());
+        launch(describe::project_out(request_, direction), [=, &job = job_](Range tokens) {
+            for (int64_t token = tokens.first; token < tokens.last; ++token)
+                std::copy_n(job.out_bias, uv.stride, uv.at(token));
+            job.out_proj.multiply(w.rows(tokens.first), tokens.count(), {uv.at(tokens.first), uv.stride},
+                                  Into::add);
+        });
+        return uv;
+    }
+
+    void add_factor_gradients(const Buffer& dc, const Buffer& dv) {
+        const Buffer dw = take_ranks();
+        launch(describe::w_gradient(request_), [=, &job = job_](Range tokens) {
+            job.out_proj_back.multiply(job.dy.load(tokens, room), tokens.count(),
+                                       {dw.at(tokens.first), dw.stride});
+        });
+        launch(describe::factor_gradients(request_), [=, v = v_, c = c_, c_rev = c_rev_](Range tokens) {
+            multiply(dw, v, dc, tokens);
+            if (c_rev) add(c, c_rev, tokens);
+            multiply(dw, c, dv, tokens);
+        });
+    }
+
+    void add_weight_gradients(const GradientRows& rows) {
+        for (const WeightGradient& gradient : weight_gradients(builder_, job_, rows)) {
+            add_weight_gradient(gradient, Direction::forward);
+            if (!job_.bidirectional || gradient.weight != std::string_view("out_proj")) continue;
+            WeightGradient reverse = gradient;
+            reverse.right = w_rev_.array();
+            add_weight_gradient(reverse, Direction::reverse);
+        }
+    }
+
+    void add_weight_gradient(const WeightGradient& gradient, Direction direction) {
+        constexpr int64_t rows = 16, columns = 256;
+        const Side blocks =
+            pieces("rows", gradient.rows, rows) * pieces("columns", gradient.columns, columns);
+        builder_.launch(
+            describe::weight_gradient(request_, gradient.weight, direction), blocks,
+            [=, &job = job_](const cpu::Item& item) {
+                const int64_t across = ceil_divide(gradient.columns, columns), tile = tile_of(job);
+                const Range of_rows = tile_at(item.index / across, rows, gradient.rows);
+                const Range of_columns = tile_at(item.index % across, columns, gradient.columns);
+                float* const sums = cpu::at_least(room, rows * columns);
+                std::fill_n(sums, rows * columns, 0.0f);
+                for (int64_t first = 0; first < job.tokens() && !item.stop.stop_requested(); first += tile)
+                    gradient.add(job, tile_at(first / tile, tile, job.tokens()), of_rows, of_columns, sums);
+                gradient.put(sums, of_rows, of_columns, direction == Direction::reverse);
+            });
+    }
+
+    void add_x_gradient(const char* weight, const Buffer& from, const Factor& factor, const Buffer& dx) {
+        launch(describe::x_gradient(request_, weight), [=, &job = job_](Range tokens) {
+            const Buffer to = {dx.at(tokens.first), dx.stride};
+            factor.multiply(from.rows(tokens.first), tokens.count(), to, Into::add);
+            job.dx.put(tokens, to.values);
+        });
+    }
+
+    cpu::PlanBuilder& builder_;
+    const PlanRequest& request_;
+    const CpuJob& job_;
+    Buffer hidden_, gates_, soft_, projected_u_, projected_v_, u_, v_, c_, c_rev_, w_, w_rev_;
+};
+
+}  // namespace
+
+Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    Unfused unfused(builder);
+    unfused.add_forward();
+    if (runs_backward(request.parameters)) unfused.add_backward();
+    return builder.finish();
+}
+
+}  // namespace sawtooth::ar_ssm

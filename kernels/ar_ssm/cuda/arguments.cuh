@@ -1,0 +1,73 @@
+// Kernel arguments. Arrays of tokens are [batch, length, …]. x, dy, y and the weights are in the storage of
+// the request, as are the values between launches that are factors of products; the rest is f32.
+#pragma once
+
+#include "kernels/cuda/device/types.cuh"
+
+namespace sawtooth::ar_ssm {
+
+// Every kernel except those of weight_gradients.cu takes the whole layer; null: not used by these parameters.
+struct Layer {
+    int64_t batch, length, width, rank, hidden;
+    float scale;  // sizes.h
+    const void *x, *dy;
+    const void *conv, *gate_w1, *gate_b1, *gate_w2, *gate_b2, *u_proj, *v_proj, *out_proj, *out_bias;
+    void* y;
+    float *gates, *effective_rank, *dx;
+
+    // Hidden units, and what they lose in 16 bits, where hard gates need it; soft gates of hard ones.
+    void *hidden_units, *hidden_rest;
+    float* soft_gates;
+    void *projected_u, *projected_v;  // x U^T, x V^T
+    void *u, *v;                      // the same, gated
+    // The scan of u; fused: the sum of both directions.
+    float *c, *c_rev;
+    void *w, *w_rev;  // c v
+    void *t, *uv, *uv_rev;
+    float *dw, *dc, *dv, *du, *du_rev;
+    void *dprojected_u, *dprojected_v, *dlogits, *dhidden;
+
+    // Of tiles of positions, [batch, tiles, rank]: sums of u or dc, and their scans in both directions.
+    float *totals, *prefixes, *reverse_prefixes;
+    float *gradient_totals, *gradient_prefixes, *reverse_gradient_prefixes;
+};
+
+// weight_gradients.cu: out[rows, columns] = scale left^T right, over tokens; left is [tokens, rows], right
+// [tokens, columns].
+struct WeightProduct {
+    const void *left, *right;
+    int64_t rows, columns;
+    float scale;
+    int64_t offset;  // of out in the partial gradients
+};
+// out[columns] = the sum of values [tokens, columns].
+struct ColumnSum {
+    const void* values;
+    int64_t columns, offset;
+};
+struct WeightGradients {
+    int64_t tokens, length, part_tokens;
+    WeightProduct products[5];
+    ColumnSum sums[3];
+    int product_count, sum_count;
+    // dconv, unless conv_width is 0.
+    const void *x, *dy;
+    int64_t conv_width, conv_offset;
+    float conv_scale;
+    float* partial;  // [parts, total]
+    int64_t total;
+};
+
+// Adds the parts of one gradient after the other; adds to `to` if `adds`.
+struct GradientParts {
+    struct {
+        float* to;
+        int64_t offset, count;
+    } gradients[9];
+    int gradient_count;
+    const float* partial;
+    int64_t parts, total;
+    bool adds;
+};
+
+}  // namespace sawtooth::ar_ssm

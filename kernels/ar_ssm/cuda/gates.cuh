@@ -1,0 +1,134 @@
+// The hidden layer and the gates of a token. Where a number decides which side of a jump it is on, and is so
+// near to it that rounding could decide otherwise, a warp computes it again in double precision.
+//
+// Defines: HARD, BACKWARD.
+#pragma once
+
+#include "kernels/ar_ssm/cuda/product.cuh"
+#include "kernels/cuda/device/activations.cuh"
+#include "kernels/cuda/device/reductions.cuh"
+
+namespace sawtooth::ar_ssm {
+
+// NaN stays NaN.
+template <class Number>
+__device__ Number relu(Number value) {
+    return value < 0 ? 0 : value;
+}
+
+// W1 x + b1 of one unit.
+__device__ inline double exact_unit(const Layer& of, int64_t token, int64_t unit) {
+    double sum = 0;
+    for (int64_t k = device::lane_of_thread(); k < of.width; k += 32)
+        sum += static_cast<double>(element(of.x, token * of.width + k)) *
+               static_cast<double>(element(of.gate_w1, unit * of.width + k));
+    return device::sum_of_warp(sum) + static_cast<double>(element(of.gate_b1, unit));
+}
+
+static __device__ __noinline__ float settled_unit(const Layer& of, int64_t token, int64_t unit) {
+    const double value = exact_unit(of, token, unit);
+    const auto rounded = static_cast<float>(value);
+    return value > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the side of 0 is not rounded away
+}
+
+// W2 relu(W1 x + b1) + b2 of one rank.
+static __device__ __noinline__ float settled_logit(const Layer& of, int64_t token, int64_t rank) {
+    double sum = element(of.gate_b2, rank);
+    for (int64_t unit = 0; unit < of.hidden; ++unit)
+        sum += static_cast<double>(element(of.gate_w2, rank * of.hidden + unit)) *
+               relu(exact_unit(of, token, unit));
+    const auto rounded = static_cast<float>(sum);
+    return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
+}
+
+// Of hidden units before their relu: the side of 0 decides whether there is a gradient.
+template <class Product, class There>
+__device__ void settle_units(const Layer& of, typename Product::Sums& sums, int64_t first_token,
+                             int64_t first_unit, There is_there) {
+    if constexpr (BACKWARD) {
+        float largest = 0;
+        Product::for_each(sums, [&](float& value, int row, int column) {
+            if (is_there(row, column)) largest = fmaxf(largest, fabsf(value));
+        });
+        const float doubtful = largest / 16384;
+        Product::settle(
+            sums,
+            [&](float value, int row, int column) {
+                return value != 0 && fabsf(value) < doubtful && is_there(row, column);
+            },
+            [&](int row, int column) { return settled_unit(of, first_token + row, first_unit + column); });
+    }
+}
+
+// Of logits: the side of 0 decides a hard gate.
+template <class Product, class There>
+__device__ void settle_logits(const Layer& of, typename Product::Sums& sums, int64_t first_token,
+                              int64_t first_rank, There is_there) {
+    if constexpr (HARD)
+        Product::settle(
+            sums,
+            [&](float value, int row, int column) {
+                return fabsf(value) < 0x1p-10f && is_there(row, column);
+            },
+            [&](int row, int column) { return settled_logit(of, first_token + row, first_rank + column); });
+}
+
+// Stores two neighbouring hidden units.
+__device__ inline void store_units(const Layer& of, int64_t token, int64_t unit, float first, float second) {
+    store_pair<Storage>(of.hidden_units, token, of.hidden, unit, first, second);
+    if constexpr (HARD && sizeof(Element) == 2) {
+        const auto rest = [](float value) {
+            const float kept = Storage::widen(Storage::narrow(value));
+            return fabsf(kept) <= 3.402823466e38f ? value - kept : 0;
+        };
+        store_pair<Storage>(of.hidden_rest, token, of.hidden, unit, rest(first), rest(second));
+    }
+}
+
+// The logits of `Product::rows` tokens and `Product::columns` ranks, without their bias.
+template <class Product>
+__device__ void add_logits(const Layer& of, typename Product::Shared& shared, int64_t first_token,
+                           int64_t tokens, int64_t first_rank, typename Product::Sums& sums) {
+    const auto add = [&](const void* units) {
+        Product::add(shared, of.hidden, sums, [&](typename Product::Stage& stage, int64_t at) {
+            copy_part<Product::rows, Product::depth>(stage.left, Product::left_stride,
+                                                     {units, tokens, of.hidden}, first_token, at);
+            copy_part<Product::columns, Product::depth>(stage.right, Product::right_stride,
+                                                        {of.gate_w2, of.rank, of.hidden}, first_rank, at);
+        });
+    };
+    add(of.hidden_units);
+    if constexpr (HARD && sizeof(Element) == 2) add(of.hidden_rest);
+}
+
+// Stores the gate of a logit and returns it.
+__device__ inline float store_gate(const Layer& of, int64_t token, int64_t rank, float logit) {
+    const int64_t at = token * of.rank + rank;
+    const float soft = device::sigmoid(logit);
+    const float gate = !HARD ? soft : logit >= 0 ? 1.0f : logit < 0 ? 0.0f : logit;
+    of.gates[at] = gate;
+    if constexpr (HARD && BACKWARD) of.soft_gates[at] = soft;
+    return gate;
+}
+
+// Stores the gradients of x U^T, x V^T and the logit of a rank of a token; hard gates are differentiated as
+// if they were soft.
+__device__ inline void differentiate_gates(const Layer& of, int64_t at, float du, float dv) {
+    const float gate = of.gates[at], soft = HARD ? of.soft_gates[at] : gate;
+    const float dgate = du * element(of.projected_u, at) + dv * element(of.projected_v, at);
+    static_cast<Element*>(of.dprojected_u)[at] = Storage::narrow(du * gate);
+    static_cast<Element*>(of.dprojected_v)[at] = Storage::narrow(dv * gate);
+    static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * soft * (1 - soft));
+}
+
+// Stores the gradients of two neighbouring hidden units before their relu, from those after it.
+__device__ inline void store_unit_gradients(const Layer& of, int64_t token, int64_t unit, float first,
+                                            float second) {
+    const auto passes = [&](int64_t at) {
+        return at < of.hidden && element(of.hidden_units, token * of.hidden + at) > 0;
+    };
+    store_pair<Storage>(of.dhidden, token, of.hidden, unit, passes(unit) ? first : 0,
+                        passes(unit + 1) ? second : 0);
+}
+
+}  // namespace sawtooth::ar_ssm

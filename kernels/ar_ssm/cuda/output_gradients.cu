@@ -1,0 +1,46 @@
+// The gradients of c and v of ROWS positions by one thread block: dw = scale dy W_o, dc = dw v, dv = dw c,
+// and the sum of dc over the tile.
+//
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ROWS, DEPTH, RANKS (at a time).
+
+#include "kernels/ar_ssm/cuda/convolution.cuh"
+#include "kernels/ar_ssm/cuda/totals.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::ar_ssm;
+
+using Gradients = Product<ROWS, RANKS, DEPTH, 8, 1, Lies::in_rows, Lies::in_rows>;
+
+struct Shared {
+    Gradients::Shared product;
+    ColumnTotals<Gradients> totals;
+};
+static_assert(sizeof(Shared) == SHARED_BYTES);
+
+// Grid: B ceil(L / ROWS).
+extern "C" __global__ void __launch_bounds__(THREADS) output_gradients(Layer of) {
+    extern __shared__ uint4 shared_words[];
+    Shared& shared = *reinterpret_cast<Shared*>(shared_words);
+    const int64_t tile = blockIdx.x;
+    const Positions at = positions_of<ROWS>(of, tile);
+    for (int64_t first = 0; first < of.rank; first += RANKS) {
+        Gradients::Sums sums;
+        Gradients::clear(sums);
+        Gradients::add(shared.product, of.width, sums, [&](Gradients::Stage& stage, int64_t k) {
+            copy_part<ROWS, DEPTH>(stage.left, Gradients::left_stride, {of.dy, at.token + at.count, of.width},
+                                   at.token, k);
+            copy_part<DEPTH, RANKS>(stage.right, Gradients::right_stride, {of.out_proj, of.width, of.rank}, k,
+                                    first);
+        });
+        Gradients::for_each(sums, [&](float& value, int row, int column) {
+            const float dw = of.scale * value;
+            value = 0;
+            if (row >= at.count || first + column >= of.rank) return;
+            const int64_t place = (at.token + row) * of.rank + first + column;
+            value = dw * (element(of.projected_v, place) * of.gates[place]);
+            of.dc[place] = value;
+            of.dv[place] = dw * of.c[place];
+        });
+        shared.totals.store(sums, of.gradient_totals + tile * of.rank, first, of.rank);
+    }
+}

@@ -1,0 +1,206 @@
+// Products of matrices in global memory by a thread block, in the layouts of products.cuh. Parts of both
+// factors pass through shared memory, `depth` terms at a time, while copies of the next parts are under way.
+//
+// Defines: STORAGE, ALIGNED (rows of all matrices are multiples of 16 bytes), THREADS.
+#pragma once
+
+#include "kernels/ar_ssm/cuda/arguments.cuh"
+#include "kernels/cuda/device/tiles.cuh"
+
+namespace sawtooth::ar_ssm {
+
+using device::Lies;
+using device::Tile;
+using Storage = device::STORAGE;
+using Element = Storage::Word;
+constexpr device::Precision precision = device::Precision::STORAGE;
+using Factors = device::Products<precision>;
+
+constexpr int stages = 3;
+constexpr int padding = device::bank_padding<precision>;
+
+// A matrix in global memory; beyond its rows and columns are zeros.
+struct Matrix {
+    const void* values;
+    int64_t rows, columns;
+
+    __device__ const Element* row(int64_t at) const {
+        return static_cast<const Element*>(values) + at * columns;
+    }
+};
+
+// Starts copies of `rows` rows of `columns` elements into rows of `stride`; row_of(r) is row r of the source
+// or null if there is none, `there` the number of columns that are left in it.
+template <int rows, int columns, class RowOf>
+__device__ void copy_rows(Element* to, int stride, int64_t there, RowOf row_of) {
+    constexpr int each = ALIGNED ? 16 / static_cast<int>(sizeof(Element)) : 1, pieces = columns / each;
+    static_assert(columns % each == 0);
+#pragma unroll 4
+    for (int at = threadIdx.x; at < rows * pieces; at += THREADS) {
+        const int r = at / pieces, c = at % pieces * each;
+        const Element* const row = row_of(r);
+        const bool is_there = row != nullptr && c < there;
+        if constexpr (ALIGNED)
+            device::copy_async<16>(to + r * stride + c, is_there ? row + c : to, is_there);
+        else
+            to[r * stride + c] = is_there ? row[c] : Element{0};
+    }
+}
+
+// The part of a matrix that starts at a row and a column.
+template <int rows, int columns>
+__device__ void copy_part(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
+    copy_rows<rows, columns>(to, stride, from.columns - column, [&](int r) {
+        return row + r < from.rows ? from.row(row + r) + column : nullptr;
+    });
+}
+
+template <int rows_, int columns_, int depth_, int warps_down, int warps_across, Lies left_lies,
+          Lies right_lies>
+struct Product {
+    static constexpr int rows = rows_, columns = columns_, depth = depth_;
+    static constexpr int down = rows / (16 * warps_down), across = columns / (8 * warps_across);
+    static_assert(down * 16 * warps_down == rows && across * 8 * warps_across == columns);
+    static_assert(across % 2 == 0 && depth % Factors::inner == 0 &&
+                  THREADS == 32 * warps_down * warps_across);
+
+    static constexpr int left_stride = (left_lies == Lies::in_rows ? depth : rows) + padding;
+    static constexpr int right_stride = (right_lies == Lies::in_rows ? columns : depth) + padding;
+    struct Stage {
+        alignas(16) Element left[(left_lies == Lies::in_rows ? rows : depth) * left_stride];
+        alignas(16) Element right[(right_lies == Lies::in_rows ? depth : columns) * right_stride];
+    };
+    struct Shared {
+        Stage stage[stages];
+    };
+    struct Sums {
+        Tile of[down][across];
+    };
+
+    static __device__ int first_row() { return device::warp_of_thread() / warps_across * (16 * down); }
+    static __device__ int first_column() { return device::warp_of_thread() % warps_across * (8 * across); }
+
+    static __device__ void clear(Sums& sums) {
+#pragma unroll
+        for (int i = 0; i < down; ++i) device::clear(sums.of[i]);
+    }
+
+    static __device__ typename Factors::Left left(const Stage& stage, int row, int k) {
+        if constexpr (left_lies == Lies::in_rows)
+            return Factors::left_in_rows(stage.left + row * left_stride + k, left_stride);
+        else
+            return Factors::left_in_columns(stage.left + k * left_stride + row, left_stride);
+    }
+
+    static __device__ void multiply(const Stage& stage, Sums& sums) {
+#pragma unroll(precision == device::Precision::f32 ? 1 : depth / Factors::inner)
+        for (int k = 0; k < depth; k += Factors::inner) {
+            typename Factors::Left lefts[down];
+#pragma unroll
+            for (int i = 0; i < down; ++i) lefts[i] = left(stage, first_row() + 16 * i, k);
+#pragma unroll
+            for (int n = 0; n < across; n += 2) {
+                const int column = first_column() + 8 * n;
+                typename Factors::Right two[2];
+                device::right_of<precision>(
+                    stage.right +
+                        (right_lies == Lies::in_rows ? k * right_stride + column : column * right_stride + k),
+                    right_lies, right_stride, two);
+#pragma unroll
+                for (int i = 0; i < down; ++i) {
+                    Factors::add(sums.of[i][n], lefts[i], two[0]);
+                    Factors::add(sums.of[i][n + 1], lefts[i], two[1]);
+                }
+            }
+        }
+    }
+
+    // sums += left * right over `inner` terms; copy(stage, at) starts the copies of the parts from term `at`
+    // on. Ends with a barrier: the shared memory may be reused.
+    template <class Copy>
+    static __device__ void add(Shared& shared, int64_t inner, Sums& sums, Copy copy) {
+        const auto steps = static_cast<int>((inner + depth - 1) / depth);
+#pragma unroll
+        for (int step = 0; step < stages - 1; ++step) {
+            if (step < steps) copy(shared.stage[step], int64_t{step} * depth);
+            device::end_batch_of_copies();
+        }
+        int now = 0, next = stages - 1;
+#pragma unroll 1
+        for (int step = 0; step < steps; ++step) {
+            device::wait_for_copies_but_last<stages - 2>();
+            __syncthreads();  // the part of this step is visible; that of the step before is not read any
+                              // more
+            if (step + stages - 1 < steps) copy(shared.stage[next], int64_t{step + stages - 1} * depth);
+            device::end_batch_of_copies();
+            multiply(shared.stage[now], sums);
+            now = now + 1 == stages ? 0 : now + 1;
+            next = next + 1 == stages ? 0 : next + 1;
+        }
+        __syncthreads();
+    }
+
+    // Calls visit(element, row, column) for the elements of a thread.
+    template <class Visit>
+    static __device__ void for_each(Sums& sums, Visit visit) {
+        const int row = first_row() + device::row_of_lane(),
+                  column = first_column() + device::column_of_lane();
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+#pragma unroll
+            for (int n = 0; n < across; ++n)
+#pragma unroll
+                for (int at = 0; at < 4; ++at)
+                    visit(sums.of[i][n][at], row + 16 * i + at / 2 * 8, column + 8 * n + at % 2);
+    }
+    // The same for pairs of neighbours in a row.
+    template <class Visit>
+    static __device__ void for_each_pair(Sums& sums, Visit visit) {
+        const int row = first_row() + device::row_of_lane(),
+                  column = first_column() + device::column_of_lane();
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+#pragma unroll
+            for (int n = 0; n < across; ++n)
+#pragma unroll
+                for (int half = 0; half < 2; ++half)
+                    visit(sums.of[i][n][2 * half], sums.of[i][n][2 * half + 1], row + 16 * i + half * 8,
+                          column + 8 * n);
+    }
+
+    // Replaces the elements for which doubtful(element, row, column) by exact(row, column), which a whole
+    // warp computes.
+    template <class Doubtful, class Exact>
+    static __device__ void settle(Sums& sums, Doubtful doubtful, Exact exact) {
+        for_each(sums, [&](float& element, int row, int column) {
+            unsigned lanes = __ballot_sync(device::whole_warp, doubtful(element, row, column));
+            while (lanes != 0) {
+                const int lane = __ffs(static_cast<int>(lanes)) - 1;
+                const float value = exact(__shfl_sync(device::whole_warp, row, lane),
+                                          __shfl_sync(device::whole_warp, column, lane));
+                if (device::lane_of_thread() == lane) element = value;
+                lanes &= lanes - 1;
+            }
+        });
+    }
+};
+
+// Stores two neighbours of a row of `columns` numbers, as far as it has them; an aligned row has both or
+// none.
+template <class To>
+__device__ void store_pair(void* rows, int64_t row, int64_t columns, int64_t column, float first,
+                           float second) {
+    typename To::Word* const to = static_cast<typename To::Word*>(rows) + row * columns + column;
+    if constexpr (ALIGNED) {
+        if (column >= 0 && column < columns) device::store<To>(to, 0, {first, second});
+    } else {
+        if (column >= 0 && column < columns) to[0] = To::narrow(first);
+        if (column + 1 >= 0 && column + 1 < columns) to[1] = To::narrow(second);
+    }
+}
+
+__device__ inline float element(const void* array, int64_t at) {
+    return Storage::widen(static_cast<const Element*>(array)[at]);
+}
+
+}  // namespace sawtooth::ar_ssm

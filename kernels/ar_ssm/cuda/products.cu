@@ -1,0 +1,162 @@
+// The products of `unfused`, one entry a step. A thread block computes 128 tokens x COLUMNS columns.
+//
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, DEPTH, COLUMNS.
+
+#include "kernels/ar_ssm/cuda/gates.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::ar_ssm;
+
+constexpr int rows = 128;
+// With the weights as [columns, inner], and as [inner, columns].
+using Forward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
+using Backward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_rows>;
+static_assert(SHARED_BYTES >= static_cast<int>(sizeof(Forward::Shared)) &&
+              SHARED_BYTES >= static_cast<int>(sizeof(Backward::Shared)));
+
+// Grid: ceil(tokens / 128), ceil(columns / COLUMNS).
+struct Corner {
+    int64_t token = int64_t{blockIdx.x} * rows, column = int64_t{blockIdx.y} * COLUMNS;
+};
+
+template <class Product>
+__device__ typename Product::Shared& shared() {
+    extern __shared__ uint4 shared_words[];
+    return *reinterpret_cast<typename Product::Shared*>(shared_words);
+}
+
+__device__ int64_t tokens_of(const Layer& of) { return of.batch * of.length; }
+
+// left [tokens, inner] * weights^T [inner, columns].
+__device__ Forward::Sums multiply(const Layer& of, const void* left, int64_t inner, const void* weights,
+                                  int64_t columns) {
+    const Corner at;
+    Forward::Sums sums;
+    Forward::clear(sums);
+    Forward::add(shared<Forward>(), inner, sums, [&](Forward::Stage& stage, int64_t k) {
+        copy_part<rows, DEPTH>(stage.left, Forward::left_stride, {left, tokens_of(of), inner}, at.token, k);
+        copy_part<COLUMNS, DEPTH>(stage.right, Forward::right_stride, {weights, columns, inner}, at.column,
+                                  k);
+    });
+    return sums;
+}
+
+// left [tokens, inner] * weights [inner, columns].
+__device__ Backward::Sums multiply_back(const Layer& of, const void* left, int64_t inner, const void* weights,
+                                        int64_t columns) {
+    const Corner at;
+    Backward::Sums sums;
+    Backward::clear(sums);
+    Backward::add(shared<Backward>(), inner, sums, [&](Backward::Stage& stage, int64_t k) {
+        copy_part<rows, DEPTH>(stage.left, Backward::left_stride, {left, tokens_of(of), inner}, at.token, k);
+        copy_part<DEPTH, COLUMNS>(stage.right, Backward::right_stride, {weights, inner, columns}, k,
+                                  at.column);
+    });
+    return sums;
+}
+
+// Whether a row and a column of the sums are in the result, for exact decisions.
+__device__ auto is_there(const Layer& of, int64_t columns) {
+    const Corner at;
+    return [=, tokens = tokens_of(of)](int row, int column) {
+        return at.token + row < tokens && at.column + column < columns;
+    };
+}
+
+// Calls visit(first, second, token, column) for pairs of neighbours of tokens that are there.
+template <class Product, class Visit>
+__device__ void for_each_pair(const Layer& of, typename Product::Sums& sums, Visit visit) {
+    const Corner at;
+    Product::for_each_pair(sums, [&](float first, float second, int row, int column) {
+        if (at.token + row < tokens_of(of)) visit(first, second, at.token + row, at.column + column);
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) hidden(const __grid_constant__ Layer of) {
+    const Corner at;
+    Forward::Sums sums = multiply(of, of.x, of.width, of.gate_w1, of.hidden);
+    Forward::for_each(sums, [&](float& value, int, int column) {
+        if (at.column + column < of.hidden) value += element(of.gate_b1, at.column + column);
+    });
+    settle_units<Forward>(of, sums, at.token, at.column, is_there(of, of.hidden));
+    for_each_pair<Forward>(of, sums, [&](float first, float second, int64_t token, int64_t unit) {
+        store_units(of, token, unit, relu(first), relu(second));
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) gates(const __grid_constant__ Layer of) {
+    const Corner at;
+    Forward::Sums sums;
+    Forward::clear(sums);
+    add_logits<Forward>(of, shared<Forward>(), at.token, tokens_of(of), at.column, sums);
+    const auto there = is_there(of, of.rank);
+    Forward::for_each(sums, [&](float& logit, int, int column) {
+        if (at.column + column < of.rank) logit += element(of.gate_b2, at.column + column);
+    });
+    settle_logits<Forward>(of, sums, at.token, at.column, there);
+    Forward::for_each(sums, [&](float logit, int row, int column) {
+        if (there(row, column)) store_gate(of, at.token + row, at.column + column, logit);
+    });
+}
+
+__device__ void project(const Layer& of, const void* weights, void* projected, void* gated) {
+    Forward::Sums sums = multiply(of, of.x, of.width, weights, of.rank);
+    for_each_pair<Forward>(of, sums, [&](float first, float second, int64_t token, int64_t rank) {
+        if constexpr (BACKWARD) store_pair<Storage>(projected, token, of.rank, rank, first, second);
+        const auto gate = [&](int64_t r) { return r < of.rank ? of.gates[token * of.rank + r] : 0; };
+        store_pair<Storage>(gated, token, of.rank, rank, first * gate(rank), second * gate(rank + 1));
+    });
+}
+extern "C" __global__ void __launch_bounds__(THREADS) project_u(Layer of) {
+    project(of, of.u_proj, of.projected_u, of.u);
+}
+extern "C" __global__ void __launch_bounds__(THREADS) project_v(Layer of) {
+    project(of, of.v_proj, of.projected_v, of.v);
+}
+
+__device__ void project_scanned(const Layer& of, const void* w, void* uv) {
+    Forward::Sums sums = multiply(of, w, of.rank, of.out_proj, of.width);
+    for_each_pair<Forward>(of, sums, [&](float first, float second, int64_t token, int64_t channel) {
+        const auto bias = [&](int64_t d) { return d < of.width ? element(of.out_bias, d) : 0; };
+        store_pair<Storage>(uv, token, of.width, channel, first + bias(channel), second + bias(channel + 1));
+    });
+}
+extern "C" __global__ void __launch_bounds__(THREADS) project_out(Layer of) {
+    project_scanned(of, of.w, of.uv);
+}
+extern "C" __global__ void __launch_bounds__(THREADS) reverse_project_out(Layer of) {
+    project_scanned(of, of.w_rev, of.uv_rev);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) w_gradient(Layer of) {
+    Backward::Sums sums = multiply_back(of, of.dy, of.width, of.out_proj, of.rank);
+    for_each_pair<Backward>(of, sums, [&](float first, float second, int64_t token, int64_t rank) {
+        store_pair<device::f32>(of.dw, token, of.rank, rank, of.scale * first, of.scale * second);
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) hidden_gradient(Layer of) {
+    Backward::Sums sums = multiply_back(of, of.dlogits, of.rank, of.gate_w2, of.hidden);
+    for_each_pair<Backward>(of, sums, [&](float first, float second, int64_t token, int64_t unit) {
+        store_unit_gradients(of, token, unit, first, second);
+    });
+}
+
+// dx += left W.
+__device__ void add_x_gradient(const Layer& of, const void* left, int64_t inner, const void* weights) {
+    Backward::Sums sums = multiply_back(of, left, inner, weights, of.width);
+    for_each_pair<Backward>(of, sums, [&](float first, float second, int64_t token, int64_t channel) {
+        float* const dx = of.dx + token * of.width + channel;
+        if (channel < of.width) dx[0] += first;
+        if (channel + 1 < of.width) dx[1] += second;
+    });
+}
+extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_gate_w1(Layer of) {
+    add_x_gradient(of, of.dhidden, of.hidden, of.gate_w1);
+}
+extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_u_proj(Layer of) {
+    add_x_gradient(of, of.dprojected_u, of.rank, of.u_proj);
+}
+extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_v_proj(Layer of) {
+    add_x_gradient(of, of.dprojected_v, of.rank, of.v_proj);
+}

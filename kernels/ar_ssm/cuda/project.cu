@@ -1,0 +1,107 @@
+// Steps 2 and 3 of ROWS positions by one thread block: hidden layer, x U^T and x V^T as one product with the
+// weights one below the other; then the gates, the effective rank, and the sum of u over the tile.
+//
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, ROWS, DEPTH, PANEL (columns of the first
+// product at a time), RANKS (gates at a time).
+
+#include "kernels/ar_ssm/cuda/convolution.cuh"
+#include "kernels/ar_ssm/cuda/gates.cuh"
+#include "kernels/ar_ssm/cuda/totals.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::ar_ssm;
+
+using Projections = Product<ROWS, PANEL, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
+using Gates = Product<ROWS, RANKS, DEPTH, 8, 1, Lies::in_rows, Lies::in_columns>;
+
+struct Shared {
+    union {
+        Projections::Shared projections;
+        Gates::Shared gates;
+    };
+    ColumnTotals<Gates> totals;
+};
+static_assert(sizeof(Shared) == SHARED_BYTES);
+
+// Row `at` of W1, U and V, one below the other.
+__device__ const Element* weights_row(const Layer& of, int64_t at) {
+    const auto row = [&](const void* weights, int64_t index) {
+        return static_cast<const Element*>(weights) + index * of.width;
+    };
+    if (at < of.hidden) return row(of.gate_w1, at);
+    at -= of.hidden;
+    if (at < of.rank) return row(of.u_proj, at);
+    at -= of.rank;
+    return at < of.rank ? row(of.v_proj, at) : nullptr;
+}
+
+// Columns panel … panel + PANEL - 1 of the first product.
+__device__ void project_panel(const Layer& of, const Positions& at, int64_t panel, Shared& shared) {
+    Projections::Sums sums;
+    Projections::clear(sums);
+    Projections::add(shared.projections, of.width, sums, [&](Projections::Stage& stage, int64_t k) {
+        copy_part<ROWS, DEPTH>(stage.left, Projections::left_stride, {of.x, at.token + at.count, of.width},
+                               at.token, k);
+        copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, of.width - k, [&](int r) {
+            const Element* const row = weights_row(of, panel + r);
+            return row ? row + k : nullptr;
+        });
+    });
+    const auto is_unit = [&](int row, int column) { return row < at.count && panel + column < of.hidden; };
+    Projections::for_each(sums, [&](float& value, int row, int column) {
+        if (is_unit(row, column)) value += element(of.gate_b1, panel + column);
+    });
+    settle_units<Projections>(of, sums, at.token, panel, is_unit);
+    Projections::for_each_pair(sums, [&](float first, float second, int row, int column) {
+        if (row >= at.count) return;
+        const int64_t token = at.token + row, unit = panel + column, rank = unit - of.hidden;
+        store_units(of, token, unit, relu(first), relu(second));
+        store_pair<Storage>(of.projected_u, token, of.rank, rank, first, second);
+        store_pair<Storage>(of.projected_v, token, of.rank, rank - of.rank, first, second);
+    });
+}
+
+// Gates first … first + RANKS - 1; adds them to the lane's two rows of `effective`.
+__device__ void compute_gates(const Layer& of, const Positions& at, int64_t tile, int64_t first,
+                              float (&effective)[2], Shared& shared) {
+    Gates::Sums sums;
+    Gates::clear(sums);
+    add_logits<Gates>(of, shared.gates, at.token, at.token + at.count, first, sums);
+    const auto is_there = [&](int row, int column) { return row < at.count && first + column < of.rank; };
+    Gates::for_each(sums, [&](float& logit, int row, int column) {
+        if (is_there(row, column)) logit += element(of.gate_b2, first + column);
+    });
+    settle_logits<Gates>(of, sums, at.token, first, is_there);
+
+    static_assert(Gates::down == 1, "a lane has two rows");
+    Gates::for_each(sums, [&](float& value, int row, int column) {
+        const float logit = value;
+        value = 0;
+        if (!is_there(row, column)) return;
+        const int64_t token = at.token + row, rank = first + column;
+        const float gate = store_gate(of, token, rank, logit);
+        effective[row / 8 % 2] += gate;
+        value = element(of.projected_u, token * of.rank + rank) * gate;
+    });
+    shared.totals.store(sums, of.totals + tile * of.rank, first, of.rank);
+}
+
+// Grid: B ceil(L / ROWS).
+extern "C" __global__ void __launch_bounds__(THREADS) project(const __grid_constant__ Layer of) {
+    extern __shared__ uint4 shared_words[];
+    Shared& shared = *reinterpret_cast<Shared*>(shared_words);
+    const int64_t tile = blockIdx.x;
+    const Positions at = positions_of<ROWS>(of, tile);
+    for (int64_t panel = 0; panel < of.hidden + 2 * of.rank; panel += PANEL)
+        project_panel(of, at, panel, shared);
+    __syncthreads();  // hidden units and x U^T are visible to the block
+    float effective[2] = {};
+    for (int64_t first = 0; first < of.rank; first += RANKS)
+        compute_gates(of, at, tile, first, effective, shared);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const float sum = device::sum_of_quad(effective[half]);
+        const int row = Gates::first_row() + device::row_of_lane() + 8 * half;
+        if (device::lane_of_thread() % 4 == 0 && row < at.count) of.effective_rank[at.token + row] = sum;
+    }
+}

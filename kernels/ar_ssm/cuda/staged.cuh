@@ -1,0 +1,23 @@
+// Sums of a product in shared memory, from where threads take neighbouring channels of a row.
+#pragma once
+
+#include "kernels/ar_ssm/cuda/convolution.cuh"
+
+namespace sawtooth::ar_ssm {
+
+template <class Product>
+struct Staged {
+    static constexpr int stride = Product::columns + 4;
+    float values[Product::rows * stride];
+
+    __device__ void put(const typename Product::Sums& sums) {
+#pragma unroll
+        for (int i = 0; i < Product::down; ++i)
+            device::store_tiles(sums.of[i],
+                                values + (Product::first_row() + 16 * i) * stride + Product::first_column(),
+                                stride);
+    }
+    __device__ float at(int row, int column) const { return values[row * stride + column]; }
+};
+
+}  // namespace sawtooth::ar_ssm

@@ -1,0 +1,94 @@
+// The steps of `unfused` without products.
+//
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, BIDIRECTIONAL; of the convolutions also
+// ROWS and CHANNELS (of a thread block).
+
+#include "kernels/ar_ssm/cuda/convolution.cuh"
+#include "kernels/ar_ssm/cuda/gates.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::ar_ssm;
+
+static_assert(SHARED_BYTES == 0);
+
+__device__ int64_t own_number() { return int64_t{blockIdx.x} * THREADS + threadIdx.x; }
+__device__ int64_t ranks_of(const Layer& of) { return of.batch * of.length * of.rank; }
+
+// Grid: ceil(D / CHANNELS), B ceil(L / ROWS); the second side may be longer than a grid.
+template <bool mirrored, class Put>
+__device__ void convolve_tiles(const Layer& of, const void* values, Put put) {
+    const int64_t tiles = of.batch * ((of.length + ROWS - 1) / ROWS);
+    const int64_t channel = int64_t{blockIdx.y} * CHANNELS;
+    const int64_t tile = blockIdx.x;
+    if (tile >= tiles) return;
+    const Positions at = positions_of<ROWS>(of, tile);
+    convolve<ROWS, CHANNELS, mirrored>(of, values, at, channel,
+                                       [&](int row, int column, const float(&sums)[channels_together]) {
+                                           put((at.token + row) * of.width + channel + column, sums);
+                                       });
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) convolve(Layer of) {
+    convolve_tiles<false>(of, of.x, [&](int64_t at, const float(&t)[channels_together]) {
+        device::store<Storage>(of.t, at, t);
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_conv(Layer of) {
+    convolve_tiles<true>(of, of.dy, [&](int64_t at, const float(&dt)[channels_together]) {
+        float dx[channels_together];
+#pragma unroll
+        for (int v = 0; v < channels_together; ++v) dx[v] = of.scale * dt[v];
+        store_floats(of.dx + at, dx);
+    });
+}
+
+// Grid of the following: ceil(numbers / THREADS).
+extern "C" __global__ void __launch_bounds__(THREADS) effective_rank(Layer of) {
+    const int64_t warp = own_number() / 32;  // one per token
+    if (warp >= of.batch * of.length) return;
+    float sum = 0;
+    for (int64_t k = device::lane_of_thread(); k < of.rank; k += 32) sum += of.gates[warp * of.rank + k];
+    sum = device::sum_of_warp(sum);
+    if (device::lane_of_thread() == 0) of.effective_rank[warp] = sum;
+}
+
+__device__ void multiply_scanned(const Layer& of, const float* c, void* w) {
+    const int64_t at = own_number();
+    if (at < ranks_of(of)) static_cast<Element*>(w)[at] = Storage::narrow(c[at] * element(of.v, at));
+}
+extern "C" __global__ void __launch_bounds__(THREADS) multiply(Layer of) { multiply_scanned(of, of.c, of.w); }
+extern "C" __global__ void __launch_bounds__(THREADS) reverse_multiply(Layer of) {
+    multiply_scanned(of, of.c_rev, of.w_rev);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) add(Layer of) {
+    const int64_t at = own_number() * channels_together;
+    if (at >= of.batch * of.length * of.width) return;
+    float y[channels_together], more[channels_together];
+    const auto add = [&](const void* values) {
+        device::load<Storage>(values, at, more);
+#pragma unroll
+        for (int v = 0; v < channels_together; ++v) y[v] += more[v];
+    };
+    device::load<Storage>(of.t, at, y);
+    add(of.uv);
+    if constexpr (BIDIRECTIONAL) add(of.uv_rev);
+#pragma unroll
+    for (int v = 0; v < channels_together; ++v) y[v] *= of.scale;
+    device::store<Storage>(of.y, at, y);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) factor_gradients(Layer of) {
+    const int64_t at = own_number();
+    if (at >= ranks_of(of)) return;
+    const float dw = of.dw[at];
+    of.dc[at] = dw * element(of.v, at);
+    of.dv[at] = dw * (BIDIRECTIONAL ? of.c[at] + of.c_rev[at] : of.c[at]);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) gate_gradients(Layer of) {
+    const int64_t at = own_number();
+    if (at < ranks_of(of))
+        differentiate_gates(of, at, BIDIRECTIONAL ? of.du[at] + of.du_rev[at] : of.du[at], of.dv[at]);
+}

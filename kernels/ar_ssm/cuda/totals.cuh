@@ -1,0 +1,39 @@
+// Sums of the columns of a product over the rows of a thread block.
+#pragma once
+
+#include "kernels/ar_ssm/cuda/product.cuh"
+
+namespace sawtooth::ar_ssm {
+
+template <class Product>
+struct ColumnTotals {
+    static constexpr int warps = THREADS / 32;
+    static_assert(Product::rows == 16 * warps && Product::down == 1, "every warp has all columns");
+    float of_warps[warps][Product::columns];
+
+    // Stores the sums to to[first …] as far as there are `columns`; all threads take part.
+    __device__ void store(const typename Product::Sums& values, float* to, int64_t first, int64_t columns) {
+#pragma unroll
+        for (int n = 0; n < Product::across; ++n)
+#pragma unroll
+            for (int v = 0; v < 2; ++v) {
+                float sum = values.of[0][n][v] + values.of[0][n][2 + v];
+#pragma unroll
+                for (int lanes = 4; lanes < 32; lanes *= 2)
+                    sum += __shfl_xor_sync(device::whole_warp, sum, lanes);
+                if (device::lane_of_thread() < 4)
+                    of_warps[device::warp_of_thread()][8 * n + device::column_of_lane() + v] = sum;
+            }
+        __syncthreads();  // the sums of the warps are visible
+        for (int column = threadIdx.x; column < Product::columns && first + column < columns;
+             column += THREADS) {
+            float sum = 0;
+#pragma unroll
+            for (int warp = 0; warp < warps; ++warp) sum += of_warps[warp][column];
+            to[first + column] = sum;
+        }
+        __syncthreads();  // all have read them
+    }
+};
+
+}  // namespace sawtooth::ar_ssm
