@@ -111,7 +111,7 @@ void Factor::multiply(const Rows& left, int64_t rows, const Buffer& to, cpu::Int
                    .into = into});
 }
 
-CpuJob::CpuJob(cpu::PlanBuilder& builder)
+CpuJob::CpuJob(cpu::PlanBuilder& builder, float output_scale)
     : Sizes(builder.parameters()),
       x{builder.input("x", storage), width, storage},
       dy{builder.input("dy", storage), width, storage},
@@ -129,12 +129,12 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder)
     u_proj = part_of(projections, hidden_stride(), rank);
     v_proj = part_of(projections, hidden_stride() + rank_stride(), rank);
     gate_w2 = pack.factor(w2);
-    out_proj = pack.factor(out);
+    out_proj = pack.factor(out, output_scale);
     gate_b1 = pack.numbers(hidden, builder.input("gate_b1"));
     gate_b2 = pack.numbers(rank, builder.input("gate_b2"));
     out_bias = pack.numbers(width, builder.input("out_bias"));
     zeros = pack.numbers(width);
-    taps = pack.lines(conv, 1);
+    taps = pack.lines(conv, output_scale);
     if (!backward) return;
     gate_w1_back = pack.factor(w1.transposed());
     u_proj_back = pack.factor(u.transposed());

@@ -21,7 +21,8 @@ struct Factor {
 // of 16 numbers: those of ranks to rank_stride(), of hidden units to hidden_stride(), of channels to
 // width_stride(). Padding never mixes with other numbers.
 struct CpuJob : Sizes {
-    explicit CpuJob(cpu::PlanBuilder& builder);
+    // `output_scale` is in the taps and out_proj of the forward pass.
+    CpuJob(cpu::PlanBuilder& builder, float output_scale);
 
     int64_t rank_stride() const { return cpu::padded(rank); }
     int64_t hidden_stride() const { return cpu::padded(hidden); }

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
 
 namespace sawtooth::ar_ssm {
 
@@ -21,6 +22,15 @@ Rows TokenArray::load(Range tokens, Range of_columns, std::vector<float>& room) 
         std::fill(row + count, row + stride, 0.0f);
     }
     return {rows, stride};
+}
+
+void multiply(const Buffer& left, const Buffer& right, const Buffer& to, int64_t count) {
+    std::copy_n(left.values, count * to.stride, to.values);
+    cpu::multiply_elements(to.values, right.values, count * to.stride);
+}
+
+void add(const Buffer& to, const Buffer& other, int64_t count) {
+    cpu::combine(to.values, 1, to.values, 1, other.values, count * to.stride);
 }
 
 Buffer TokenOutput::buffer(PlanBuilder& builder, int64_t tokens) const {

@@ -37,10 +37,15 @@ struct Buffer {
     int64_t stride = 0;
 
     float* at(int64_t token) const { return values + token * stride; }
-    Rows rows(int64_t first) const { return {at(first), stride}; }
+    Buffer from(int64_t token) const { return {at(token), stride}; }
+    operator Rows() const { return {values, stride}; }
     TokenArray array() const { return {values, stride}; }
     explicit operator bool() const { return values; }
 };
+
+// to = left * right and to += other, number by number, on `count` rows. All have one stride.
+void multiply(const Buffer& left, const Buffer& right, const Buffer& to, int64_t count);
+void add(const Buffer& to, const Buffer& other, int64_t count);
 
 // An output [tokens, columns] of any storage. Its rows are computed in padded f32, in place where possible;
 // then `put` stores them.

@@ -20,22 +20,10 @@ using describe::Direction;
 
 thread_local std::vector<float> room;
 
-// to = left * right, number by number.
-void multiply(const Buffer& left, const Buffer& right, const Buffer& to, Range tokens) {
-    const int64_t count = tokens.count() * to.stride;
-    std::copy_n(left.at(tokens.first), count, to.at(tokens.first));
-    cpu::multiply_elements(to.at(tokens.first), right.at(tokens.first), count);
-}
-
-void add(const Buffer& to, const Buffer& other, Range tokens) {
-    float* const at = to.at(tokens.first);
-    cpu::combine(at, 1, at, 1, other.at(tokens.first), tokens.count() * to.stride);
-}
-
 class Unfused {
   public:
     explicit Unfused(cpu::PlanBuilder& builder)
-        : builder_(builder), request_(builder.request()), job_(builder.keep(CpuJob(builder))) {
+        : builder_(builder), request_(builder.request()), job_(builder.keep(CpuJob(builder, 1))) {
         hidden_ = take(job_.hidden_stride());
         gates_ = job_.gates.buffer(builder, job_.tokens());
         soft_ = job_.keeps_soft_gates() ? take_ranks() : gates_;
@@ -77,7 +65,7 @@ class Unfused {
         const Buffer dprojected_u = take_ranks(), dprojected_v = take_ranks(), dlogits = take_ranks();
         launch(describe::gate_gradients(request_), [=, *this](Range tokens) {
             const int64_t first = tokens.first;
-            if (du_rev) add(du, du_rev, tokens);
+            if (du_rev) add(du.from(first), du_rev.from(first), tokens.count());
             gate_gradients(
                 {du.at(first), dv.at(first), gates_.at(first), soft_.at(first), projected_u_.at(first),
                  projected_v_.at(first), dprojected_u.at(first), dprojected_v.at(first), dlogits.at(first)},
@@ -85,8 +73,8 @@ class Unfused {
         });
         const Buffer dhidden = take(job_.hidden_stride());
         launch(describe::hidden_gradient(request_), [=, hidden = hidden_, &job = job_](Range tokens) {
-            const Buffer to = {dhidden.at(tokens.first), dhidden.stride};
-            job.gate_w2_back.multiply(dlogits.rows(tokens.first), tokens.count(), to);
+            const Buffer to = dhidden.from(tokens.first);
+            job.gate_w2_back.multiply(dlogits.from(tokens.first), tokens.count(), to);
             keep_where_positive(to.values, hidden.at(tokens.first), tokens.count() * to.stride);
         });
         add_weight_gradients({hidden_, dhidden, dlogits, dprojected_u, dprojected_v, w_});
@@ -120,14 +108,14 @@ class Unfused {
 
     void add_gates() {
         launch(describe::hidden(request_), [hidden = hidden_, &job = job_](Range tokens) {
-            const Buffer to = {hidden.at(tokens.first), hidden.stride};
+            const Buffer to = hidden.from(tokens.first);
             job.gate_w1.multiply(job.x.load(tokens, room), tokens.count(), to);
             job.activate_hidden(tokens, to);
         });
         launch(describe::gates(request_), [hidden = hidden_, gates = gates_, soft = soft_,
                                            &job = job_](Range tokens) {
-            const Buffer to = {gates.at(tokens.first), gates.stride};
-            job.gate_w2.multiply(hidden.rows(tokens.first), tokens.count(), to);
+            const Buffer to = gates.from(tokens.first);
+            job.gate_w2.multiply(hidden.from(tokens.first), tokens.count(), to);
             job.open_gates(tokens, to.values, job.keeps_soft_gates() ? soft.at(tokens.first) : nullptr);
         });
         launch(describe::effective_rank(request_), [gates = gates_, &job = job_](Range tokens) {
@@ -137,15 +125,16 @@ class Unfused {
 
     void add_projection(LaunchInfo info, const Factor& factor, const Buffer& projected, const Buffer& gated) {
         launch(std::move(info), [=, gates = gates_, &job = job_](Range tokens) {
-            factor.multiply(job.x.load(tokens, room), tokens.count(),
-                            {projected.at(tokens.first), projected.stride});
-            multiply(projected, gates, gated, tokens);
+            factor.multiply(job.x.load(tokens, room), tokens.count(), projected.from(tokens.first));
+            multiply(projected.from(tokens.first), gates.from(tokens.first), gated.from(tokens.first),
+                     tokens.count());
         });
     }
 
     void add_read_out(Direction direction, const Buffer& c, const Buffer& w) {
-        launch(describe::multiply(request_, direction),
-               [=, v = v_](Range tokens) { multiply(c, v, w, tokens); });
+        launch(describe::multiply(request_, direction), [=, v = v_](Range tokens) {
+            multiply(c.from(tokens.first), v.from(tokens.first), w.from(tokens.first), tokens.count());
+        });
     }
 
     Buffer add_output(Direction direction, const Buffer& w) {
@@ -153,8 +142,7 @@ class Unfused {
         launch(describe::project_out(request_, direction), [=, &job = job_](Range tokens) {
             for (int64_t token = tokens.first; token < tokens.last; ++token)
                 std::copy_n(job.out_bias, uv.stride, uv.at(token));
-            job.out_proj.multiply(w.rows(tokens.first), tokens.count(), {uv.at(tokens.first), uv.stride},
-                                  Into::add);
+            job.out_proj.multiply(w.from(tokens.first), tokens.count(), uv.from(tokens.first), Into::add);
         });
         return uv;
     }
@@ -162,13 +150,13 @@ class Unfused {
     void add_factor_gradients(const Buffer& dc, const Buffer& dv) {
         const Buffer dw = take_ranks();
         launch(describe::w_gradient(request_), [=, &job = job_](Range tokens) {
-            job.out_proj_back.multiply(job.dy.load(tokens, room), tokens.count(),
-                                       {dw.at(tokens.first), dw.stride});
+            job.out_proj_back.multiply(job.dy.load(tokens, room), tokens.count(), dw.from(tokens.first));
         });
         launch(describe::factor_gradients(request_), [=, v = v_, c = c_, c_rev = c_rev_](Range tokens) {
-            multiply(dw, v, dc, tokens);
-            if (c_rev) add(c, c_rev, tokens);
-            multiply(dw, c, dv, tokens);
+            const int64_t first = tokens.first, count = tokens.count();
+            multiply(dw.from(first), v.from(first), dc.from(first), count);
+            if (c_rev) add(c.from(first), c_rev.from(first), count);
+            multiply(dw.from(first), c.from(first), dv.from(first), count);
         });
     }
 
@@ -202,8 +190,8 @@ class Unfused {
 
     void add_x_gradient(const char* weight, const Buffer& from, const Factor& factor, const Buffer& dx) {
         launch(describe::x_gradient(request_, weight), [=, &job = job_](Range tokens) {
-            const Buffer to = {dx.at(tokens.first), dx.stride};
-            factor.multiply(from.rows(tokens.first), tokens.count(), to, Into::add);
+            const Buffer to = dx.from(tokens.first);
+            factor.multiply(from.from(tokens.first), tokens.count(), to, Into::add);
             job.dx.put(tokens, to.values);
         });
     }

@@ -1,0 +1,309 @@
+// Two launches, with a scan of the totals of tiles between them: the first computes the gates and projections
+// of a tile of positions and the total of u, the second scans u from the prefix of the tile and computes y.
+// Backward likewise from the end, then the gradients of the weights, summed over parts of the tokens. What
+// passes from step to step within a launch stays in the L2 cache.
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/ar_ssm/cpu/gradients.h"
+#include "kernels/ar_ssm/cpu/scans.h"
+#include "kernels/ar_ssm/describe.h"
+#include "kernels/ar_ssm/parts.h"
+#include "kernels/cpu/row_scan.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/vectors.h"
+
+namespace sawtooth::ar_ssm {
+namespace {
+
+using cpu::Into;
+
+struct Scratch {
+    std::vector<float> tokens, projections, u, v, c, w, carry, sums;
+};
+thread_local Scratch scratch;
+
+// Some positions of one sequence. `index` counts the tiles of all sequences.
+struct Tile {
+    Range tokens;
+    int64_t index;
+    bool is_first, is_last;  // of its sequence
+
+    int64_t first() const { return tokens.first; }
+    int64_t count() const { return tokens.count(); }
+};
+
+// The totals of all tiles, and their prefixes, which include their own.
+struct Totals {
+    Buffer totals, prefixes, reverse_prefixes;  // the last is null unless the layer is bidirectional
+};
+
+struct Fused {
+    const CpuJob& job;
+    int64_t tile, tiles;  // positions of a tile; tiles of a sequence
+    Buffer gates, soft, projected_u, projected_v, hidden, c, w;
+    Buffer dc, dv, dprojected_u, dprojected_v, dlogits, dhidden;
+    Totals of_u, of_dc;
+
+    Tile tile_of_item(int64_t item) const {
+        const int64_t first = item / tiles * job.length, index = item % tiles;
+        const Range positions = tile_at(index, tile, job.length);
+        return {{first + positions.first, first + positions.last}, item, index == 0, index + 1 == tiles};
+    }
+    // Rows of ranks of a tile in scratch.
+    Buffer ranks(std::vector<float>& room, int64_t count = 1) const {
+        return {cpu::at_least(room, count * job.rank_stride()), job.rank_stride()};
+    }
+
+    void fold(const Buffer& rows, int64_t count, float* total) const {
+        std::fill_n(total, rows.stride, 0.0f);
+        cpu::fold_rows(
+            {.in = {{rows.values}, rows.stride}, .rows = count, .columns = rows.stride, .total = {{total}}});
+    }
+
+    // to = the scan of the rows of a tile from what precedes it, along the sequence or from its end.
+    void scan(const Tile& of, const Buffer& rows, const Buffer& prefixes, bool flipped,
+              const Buffer& to) const {
+        const int64_t start = flipped ? of.count() - 1 : 0, stride = flipped ? -to.stride : to.stride;
+        float* const carry = ranks(scratch.carry).values;
+        if (flipped ? of.is_last : of.is_first)
+            std::fill_n(carry, to.stride, 0.0f);
+        else
+            std::copy_n(prefixes.at(of.index + (flipped ? 1 : -1)), to.stride, carry);
+        cpu::scan_rows({.in = {{rows.at(start)}, stride},
+                        .rows = of.count(),
+                        .columns = to.stride,
+                        .carry = {{carry}},
+                        .out = to.at(start),
+                        .out_stride = stride});
+    }
+
+    void project(const Tile& of) const {
+        const int64_t units = job.hidden_stride(), columns = job.projections.columns;
+        const Buffer all = {cpu::at_least(scratch.projections, of.count() * columns), columns};
+        job.projections.multiply(job.x.load(of.tokens, scratch.tokens), of.count(), all);
+        job.activate_hidden(of.tokens, all);
+        const Buffer to = gates.from(of.first());
+        job.gate_w2.multiply(all, of.count(), to);
+        job.open_gates(of.tokens, to.values, job.keeps_soft_gates() ? soft.at(of.first()) : nullptr);
+        job.sum_gates(of.tokens, to.values);
+        for (int64_t i = 0; i < of.count(); ++i) {
+            const float* const row = all.at(i);
+            if (hidden) std::copy_n(row, units, hidden.at(of.first() + i));
+            std::copy_n(row + units, job.rank_stride(), projected_u.at(of.first() + i));
+            std::copy_n(row + units + job.rank_stride(), job.rank_stride(), projected_v.at(of.first() + i));
+        }
+        fold(gated(of, projected_u, scratch.u), of.count(), of_u.totals.at(of.index));
+    }
+
+    // u or v.
+    Buffer gated(const Tile& of, const Buffer& projected, std::vector<float>& room) const {
+        const Buffer rows = ranks(room, of.count());
+        multiply(projected.from(of.first()), gates.from(of.first()), rows, of.count());
+        return rows;
+    }
+
+    void scan_and_output(const Tile& of) const {
+        const Buffer u = gated(of, projected_u, scratch.u), v = gated(of, projected_v, scratch.v);
+        const Buffer sum = job.backward ? c.from(of.first()) : ranks(scratch.c, of.count());
+        const Buffer read = job.backward ? w.from(of.first()) : ranks(scratch.w, of.count());
+        scan(of, u, of_u.prefixes, false, sum);
+        if (job.bidirectional) {
+            scan(of, u, of_u.reverse_prefixes, true, u);
+            add(sum, u, of.count());
+        }
+        multiply(sum, v, read, of.count());
+        const Buffer y = job.y.rows(of.tokens, scratch.projections);
+        job.convolve_tokens(job.x, of.tokens, job.taps, job.out_bias, y.values);
+        job.out_proj.multiply(read, of.count(), y, Into::add);
+        job.y.put(of.tokens, y.values);
+    }
+
+    void output_gradients(const Tile& of) const {
+        const Buffer dw = ranks(scratch.w, of.count()), v = gated(of, projected_v, scratch.v);
+        job.out_proj_back.multiply(job.dy.load(of.tokens, scratch.tokens), of.count(), dw);
+        multiply(dw, v, dc.from(of.first()), of.count());
+        multiply(dw, c.from(of.first()), dv.from(of.first()), of.count());
+        fold(dc.from(of.first()), of.count(), of_dc.totals.at(of.index));
+    }
+
+    void input_gradients(const Tile& of) const {
+        const int64_t first = of.first(), count = of.count();
+        const Buffer du = ranks(scratch.u, count), du_rev = ranks(scratch.v, count);
+        scan(of, dc.from(first), of_dc.prefixes, true, du);
+        if (job.bidirectional) {
+            scan(of, dc.from(first), of_dc.reverse_prefixes, false, du_rev);
+            add(du, du_rev, count);
+        }
+        gate_gradients(
+            {du.values, dv.at(first), gates.at(first), soft.at(first), projected_u.at(first),
+             projected_v.at(first), dprojected_u.at(first), dprojected_v.at(first), dlogits.at(first)},
+            count * du.stride);
+        job.gate_w2_back.multiply(dlogits.from(first), count, dhidden.from(first));
+        keep_where_positive(dhidden.at(first), hidden.at(first), count * hidden.stride);
+        const Buffer dx = job.dx.rows(of.tokens, scratch.projections);
+        job.convolve_tokens(job.dy, of.tokens, job.taps_back, job.zeros, dx.values);
+        job.gate_w1_back.multiply(dhidden.from(first), count, dx, Into::add);
+        job.u_proj_back.multiply(dprojected_u.from(first), count, dx, Into::add);
+        job.v_proj_back.multiply(dprojected_v.from(first), count, dx, Into::add);
+        job.dx.put(of.tokens, dx.values);
+    }
+};
+
+// The gradients of all weights: first summed over each of a number of parts of the tokens that does not
+// depend on threads, then over the parts in order.
+struct WeightSums {
+    // Some rows of a gradient, and where they begin in the sums of a part.
+    struct Block {
+        size_t of;
+        Range rows;
+        int64_t at;
+    };
+
+    const CpuJob& job;
+    std::vector<WeightGradient> gradients;
+    std::vector<Block> blocks;
+    int64_t parts, numbers = 0;  // `numbers` of a part
+    float* sums;                 // [parts, numbers]
+
+    WeightSums(cpu::PlanBuilder& builder, const CpuJob& of, const GradientRows& rows)
+        : job(of),
+          gradients(weight_gradients(builder, of, rows)),
+          parts(std::clamp<int64_t>(of.tokens() / 256, 1, 16)) {
+        for (size_t i = 0; i < gradients.size(); ++i)
+            for (int64_t first = 0; first < gradients[i].rows; first += cpu::lanes) {
+                const Range some = tile_at(first / cpu::lanes, cpu::lanes, gradients[i].rows);
+                blocks.push_back({i, some, numbers});
+                numbers += some.count() * cpu::padded(gradients[i].columns);
+            }
+        sums = builder.take<float>(parts * numbers);
+    }
+
+    void add_part(const cpu::Item& item) const {
+        const int64_t tile = tile_of(job), tiles = ceil_divide(job.tokens(), tile);
+        float* const part = sums + item.index * numbers;
+        std::fill_n(part, numbers, 0.0f);
+        for (int64_t t = tiles * item.index / parts; t < tiles * (item.index + 1) / parts; ++t) {
+            if (item.stop.stop_requested()) return;
+            int64_t at = 0;
+            for (const WeightGradient& of : gradients) {
+                of.add(job, tile_at(t, tile, job.tokens()), {0, of.rows}, {0, of.columns}, part + at);
+                at += of.rows * cpu::padded(of.columns);
+            }
+        }
+    }
+
+    void sum_parts(const Block& block) const {
+        const WeightGradient& of = gradients[block.of];
+        const int64_t count = block.rows.count() * cpu::padded(of.columns);
+        float* const total = cpu::at_least(scratch.sums, count);
+        std::copy_n(sums + block.at, count, total);
+        for (int64_t part = 1; part < parts; ++part)
+            cpu::combine(total, 1, total, 1, sums + part * numbers + block.at, count);
+        of.put(total, block.rows, {0, of.columns}, false);
+    }
+};
+
+Fused fused_on(cpu::PlanBuilder& builder, const CpuJob& job) {
+    const int64_t tile = tile_of(job), tiles = ceil_divide(job.length, tile);
+    const auto take = [&](bool needed, int64_t rows, int64_t stride) {
+        return Buffer{needed ? builder.take<float>(rows * stride) : nullptr, stride};
+    };
+    const auto ranks = [&](bool needed) { return take(needed, job.tokens(), job.rank_stride()); };
+    const auto units = [&](bool needed) { return take(needed, job.tokens(), job.hidden_stride()); };
+    const auto totals = [&](bool needed) { return take(needed, job.batch * tiles, job.rank_stride()); };
+    const bool both = job.bidirectional, back = job.backward;
+    const Buffer gates = job.gates.buffer(builder, job.tokens());
+    return {job,
+            tile,
+            tiles,
+            gates,
+            job.keeps_soft_gates() ? ranks(true) : gates,
+            ranks(true),
+            ranks(true),
+            units(back),
+            ranks(back),
+            ranks(back),
+            ranks(back),
+            ranks(back),
+            ranks(back),
+            ranks(back),
+            ranks(back),
+            units(back),
+            {totals(true), totals(true), totals(both)},
+            {totals(back), totals(back), totals(back && both)}};
+}
+
+// Adds the launches in their order.
+class Launches {
+  public:
+    explicit Launches(cpu::PlanBuilder& builder)
+        : builder_(builder),
+          request_(builder.request()),
+          job_(builder.keep(CpuJob(builder, Sizes(request_.parameters).scale()))),
+          fused_(builder.keep(fused_on(builder, job_))) {}
+
+    void add_forward() {
+        add(describe::project(request_, fused_.tile), &Fused::project);
+        add_scan("totals_", false, fused_.of_u.totals, "totals", fused_.of_u.prefixes, "prefixes");
+        if (job_.bidirectional)
+            add_scan("reverse_totals_", true, fused_.of_u.totals, "totals", fused_.of_u.reverse_prefixes,
+                     "reverse_prefixes");
+        add(describe::scan_and_output(request_, fused_.tile), &Fused::scan_and_output);
+    }
+
+    void add_backward() {
+        add(describe::output_gradients(request_, fused_.tile), &Fused::output_gradients);
+        add_scan("gradient_totals_", true, fused_.of_dc.totals, "gradient_totals", fused_.of_dc.prefixes,
+                 "gradient_prefixes");
+        if (job_.bidirectional)
+            add_scan("gradient_reverse_totals_", false, fused_.of_dc.totals, "gradient_totals",
+                     fused_.of_dc.reverse_prefixes, "reverse_gradient_prefixes");
+        add(describe::input_gradients(request_, fused_.tile), &Fused::input_gradients);
+        add_weight_gradients();
+    }
+
+  private:
+    void add(LaunchInfo info, void (Fused::*act)(const Tile&) const) {
+        builder_.launch(
+            std::move(info), side("B", job_.batch) * pieces("L", job_.length, fused_.tile),
+            [act, &fused = fused_](const cpu::Item& item) { (fused.*act)(fused.tile_of_item(item.index)); });
+    }
+
+    void add_scan(const char* prefix, bool flipped, const Buffer& from, const char* from_name,
+                  const Buffer& to, const char* to_name) {
+        ar_ssm::add_scan(builder_, "lookback", job_.batch, fused_.tiles,
+                         {prefix, flipped, from, from_name, to, to_name});
+    }
+
+    void add_weight_gradients() {
+        const WeightSums& sums =
+            builder_.keep(WeightSums(builder_, job_,
+                                     {fused_.hidden, fused_.dhidden, fused_.dlogits, fused_.dprojected_u,
+                                      fused_.dprojected_v, fused_.w}));
+        builder_.launch(describe::weight_gradients(request_, sums.parts), side("parts", sums.parts),
+                        [&sums](const cpu::Item& item) { sums.add_part(item); });
+        builder_.launch(describe::sum_weight_gradients(request_, sums.parts),
+                        side("blocks of weights", std::ssize(sums.blocks)), [&sums](const cpu::Item& item) {
+                            sums.sum_parts(sums.blocks[static_cast<size_t>(item.index)]);
+                        });
+    }
+
+    cpu::PlanBuilder& builder_;
+    const PlanRequest& request_;
+    const CpuJob& job_;
+    const Fused& fused_;
+};
+
+}  // namespace
+
+Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
+    cpu::PlanBuilder builder(request);
+    Launches launches(builder);
+    launches.add_forward();
+    if (runs_backward(request.parameters)) launches.add_backward();
+    return builder.finish();
+}
+
+}  // namespace sawtooth::ar_ssm
