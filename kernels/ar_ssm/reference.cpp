@@ -49,13 +49,15 @@ struct Left {
     int64_t row_step, column_step;
 };
 
-// to[j] += sum over k of left[k] right[k, j], for as many columns j as a compiler keeps in registers.
+// to[j] += sum over k of left[k] right[k, j], for as many columns j as registers hold: without the pragma GCC
+// keeps the sums in memory, at half the speed.
 template <int width>
 void add_columns(double* to, const double* left, int64_t step, const double* right, int64_t columns,
                  int64_t terms) {
     double sums[width];
     for (int j = 0; j < width; ++j) sums[j] = to[j];
     for (int64_t k = 0; k < terms; ++k)
+#pragma GCC unroll 16
         for (int j = 0; j < width; ++j) sums[j] += left[k * step] * right[k * columns + j];
     for (int j = 0; j < width; ++j) to[j] = sums[j];
 }

@@ -282,12 +282,12 @@ class Launches {
             builder_.keep(WeightSums(builder_, job_,
                                      {fused_.hidden, fused_.dhidden, fused_.dlogits, fused_.dprojected_u,
                                       fused_.dprojected_v, fused_.w}));
-        builder_.launch(describe::weight_gradients(request_, sums.parts), side("parts", sums.parts),
+        auto [summing, adding] = describe::in_parts(describe::weight_gradients(request_), sums.parts);
+        builder_.launch(std::move(summing), side("parts", sums.parts),
                         [&sums](const cpu::Item& item) { sums.add_part(item); });
-        builder_.launch(describe::sum_weight_gradients(request_, sums.parts),
-                        side("blocks of weights", std::ssize(sums.blocks)), [&sums](const cpu::Item& item) {
-                            sums.sum_parts(sums.blocks[static_cast<size_t>(item.index)]);
-                        });
+        builder_.launch(
+            std::move(adding), side("blocks of weights", std::ssize(sums.blocks)),
+            [&sums](const cpu::Item& item) { sums.sum_parts(sums.blocks[static_cast<size_t>(item.index)]); });
     }
 
     cpu::PlanBuilder& builder_;
