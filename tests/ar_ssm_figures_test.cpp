@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "kernels/ar_ssm/family.h"
 #include "kernels/ar_ssm/figures/common.h"
@@ -296,16 +295,7 @@ TEST_CASE("ar_ssm: every figure has marks or a sentence, and gradients appear wi
         ar_ssm_family(),
         {{"length", 70}, {"d_model", 12}, {"bidirectional", bidirectional}, {"backward", backward}});
     const auto check_all = [&] {
-        std::set<std::string> ids;
-        for (const Figure& figure : ar_ssm::figures(result, {})) {
-            INFO(figure.id);
-            CHECK(ids.insert(figure.id).second);
-            CHECK(figure.marks.empty() == !figure.missing.empty());
-            CHECK(figure.caption.empty() == !figure.missing.empty());
-            CHECK_FALSE(figure.title.empty());
-            for (const std::string& name : figure.chosen_by)
-                CHECK(ar_ssm_family().parameter(name)->renews == Renews::figures);
-        }
+        const auto ids = ids_of_complete(ar_ssm::figures(result, {}), ar_ssm_family());
         for (const char* id : {"gates", "effective-rank", "launches", "kernels", "kernels-stacked",
                                "error_by_rank", "output-y", "output-gates", "error-y", "error-gates",
                                "error-effective_rank", "error-by-output"})
@@ -323,12 +313,9 @@ TEST_CASE("ar_ssm: every figure has marks or a sentence, and gradients appear wi
     CHECK(marks_of<HeatMap>(figure_of(result, "error-by-output")).front().texts[1] == "not finite");
     CHECK(figure_of(result, "output-y").caption.starts_with("fused has 3 values that are not finite. "));
     // A partial result has no times yet, and a refused variant no outputs.
-    for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
+    forget_times(result);
     check_all();
-    for (VariantResult& variant : result.variants) {
-        variant.outputs.clear(), variant.errors.clear();
-        variant.refused = "refused";
-    }
+    refuse_variants(result);
     check_all();
     CHECK(contains(figure_of(result, "output-y").missing, "Needs a variant that ran"));
 }

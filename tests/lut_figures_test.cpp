@@ -301,13 +301,10 @@ TEST_CASE("lut: every figure has marks or a sentence", "[lut][figures]") {
     };
     check_all();
     // Without times and launches, as in a partial result.
-    for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
+    forget_times(result);
     check_all();
     CHECK(contains(figure_of(result, "kernels").missing, "after a run with repeats"));
-    for (VariantResult& variant : result.variants) {
-        variant.outputs.clear(), variant.errors.clear();
-        variant.refused = "refused";
-    }
+    refuse_variants(result);
     check_all();
     std::ranges::fill(find(result.inputs, "anchors")->as<int32_t>(), -1);
     check_all();
