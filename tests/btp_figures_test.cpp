@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "kernels/btp/family.h"
 #include "kernels/btp/figures/common.h"
@@ -365,16 +364,7 @@ TEST_CASE("btp: every figure has marks or a sentence, and gradients appear with 
     const auto order = GENERATE(Value(1), Value(2), Value("full"));
     Result result = run_with({{"L", 70}, {"order", order}, {"backward", backward}});
     const auto check_all = [&] {
-        std::set<std::string> ids;
-        for (const Figure& figure : btp::figures(result, {})) {
-            INFO(figure.id);
-            CHECK(ids.insert(figure.id).second);
-            CHECK(figure.marks.empty() == !figure.missing.empty());
-            CHECK(figure.caption.empty() == !figure.missing.empty());
-            CHECK_FALSE(figure.title.empty());
-            for (const std::string& name : figure.chosen_by)
-                CHECK(btp_family().parameter(name)->renews == Renews::figures);
-        }
+        const auto ids = ids_of_complete(btp::figures(result, {}), btp_family());
         for (const char* id : {"truncation", "truncation_by_gate", "transfer-matrix", "construction-error",
                                "construction-error-by-block", "rank-one", "rank-one-g", "rank-one-c",
                                "output-x", "error-x", "carry"})
@@ -389,12 +379,9 @@ TEST_CASE("btp: every figure has marks or a sentence, and gradients appear with 
     CHECK(
         figure_of(result, "output-x").caption.starts_with("two_pass has 1,234 values that are not finite. "));
     // A partial result has no times yet, and a refused variant no outputs.
-    for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
+    forget_times(result);
     check_all();
-    for (VariantResult& variant : result.variants) {
-        variant.outputs.clear(), variant.errors.clear();
-        variant.refused = "refused";
-    }
+    refuse_variants(result);
     check_all();
     CHECK(contains(figure_of(result, "output-x").missing, "Needs a variant that ran"));
 }

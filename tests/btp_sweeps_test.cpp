@@ -10,6 +10,7 @@
 #include "kernels/btp/figures/sweeps.h"
 #include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/launch_figures.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/figure_facts.h"
@@ -76,7 +77,7 @@ TEST_CASE("launches on one axis: the teeth of sequential, two launches, one laun
     const Parameters parameters = parameters_with({{"L", int64_t{300}}});
     const Result result =
         result_of(parameters, {launched("sequential", 300), launched("two_pass", 2), launched("fused", 1)});
-    const Figure figure = btp::launches_figure(result, {});
+    const Figure figure = launches_figure(result, {}, "Launches");
     const auto tracks = marks_of<Tracks>(figure).front().tracks;
     REQUIRE(tracks.size() == 7);
     CHECK(tracks[0].label == "sequential");
@@ -96,10 +97,10 @@ TEST_CASE("launches on one axis: the teeth of sequential, two launches, one laun
 
 TEST_CASE("launches without sequential, and without a timeline", "[btp][figures]") {
     const Parameters parameters = parameters_with({});
-    const Figure two =
-        btp::launches_figure(result_of(parameters, {launched("two_pass", 2), launched("fused", 1)}), {});
+    const Figure two = launches_figure(result_of(parameters, {launched("two_pass", 2), launched("fused", 1)}),
+                                       {}, "Launches");
     CHECK(marks_of<Tracks>(two).front().tracks.size() == 2);
-    const Figure none = btp::launches_figure(result_of(parameters, {timed("fused", 3)}), {});
+    const Figure none = launches_figure(result_of(parameters, {timed("fused", 3)}), {}, "Launches");
     CHECK(none.marks.empty());
     CHECK(contains(none.missing, "profile timeline"));
 }

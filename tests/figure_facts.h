@@ -1,10 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "kernels/core/family.h"
 #include "kernels/core/figure.h"
+#include "kernels/core/result.h"
 #include "tests/catch.h"
 
 namespace sawtooth::figure_facts {
@@ -33,6 +36,34 @@ inline const Line& line_named(const std::vector<Line>& lines, const std::string&
         if (line.label == label) return line;
     FAIL("no line " << label);
     return lines.front();
+}
+
+// The ids of figures, each of which must be complete: an id of its own, a title, marks and a caption or the
+// sentence that they are missing, and only controls that renew figures alone.
+inline std::set<std::string> ids_of_complete(const std::vector<Figure>& figures, const Family& family) {
+    std::set<std::string> ids;
+    for (const Figure& figure : figures) {
+        INFO(figure.id);
+        CHECK(ids.insert(figure.id).second);
+        CHECK(figure.marks.empty() == !figure.missing.empty());
+        CHECK(figure.caption.empty() == !figure.missing.empty());
+        CHECK_FALSE(figure.title.empty());
+        for (const std::string& name : figure.chosen_by)
+            CHECK(family.parameter(name)->renews == Renews::figures);
+    }
+    return ids;
+}
+
+// A partial result has no times yet.
+inline void forget_times(Result& result) {
+    for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
+}
+
+inline void refuse_variants(Result& result) {
+    for (VariantResult& variant : result.variants) {
+        variant.outputs.clear(), variant.errors.clear();
+        variant.refused = "refused";
+    }
 }
 
 }  // namespace sawtooth::figure_facts

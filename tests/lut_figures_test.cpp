@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "kernels/core/launch_figures.h"
 #include "kernels/lut/figures/common.h"
 #include "kernels/lut/parts.h"
 #include "tests/contains.h"
@@ -300,13 +301,10 @@ TEST_CASE("lut: every figure has marks or a sentence", "[lut][figures]") {
     };
     check_all();
     // Without times and launches, as in a partial result.
-    for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
+    forget_times(result);
     check_all();
     CHECK(contains(figure_of(result, "kernels").missing, "after a run with repeats"));
-    for (VariantResult& variant : result.variants) {
-        variant.outputs.clear(), variant.errors.clear();
-        variant.refused = "refused";
-    }
+    refuse_variants(result);
     check_all();
     std::ranges::fill(find(result.inputs, "anchors")->as<int32_t>(), -1);
     check_all();
@@ -339,7 +337,7 @@ TEST_CASE("lut: kernels have their times and rates, with a copy of their bytes a
     Result result;
     result.variants = {launched("unfused", 0)};
     result.copy = Copy{1e6, 10};  // 100 GB/s
-    const auto figures = lut::kernel_figures(result);
+    const auto figures = kernel_figures(result);
     const Figure& each = figure_named(figures, "kernels");
     CHECK(each.y.categories == std::vector<std::string>{"gather, 2x", "propagate"});
     const auto bars = marks_of<Bars>(each).front().bars;

@@ -368,15 +368,8 @@ TEST_CASE("lut_sequence: every figure of a run has marks or a sentence", "[lut_s
                                                                 {"positional_bits", positional},
                                                                 {"connectivity", connectivity},
                                                                 {"backward", backward}});
-    std::set<std::string> ids;
-    for (const Figure& figure : lut_sequence::figures(result, {})) {
-        INFO(figure.id << " " << length << " " << positional << " " << connectivity);
-        CHECK(ids.insert(figure.id).second);
-        CHECK(figure.marks.empty() == !figure.missing.empty());
-        CHECK(figure.caption.empty() == !figure.missing.empty());
-        for (const std::string& name : figure.chosen_by)
-            CHECK(lut_sequence_family().parameter(name)->renews == Renews::figures);
-    }
+    INFO(length << " " << positional << " " << connectivity);
+    const auto ids = ids_of_complete(lut_sequence::figures(result, {}), lut_sequence_family());
     for (const char* id : {"pairs", "events", "rows", "kernels", "kernels-stacked", "hash-fill",
                            "hash-probes", "output-y", "error-y"})
         CHECK(ids.count(id) == 1);

@@ -39,6 +39,9 @@ std::vector<Parameter> parameters() {
                                Renews::kernels)),
         backward_parameter(),
         dtype_parameter("f32", {"f32", "f16", "bf16"}),
+        drawn_parameter("drawn_batch", "sequence", "batch", 4095),
+        drawn_parameter("drawn_channel", "channel", "d_model", 16383),
+        drawn_parameter("drawn_rank", "rank", "max_rank", 4095),
     };
 }
 

@@ -10,6 +10,11 @@
 
 namespace sawtooth {
 
+double copy_rate(const Result& result) {
+    if (result.copy) return result.copy->gigabytes_per_second();
+    return result.ceilings ? result.ceilings->copy_bytes_per_second / 1e9 : 0;
+}
+
 Ink ink_of(const VariantResult& variant) { return {Ink::Role::variant, variant.index}; }
 
 Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y) {
@@ -21,6 +26,28 @@ Figure new_figure(std::string id, Place place, std::string title, std::string ca
             .x = std::move(x),
             .y = std::move(y),
             .marks = {}};
+}
+
+void leave_out(Figure& figure, const std::string& reason) {
+    figure.marks.clear();
+    figure.caption.clear();
+    figure.missing = figure.title + ". " + reason;
+}
+
+void leave_out_without_outputs(Figure& figure, const Result& result) {
+    const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
+                                 [](const VariantResult& variant) { return variant.ran(); });
+    if (!ran) leave_out(figure, "Needs a variant that ran.");
+}
+
+Bar time_bar(const Result& result, const VariantResult& variant) {
+    const TimeStatistics& time = *variant.time;
+    return {.ink = ink_of(variant),
+            .segments = {{"", time.median}},
+            .low = time.q1,
+            .high = time.q3,
+            .text = short_time(time.median),
+            .badge = wrong_words(result, variant)};
 }
 
 Line line_of(std::string label, Ink ink, Series points) {
@@ -41,6 +68,12 @@ HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first
 
 Axis place_axis(const std::string& place, int64_t length) {
     return {.label = place, .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = place};
+}
+
+Range visible_range(const View& view, const std::string& shared, int64_t count) {
+    const View::Range range = view.range_of(shared, {0, static_cast<double>(count)});
+    const auto first = std::clamp(static_cast<int64_t>(std::floor(range.low)), int64_t{0}, count - 1);
+    return {first, std::clamp(static_cast<int64_t>(std::ceil(range.high)) + 1, first + 1, count)};
 }
 
 Axis time_axis() { return {.label = "time", .unit = "us", .scale = Scale::log10}; }
@@ -331,12 +364,11 @@ Figure times_figure(const Result& result) {
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;
     for (const VariantResult& variant : result.variants) {
         if (!variant.time) continue;
-        const TimeStatistics& time = *variant.time;
-        bars.bars.push_back({ink_of(variant), segments_of(variant), time.q1, time.q3, short_time(time.median),
-                             wrong_words(result, variant)});
+        bars.bars.push_back(time_bar(result, variant));
+        bars.bars.back().segments = segments_of(variant);
         figure.y.categories.push_back(variant.name);
-        shortest = std::min(shortest, time.median);
-        longest = std::max(longest, time.median);
+        shortest = std::min(shortest, variant.time->median);
+        longest = std::max(longest, variant.time->median);
     }
     if (bars.bars.empty()) {
         figure.missing = "The time of every variant. Available after a run with repeats (press F5).";

@@ -9,6 +9,7 @@
 
 #include "kernels/core/family.h"
 #include "kernels/core/figure.h"
+#include "kernels/core/range.h"
 #include "kernels/core/result.h"
 #include "kernels/core/series.h"
 
@@ -18,15 +19,25 @@ namespace sawtooth {
 
 constexpr double gap = std::numeric_limits<double>::quiet_NaN();  // in a line or a heat map: no value
 
+// In GB/s: of the copy measured in this run, or the limit of the machine; 0 if neither is known.
+double copy_rate(const Result& result);
 Ink ink_of(const VariantResult& variant);
 Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y);
+// Instead of marks, the title of the figure and this sentence.
+void leave_out(Figure& figure, const std::string& reason);
 Line line_of(std::string label, Ink ink, Series points);
+// That, if no variant ran.
+void leave_out_without_outputs(Figure& figure, const Result& result);
+// The median time with quartiles, and what is wrong with the result. The variant must be timed.
+Bar time_bar(const Result& result, const VariantResult& variant);
 // Without values. Cells are centred on whole numbers, which count from `first_row` and `first_column`.
 HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row = 0,
                  int64_t first_column = 0);
 // 0 to length - 1 along a sequence. `place` names a position ("token"); plots with the same name zoom
 // together.
 Axis place_axis(const std::string& place, int64_t length);
+// Of indices 0 to count - 1 along the axes with that name, those in sight.
+Range visible_range(const View& view, const std::string& shared, int64_t count);
 // Logarithmic.
 Axis time_axis();
 Axis absolute_error_axis();

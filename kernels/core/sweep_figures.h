@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/core/family.h"
 #include "kernels/core/figure.h"
 #include "kernels/core/parameter.h"
 #include "kernels/core/sweep.h"
@@ -13,8 +14,15 @@ namespace sawtooth {
 
 // Figures over a sweep: a number of every variant against the values of the first axis.
 
+// The values first, 2 first, … up to `last`.
+SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last);
+// "L 2048, H 4, order 2, forward": of these parameters, those that all cells have in common.
+std::string words_of_shape(const SweepResult& sweep, const std::vector<std::string>& names);
+
 // A numeric axis if all values are numbers, otherwise their names in order.
 Axis swept_axis(const SweepAxis& swept, const Parameter& parameter);
+// Of the first axis, without a unit that repeats its name.
+Axis swept_axis(const SweepResult& sweep, const Family& family);
 
 // One curve per variant, in the order of the family, over the cells where it ran and the number is known; NaN
 // is a gap. A second axis gives one curve per value. A click on a point sets the parameter of the first axis.
@@ -42,6 +50,9 @@ void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, con
 void add_lines(Figure& figure, std::vector<Line> lines);
 // "time-against-chunk", "Time against chunk": `what` over the parameter that labels the axis x.
 Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines);
+
+// "time_by_max_rank": the time of every variant. `shape` says the sizes of all cells: "L 2048, forward".
+Figure time_figure(const SweepResult& sweep, const Family& family, const std::string& shape);
 
 // The largest error of each variant's first output at every position along x, one envelope per value of the
 // first axis, dashed from the second value on.

@@ -115,6 +115,16 @@ std::string short_number(double value) {
     return text;
 }
 
+std::string rounded(double value, int digits) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    return text;
+}
+
+std::string percent(double share) {
+    return share < 0.1 ? rounded(100 * share, 2) : std::to_string(std::lrint(100 * share));
+}
+
 std::string with_thousands(int64_t count) {
     std::string digits = std::to_string(count);
     for (auto at = static_cast<int64_t>(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)

@@ -23,6 +23,10 @@ struct Table {
 
 // A number with 4 significant digits, with an exponent outside 1e-3 to 1e6.
 std::string short_number(double value);
+// A number with that many significant digits.
+std::string rounded(double value, int digits);
+// Of a share: "0.75", "13", "104".
+std::string percent(double share);
 // "1,024"
 std::string with_thousands(int64_t count);
 // Microseconds in a suitable unit: "12.3 us", "4.56 ms", "1.23 s".

@@ -33,14 +33,17 @@ void triad_block(const float* left, const float* right, float* to, int64_t count
     hwy::FlushStream();
 }
 
-// Twelve chains hide the latency of an FMA on two ports. Returns the number of multiplies and adds. Writes
-// the sum of the chains to `sink` so that the compiler keeps all of them.
+// Twelve chains hide the latency of an FMA on two ports. They start from different numbers, otherwise the
+// compiler would merge them. Returns the number of multiplies and adds. Writes the sum of the chains to
+// `sink` so that the compiler keeps all of them.
 double multiply_add_block(double operations, float* sink) {
     const Floats d;
     const double a_round = 12 * 2 * static_cast<double>(hn::Lanes(d));
     const auto rounds = static_cast<int64_t>(operations / a_round) + 1;
     const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);
-    auto a = hn::Set(d, 1.0f), b = a, c = a, e = a, f = a, g = a, h = a, i = a, j = a, k = a, l = a, m = a;
+    const auto start = [d](int chain) HWY_ATTR { return hn::Set(d, 1.0f + static_cast<float>(chain)); };
+    auto a = start(0), b = start(1), c = start(2), e = start(3), f = start(4), g = start(5);
+    auto h = start(6), i = start(7), j = start(8), k = start(9), l = start(10), m = start(11);
     for (int64_t round = 0; round < rounds; ++round) {
         a = hn::MulAdd(a, factor, term), b = hn::MulAdd(b, factor, term), c = hn::MulAdd(c, factor, term);
         e = hn::MulAdd(e, factor, term), f = hn::MulAdd(f, factor, term), g = hn::MulAdd(g, factor, term);

@@ -63,6 +63,9 @@ struct Stage {
 void launch(cpu::PlanBuilder& builder, const Stage& stage);
 void launch(cuda::PlanBuilder& builder, const Stage& stage);
 
+// "reverse_scan" of the launch "reverse_double_16": the scan that it belongs to; "" if it belongs to none.
+std::string scan_of(const std::string& launch);
+
 // Adds the launches of one scan by the variant of that name.
 template <class Builder>
 void launch_scan(Builder& builder, std::string_view variant, const Job& job);

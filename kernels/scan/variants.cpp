@@ -153,27 +153,37 @@ struct Algorithm {
     std::string name, idea;
     void (*add)(Stages& stages, const Job& job);
     int64_t (*depth)(int64_t length, int64_t block_size);
+    std::vector<std::string> launches;  // how their names begin after the prefix of a job
 };
 
 const std::vector<Algorithm>& algorithms() {
     static const std::vector<Algorithm> all = {
         {"sequential",
          "One chain of combines per column, like a framework's cumulative sum along a middle axis.",
-         add_sequential, [](int64_t length, int64_t) { return length; }},
+         add_sequential,
+         [](int64_t length, int64_t) { return length; },
+         {"sequential"}},
         {"hillis_steele",
          "Doubling: in step k every position joins the one 2^k before it. log2 L passes, N log2 N work.",
-         add_hillis_steele, [](int64_t length, int64_t) { return levels_of(length); }},
-        {"blelloch", "Totals go up a binary tree, prefixes come down. 2 log2 L steps, 2 N work.",
+         add_hillis_steele,
+         [](int64_t length, int64_t) { return levels_of(length); },
+         {"double_"}},
+        {"blelloch",
+         "Totals go up a binary tree, prefixes come down. 2 log2 L steps, 2 N work.",
          add_blelloch,
-         [](int64_t length, int64_t) { return std::max<int64_t>(2 * levels_of(length) - 1, 1); }},
-        {"three_phase", "Three launches: scan the blocks, scan their totals, add the prefixes.",
+         [](int64_t length, int64_t) { return std::max<int64_t>(2 * levels_of(length) - 1, 1); },
+         {"up_sweep_", "down_sweep_"}},
+        {"three_phase",
+         "Three launches: scan the blocks, scan their totals, add the prefixes.",
          add_three_phase,
-         [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile) + 1; }},
+         [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile) + 1; },
+         {"block_scan", "scan_of_block_sums", "add_block_prefixes"}},
         {"lookback",
          "One pass: every tile publishes its total and looks back for its prefix. On a GPU, many rows of one "
          "channel are walked by one warp each, which keeps the prefix in a register.",
          add_lookback,
-         [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile); }},
+         [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile); },
+         {"lookback"}},
     };
     return all;
 }
@@ -253,6 +263,16 @@ void launch_scan(Builder& builder, std::string_view variant, const Job& job) {
 }
 template void launch_scan(cpu::PlanBuilder&, std::string_view, const Job&);
 template void launch_scan(cuda::PlanBuilder&, std::string_view, const Job&);
+
+std::string scan_of(const std::string& launch) {
+    for (const Algorithm& algorithm : algorithms())
+        for (const std::string& name : algorithm.launches) {
+            const size_t at = launch.find(name);
+            const bool follows_prefix = at == 0 || (at < launch.size() && launch[at - 1] == '_');
+            if (follows_prefix) return launch.substr(0, at) + "scan";
+        }
+    return "";
+}
 
 int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size) {
     return algorithms()[variant.row].depth(length, block_size);

@@ -23,48 +23,75 @@ __device__ Positions positions_of(const Layer& of, int64_t tile) {
     return {sequence, first, left < rows ? left : rows, sequence * of.length + first};
 }
 
-// Calls put(row, column, sums) for `channels_together` channels of every row of the tile, `columns` channels
-// from `channel` on: t[l] = tap_0 values[l - 1] + tap_1 values[l] + tap_2 values[l + 1], or with the taps
-// mirrored, which is the transpose.
-template <int rows, int columns, bool mirrored, class Put>
-__device__ void convolve(const Layer& of, const void* values, const Positions& at, int64_t channel, Put put) {
-    constexpr int each = channels_together, across = columns / each, down = THREADS / across;
-    constexpr int own_rows = rows / down;
-    static_assert(across * down == THREADS && own_rows * down == rows);
-    const int column = static_cast<int>(threadIdx.x) % across * each;
-    const int first = static_cast<int>(threadIdx.x) / across * own_rows;
-    if (channel + column >= of.width || first >= at.count) return;
-
-    float taps[3][each];
-#pragma unroll
-    for (int k = 0; k < 3; ++k)
-#pragma unroll
-        for (int v = 0; v < each; ++v)
-            taps[mirrored ? 2 - k : k][v] = element(of.conv, (channel + column + v) * 3 + k);
-    const auto row_of = [&](int row, float(&to)[each]) {
-        const int64_t position = at.first + row;
-#pragma unroll
-        for (int v = 0; v < each; ++v) to[v] = 0;
-        if (position >= 0 && position < of.length)
-            device::load<Storage>(values, (at.token + row) * of.width + channel + column, to);
-    };
-    float before[each], here[each], after[each];
-    row_of(first - 1, before);
-    row_of(first, here);
-#pragma unroll 4
-    for (int row = first; row < first + own_rows; ++row) {
-        if (row >= at.count) break;
-        row_of(row + 1, after);
-        float sums[each];
-#pragma unroll
-        for (int v = 0; v < each; ++v) {
-            sums[v] = fmaf(taps[2][v], after[v], fmaf(taps[1][v], here[v], taps[0][v] * before[v]));
-            before[v] = here[v];
-            here[v] = after[v];
-        }
-        put(row, column, sums);
+// `columns` channels of a tile of `rows` positions from `channel` on:
+//   t[l] = tap_0 values[l - 1] + tap_1 values[l] + tap_2 values[l + 1],
+// or with the taps mirrored, which is the transpose. A thread has neighbouring channels of some rows. The
+// first of them are loaded at once, so that other work can hide how long it takes.
+template <int rows, int columns, bool mirrored>
+class Convolution {
+  public:
+    __device__ Convolution(const Layer& of, const void* values, const Positions& at, int64_t channel)
+        : of_(of), values_(values), at_(at), channel_(channel + column()) {
+        if (!is_there()) return;
+        load(first_row() - 1, before_);
+        load(first_row(), here_);
+        load_ahead(first_row());
     }
-}
+
+    // Calls put(row, column, t) for the channels of every row of the thread.
+    template <class Put>
+    __device__ void for_each_row(Put put) {
+        if (!is_there()) return;
+        float taps[3][each];
+#pragma unroll
+        for (int k = 0; k < 3; ++k)
+#pragma unroll
+            for (int v = 0; v < each; ++v)
+                taps[mirrored ? 2 - k : k][v] = element(of_.conv, (channel_ + v) * 3 + k);
+#pragma unroll 1
+        for (int first = first_row(); first < first_row() + own_rows; first += ahead) {
+            if (first > first_row()) load_ahead(first);
+#pragma unroll
+            for (int r = 0; r < ahead; ++r) {
+                float sums[each];
+#pragma unroll
+                for (int v = 0; v < each; ++v)
+                    sums[v] = fmaf(taps[2][v], after_[r].get(v),
+                                   fmaf(taps[1][v], here_.get(v), taps[0][v] * before_.get(v)));
+                if (first + r < at_.count) put(first + r, column(), sums);
+                before_ = here_;
+                here_ = after_[r];
+            }
+        }
+    }
+
+  private:
+    static constexpr int each = channels_together, across = columns / each, down = THREADS / across;
+    static constexpr int own_rows = rows / down, ahead = own_rows < 8 ? own_rows : 8;
+    static_assert(across * down == THREADS && own_rows * down == rows && own_rows % ahead == 0);
+    using Row = device::Words<Storage, each>;
+
+    static __device__ int column() { return static_cast<int>(threadIdx.x) % across * each; }
+    static __device__ int first_row() { return static_cast<int>(threadIdx.x) / across * own_rows; }
+    __device__ bool is_there() const { return channel_ < of_.width && first_row() < at_.count; }
+
+    __device__ void load(int row, Row& to) const {
+        const int64_t position = at_.first + row;
+        to = {};
+        if (position >= 0 && position < of_.length)
+            to = device::load_words<Storage, each>(values_, (at_.token + row) * of_.width + channel_);
+    }
+    __device__ void load_ahead(int row) {
+#pragma unroll
+        for (int r = 0; r < ahead; ++r) load(row + r + 1, after_[r]);
+    }
+
+    const Layer& of_;
+    const void* values_;
+    const Positions& at_;
+    int64_t channel_;
+    Row before_, here_, after_[ahead];
+};
 
 // Stores floats, whose address is that of `channels_together` elements of a tile.
 __device__ inline void store_floats(float* to, const float (&values)[channels_together]) {

@@ -9,7 +9,7 @@
 namespace sawtooth::ar_ssm {
 namespace {
 
-constexpr int64_t most_ranks = 64;  // of a product whose warps have all columns
+constexpr int64_t most_ranks = 64;
 
 class Launches {
   public:
@@ -30,30 +30,42 @@ class Launches {
 
     void forward() {
         const Layer& given = job_.given;
-        const int64_t panel = panel_of(job_.hidden + 2 * job_.rank, 192, 32);
-        launch(describe::project(request(), tile_rows), "project",
-               with_totals(std::max(job_.forward_bytes(panel), job_.forward_bytes(ranks()))),
+        const int64_t panel = panel_of(job_.hidden + 2 * job_.rank, 192, 64), depth = job_.long_depth();
+        const int64_t project_bytes = std::max(job_.forward_bytes(tile_rows, panel, depth),
+                                               job_.forward_bytes(tile_rows, ranks(), depth));
+        launch(describe::project(request(), tile_rows), "project", depth,
+               cuda::StructBytes()
+                   .array(project_bytes / 16, 16, 16)
+                   .array(totals(), 4)
+                   .array(2 * tile_rows, 4)
+                   .total(),
                {{"PANEL", panel}, {"RANKS", ranks()}});
         scan_totals({"totals_", false, job_.tiles(), "totals", given.totals, Storage::f32, "prefixes",
                      given.prefixes});
         if (job_.bidirectional)
             scan_totals({"reverse_totals_", true, job_.tiles(), "totals", given.totals, Storage::f32,
                          "reverse_prefixes", given.reverse_prefixes});
-        launch(describe::scan_and_output(request(), tile_rows), "scan_and_output",
-               std::max(job_.forward_bytes(channels()), staged_bytes()), {{"CHANNELS", channels()}});
+        launch(describe::scan_and_output(request(), tile_rows), "scan_and_output", job_.depth(),
+               std::max(job_.forward_bytes(tile_rows, job_.channels(), job_.depth()), staged_bytes()),
+               {{"CHANNELS", job_.channels()}});
     }
 
     void backward() {
         const Layer& given = job_.given;
-        launch(describe::output_gradients(request(), tile_rows), "output_gradients",
-               with_totals(job_.backward_bytes(ranks())), {{"RANKS", ranks()}});
+        launch(describe::output_gradients(request(), tile_rows), "output_gradients", job_.long_depth(),
+               cuda::StructBytes()
+                   .array(job_.backward_bytes(tile_rows, ranks(), job_.long_depth()) / 16, 16, 16)
+                   .array(totals(), 4)
+                   .total(),
+               {{"RANKS", ranks()}});
         scan_totals({"gradient_totals_", true, job_.tiles(), "gradient_totals", given.gradient_totals,
                      Storage::f32, "reverse_gradient_prefixes", given.reverse_gradient_prefixes});
         if (job_.bidirectional)
             scan_totals({"gradient_reverse_totals_", false, job_.tiles(), "gradient_totals",
                          given.gradient_totals, Storage::f32, "gradient_prefixes", given.gradient_prefixes});
-        launch(describe::input_gradients(request(), tile_rows), "input_gradients",
-               std::max(job_.backward_bytes(channels()), staged_bytes()), {{"CHANNELS", channels()}});
+        launch(describe::input_gradients(request(), tile_rows), "input_gradients", job_.depth(),
+               std::max(job_.backward_bytes(tile_rows, job_.channels(), job_.depth()), staged_bytes()),
+               {{"CHANNELS", job_.channels()}});
         add_weight_gradients();
     }
 
@@ -61,18 +73,16 @@ class Launches {
     const PlanRequest& request() const { return job_.builder.request(); }
     float* take_totals() { return job_.builder.take<float>(job_.batch * job_.tiles() * job_.rank); }
 
-    int64_t ranks() const { return panel_of(job_.rank, most_ranks, 16); }
-    // Of y or dx at a time; a power of two, so that they divide the threads.
-    int64_t channels() const { return job_.width > 64 ? 128 : job_.width > 32 ? 64 : 32; }
-    int64_t staged_bytes() const { return tile_rows * (channels() + 4) * 4; }
-    int64_t with_totals(int64_t product_bytes) const {
-        return cuda::StructBytes().array(product_bytes / 16, 16).array(threads / 32 * ranks(), 4).total();
-    }
+    int64_t ranks() const { return panel_of(job_.rank, most_ranks, 32); }  // gates at a time
+    int64_t totals() const { return tile_rows / 16 * ranks(); }            // of the warps of a column
+    int64_t staged_bytes() const { return tile_rows * (job_.channels() + 4) * 4; }
 
-    void launch(LaunchInfo info, const char* name, int64_t shared_bytes, cuda::Defines defines) {
-        job_.builder.launch(std::move(info), job_.grid_of_tiles(),
-                            job_.source(std::string(name) + ".cu", name, shared_bytes, std::move(defines)),
-                            job_.given);
+    void launch(LaunchInfo info, const char* name, int64_t depth, int64_t shared_bytes,
+                cuda::Defines defines) {
+        job_.builder.launch(
+            std::move(info), job_.grid_of_tiles(),
+            job_.source(std::string(name) + ".cu", name, depth, shared_bytes, std::move(defines)),
+            job_.given);
     }
 
     void scan_totals(const CudaJob::ScanOf& of) { job_.scan("lookback", of); }

@@ -111,24 +111,32 @@ __device__ inline float store_gate(const Layer& of, int64_t token, int64_t rank,
     return gate;
 }
 
+// A rank of a token: its gate, the same if it were soft, x U^T and x V^T.
+struct Gated {
+    float gate, soft, u, v;
+};
+
 // Stores the gradients of x U^T, x V^T and the logit of a rank of a token; hard gates are differentiated as
 // if they were soft.
-__device__ inline void differentiate_gates(const Layer& of, int64_t at, float du, float dv) {
-    const float gate = of.gates[at], soft = HARD ? of.soft_gates[at] : gate;
-    const float dgate = du * element(of.projected_u, at) + dv * element(of.projected_v, at);
-    static_cast<Element*>(of.dprojected_u)[at] = Storage::narrow(du * gate);
-    static_cast<Element*>(of.dprojected_v)[at] = Storage::narrow(dv * gate);
-    static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * soft * (1 - soft));
+__device__ inline void store_gate_gradients(const Layer& of, int64_t at, const Gated& gated, float du,
+                                            float dv) {
+    const float dgate = du * gated.u + dv * gated.v;
+    static_cast<Element*>(of.dprojected_u)[at] = Storage::narrow(du * gated.gate);
+    static_cast<Element*>(of.dprojected_v)[at] = Storage::narrow(dv * gated.gate);
+    static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * gated.soft * (1 - gated.soft));
 }
 
-// Stores the gradients of two neighbouring hidden units before their relu, from those after it.
-__device__ inline void store_unit_gradients(const Layer& of, int64_t token, int64_t unit, float first,
-                                            float second) {
-    const auto passes = [&](int64_t at) {
-        return at < of.hidden && element(of.hidden_units, token * of.hidden + at) > 0;
-    };
-    store_pair<Storage>(of.dhidden, token, of.hidden, unit, passes(unit) ? first : 0,
-                        passes(unit + 1) ? second : 0);
+// Hidden units after their relu, and what passes it backward.
+template <class Product, class There>
+__device__ typename Product::Sums load_units(const Layer& of, int64_t first_token, int64_t first_unit,
+                                             There is_there) {
+    return Product::loaded(is_there, [&](int row, int column) {
+        return element(of.hidden_units, (first_token + row) * of.hidden + first_unit + column);
+    });
+}
+template <class Product>
+__device__ void differentiate_relu(typename Product::Sums& gradients, typename Product::Sums& units) {
+    Product::join(gradients, units, [](float& gradient, float unit) { gradient = unit > 0 ? gradient : 0; });
 }
 
 }  // namespace sawtooth::ar_ssm

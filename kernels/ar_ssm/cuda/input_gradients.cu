@@ -11,7 +11,7 @@
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
 
-using Gradients = Product<ROWS, CHANNELS, DEPTH, 4, 2, Lies::in_rows, Lies::in_rows>;
+using Gradients = Product<ROWS, CHANNELS, DEPTH, 2, 4, Lies::in_rows, Lies::in_rows>;
 using Scan = TileScan<ROWS>;
 
 union Shared {
@@ -22,21 +22,21 @@ union Shared {
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
 // du of 32 ranks, and through the gates.
-__device__ void scan_ranks(const Layer& of, const Positions& at, int64_t tile, int64_t first,
-                           Scan::Shared& shared) {
-    const int64_t rank = first + Scan::column(), tiles = (of.length + ROWS - 1) / ROWS;
-    const bool is_rank = rank < of.rank;
-    const int64_t index = tile % tiles;
-    float before = 0, after = 0;
-    if (is_rank) {
-        after = prefix_of(of.reverse_gradient_prefixes, at.sequence, tiles, index + 1, of.rank, rank);
-        if constexpr (BIDIRECTIONAL)
-            before = prefix_of(of.gradient_prefixes, at.sequence, tiles, index - 1, of.rank, rank);
-    }
-    const auto place = [&](int row) { return (at.token + row) * of.rank + rank; };
-    const auto load = [&](int row) { return is_rank && row < at.count ? of.dc[place(row)] : 0; };
-    Scan::scan<BIDIRECTIONAL, true>(shared, before, after, load, [&](int row, float du) {
-        if (is_rank && row < at.count) differentiate_gates(of, place(row), du, of.dv[place(row)]);
+__device__ void scan_ranks(const Layer& of, const Positions& at, int64_t first, Scan::Shared& shared) {
+    const int64_t rank = first + Scan::column();
+    const float after = prefix_of<ROWS>(of, of.reverse_gradient_prefixes, at, 1, rank);
+    float before = 0;
+    if constexpr (BIDIRECTIONAL) before = prefix_of<ROWS>(of, of.gradient_prefixes, at, -1, rank);
+    Scan::Values du(of, at, first, [&](int64_t place) { return of.dc[place]; });
+    const Scan::Values dv(of, at, first, [&](int64_t place) { return of.dv[place]; }),
+        gates(of, at, first, [&](int64_t place) { return of.gates[place]; }),
+        soft(of, at, first, [&](int64_t place) { return HARD ? of.soft_gates[place] : 0; }),
+        u(of, at, first, [&](int64_t place) { return element(of.projected_u, place); }),
+        v(of, at, first, [&](int64_t place) { return element(of.projected_v, place); });
+    Scan::scan<BIDIRECTIONAL, true>(shared, before, after, du);
+    Scan::for_each(of, at, first, [&](int r, int64_t place) {
+        store_gate_gradients(of, place, {gates.of[r], HARD ? soft.of[r] : gates.of[r], u.of[r], v.of[r]},
+                             du.of[r], dv.of[r]);
     });
 }
 
@@ -52,15 +52,20 @@ __device__ void add_product(Gradients::Shared& shared, const Positions& at, cons
 
 __device__ void differentiate_units(const Layer& of, const Positions& at, int64_t unit,
                                     Gradients::Shared& shared) {
+    Gradients::Sums units = load_units<Gradients>(
+        of, at.token, unit, [&](int row, int column) { return row < at.count && unit + column < of.hidden; });
     Gradients::Sums sums;
     Gradients::clear(sums);
     add_product(shared, at, of.dlogits, of.rank, of.gate_w2, of.hidden, unit, sums);
+    differentiate_relu<Gradients>(sums, units);
     Gradients::for_each_pair(sums, [&](float first, float second, int row, int column) {
-        if (row < at.count) store_unit_gradients(of, at.token + row, unit + column, first, second);
+        if (row < at.count)
+            store_pair<Storage>(of.dhidden, at.token + row, of.hidden, unit + column, first, second);
     });
 }
 
 __device__ void differentiate_inputs(const Layer& of, const Positions& at, int64_t channel, Shared& shared) {
+    Convolution<ROWS, CHANNELS, true> convolution(of, of.dy, at, channel);
     Gradients::Sums sums;
     Gradients::clear(sums);
     add_product(shared.product, at, of.dhidden, of.hidden, of.gate_w1, of.width, channel, sums);
@@ -68,25 +73,23 @@ __device__ void differentiate_inputs(const Layer& of, const Positions& at, int64
     add_product(shared.product, at, of.dprojected_v, of.rank, of.v_proj, of.width, channel, sums);
     shared.staged.put(sums);
     __syncthreads();  // the products are visible
-    convolve<ROWS, CHANNELS, true>(
-        of, of.dy, at, channel, [&](int row, int column, const float(&dt)[channels_together]) {
-            float dx[channels_together];
+    convolution.for_each_row([&](int row, int column, const float(&dt)[channels_together]) {
+        float dx[channels_together];
 #pragma unroll
-            for (int v = 0; v < channels_together; ++v)
-                dx[v] = fmaf(of.scale, dt[v], shared.staged.at(row, column + v));
-            store_floats(of.dx + (at.token + row) * of.width + channel + column, dx);
-        });
+        for (int v = 0; v < channels_together; ++v)
+            dx[v] = fmaf(of.scale, dt[v], shared.staged.at(row, column + v));
+        store_floats(of.dx + (at.token + row) * of.width + channel + column, dx);
+    });
     __syncthreads();  // all have read the products
 }
 
 // Grid: B ceil(L / ROWS).
-extern "C" __global__ void __launch_bounds__(THREADS) input_gradients(Layer of) {
+extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
+    input_gradients(const __grid_constant__ Layer of) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
-    const int64_t tile = blockIdx.x;
-    const Positions at = positions_of<ROWS>(of, tile);
-    for (int64_t first = 0; first < of.rank; first += Scan::columns)
-        scan_ranks(of, at, tile, first, shared.scan);
+    const Positions at = positions_of<ROWS>(of, blockIdx.x);
+    for (int64_t first = 0; first < of.rank; first += Scan::columns) scan_ranks(of, at, first, shared.scan);
     __syncthreads();  // gradients of the logits are visible to the block
     for (int64_t unit = 0; unit < of.hidden; unit += CHANNELS)
         differentiate_units(of, at, unit, shared.product);

@@ -42,6 +42,17 @@ CudaJob::CudaJob(cuda::PlanBuilder& of_plan) : Sizes(of_plan.parameters()), buil
     given.dhidden = take_factors(hidden);
 }
 
+float* CudaJob::gradient(const std::string& weight) {
+    const auto [at, is_new] = gradients_.try_emplace(weight);
+    if (is_new) at->second = builder.output("d" + weight);
+    return at->second;
+}
+
+int64_t CudaJob::long_depth() const {
+    constexpr int64_t enough = 128 << 10;
+    return builder.chip().shared_bytes_per_block >= enough ? 2 * depth() : depth();
+}
+
 int64_t CudaJob::product_bytes(int64_t left_rows, int64_t left_columns, int64_t right_rows,
                                int64_t right_columns) const {
     constexpr int64_t stages = 3, padding_bytes = 16;
@@ -51,19 +62,11 @@ int64_t CudaJob::product_bytes(int64_t left_rows, int64_t left_columns, int64_t 
     return stages * (part(left_rows, left_columns) + part(right_rows, right_columns));
 }
 
-int64_t CudaJob::forward_bytes(int64_t columns) const {
-    return product_bytes(tile_rows, depth(), columns, depth());
-}
-
-int64_t CudaJob::backward_bytes(int64_t columns) const {
-    return product_bytes(tile_rows, depth(), depth(), columns);
-}
-
-cuda::KernelSource CudaJob::source(const std::string& file, const std::string& entry, int64_t shared_bytes,
-                                   cuda::Defines more) const {
+cuda::KernelSource CudaJob::source(const std::string& file, const std::string& entry, int64_t depth,
+                                   int64_t shared_bytes, cuda::Defines more) const {
     cuda::Defines defines = {
-        {"STORAGE", name_of(storage)},    {"ALIGNED", aligned_}, {"HARD", hard},    {"BACKWARD", backward},
-        {"BIDIRECTIONAL", bidirectional}, {"ROWS", tile_rows},   {"DEPTH", depth()}};
+        {"STORAGE", name_of(storage)},    {"ALIGNED", aligned_}, {"HARD", hard},  {"BACKWARD", backward},
+        {"BIDIRECTIONAL", bidirectional}, {"ROWS", tile_rows},   {"DEPTH", depth}};
     std::move(more.begin(), more.end(), std::back_inserter(defines));
     return {"kernels/ar_ssm/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace sawtooth::ar_ssm {
 
 constexpr int64_t threads = 256;
-constexpr int64_t tile_rows = 128;  // tokens of a thread block
+constexpr int64_t tile_rows = 64;  // positions of a thread block
 
 // What the variants on CUDA share: the arguments of all kernels, and how their sizes map to a GPU.
 class CudaJob : public Sizes {
@@ -24,21 +25,30 @@ class CudaJob : public Sizes {
         return builder.take<std::byte>(tokens() * columns * bytes_of(storage));
     }
 
-    // Whether rows of all arrays are multiples of 16 bytes.
-    bool aligned() const { return aligned_; }
+    // Neighbouring channels of a thread: 16 bytes if rows of all arrays are multiples of that (ALIGNED).
+    int64_t channels_together() const { return aligned_ ? 16 / bytes_of(storage) : 1; }
+    // Channels of a thread block that convolves; a power of two.
+    int64_t channels() const { return width > 64 ? 128 : 64; }
+    // The output for the gradient of a weight.
+    float* gradient(const std::string& weight);
     int64_t tiles() const { return ceil_divide(length, tile_rows); }  // of a sequence
     Grid grid_of_tiles() const { return {side("B", batch) * pieces("L", length, tile_rows)}; }
-    int64_t depth() const { return storage == Storage::f32 ? 16 : 32; }  // of a product at once
+    // Terms of a product at once: 64 bytes, or 128 of rows that are long, if the chip has the memory.
+    int64_t depth() const { return 64 / bytes_of(storage); }
+    int64_t long_depth() const;
     // Shared memory of a product, from the rows and columns of the parts of both factors (product.cuh).
     int64_t product_bytes(int64_t left_rows, int64_t left_columns, int64_t right_rows,
                           int64_t right_columns) const;
-    // Shared memory of a product of tile_rows and `columns` with the weights as [columns, inner] or [inner,
-    // columns].
-    int64_t forward_bytes(int64_t columns) const;
-    int64_t backward_bytes(int64_t columns) const;
+    // The same for `rows` tokens with weights as [columns, inner] or as [inner, columns].
+    int64_t forward_bytes(int64_t rows, int64_t columns, int64_t depth) const {
+        return product_bytes(rows, depth, columns, depth);
+    }
+    int64_t backward_bytes(int64_t rows, int64_t columns, int64_t depth) const {
+        return product_bytes(rows, depth, depth, columns);
+    }
     // A kernel of this folder with the macros that all have.
-    cuda::KernelSource source(const std::string& file, const std::string& entry, int64_t shared_bytes,
-                              cuda::Defines more = {}) const;
+    cuda::KernelSource source(const std::string& file, const std::string& entry, int64_t depth,
+                              int64_t shared_bytes, cuda::Defines more = {}) const;
 
     // Adds the scan of `from` [batch, count, rank] along `count`.
     struct ScanOf {
@@ -58,6 +68,7 @@ class CudaJob : public Sizes {
 
   private:
     bool aligned_;
+    std::map<std::string, float*> gradients_;
 };
 
 // At most `most` columns at a time, in pieces of about the same size that are multiples of `step`.

@@ -9,7 +9,7 @@
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
 
-using Gradients = Product<ROWS, RANKS, DEPTH, 8, 1, Lies::in_rows, Lies::in_rows>;
+using Gradients = Product<ROWS, RANKS, DEPTH, 4, 2, Lies::in_rows, Lies::in_rows>;
 
 struct Shared {
     Gradients::Shared product;
@@ -18,12 +18,20 @@ struct Shared {
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
 // Grid: B ceil(L / ROWS).
-extern "C" __global__ void __launch_bounds__(THREADS) output_gradients(Layer of) {
+extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
+    output_gradients(const __grid_constant__ Layer of) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const int64_t tile = blockIdx.x;
     const Positions at = positions_of<ROWS>(of, tile);
     for (int64_t first = 0; first < of.rank; first += RANKS) {
+        const auto is_there = [&](int row, int column) { return row < at.count && first + column < of.rank; };
+        const auto place = [&](int row, int column) { return (at.token + row) * of.rank + first + column; };
+        Gradients::Sums v = Gradients::loaded(is_there, [&](int row, int column) {
+            return element(of.projected_v, place(row, column)) * of.gates[place(row, column)];
+        });
+        Gradients::Sums c =
+            Gradients::loaded(is_there, [&](int row, int column) { return of.c[place(row, column)]; });
         Gradients::Sums sums;
         Gradients::clear(sums);
         Gradients::add(shared.product, of.width, sums, [&](Gradients::Stage& stage, int64_t k) {
@@ -32,14 +40,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) output_gradients(Layer of)
             copy_part<DEPTH, RANKS>(stage.right, Gradients::right_stride, {of.out_proj, of.width, of.rank}, k,
                                     first);
         });
-        Gradients::for_each(sums, [&](float& value, int row, int column) {
-            const float dw = of.scale * value;
-            value = 0;
-            if (row >= at.count || first + column >= of.rank) return;
-            const int64_t place = (at.token + row) * of.rank + first + column;
-            value = dw * (element(of.projected_v, place) * of.gates[place]);
-            of.dc[place] = value;
-            of.dv[place] = dw * of.c[place];
+        Gradients::join(sums, c, [&](float& dw, float& factor) {
+            dw *= of.scale;
+            factor *= dw;  // c becomes dv
+        });
+        Gradients::join(sums, v, [](float& dw, float factor) { dw *= factor; });  // dc
+        Gradients::for_each(sums, [&](float dc, int row, int column) {
+            if (is_there(row, column)) of.dc[place(row, column)] = dc;
+        });
+        Gradients::for_each(c, [&](float dv, int row, int column) {
+            if (is_there(row, column)) of.dv[place(row, column)] = dv;
         });
         shared.totals.store(sums, of.gradient_totals + tile * of.rank, first, of.rank);
     }

@@ -17,6 +17,8 @@ constexpr device::Precision precision = device::Precision::STORAGE;
 using Factors = device::Products<precision>;
 
 constexpr int stages = 3;
+// Thread blocks of an SM, so that one computes while another waits; in f32 the registers are few for that.
+constexpr int blocks_together = sizeof(Element) == 2 ? 2 : 1;
 constexpr int padding = device::bank_padding<precision>;
 
 // A matrix in global memory; beyond its rows and columns are zeros.
@@ -153,7 +155,26 @@ struct Product {
                 for (int at = 0; at < 4; ++at)
                     visit(sums.of[i][n][at], row + 16 * i + at / 2 * 8, column + 8 * n + at % 2);
     }
-    // The same for pairs of neighbours in a row.
+    // Elements from load(row, column), zeros where not is_there(row, column).
+    template <class There, class Load>
+    static __device__ Sums loaded(There is_there, Load load) {
+        Sums sums;
+        for_each(sums, [&](float& element, int row, int column) {
+            element = is_there(row, column) ? load(row, column) : 0;
+        });
+        return sums;
+    }
+    // Calls join(element, other) for the elements of a thread.
+    template <class Join>
+    static __device__ void join(Sums& sums, Sums& others, Join join) {
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+#pragma unroll
+            for (int n = 0; n < across; ++n)
+#pragma unroll
+                for (int at = 0; at < 4; ++at) join(sums.of[i][n][at], others.of[i][n][at]);
+    }
+    // Calls visit(first, second, row, column) for pairs of neighbours in a row.
     template <class Visit>
     static __device__ void for_each_pair(Sums& sums, Visit visit) {
         const int row = first_row() + device::row_of_lane(),

@@ -41,18 +41,15 @@ __device__ Forward::Sums multiply(const Layer& of, const void* left, int64_t inn
     return sums;
 }
 
-// left [tokens, inner] * weights [inner, columns].
-__device__ Backward::Sums multiply_back(const Layer& of, const void* left, int64_t inner, const void* weights,
-                                        int64_t columns) {
+// sums += left [tokens, inner] * weights [inner, columns].
+__device__ void add_product(const Layer& of, const void* left, int64_t inner, const void* weights,
+                            int64_t columns, Backward::Sums& sums) {
     const Corner at;
-    Backward::Sums sums;
-    Backward::clear(sums);
     Backward::add(shared<Backward>(), inner, sums, [&](Backward::Stage& stage, int64_t k) {
         copy_part<rows, DEPTH>(stage.left, Backward::left_stride, {left, tokens_of(of), inner}, at.token, k);
         copy_part<DEPTH, COLUMNS>(stage.right, Backward::right_stride, {weights, inner, columns}, k,
                                   at.column);
     });
-    return sums;
 }
 
 // Whether a row and a column of the sums are in the result, for exact decisions.
@@ -100,12 +97,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) gates(const __grid_constan
 }
 
 __device__ void project(const Layer& of, const void* weights, void* projected, void* gated) {
-    Forward::Sums sums = multiply(of, of.x, of.width, weights, of.rank);
-    for_each_pair<Forward>(of, sums, [&](float first, float second, int64_t token, int64_t rank) {
-        if constexpr (BACKWARD) store_pair<Storage>(projected, token, of.rank, rank, first, second);
-        const auto gate = [&](int64_t r) { return r < of.rank ? of.gates[token * of.rank + r] : 0; };
-        store_pair<Storage>(gated, token, of.rank, rank, first * gate(rank), second * gate(rank + 1));
+    const Corner at;
+    Forward::Sums gates = Forward::loaded(is_there(of, of.rank), [&](int row, int column) {
+        return of.gates[(at.token + row) * of.rank + at.column + column];
     });
+    Forward::Sums sums = multiply(of, of.x, of.width, weights, of.rank);
+    const auto store = [&](void* to) {
+        for_each_pair<Forward>(of, sums, [&](float first, float second, int64_t token, int64_t rank) {
+            store_pair<Storage>(to, token, of.rank, rank, first, second);
+        });
+    };
+    if constexpr (BACKWARD) store(projected);
+    Forward::join(sums, gates, [](float& projection, float gate) { projection *= gate; });
+    store(gated);
 }
 extern "C" __global__ void __launch_bounds__(THREADS) project_u(Layer of) {
     project(of, of.u_proj, of.projected_u, of.u);
@@ -129,26 +133,34 @@ extern "C" __global__ void __launch_bounds__(THREADS) reverse_project_out(Layer 
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) w_gradient(Layer of) {
-    Backward::Sums sums = multiply_back(of, of.dy, of.width, of.out_proj, of.rank);
+    Backward::Sums sums;
+    Backward::clear(sums);
+    add_product(of, of.dy, of.width, of.out_proj, of.rank, sums);
     for_each_pair<Backward>(of, sums, [&](float first, float second, int64_t token, int64_t rank) {
         store_pair<device::f32>(of.dw, token, of.rank, rank, of.scale * first, of.scale * second);
     });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) hidden_gradient(Layer of) {
-    Backward::Sums sums = multiply_back(of, of.dlogits, of.rank, of.gate_w2, of.hidden);
+    const Corner at;
+    Backward::Sums units = load_units<Backward>(of, at.token, at.column, is_there(of, of.hidden)), sums;
+    Backward::clear(sums);
+    add_product(of, of.dlogits, of.rank, of.gate_w2, of.hidden, sums);
+    differentiate_relu<Backward>(sums, units);
     for_each_pair<Backward>(of, sums, [&](float first, float second, int64_t token, int64_t unit) {
-        store_unit_gradients(of, token, unit, first, second);
+        store_pair<Storage>(of.dhidden, token, of.hidden, unit, first, second);
     });
 }
 
 // dx += left W.
 __device__ void add_x_gradient(const Layer& of, const void* left, int64_t inner, const void* weights) {
-    Backward::Sums sums = multiply_back(of, left, inner, weights, of.width);
+    const Corner at;
+    Backward::Sums sums = Backward::loaded(is_there(of, of.width), [&](int row, int column) {
+        return of.dx[(at.token + row) * of.width + at.column + column];
+    });
+    add_product(of, left, inner, weights, of.width, sums);
     for_each_pair<Backward>(of, sums, [&](float first, float second, int64_t token, int64_t channel) {
-        float* const dx = of.dx + token * of.width + channel;
-        if (channel < of.width) dx[0] += first;
-        if (channel + 1 < of.width) dx[1] += second;
+        store_pair<device::f32>(of.dx, token, of.width, channel, first, second);
     });
 }
 extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_gate_w1(Layer of) {

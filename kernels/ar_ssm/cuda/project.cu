@@ -11,8 +11,8 @@
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
 
-using Projections = Product<ROWS, PANEL, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
-using Gates = Product<ROWS, RANKS, DEPTH, 8, 1, Lies::in_rows, Lies::in_columns>;
+using Projections = Product<ROWS, PANEL, DEPTH, 2, 4, Lies::in_rows, Lies::in_columns>;
+using Gates = Product<ROWS, RANKS, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
 
 struct Shared {
     union {
@@ -20,6 +20,7 @@ struct Shared {
         Gates::Shared gates;
     };
     ColumnTotals<Gates> totals;
+    float effective[2][ROWS];
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
@@ -64,10 +65,13 @@ __device__ void project_panel(const Layer& of, const Positions& at, int64_t pane
 // Gates first … first + RANKS - 1; adds them to the lane's two rows of `effective`.
 __device__ void compute_gates(const Layer& of, const Positions& at, int64_t tile, int64_t first,
                               float (&effective)[2], Shared& shared) {
+    const auto is_there = [&](int row, int column) { return row < at.count && first + column < of.rank; };
+    Gates::Sums u = Gates::loaded(is_there, [&](int row, int column) {  // not gated yet
+        return element(of.projected_u, (at.token + row) * of.rank + first + column);
+    });
     Gates::Sums sums;
     Gates::clear(sums);
     add_logits<Gates>(of, shared.gates, at.token, at.token + at.count, first, sums);
-    const auto is_there = [&](int row, int column) { return row < at.count && first + column < of.rank; };
     Gates::for_each(sums, [&](float& logit, int row, int column) {
         if (is_there(row, column)) logit += element(of.gate_b2, first + column);
     });
@@ -75,19 +79,31 @@ __device__ void compute_gates(const Layer& of, const Positions& at, int64_t tile
 
     static_assert(Gates::down == 1, "a lane has two rows");
     Gates::for_each(sums, [&](float& value, int row, int column) {
-        const float logit = value;
-        value = 0;
-        if (!is_there(row, column)) return;
-        const int64_t token = at.token + row, rank = first + column;
-        const float gate = store_gate(of, token, rank, logit);
-        effective[row / 8 % 2] += gate;
-        value = element(of.projected_u, token * of.rank + rank) * gate;
+        value = is_there(row, column) ? store_gate(of, at.token + row, first + column, value) : 0;
+        effective[row / 8 % 2] += value;
     });
-    shared.totals.store(sums, of.totals + tile * of.rank, first, of.rank);
+    Gates::join(u, sums, [](float& projection, float gate) { projection *= gate; });
+    shared.totals.store(u, of.totals + tile * of.rank, first, of.rank);
+}
+
+// From the lane's part of its two rows: the sum over the lanes and warps of a row.
+__device__ void store_effective_ranks(const Layer& of, const Positions& at, const float (&effective)[2],
+                                      Shared& shared) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const float sum = device::sum_of_quad(effective[half]);
+        const int row = Gates::first_row() + device::row_of_lane() + 8 * half;
+        if (device::lane_of_thread() % 4 == 0) shared.effective[Gates::first_column() > 0][row] = sum;
+    }
+    __syncthreads();  // the sums of both warps of a row are visible
+    const auto row = static_cast<int>(threadIdx.x);
+    if (row < at.count)
+        of.effective_rank[at.token + row] = shared.effective[0][row] + shared.effective[1][row];
 }
 
 // Grid: B ceil(L / ROWS).
-extern "C" __global__ void __launch_bounds__(THREADS) project(const __grid_constant__ Layer of) {
+extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
+    project(const __grid_constant__ Layer of) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const int64_t tile = blockIdx.x;
@@ -98,10 +114,5 @@ extern "C" __global__ void __launch_bounds__(THREADS) project(const __grid_const
     float effective[2] = {};
     for (int64_t first = 0; first < of.rank; first += RANKS)
         compute_gates(of, at, tile, first, effective, shared);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const float sum = device::sum_of_quad(effective[half]);
-        const int row = Gates::first_row() + device::row_of_lane() + 8 * half;
-        if (device::lane_of_thread() % 4 == 0 && row < at.count) of.effective_rank[at.token + row] = sum;
-    }
+    store_effective_ranks(of, at, effective, shared);
 }

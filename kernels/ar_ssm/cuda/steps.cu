@@ -14,28 +14,25 @@ static_assert(SHARED_BYTES == 0);
 __device__ int64_t own_number() { return int64_t{blockIdx.x} * THREADS + threadIdx.x; }
 __device__ int64_t ranks_of(const Layer& of) { return of.batch * of.length * of.rank; }
 
-// Grid: ceil(D / CHANNELS), B ceil(L / ROWS); the second side may be longer than a grid.
+// Grid: B ceil(L / ROWS), ceil(D / CHANNELS).
 template <bool mirrored, class Put>
-__device__ void convolve_tiles(const Layer& of, const void* values, Put put) {
-    const int64_t tiles = of.batch * ((of.length + ROWS - 1) / ROWS);
+__device__ void convolve_tile(const Layer& of, const void* values, Put put) {
+    const Positions at = positions_of<ROWS>(of, blockIdx.x);
     const int64_t channel = int64_t{blockIdx.y} * CHANNELS;
-    const int64_t tile = blockIdx.x;
-    if (tile >= tiles) return;
-    const Positions at = positions_of<ROWS>(of, tile);
-    convolve<ROWS, CHANNELS, mirrored>(of, values, at, channel,
-                                       [&](int row, int column, const float(&sums)[channels_together]) {
-                                           put((at.token + row) * of.width + channel + column, sums);
-                                       });
+    Convolution<ROWS, CHANNELS, mirrored>(of, values, at, channel)
+        .for_each_row([&](int row, int column, const float(&sums)[channels_together]) {
+            put((at.token + row) * of.width + channel + column, sums);
+        });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) convolve(Layer of) {
-    convolve_tiles<false>(of, of.x, [&](int64_t at, const float(&t)[channels_together]) {
+    convolve_tile<false>(of, of.x, [&](int64_t at, const float(&t)[channels_together]) {
         device::store<Storage>(of.t, at, t);
     });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_conv(Layer of) {
-    convolve_tiles<true>(of, of.dy, [&](int64_t at, const float(&dt)[channels_together]) {
+    convolve_tile<true>(of, of.dy, [&](int64_t at, const float(&dt)[channels_together]) {
         float dx[channels_together];
 #pragma unroll
         for (int v = 0; v < channels_together; ++v) dx[v] = of.scale * dt[v];
@@ -89,6 +86,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) factor_gradients(Layer of)
 
 extern "C" __global__ void __launch_bounds__(THREADS) gate_gradients(Layer of) {
     const int64_t at = own_number();
-    if (at < ranks_of(of))
-        differentiate_gates(of, at, BIDIRECTIONAL ? of.du[at] + of.du_rev[at] : of.du[at], of.dv[at]);
+    if (at >= ranks_of(of)) return;
+    const float gate = of.gates[at];
+    store_gate_gradients(
+        of, at,
+        {gate, HARD ? of.soft_gates[at] : gate, element(of.projected_u, at), element(of.projected_v, at)},
+        BIDIRECTIONAL ? of.du[at] + of.du_rev[at] : of.du[at], of.dv[at]);
 }

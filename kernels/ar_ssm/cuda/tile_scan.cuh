@@ -4,7 +4,7 @@
 // Defines: THREADS.
 #pragma once
 
-#include "kernels/ar_ssm/cuda/arguments.cuh"
+#include "kernels/ar_ssm/cuda/convolution.cuh"
 
 namespace sawtooth::ar_ssm {
 
@@ -19,13 +19,29 @@ struct TileScan {
     static __device__ int column() { return static_cast<int>(threadIdx.x) % columns; }
     static __device__ int first_row() { return static_cast<int>(threadIdx.x) / columns * own_rows; }
 
-    // Calls take(row, sum): the sum of `before` and the rows up to this one if `forward`, plus the sum of
-    // this and all later rows and `after` if `reverse`. load(row) is called once a row. Needs all threads.
-    template <bool forward, bool reverse, class Load, class Take>
-    static __device__ void scan(Shared& shared, float before, float after, Load load, Take take) {
-        float values[own_rows], total = 0;
+    // One number for every row of the thread, zeros where the tile has no such row or rank: all are loaded
+    // before any is used.
+    struct Values {
+        float of[own_rows];
+
+        template <class Load>
+        __device__ Values(const Layer& layer, const Positions& at, int64_t first_rank, Load load) {
+            const int64_t rank = first_rank + column();
 #pragma unroll
-        for (int r = 0; r < own_rows; ++r) total += values[r] = load(first_row() + r);
+            for (int r = 0; r < own_rows; ++r)
+                of[r] = rank < layer.rank && first_row() + r < at.count
+                            ? load((at.token + first_row() + r) * layer.rank + rank)
+                            : 0;
+        }
+    };
+
+    // Every value becomes the sum of `before` and the values up to it if `forward`, plus the sum of it, all
+    // later values and `after` if `reverse`. Needs all threads.
+    template <bool forward, bool reverse>
+    static __device__ void scan(Shared& shared, float before, float after, Values& values) {
+        float total = 0;
+#pragma unroll
+        for (int r = 0; r < own_rows; ++r) total += values.of[r];
         const int group = static_cast<int>(threadIdx.x) / columns;
         shared.total[group][column()] = total;
         __syncthreads();       // the totals are visible
@@ -35,7 +51,7 @@ struct TileScan {
             for (int g = groups - 1; g > 0; --g)
                 if (g > group) after += shared.total[g][column()];
 #pragma unroll
-            for (int r = own_rows - 1; r >= 0; --r) ends[r] = after += values[r];
+            for (int r = own_rows - 1; r >= 0; --r) ends[r] = after += values.of[r];
         }
         if constexpr (forward) {
 #pragma unroll
@@ -45,18 +61,34 @@ struct TileScan {
         __syncthreads();  // all have read the totals: they may be reused
 #pragma unroll
         for (int r = 0; r < own_rows; ++r) {
-            float sum = 0;
-            if constexpr (forward) sum = before += values[r];
-            if constexpr (reverse) sum += ends[r];
-            take(first_row() + r, sum);
+            const float value = values.of[r];
+            values.of[r] = 0;
+            if constexpr (forward) values.of[r] = before += value;
+            if constexpr (reverse) values.of[r] += ends[r];
         }
+    }
+
+    // Calls visit(r, place) for the rows of the thread that are there.
+    template <class Visit>
+    static __device__ void for_each(const Layer& layer, const Positions& at, int64_t first_rank,
+                                    Visit visit) {
+        const int64_t rank = first_rank + column();
+#pragma unroll
+        for (int r = 0; r < own_rows; ++r)
+            if (rank < layer.rank && first_row() + r < at.count)
+                visit(r, (at.token + first_row() + r) * layer.rank + rank);
     }
 };
 
-// The prefix of a tile, from the inclusive scan of the totals of all tiles, [batch, tiles, rank].
-__device__ inline float prefix_of(const float* scanned, int64_t sequence, int64_t tiles, int64_t tile,
-                                  int64_t columns, int64_t column) {
-    return tile < 0 || tile >= tiles ? 0 : scanned[(sequence * tiles + tile) * columns + column];
+// The prefix of a tile from the inclusive scan of the totals of all tiles, [batch, tiles, rank]: what stands
+// at the tile before it, or after it in the reverse scan; 0 beyond both ends.
+template <int rows>
+__device__ float prefix_of(const Layer& of, const float* scanned, const Positions& at, int step,
+                           int64_t rank) {
+    const int64_t tiles = (of.length + rows - 1) / rows, tile = at.first / rows + step;
+    return tile < 0 || tile >= tiles || rank >= of.rank
+               ? 0
+               : scanned[(at.sequence * tiles + tile) * of.rank + rank];
 }
 
 }  // namespace sawtooth::ar_ssm

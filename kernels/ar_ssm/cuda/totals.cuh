@@ -7,8 +7,8 @@ namespace sawtooth::ar_ssm {
 
 template <class Product>
 struct ColumnTotals {
-    static constexpr int warps = THREADS / 32;
-    static_assert(Product::rows == 16 * warps && Product::down == 1, "every warp has all columns");
+    static constexpr int warps = Product::rows / 16;  // that share a column
+    static_assert(Product::down == 1);
     float of_warps[warps][Product::columns];
 
     // Stores the sums to to[first …] as far as there are `columns`; all threads take part.
@@ -22,7 +22,8 @@ struct ColumnTotals {
                 for (int lanes = 4; lanes < 32; lanes *= 2)
                     sum += __shfl_xor_sync(device::whole_warp, sum, lanes);
                 if (device::lane_of_thread() < 4)
-                    of_warps[device::warp_of_thread()][8 * n + device::column_of_lane() + v] = sum;
+                    of_warps[Product::first_row() / 16]
+                            [Product::first_column() + 8 * n + device::column_of_lane() + v] = sum;
             }
         __syncthreads();  // the sums of the warps are visible
         for (int column = threadIdx.x; column < Product::columns && first + column < columns;

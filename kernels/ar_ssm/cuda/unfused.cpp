@@ -37,7 +37,7 @@ class Launches {
         convolution(describe::convolve(request()));
         product(describe::hidden(request()), "H", job_.hidden);
         product(describe::gates(request()), "r", job_.rank);
-        step(describe::effective_rank(request()), pieces("32 B L", 32 * job_.tokens(), threads));
+        step(describe::effective_rank(request()), {pieces("32 B L", 32 * job_.tokens(), threads)});
         product(describe::project_u(request()), "r", job_.rank);
         product(describe::project_v(request()), "r", job_.rank);
         scan({"", false, job_.length, "u", given.u, job_.storage, "c", given.c});
@@ -46,8 +46,8 @@ class Launches {
             scan({"reverse_", true, job_.length, "u", given.u, job_.storage, "c_rev", given.c_rev});
             read_out(Direction::reverse);
         }
-        const int64_t together = job_.aligned() ? 16 / bytes_of(job_.storage) : 1;
-        step(describe::add(request()), pieces("B L D", job_.tokens() * job_.width, threads * together));
+        step(describe::add(request()),
+             {pieces("B L D", job_.tokens() * job_.width, threads * job_.channels_together())});
     }
 
     void backward() {
@@ -70,30 +70,30 @@ class Launches {
     const PlanRequest& request() const { return job_.builder.request(); }
 
     // The entry of a kernel is the name of its launch.
-    void launch(LaunchInfo info, const Grid& grid, const char* file, int64_t shared_bytes,
-                cuda::Defines defines = {}) {
+    void launch(LaunchInfo info, const Grid& grid, const char* file, int64_t depth, int64_t shared_bytes,
+                cuda::Defines defines) {
         const std::string entry = info.name;
-        job_.builder.launch(std::move(info), grid, job_.source(file, entry, shared_bytes, std::move(defines)),
-                            job_.given);
+        job_.builder.launch(std::move(info), grid,
+                            job_.source(file, entry, depth, shared_bytes, std::move(defines)), job_.given);
     }
     void product(LaunchInfo info, const char* of, int64_t columns) {
-        const int64_t together = panel_of(columns, 64, 32);
-        launch(std::move(info), {pieces("B L", job_.tokens(), tile_rows), pieces(of, columns, together)},
-               "products.cu", std::max(job_.forward_bytes(together), job_.backward_bytes(together)),
-               {{"COLUMNS", together}});
+        constexpr int64_t rows = 128;
+        const int64_t together = panel_of(columns, 64, 32), depth = job_.depth();
+        launch(
+            std::move(info), {pieces("B L", job_.tokens(), rows), pieces(of, columns, together)},
+            "products.cu", depth,
+            std::max(job_.forward_bytes(rows, together, depth), job_.backward_bytes(rows, together, depth)),
+            {{"COLUMNS", together}});
+    }
+    void step(LaunchInfo info, const Grid& grid) {
+        launch(std::move(info), grid, "steps.cu", job_.depth(), 0, {{"CHANNELS", job_.channels()}});
     }
     void convolution(LaunchInfo info) {
-        const int64_t channels = job_.width > 64 ? 128 : 32;
-        launch(
-            std::move(info),
-            {side("B", job_.batch) * pieces("L", job_.length, tile_rows), pieces("D", job_.width, channels)},
-            "steps.cu", 0, {{"CHANNELS", channels}});
-    }
-    void step(LaunchInfo info, const Side& blocks) {
-        launch(std::move(info), {blocks}, "steps.cu", 0, {{"CHANNELS", 128}});
+        const Side tiles = job_.grid_of_tiles().x;
+        step(std::move(info), {tiles, pieces("D", job_.width, job_.channels())});
     }
     void rank_step(LaunchInfo info) {
-        step(std::move(info), pieces("B L r", job_.tokens() * job_.rank, threads));
+        step(std::move(info), {pieces("B L r", job_.tokens() * job_.rank, threads)});
     }
     void scan(const CudaJob::ScanOf& of) { job_.scan(request().parameters.text("scan"), of); }
 

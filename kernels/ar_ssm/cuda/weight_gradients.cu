@@ -3,7 +3,7 @@
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, DEPTH.
 
-#include "kernels/ar_ssm/cuda/product.cuh"
+#include "kernels/ar_ssm/cuda/convolution.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
@@ -11,6 +11,7 @@ using namespace sawtooth::ar_ssm;
 constexpr int rows = 64, columns = 128;
 using Sum = Product<rows, columns, DEPTH, 2, 4, Lies::in_columns, Lies::in_rows>;
 constexpr int lanes = 32, groups = THREADS / lanes;  // of column sums
+constexpr int tap_lanes = 8, tap_groups = THREADS / tap_lanes, tap_columns = tap_lanes * channels_together;
 
 // `sum_parts` has no products and no shared memory.
 static_assert(SHARED_BYTES == 0 || sizeof(Sum::Shared) == SHARED_BYTES);
@@ -39,39 +40,77 @@ __device__ void sum_products(const WeightProduct& of, int64_t tile, const Part& 
     });
 }
 
-// Sums term(token, column) into to[column] for 32 columns, every group of lanes some of the tokens.
-template <int count, class Term>
-__device__ void sum_columns(const Part& part, int64_t column, int64_t columns, float* to, Term term) {
-    __shared__ float room[groups][count][lanes];
+// The sums of 32 columns, of which every group of lanes takes some tokens.
+__device__ void sum_columns(const ColumnSum& of, int64_t tile, const Part& part) {
+    __shared__ float room[groups][lanes];
     const int lane = static_cast<int>(threadIdx.x) % lanes, group = static_cast<int>(threadIdx.x) / lanes;
-    float sums[count] = {};
-    if (column + lane < columns)
+    const int64_t column = tile * lanes + lane;
+    float sum = 0;
+    if (column < of.columns) {
+#pragma unroll 8
         for (int64_t token = part.first + group; token < part.last; token += groups)
-            term(token, column + lane, sums);
-#pragma unroll
-    for (int k = 0; k < count; ++k) room[group][k][lane] = sums[k];
-    __syncthreads();  // the sums of the groups are visible
-    if (group != 0 || column + lane >= columns) return;
-#pragma unroll
-    for (int k = 0; k < count; ++k) {
-        float sum = 0;
-#pragma unroll
-        for (int g = 0; g < groups; ++g) sum += room[g][k][lane];
-        to[(column + lane) * count + k] = sum;
+            sum += element(of.values, token * of.columns + column);
     }
+    room[group][lane] = sum;
+    __syncthreads();  // the sums of the groups are visible
+    if (group != 0 || column >= of.columns) return;
+    sum = 0;
+#pragma unroll
+    for (int g = 0; g < groups; ++g) sum += room[g][lane];
+    part.to[of.offset + column] = sum;
 }
 
-__device__ void sum_taps(const WeightGradients& of, int64_t column, const Part& part) {
-    sum_columns<3>(part, column, of.conv_width, part.to + of.conv_offset,
-                   [&](int64_t token, int64_t channel, float(&sums)[3]) {
-                       const int64_t position = token % of.length;
-                       const float dt = of.conv_scale * element(of.dy, token * of.conv_width + channel);
+// The gradient of the taps of tap_columns channels. A thread has neighbouring channels of consecutive tokens.
+__device__ void sum_taps(const WeightGradients& of, int64_t tile, const Part& part) {
+    __shared__ float room[tap_groups][3][tap_columns];
+    using Row = device::Words<Storage, channels_together>;
+    const int lane = static_cast<int>(threadIdx.x) % tap_lanes,
+              group = static_cast<int>(threadIdx.x) / tap_lanes;
+    const int64_t channel = tile * tap_columns + lane * channels_together;
+    const int64_t each = pieces(part.last - part.first, tap_groups), first = part.first + group * each;
+    const int64_t last = first + each < part.last ? first + each : part.last;
+    const bool is_there = channel < of.conv_width;
+    const auto row_of = [&](const void* values, int64_t token, bool there) {
+        return there && is_there
+                   ? device::load_words<Storage, channels_together>(values, token * of.conv_width + channel)
+                   : Row{};
+    };
+    float sums[3][channels_together] = {};
+    const auto add = [&](int tap, const Row& x, const Row& dy) {
 #pragma unroll
-                       for (int k = 0; k < 3; ++k)
-                           if (position + k > 0 && position + k <= of.length)
-                               sums[k] = fmaf(dt, element(of.x, (token + k - 1) * of.conv_width + channel),
-                                              sums[k]);
-                   });
+        for (int v = 0; v < channels_together; ++v)
+            sums[tap][v] = fmaf(of.conv_scale * dy.get(v), x.get(v), sums[tap][v]);
+    };
+    constexpr int ahead = 4;  // tokens whose rows are loaded at once
+    for (int64_t token = first; token < last; token += ahead) {
+        Row dy[ahead], x[ahead + 2];
+#pragma unroll
+        for (int r = 0; r < ahead; ++r) dy[r] = row_of(of.dy, token + r, token + r < last);
+#pragma unroll
+        for (int r = 0; r < ahead + 2; ++r)
+            x[r] = row_of(of.x, token + r - 1, token + r > 0 && token + r - 1 < of.tokens);
+#pragma unroll
+        for (int r = 0; r < ahead; ++r) {
+            const int64_t position = (token + r) % of.length;
+            if (position > 0) add(0, x[r], dy[r]);
+            add(1, x[r + 1], dy[r]);
+            if (position + 1 < of.length) add(2, x[r + 2], dy[r]);
+        }
+    }
+#pragma unroll
+    for (int tap = 0; tap < 3; ++tap)
+#pragma unroll
+        for (int v = 0; v < channels_together; ++v)
+            room[group][tap][lane * channels_together + v] = sums[tap][v];
+    __syncthreads();  // the sums of the groups are visible
+    for (int at = threadIdx.x; at < 3 * tap_columns; at += THREADS) {
+        const int64_t column = tile * tap_columns + at / 3;
+        if (column >= of.conv_width) return;
+        float sum = 0;
+#pragma unroll
+        for (int g = 0; g < tap_groups; ++g) sum += room[g][at % 3][at / 3];
+        part.to[of.conv_offset + 3 * column + at % 3] = sum;
+    }
 }
 
 // Grid: tiles of all gradients, parts.
@@ -89,16 +128,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(WeightGra
         tile -= tiles;
     }
     for (int i = 0; i < of.sum_count; ++i) {
-        const ColumnSum& sum = of.sums[i];
-        const int64_t tiles = pieces(sum.columns, lanes);
-        if (tile < tiles)
-            return sum_columns<1>(part, tile * lanes, sum.columns, part.to + sum.offset,
-                                  [&](int64_t token, int64_t column, float(&sums)[1]) {
-                                      sums[0] += element(sum.values, token * sum.columns + column);
-                                  });
+        const int64_t tiles = pieces(of.sums[i].columns, lanes);
+        if (tile < tiles) return sum_columns(of.sums[i], tile, part);
         tile -= tiles;
     }
-    sum_taps(of, tile * lanes, part);
+    sum_taps(of, tile, part);
 }
 
 // Grid: ceil(weights / THREADS).

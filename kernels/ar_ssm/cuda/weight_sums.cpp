@@ -19,7 +19,7 @@ WeightSums::WeightSums(CudaJob& job) : job_(job) {
 int64_t WeightSums::place(const char* weight, int64_t count) {
     const int64_t offset = of_.total;
     of_.total += count;
-    to_.gradients[to_.gradient_count++] = {job_.builder.output(std::string("d") + weight), offset, count};
+    to_.gradients[to_.gradient_count++] = {job_.gradient(weight), offset, count};
     return offset;
 }
 
@@ -47,7 +47,8 @@ Side WeightSums::tiles() const {
     for (int i = 0; i < of_.product_count; ++i)
         add(pieces("rows", of_.products[i].rows, rows) * pieces("columns", of_.products[i].columns, columns));
     for (int i = 0; i < of_.sum_count; ++i) add(pieces("columns", of_.sums[i].columns, lanes));
-    if (of_.conv_width > 0) add(pieces("D", of_.conv_width, lanes));
+    const int64_t tap_columns = 8 * job_.channels_together();
+    if (of_.conv_width > 0) add(pieces("D", of_.conv_width, tap_columns));
     return all;
 }
 
@@ -70,9 +71,9 @@ void WeightSums::launch(LaunchInfo info, bool adds) const {
     const int64_t shared = job_.product_bytes(job_.depth(), rows, job_.depth(), columns);
     auto [summing, adding] = describe::in_parts(std::move(info), to.parts);
     job_.builder.launch(std::move(summing), {tiles(), side("parts", to.parts)},
-                        job_.source("weight_gradients.cu", "weight_gradients", shared), of);
+                        job_.source("weight_gradients.cu", "weight_gradients", job_.depth(), shared), of);
     job_.builder.launch(std::move(adding), {pieces("weights", of.total, threads)},
-                        job_.source("weight_gradients.cu", "sum_parts", 0), to);
+                        job_.source("weight_gradients.cu", "sum_parts", job_.depth(), 0), to);
 }
 
 }  // namespace sawtooth::ar_ssm

@@ -28,12 +28,6 @@ Axis key_axis(int64_t count) {
     return {.label = "key", .minimum = -0.5, .maximum = static_cast<double>(count) - 0.5, .shared = "key"};
 }
 
-Range visible_keys(const View& view, int64_t count) {
-    const View::Range range = view.range_of("key", {0, static_cast<double>(count)});
-    const auto first = std::clamp(static_cast<int64_t>(std::floor(range.low)), int64_t{0}, count - 1);
-    return {first, std::clamp(static_cast<int64_t>(std::ceil(range.high)) + 1, first + 1, count)};
-}
-
 const std::vector<KindMap::Kind>& tile_kinds() {
     using enum KindMap::Pattern;
     static const std::vector<KindMap::Kind> kinds = {{"skipped tile", {Ink::Role::quiet}, hollow},

@@ -29,8 +29,6 @@ struct Drawn {
 
 // Keys 0 to count - 1 along x. Plots of keys zoom together.
 Axis key_axis(int64_t count);
-// Of these keys, the visible ones.
-Range visible_keys(const View& view, int64_t count);
 // Kinds of tiles with their colours and patterns, in the order of TileKind.
 const std::vector<KindMap::Kind>& tile_kinds();
 // The positions of tiles first … last - 1.

@@ -82,7 +82,7 @@ double dot(const Vector& left, const Vector& right) {
 // The visible keys, and the value of greatest magnitude where a cell has several.
 HeatMap map_of(const std::string& label, const Drawn& drawn, const ScoredRows& rows, const View& view,
                const Vector& values) {
-    const Range keys = visible_keys(view, drawn.seen_keys());
+    const Range keys = visible_range(view, "key", drawn.seen_keys());
     HeatMap map = heat_map(label, rows.queries.count(), keys.count(), rows.queries.first, keys.first);
     map.columns = std::min(keys.count(), most_columns);
     for (int64_t r = 0; r < map.rows; ++r)

@@ -4,6 +4,7 @@
 
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/correctness.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth::attention {
 namespace {
@@ -13,11 +14,6 @@ double peak_of(const Result& result) {
     const Ceilings& ceilings = *result.ceilings;
     return ceilings.gpu && !result.parameters.is("dtype", "f32") ? ceilings.gpu->bf16_operations_per_second
                                                                  : ceilings.operations_per_second;
-}
-
-// "0.75", "13", "104"
-std::string percent(double share) {
-    return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string words_of_blocks(const Result& result, const Drawn& drawn, Range tile
 // A piece with near and far tiles counts as mixed, so that the edge of the window stays visible.
 KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
     const int64_t rows = ceil_divide(drawn.length, drawn.block_m);
-    const Range seen = visible_keys(view, drawn.length);
+    const Range seen = visible_range(view, "key", drawn.length);
     const Range columns = {seen.first / drawn.block_n, ceil_divide(seen.last, drawn.block_n)};
     const auto row_pieces = pieces_of({0, rows}, most_cells), column_pieces = pieces_of(columns, most_cells);
     KindMap map;

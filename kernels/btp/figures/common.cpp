@@ -49,12 +49,6 @@ double median_gate(std::span<const float> gates) {
     return double{*middle};
 }
 
-void leave_out(Figure& figure, const std::string& reason) {
-    figure.marks.clear();
-    figure.caption.clear();
-    figure.missing = figure.title + ". " + reason;
-}
-
 void add_borders(Figure& figure, const Sizes& sizes, const View& view) {
     constexpr int64_t most = 32;
     const auto step = static_cast<double>(sizes.block), end = static_cast<double>(sizes.length - 1);

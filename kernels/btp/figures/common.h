@@ -31,8 +31,6 @@ struct Drawn : Sizes {
 
 // Of the first 65,536, which is enough to judge by.
 double median_gate(std::span<const float> gates);
-// Instead of marks, the title of the figure and this sentence.
-void leave_out(Figure& figure, const std::string& reason);
 // Marks the starts of blocks if there is room.
 void add_borders(Figure& figure, const Sizes& sizes, const View& view);
 
@@ -48,8 +46,6 @@ Figure transfer_figure(const Result& result);
 std::vector<Figure> construction_figures(const Result& result);
 // rank_one.cpp: the update of the second pass in the drawn block, g c^T.
 std::vector<Figure> rank_one_figures(const Result& result);
-// launches.cpp: the launches of all variants on one axis of time.
-Figure launches_figure(const Result& result, const View& view);
 // speed.cpp: the rate of every variant beside a copy, and the time per token of a step and of the whole.
 std::vector<Figure> speed_figures(const Result& result);
 

@@ -1,10 +1,11 @@
 #include "kernels/btp/figures/common.h"
 #include "kernels/btp/parts.h"
+#include "kernels/core/launch_figures.h"
 
 namespace sawtooth::btp {
 
 std::vector<Figure> figures(const Result& result, const View& view) {
-    std::vector<Figure> all = {launches_figure(result, view)};
+    std::vector<Figure> all = {launches_figure(result, view, "Launches: per token, per pass, fused")};
     const auto add = [&](std::vector<Figure> more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };

@@ -11,12 +11,6 @@
 namespace sawtooth::btp {
 namespace {
 
-void leave_out_without_outputs(Figure& figure, const Result& result) {
-    const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
-                                 [](const VariantResult& variant) { return variant.ran(); });
-    if (!ran) leave_out(figure, "Needs a variant that ran.");
-}
-
 void add_output(std::vector<Figure>& all, const Result& result, const View& view, const Array& reference,
                 const LineChooser& chooser) {
     const auto line = chooser.line(reference, result.parameters);

@@ -15,17 +15,6 @@
 namespace sawtooth::btp {
 namespace {
 
-// "0.75", "13", "104"
-std::string percent(double share) {
-    return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
-}
-
-// In GB/s: of the copy measured in this run, or the limit of the machine; 0 if neither is known.
-double copy_rate(const Result& result) {
-    if (result.copy) return result.copy->gigabytes_per_second();
-    return result.ceilings ? result.ceilings->copy_bytes_per_second / 1e9 : 0;
-}
-
 Figure rate_figure(const Result& result) {
     Figure figure = new_figure("rate", Place::views, "Rate beside a copy", "",
                                {.label = "rate", .unit = "GB/s", .minimum = 0}, {.label = "variant"});

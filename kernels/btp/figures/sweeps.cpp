@@ -21,17 +21,9 @@ namespace {
 
 const std::vector<std::string> two_ways = {"two_pass", "fused"};
 
-// "L 2048, H 4, DH 16, order 2, forward": what all cells have in common.
+// What all cells have in common.
 std::string shape_words(const SweepResult& sweep) {
-    const Parameters& base = sweep.sweep.base.parameters;
-    std::string words;
-    for (const char* name : {"B", "H", "L", "DH", "BL", "order"}) {
-        const auto& axes = sweep.sweep.axes;
-        const bool is_swept = std::any_of(axes.begin(), axes.end(),
-                                          [&](const SweepAxis& axis) { return axis.parameter == name; });
-        if (!is_swept) words += fmt::format("{} {}, ", name, to_text(base.at(name)));
-    }
-    return words + (runs_backward(base) ? "with backward" : "forward");
+    return words_of_shape(sweep, {"B", "H", "L", "DH", "BL", "order"});
 }
 
 Axis axis_of(const SweepResult& sweep) {
@@ -107,12 +99,6 @@ std::string multiples_of_order_two(const SweepResult& sweep, const Value& order)
     return words;
 }
 
-SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
-    SweepAxis axis{parameter, {}};
-    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
-    return axis;
-}
-
 }  // namespace
 
 std::vector<Figure> block_figures(const SweepResult& sweep) {
@@ -138,13 +124,7 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
         for (const SweepCell& cell : sweep.cells) {
             const VariantResult* const variant = cell.result ? find(*cell.result, name) : nullptr;
             if (!variant || !variant->time) continue;
-            const TimeStatistics& time = *variant->time;
-            bars.bars.push_back({.ink = ink_of(*variant),
-                                 .segments = {{"", time.median}},
-                                 .low = time.q1,
-                                 .high = time.q3,
-                                 .text = short_time(time.median),
-                                 .badge = wrong_words(*cell.result, *variant)});
+            bars.bars.push_back(time_bar(*cell.result, *variant));
             figure.y.categories.push_back(name + ", " + to_text(cell.values.front()));
         }
     std::vector<Figure> figures;

@@ -96,10 +96,4 @@ double surrogate_slope(double delta) {
     return (delta > 0 ? 0.5 : -0.5) / (beyond * beyond);
 }
 
-void leave_out(Figure& figure, const std::string& reason) {
-    figure.marks.clear();
-    figure.caption.clear();
-    figure.missing = figure.title + ". " + reason;
-}
-
 }  // namespace sawtooth::lut

@@ -78,9 +78,6 @@ class Weights {
 // up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1: the surrogate derivative of a bit.
 double surrogate_slope(double delta);
 
-// Instead of marks, the title of the figure and this sentence.
-void leave_out(Figure& figure, const std::string& reason);
-
 // bits.cpp: differences, bits and weakest pairs of the detectors of the drawn item, and their margins.
 std::vector<Figure> bit_figures(const Result& result);
 // steps.cpp: "steps", the drawn output against the dragged input.
@@ -91,7 +88,5 @@ Figure surrogate_figure(const Result& result);
 std::vector<Figure> row_figures(const Result& result);
 // outputs.cpp: outputs and gradients over the reference, errors.
 std::vector<Figure> output_figures(const Result& result, const View& view);
-// kernels.cpp: the time of each kernel of the variants. Also for lut_sequence.
-std::vector<Figure> kernel_figures(const Result& result);
 
 }  // namespace sawtooth::lut

@@ -1,3 +1,4 @@
+#include "kernels/core/launch_figures.h"
 #include "kernels/lut/figures/common.h"
 #include "kernels/lut/parts.h"
 

@@ -49,13 +49,11 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     if (!reference) return;
     Figure output = output_figure(result, view, *reference, line);
     Figure error = error_figure(result, view, *reference, line, ErrorOf::drawn_line);
-    const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
-                                 [](const VariantResult& variant) { return variant.ran(); });
     const bool is_exact = !has_errors(error);
     for (Figure* figure : {&output, &error}) {
         figure->caption = words_of_errors(result, name) + " " + figure->caption;
         if (figure == &error && is_exact) leave_out(error, "Here every value is exact.");
-        if (!ran) leave_out(*figure, "Needs a variant that ran.");
+        leave_out_without_outputs(*figure, result);
         if (line.length == 0) leave_out(*figure, "This row has no synapses.");
         all.push_back(std::move(*figure));
     }

@@ -30,43 +30,9 @@ std::string shape_words(const SweepResult& sweep) {
     return words + base.text("connectivity") + (runs_backward(base) ? ", with backward" : ", forward");
 }
 
-Axis axis_of(const SweepResult& sweep, const Family& family) {
-    const SweepAxis& swept = sweep.sweep.axes.front();
-    Axis axis = swept_axis(swept, *family.parameter(swept.parameter));
-    if (axis.unit == axis.label) axis.unit.clear();
-    return axis;
-}
-
 // "time_by_detectors"
 std::string id_of(const char* what, const SweepResult& sweep) {
     return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
-}
-
-// "4.2x", "120x"
-std::string words_of_ratio(double ratio) {
-    return ratio < 10 ? fmt::format("{:.2g}x", ratio) : fmt::format("{:.0f}x", ratio);
-}
-
-// "fused takes 12x the time, unfused 14x": from the first to the last point of every line.
-std::string words_of_growth(const std::vector<Line>& lines) {
-    std::string words;
-    for (const Line& line : lines)
-        words +=
-            fmt::format("{}{} {}{}{}", words.empty() ? "" : ", ", line.label, words.empty() ? "takes " : "",
-                        words_of_ratio(line.y.back() / line.y.front()), words.empty() ? " the time" : "");
-    return words;
-}
-
-Figure time_figure(const SweepResult& sweep, const Family& family) {
-    const Axis axis = axis_of(sweep, family);
-    std::vector<Line> lines = timed_curves_of(sweep, median_us);
-    Figure figure =
-        new_figure(id_of("time", sweep), Place::views, "Time against " + axis.label, "", axis, time_axis());
-    if (!lines.empty())
-        figure.caption = fmt::format("From {} {:.0f} to {:.0f}, {}. {}.", axis.label, lines.front().x.front(),
-                                     lines.front().x.back(), words_of_growth(lines), shape_words(sweep));
-    add_lines(figure, std::move(lines));
-    return figure;
 }
 
 // The time of each kernel of unfused, one line per name, in the order of their first start.
@@ -110,7 +76,7 @@ std::string words_of_last(const std::vector<Line>& lines) {
 }
 
 Figure kernels_figure(const SweepResult& sweep, const Family& family) {
-    const Axis axis = axis_of(sweep, family);
+    const Axis axis = swept_axis(sweep, family);
     std::vector<Line> lines = kernel_lines(sweep);
     Figure figure = new_figure(id_of("kernels", sweep), Place::views,
                                "Time of the kernels of unfused against " + axis.label, "", axis, time_axis());
@@ -200,16 +166,11 @@ Figure changes_by_arithmetic(const SweepResult& sweep) {
     return figure;
 }
 
-SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
-    SweepAxis axis{parameter, {}};
-    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
-    return axis;
-}
-
 }  // namespace
 
 std::vector<Figure> size_figures(const SweepResult& sweep, const Family& family) {
-    std::vector<Figure> figures = {time_figure(sweep, family), kernels_figure(sweep, family)};
+    std::vector<Figure> figures = {time_figure(sweep, family, shape_words(sweep)),
+                                   kernels_figure(sweep, family)};
     explain_missing(figures, sweep, "unfused");
     return figures;
 }

@@ -13,8 +13,4 @@ Drawn::Drawn(const Parameters& p)
 
 std::string Drawn::words() const { return fmt::format("sequence {}, detector {}", item, detector); }
 
-std::string percent(double share) {
-    return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
-}
-
 }  // namespace sawtooth::lut_sequence

@@ -10,8 +10,6 @@
 
 namespace sawtooth::lut_sequence {
 
-using lut::leave_out;
-
 // Shared by the figures, and the figures by subject, one file each.
 
 // What is shown of a result: the last index of a dimension if there are fewer.
@@ -23,9 +21,6 @@ struct Drawn : Sizes {
     int64_t lookups() const { return detectors * pairs(); }  // of a sequence: pairs of all detectors
     std::string words() const;                               // "sequence 0, detector 1"
 };
-
-// "12", "0.75"
-std::string percent(double share);
 
 // The events of the drawn sequence at one position.
 struct EventsAt {

@@ -1,3 +1,4 @@
+#include "kernels/core/launch_figures.h"
 #include "kernels/lut_sequence/figures/common.h"
 #include "kernels/lut_sequence/parts.h"
 
@@ -11,7 +12,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
     add(event_figures(result, events));
-    add(lut::kernel_figures(result));
+    add(kernel_figures(result));
     add(hash_table_figures(drawn, events));
     add(output_figures(result, view));
     return all;

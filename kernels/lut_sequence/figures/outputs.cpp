@@ -11,12 +11,6 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-void leave_out_without_outputs(Figure& figure, const Result& result) {
-    const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
-                                 [](const VariantResult& variant) { return variant.ran(); });
-    if (!ran) leave_out(figure, "Needs a variant that ran.");
-}
-
 void add_figure(std::vector<Figure>& all, const Result& result, const std::string& output, Figure figure) {
     figure.caption = words_of_errors(result, output) + " " + figure.caption;
     leave_out_without_outputs(figure, result);

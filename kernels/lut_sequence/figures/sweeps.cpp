@@ -10,9 +10,9 @@
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
+#include "kernels/core/launch_figures.h"
 #include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
-#include "kernels/lut/figures/kernels.h"
 #include "kernels/lut/figures/sweeps.h"
 #include "kernels/lut_sequence/family.h"
 #include "kernels/lut_sequence/parts.h"
@@ -25,7 +25,7 @@ struct EventCell {
     std::string name;  // of the way that events take
     const Result& result;
     const VariantResult& unfused;
-    std::vector<lut::Kernel> kernels;
+    std::vector<Kernel> kernels;
 
     double us() const { return unfused.time->median; }
 };
@@ -35,8 +35,7 @@ std::vector<EventCell> event_cells(const SweepResult& sweep) {
     for (const SweepCell& cell : sweep.cells) {
         const VariantResult* const unfused = cell.result ? find(*cell.result, "unfused") : nullptr;
         if (unfused && unfused->time)
-            cells.push_back(
-                {to_text(cell.values.front()), *cell.result, *unfused, lut::kernels_of(*unfused)});
+            cells.push_back({to_text(cell.values.front()), *cell.result, *unfused, kernels_of(*unfused)});
     }
     return cells;
 }
@@ -49,28 +48,22 @@ Bar bar_of(const EventCell& cell) {
             .text = short_time(cell.us()),
             .badge = wrong_words(cell.result, cell.unfused)};
     double all = 0;
-    for (const lut::Kernel& kernel : cell.kernels) all += kernel.us;
+    for (const Kernel& kernel : cell.kernels) all += kernel.us;
     // The repeat drawn is the one closest to the median; the bar has exactly the length of the median.
-    for (const lut::Kernel& kernel : cell.kernels)
+    for (const Kernel& kernel : cell.kernels)
         bar.segments.push_back({kernel.name, kernel.us / all * cell.us()});
     if (bar.segments.empty()) bar.segments.push_back({"unfused", cell.us()});
     return bar;
 }
 
 // "most in fill_outputs_by_sparse_firings, 120 us"
-std::string words_of_longest(const std::vector<lut::Kernel>& kernels) {
+std::string words_of_longest(const std::vector<Kernel>& kernels) {
     const auto longest =
         std::max_element(kernels.begin(), kernels.end(),
-                         [](const lut::Kernel& one, const lut::Kernel& other) { return one.us < other.us; });
+                         [](const Kernel& one, const Kernel& other) { return one.us < other.us; });
     return longest == kernels.end()
                ? ""
                : fmt::format(", most of it in {}, {}", longest->name, short_time(longest->us));
-}
-
-SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
-    SweepAxis axis{parameter, {}};
-    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
-    return axis;
 }
 
 }  // namespace

@@ -129,9 +129,7 @@ Figure pulse_figure(const Result& result, const View& view, const std::vector<in
                                "Where each level fires and updates its memory; the last row counts levels "
                                "with coinciding boundaries.",
                                place_axis("token", length), {.label = "level"});
-    const View::Range range = view.range_of("token", {0, static_cast<double>(length)});
-    const auto first = std::clamp(static_cast<int64_t>(std::floor(range.low)), int64_t{0}, length - 1);
-    const auto last = std::clamp(static_cast<int64_t>(std::ceil(range.high)) + 1, first + 1, length);
+    const auto [first, last] = visible_range(view, "token", length);
     const int64_t columns = std::min<int64_t>(last - first, view.columns);
     const auto levels = static_cast<int64_t>(chunks.size());
     HeatMap map = heat_map("levels", levels + 1, last - first, 0, first);

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/ar_ssm/sizes.h"
+#include "kernels/core/figures.h"
+
+namespace sawtooth::ar_ssm {
+
+// Shared by the figures, and the figures by subject, one file each.
+
+// What is shown of a result: the last sequence if there are fewer.
+struct Drawn : Sizes {
+    explicit Drawn(const Parameters& parameters);
+
+    int64_t sequence = 0;
+
+    // Of an array of tokens, [length, columns]: the rows of the sequence.
+    std::span<const float> floats(const Array& array) const { return rows<float>(array); }
+    std::span<const double> doubles(const Array& array) const { return rows<double>(array); }
+    std::string words() const { return "sequence " + std::to_string(sequence); }
+
+  private:
+    template <class T>
+    std::span<const T> rows(const Array& array) const {
+        const auto count = static_cast<size_t>(array.count() / batch);
+        return array.as<T>().subspan(static_cast<size_t>(sequence) * count, count);
+    }
+};
+
+// gates.cpp: "gates", a heat map over positions and ranks, and "effective-rank" along the sequence; none
+// without a reference.
+std::vector<Figure> gate_figures(const Result& result, const View& view);
+// rank_error.cpp: "error_by_rank", the distance from y to what fewer ranks give.
+Figure rank_error_figure(const Result& result);
+// outputs.cpp: outputs and gradients over the reference, errors by position and by output.
+std::vector<Figure> output_figures(const Result& result, const View& view);
+
+}  // namespace sawtooth::ar_ssm

@@ -1,0 +1,124 @@
+// What the sweeps run, and figures over scans and ranks.
+
+#include "kernels/ar_ssm/figures/sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/ar_ssm/family.h"
+#include "kernels/ar_ssm/parts.h"
+#include "kernels/core/correctness.h"
+#include "kernels/core/figures.h"
+#include "kernels/core/sweep_figures.h"
+#include "kernels/core/table.h"
+#include "kernels/scan/job.h"
+
+namespace sawtooth::ar_ssm {
+namespace {
+
+std::string shape_words(const SweepResult& sweep) {
+    return words_of_shape(sweep, {"batch", "length", "d_model", "max_rank", "gate_hidden"});
+}
+
+// A timed cell of unfused.
+struct Timed {
+    std::string scan;
+    double us = 0, scan_us = 0;  // of the layer, and of the launches of its scans
+    int64_t scan_launches = 0;
+    Bar bar;
+};
+
+Timed timed_of(const SweepCell& cell, const VariantResult& variant) {
+    Timed timed{to_text(cell.values.front()), variant.time->median, 0, 0, time_bar(*cell.result, variant)};
+    double all = 0;
+    for (const LaunchRecord& launch : variant.launches) {
+        all += launch.duration_us;
+        if (scan::scan_of(launch.info->name).empty()) continue;
+        timed.scan_us += launch.duration_us;
+        ++timed.scan_launches;
+    }
+    if (all == 0) return timed;  // without a timeline
+    timed.scan_us *= timed.us / all;
+    timed.bar.segments = {{"scan", timed.scan_us}, {"everything else", timed.us - timed.scan_us}};
+    return timed;
+}
+
+std::vector<Timed> timed_cells(const SweepResult& sweep) {
+    std::vector<Timed> timed;
+    for (const SweepCell& cell : sweep.cells) {
+        const VariantResult* const unfused = cell.result ? find(*cell.result, "unfused") : nullptr;
+        if (unfused && unfused->time) timed.push_back(timed_of(cell, *unfused));
+    }
+    return timed;
+}
+
+// "410 us, 12 % of it in 1 launch of the scan"
+std::string words_of(const Timed& timed) {
+    std::string words = short_time(timed.us);
+    if (timed.scan_launches > 0)
+        words += fmt::format(
+            ", {:.0f} % of it in {} of the scan", 100 * timed.scan_us / timed.us,
+            timed.scan_launches == 1 ? "the launch" : with_thousands(timed.scan_launches) + " launches");
+    return words;
+}
+
+}  // namespace
+
+std::vector<Figure> scan_figures(const SweepResult& sweep) {
+    Figure figure = new_figure("time_by_scan", Place::views, "Time of unfused by scan", "",
+                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "scan"});
+    std::vector<Timed> all = timed_cells(sweep);
+    std::vector<Figure> figures;
+    if (all.empty()) {
+        figure.missing = "Bars appear as the sweep runs.";
+        figures.push_back(std::move(figure));
+        explain_missing(figures, sweep, "unfused");
+        return figures;
+    }
+    const auto [fastest, slowest] = std::minmax_element(
+        all.begin(), all.end(), [](const Timed& a, const Timed& b) { return a.us < b.us; });
+    figure.caption = fmt::format("{} is the fastest: {}.", fastest->scan, words_of(*fastest));
+    if (slowest != fastest) figure.caption += fmt::format(" {} takes {}.", slowest->scan, words_of(*slowest));
+    figure.caption += " " + shape_words(sweep) + ".";
+    Bars bars;
+    for (Timed& timed : all) {
+        figure.y.categories.push_back(timed.scan);
+        bars.bars.push_back(std::move(timed.bar));
+    }
+    figure.marks.push_back(std::move(bars));
+    figures.push_back(std::move(figure));
+    return figures;
+}
+
+std::vector<Figure> rank_figures(const SweepResult& sweep) {
+    std::vector<Figure> figures = {time_figure(sweep, ar_ssm_family(), shape_words(sweep))};
+    explain_missing(figures, sweep, "fused");
+    return figures;
+}
+
+std::vector<FigureSweep> sweeps(const Parameters& parameters) {
+    constexpr int64_t most_numbers = int64_t{1} << 20;  // of x, on the CPU
+    std::vector<Value> scans = ar_ssm_family().parameter("scan")->choices;
+    std::erase(scans, Value("auto"));
+    std::vector<FigureSweep> all;
+    for (const Backend backend : {Backend::cpu, Backend::cuda}) {
+        const bool on_cpu = backend == Backend::cpu;
+        std::vector<std::pair<std::string, Value>> shape;
+        if (on_cpu)
+            shape = {{"batch", int64_t{1}},
+                     {"length", std::clamp<int64_t>(most_numbers / parameters.integer("d_model"), 1,
+                                                    parameters.integer("length"))}};
+        all.push_back({"scan", "time by scan", {{"scan", scans}}, shape, {"unfused"}, scan_figures, backend});
+        all.push_back({"max_rank",
+                       "time against max_rank",
+                       {powers_of_two("max_rank", 1, on_cpu ? 64 : 256)},
+                       shape,
+                       {},
+                       rank_figures,
+                       backend});
+    }
+    return all;
+}
+
+}  // namespace sawtooth::ar_ssm

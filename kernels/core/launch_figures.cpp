@@ -1,0 +1,221 @@
+#include "kernels/core/launch_figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/core/correctness.h"
+#include "kernels/core/figures.h"
+#include "kernels/core/lanes.h"
+#include "kernels/core/table.h"
+#include "kernels/core/timeline.h"
+
+namespace sawtooth {
+
+std::vector<Kernel> kernels_of(const VariantResult& variant, StepOf step_of) {
+    std::vector<Kernel> kernels;
+    for (const LaunchRecord& launch : variant.launches) {
+        const std::string step = step_of ? step_of(launch.info->name) : "";
+        const std::string& name = step.empty() ? launch.info->name : step;
+        auto same = std::find_if(kernels.begin(), kernels.end(),
+                                 [&](const Kernel& each) { return each.name == name; });
+        if (same == kernels.end()) same = kernels.insert(kernels.end(), Kernel{name});
+        same->us += launch.duration_us;
+        same->bytes += launch.info->work.bytes;
+        ++same->count;
+        std::vector<std::string>& names = same->launches;
+        if (std::find(names.begin(), names.end(), launch.info->name) == names.end())
+            names.push_back(launch.info->name);
+    }
+    return kernels;
+}
+
+namespace {
+
+double total_us(const std::vector<Kernel>& kernels) {
+    double total = 0;
+    for (const Kernel& kernel : kernels) total += kernel.us;
+    return total;
+}
+
+// Null if none has a time.
+const Kernel* longest_of(const std::vector<Kernel>& kernels) {
+    const auto longest =
+        std::max_element(kernels.begin(), kernels.end(),
+                         [](const Kernel& one, const Kernel& other) { return one.us < other.us; });
+    return longest == kernels.end() || longest->us <= 0 ? nullptr : &*longest;
+}
+
+// "1 launch", "1,024 launches"
+std::string words_of_launches(int64_t count) {
+    return with_thousands(count) + (count == 1 ? " launch" : " launches");
+}
+
+// "12.3 us, 4.5 GB/s"
+std::string words_of(const Kernel& kernel) {
+    return kernel.us > 0 ? short_time(kernel.us) + ", " + rounded(kernel.gigabytes_per_second(), 3) + " GB/s"
+                         : short_time(kernel.us);
+}
+
+// "fill_outputs takes 71 % of the kernel time of unfused: 12.3 us for 1.5 MiB, 23 % of the rate of a copy. "
+std::string words_of_longest(const VariantResult& variant, const std::vector<Kernel>& kernels, double copy) {
+    const Kernel* const longest = longest_of(kernels);
+    if (!longest) return "";
+    std::string words = kernels.size() == 1
+                            ? variant.name + " is one launch, " + longest->name
+                            : longest->name + " takes " + percent(longest->us / total_us(kernels)) +
+                                  " % of the kernel time of " + variant.name;
+    words += ": " + short_time(longest->us) + " for " + short_bytes(longest->bytes);
+    if (copy > 0)
+        words += ", " + percent(longest->gigabytes_per_second() / copy) + " % of the rate of a copy";
+    return words + ". ";
+}
+
+// Those that take less than a fiftieth of the time as one, so that a figure has room for the others.
+std::vector<Kernel> with_small_ones_together(std::vector<Kernel> kernels) {
+    const double all = total_us(kernels);
+    const auto small = std::stable_partition(kernels.begin(), kernels.end(),
+                                             [&](const Kernel& kernel) { return 50 * kernel.us >= all; });
+    const auto count = kernels.end() - small;
+    if (count < 2) return kernels;
+    Kernel together{std::to_string(count) + " others"};
+    together.count = 1;
+    for (auto each = small; each != kernels.end(); ++each) {
+        together.us += each->us;
+        together.bytes += each->bytes;
+    }
+    kernels.erase(small, kernels.end());
+    kernels.push_back(std::move(together));
+    return kernels;
+}
+
+void leave_out_without_launches(Figure& figure) {
+    leave_out(figure, "Available after a run with repeats (press F5).");
+}
+
+Figure each_kernel_figure(const Result& result, StepOf step_of) {
+    Figure figure = new_figure("kernels", Place::views, "Time of each kernel", "",
+                               {.label = "time", .unit = "us", .minimum = 0}, {});
+    const double copy = copy_rate(result);
+    constexpr size_t most_bars = 14;
+    size_t all = 0;
+    for (const VariantResult& variant : result.variants) all += kernels_of(variant, step_of).size();
+    Bars bars;
+    for (const VariantResult& variant : result.variants) {
+        std::vector<Kernel> kernels = kernels_of(variant, step_of);
+        if (all > most_bars) kernels = with_small_ones_together(std::move(kernels));
+        for (const Kernel& kernel : kernels) {
+            Bar bar{.ink = ink_of(variant), .segments = {{"", kernel.us}}, .low = {}, .high = {}, .text = {}};
+            bar.text = words_of(kernel);
+            if (copy > 0) bar.tick = Bar::Segment{"a copy of its bytes", kernel.bytes / copy / 1e3};
+            bar.launches = kernel.launches;
+            bars.bars.push_back(std::move(bar));
+            figure.y.categories.push_back(
+                kernel.count == 1 ? kernel.name : kernel.name + ", " + with_thousands(kernel.count) + "x");
+        }
+        figure.caption += words_of_longest(variant, kernels, copy);
+    }
+    if (bars.bars.empty()) {
+        leave_out_without_launches(figure);
+        return figure;
+    }
+    if (copy > 0) figure.caption += "Ticks: a copy of the bytes that the kernel moves.";
+    figure.marks.push_back(std::move(bars));
+    return figure;
+}
+
+// "unfused: 12.3 us in 11 launches, 31 % of it in hidden. "
+std::string words_of_stack(const VariantResult& variant, const std::vector<Kernel>& kernels) {
+    const double all = total_us(kernels);
+    std::string words = variant.name + ": " + short_time(all) + " in " +
+                        words_of_launches(static_cast<int64_t>(variant.launches.size()));
+    const Kernel* const longest = longest_of(kernels);
+    if (longest && kernels.size() > 1)
+        words += ", " + percent(longest->us / all) + " % of it in " + longest->name;
+    return words + ". ";
+}
+
+Figure stacked_figure(const Result& result, StepOf step_of) {
+    Figure figure = new_figure("kernels-stacked", Place::views, "Time by kernel, stacked", "",
+                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "variant"});
+    Bars bars;
+    for (const VariantResult& variant : result.variants) {
+        const std::vector<Kernel> kernels = kernels_of(variant, step_of);
+        if (kernels.empty()) continue;
+        Bar bar{.ink = ink_of(variant), .segments = {}, .low = {}, .high = {}, .text = {}};
+        for (const Kernel& kernel : kernels) bar.segments.push_back({kernel.name, kernel.us});
+        bar.text = short_time(total_us(kernels));
+        bar.badge = wrong_words(result, variant);
+        figure.caption += words_of_stack(variant, kernels);
+        figure.y.categories.push_back(variant.name);
+        bars.bars.push_back(std::move(bar));
+    }
+    if (bars.bars.empty()) {
+        leave_out_without_launches(figure);
+        return figure;
+    }
+    figure.caption += "Without the time between launches.";
+    figure.marks.push_back(std::move(bars));
+    return figure;
+}
+
+// "first 18 us", "18 us from 120 us"
+std::string words_of(const View::Range& part) {
+    const std::string length = short_time(part.high - part.low);
+    return part.low == 0 ? "first " + length : length + " from " + short_time(part.low);
+}
+
+// Otherwise it would be one solid bar.
+bool ends_a_launch_within(const VariantResult& variant, double end) {
+    const LaunchRecord& first = variant.launches.front();
+    return first.start_us + first.duration_us < end;
+}
+
+}  // namespace
+
+std::vector<Figure> kernel_figures(const Result& result, StepOf step_of) {
+    return {each_kernel_figure(result, step_of), stacked_figure(result, step_of)};
+}
+
+Figure launches_figure(const Result& result, const View& view, std::string title) {
+    constexpr size_t zoomed_launches = 30;
+    Figure figure = new_figure("launches", Place::views, std::move(title), "",
+                               {.label = "time", .unit = "us", .minimum = 0, .shared = Lanes::time}, {});
+    std::vector<const VariantResult*> ran;
+    double end = 0;
+    for (const VariantResult& variant : result.variants)
+        if (!variant.launches.empty()) {
+            ran.push_back(&variant);
+            end = std::max(end, end_us_of(variant.launches));
+        }
+    if (ran.empty()) {
+        figure.missing =
+            "The launches of every variant and the idle time between them. Run with profile timeline.";
+        return figure;
+    }
+    const auto most = *std::max_element(ran.begin(), ran.end(), [](const auto* one, const auto* other) {
+        return one->launches.size() < other->launches.size();
+    });
+    const View::Range part = usual_launches(most->launches, zoomed_launches);
+    Lanes lanes(view, end, part.high - part.low);
+    for (const VariantResult* variant : ran) {
+        lanes.add(launch_track(*variant, variant->name, lanes.whole()));
+        figure.caption += (figure.caption.empty() ? "" : ". ") + variant->name + ": " +
+                          (variant == most ? idle_words(result, *variant)
+                                           : words_of_launches(variant->launch_count) + ", " +
+                                                 short_time(end_us_of(variant->launches)));
+    }
+    figure.caption += ".";
+    if (most->launches.size() > zoomed_launches)
+        for (const VariantResult* variant : ran) {
+            const View::Range seen_part = variant == most ? part : View::Range{0, part.high - part.low};
+            if (!ends_a_launch_within(*variant, seen_part.high)) continue;
+            const View seen = lanes.from(seen_part.low);
+            lanes.add_from(seen_part.low,
+                           launch_track(*variant, variant->name + ", " + words_of(seen_part), seen));
+            if (variant == most) lanes.add_from(seen_part.low, busy_track(*variant, result.backend, seen));
+        }
+    figure.marks.push_back(lanes.take());
+    return figure;
+}
+
+}  // namespace sawtooth

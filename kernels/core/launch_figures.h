@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/core/figure.h"
+#include "kernels/core/result.h"
+
+namespace sawtooth {
+
+// Figures of the launches of one repeat of every variant.
+
+// All launches of one name, or of one step.
+struct Kernel {
+    std::string name;
+    double us = 0, bytes = 0;
+    int64_t count = 0;                       // of launches
+    std::vector<std::string> launches = {};  // their names
+
+    double gigabytes_per_second() const { return bytes / us / 1e3; }
+};
+
+// The step of an algorithm that a launch with that name belongs to; "" if the launch is a step of its own.
+using StepOf = std::string (*)(const std::string& launch);
+
+// In the order of their first start; all launches of a step are one.
+std::vector<Kernel> kernels_of(const VariantResult& variant, StepOf step_of = nullptr);
+
+// "kernels", the time of each kernel beside a copy of the bytes that it moves, and "kernels-stacked", the
+// share of each in the time of its variant.
+std::vector<Figure> kernel_figures(const Result& result, StepOf step_of = nullptr);
+
+// "launches": the launches of all variants on one axis of time. If there are many, a part is stretched below.
+Figure launches_figure(const Result& result, const View& view, std::string title);
+
+}  // namespace sawtooth
