@@ -231,6 +231,8 @@ TEST_CASE("an unused parameter, or one beyond its limit, changes no bit", "[engi
            {"d", int64_t{6}},
            {"compress", int64_t{3}},
            {"chunk", int64_t{19}}}}},
+        {"ar_ssm",
+         {"gate_mode", {{"length", int64_t{19}}, {"d_model", int64_t{6}}, {"max_rank", int64_t{3}}}}},
         {"attention", {"backward", {{"N", int64_t{19}}, {"D", int64_t{16}}}}},
         {"btp", {"order", {{"L", int64_t{40}}, {"DH", int64_t{3}}}}},
         {"lut", {"connectivity", {{"batch", int64_t{3}}, {"detectors", int64_t{5}}, {"backward", true}}}},

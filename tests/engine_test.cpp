@@ -89,6 +89,14 @@ TEST_CASE("wrong names and values are refused with the accepted ones", "[engine]
     CHECK(text(request).find("scan") != std::string::npos);
 }
 
+TEST_CASE("every family has kernels, one without a plan has none", "[engine]") {
+    CHECK(offered_families() == families());
+    Family family = *families().front();
+    CHECK(family.has_kernels());
+    for (Variant& variant : family.variants) variant.plan_cpu = variant.plan_cuda = nullptr;
+    CHECK_FALSE(family.has_kernels());
+}
+
 TEST_CASE("a given input does not change the generated ones", "[engine]") {
     const auto all = configure(
         scan_request(
