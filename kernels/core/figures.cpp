@@ -70,12 +70,6 @@ Axis place_axis(const std::string& place, int64_t length) {
     return {.label = place, .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = place};
 }
 
-Range visible_range(const View& view, const std::string& shared, int64_t count) {
-    const View::Range range = view.range_of(shared, {0, static_cast<double>(count)});
-    const auto first = std::clamp(static_cast<int64_t>(std::floor(range.low)), int64_t{0}, count - 1);
-    return {first, std::clamp(static_cast<int64_t>(std::ceil(range.high)) + 1, first + 1, count)};
-}
-
 Axis time_axis() { return {.label = "time", .unit = "us", .scale = Scale::log10}; }
 Axis absolute_error_axis() { return {.label = "absolute error", .scale = Scale::log10}; }
 Axis relative_error_axis() { return {.label = "rel L2 error", .scale = Scale::log10}; }

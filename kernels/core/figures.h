@@ -9,7 +9,6 @@
 
 #include "kernels/core/family.h"
 #include "kernels/core/figure.h"
-#include "kernels/core/range.h"
 #include "kernels/core/result.h"
 #include "kernels/core/series.h"
 
@@ -36,8 +35,6 @@ HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first
 // 0 to length - 1 along a sequence. `place` names a position ("token"); plots with the same name zoom
 // together.
 Axis place_axis(const std::string& place, int64_t length);
-// Of indices 0 to count - 1 along the axes with that name, those in sight.
-Range visible_range(const View& view, const std::string& shared, int64_t count);
 // Logarithmic.
 Axis time_axis();
 Axis absolute_error_axis();

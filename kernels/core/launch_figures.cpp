@@ -62,11 +62,11 @@ std::string words_of_longest(const VariantResult& variant, const std::vector<Ker
     if (!longest) return "";
     std::string words = kernels.size() == 1
                             ? variant.name + " is one launch, " + longest->name
-                            : longest->name + " takes " + percent(longest->us / total_us(kernels)) +
+                            : longest->name + " takes " + percent_number(longest->us / total_us(kernels)) +
                                   " % of the kernel time of " + variant.name;
     words += ": " + short_time(longest->us) + " for " + short_bytes(longest->bytes);
     if (copy > 0)
-        words += ", " + percent(longest->gigabytes_per_second() / copy) + " % of the rate of a copy";
+        words += ", " + percent_number(longest->gigabytes_per_second() / copy) + " % of the rate of a copy";
     return words + ". ";
 }
 
@@ -130,7 +130,7 @@ std::string words_of_stack(const VariantResult& variant, const std::vector<Kerne
                         words_of_launches(static_cast<int64_t>(variant.launches.size()));
     const Kernel* const longest = longest_of(kernels);
     if (longest && kernels.size() > 1)
-        words += ", " + percent(longest->us / all) + " % of it in " + longest->name;
+        words += ", " + percent_number(longest->us / all) + " % of it in " + longest->name;
     return words + ". ";
 }
 

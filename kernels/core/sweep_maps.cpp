@@ -125,12 +125,12 @@ const Occupancy* occupancy_of(const SweepCell& cell, const std::string& name, co
     return nullptr;
 }
 
-std::string whole_percent(double share) { return std::to_string(std::lrint(100 * share)) + " %"; }
+std::string percent(double share) { return std::to_string(std::lrint(100 * share)) + " %"; }
 
 // "25 %, registers"
 std::string words_of(const Occupancy& occupancy) {
-    std::string words = whole_percent(*occupancy.theoretical);
-    if (occupancy.achieved) words += ", achieved " + whole_percent(*occupancy.achieved);
+    std::string words = percent(*occupancy.theoretical);
+    if (occupancy.achieved) words += ", achieved " + percent(*occupancy.achieved);
     return occupancy.limiter.empty() ? words : words + ", " + occupancy.limiter;
 }
 
@@ -176,7 +176,7 @@ std::optional<Figure> occupancy_map(const SweepResult& sweep, const Family& fami
     frame(map, highest, "highest");
     const std::string& arch = sweep.sweep.base.arch;
     std::string caption = "Theoretical, of the launch " + launch + (arch.empty() ? "" : " on " + arch) +
-                          ", with what limits it. The highest, " + whole_percent(map.values[highest] / 100) +
+                          ", with what limits it. The highest, " + percent(map.values[highest] / 100) +
                           " at " + name_of_cell(sweep.cells[highest]) +
                           ", need not be the fastest: " + because + ".";
     caption += words_of_refused(sweep, map);

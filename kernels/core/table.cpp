@@ -121,7 +121,7 @@ std::string rounded(double value, int digits) {
     return text;
 }
 
-std::string percent(double share) {
+std::string percent_number(double share) {
     return share < 0.1 ? rounded(100 * share, 2) : std::to_string(std::lrint(100 * share));
 }
 

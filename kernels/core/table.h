@@ -26,7 +26,7 @@ std::string short_number(double value);
 // A number with that many significant digits.
 std::string rounded(double value, int digits);
 // Of a share: "0.75", "13", "104".
-std::string percent(double share);
+std::string percent_number(double share);
 // "1,024"
 std::string with_thousands(int64_t count);
 // Microseconds in a suitable unit: "12.3 us", "4.56 ms", "1.23 s".

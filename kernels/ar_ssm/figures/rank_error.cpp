@@ -143,10 +143,10 @@ double size_of(std::span<const double> values) {
 std::string words_of(const Vector& first, const Vector& largest) {
     const size_t rank = first.size() - 1, half = rank / 2;
     const std::string none =
-        fmt::format("without any rank, the convolution alone is {} % off.", percent(first.front()));
+        fmt::format("without any rank, the convolution alone is {} % off.", percent_number(first.front()));
     if (half == 0) return "W" + none.substr(1);
     return fmt::format("With the first {} of {} ranks y is {} % off, with the {} largest {} %; {}", half,
-                       rank, percent(first[half]), half, percent(largest[half]), none);
+                       rank, percent_number(first[half]), half, percent_number(largest[half]), none);
 }
 
 Line line_of(const std::string& label, int kind, const Vector& errors) {

@@ -35,7 +35,7 @@ Figure peak_figure(const Result& result) {
                              .segments = {{"", rate / unit}},
                              .low = {},
                              .high = {},
-                             .text = percent(rate / peak) + " % of the peak",
+                             .text = percent_number(rate / peak) + " % of the peak",
                              .badge = wrong_words(result, variant)});
         figure.y.categories.push_back(variant.name);
         if (rate > best) best = rate, best_name = variant.name;
@@ -49,7 +49,7 @@ Figure peak_figure(const Result& result) {
     figure.caption = fmt::format(
         "{} reaches {} % of the measured peak with useful work: two products per pair forward, five "
         "backward. Exponentials, rotations and masked pairs inside tiles take the rest.",
-        best_name, percent(best / peak));
+        best_name, percent_number(best / peak));
     figure.marks.push_back(std::move(bars));
     figure.marks.push_back(Rule{Rule::Across::x,
                                 peak / unit,

@@ -29,7 +29,7 @@ Figure rate_figure(const Result& result) {
                              .segments = {{"", rate}},
                              .low = {},
                              .high = {},
-                             .text = percent(rate / copy) + " % of a copy",
+                             .text = percent_number(rate / copy) + " % of a copy",
                              .badge = wrong_words(result, variant)});
         figure.y.categories.push_back(variant.name);
         if (rate > best && bars.bars.back().badge.empty()) best = rate, best_name = variant.name;
@@ -41,7 +41,7 @@ Figure rate_figure(const Result& result) {
     }
     if (best > 0)
         figure.caption =
-            fmt::format("{} reaches {} % of the rate of a copy. ", best_name, percent(best / copy));
+            fmt::format("{} reaches {} % of the rate of a copy. ", best_name, percent_number(best / copy));
     figure.caption +=
         fmt::format("A rate counts every input and output once, {} in all.", short_bytes(result.work.bytes));
     figure.marks.push_back(std::move(bars));

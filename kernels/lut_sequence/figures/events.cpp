@@ -163,11 +163,11 @@ Figure rows_figure(const Result& result, const Drawn& drawn, bool is_counted) {
             used.push_back(static_cast<int32_t>(row));
         }
     keep_distinct(used);
-    figure.caption = fmt::format("The {} pairs use {} of {} rows, {} %: a query fixes the upper {} bits. {}.",
-                                 with_thousands(drawn.pairs()), with_thousands(std::ssize(used)),
-                                 with_thousands(drawn.rows),
-                                 percent(static_cast<double>(used.size()) / static_cast<double>(drawn.rows)),
-                                 drawn.anchors, drawn.words());
+    figure.caption = fmt::format(
+        "The {} pairs use {} of {} rows, {} %: a query fixes the upper {} bits. {}.",
+        with_thousands(drawn.pairs()), with_thousands(std::ssize(used)), with_thousands(drawn.rows),
+        percent_number(static_cast<double>(used.size()) / static_cast<double>(drawn.rows)), drawn.anchors,
+        drawn.words());
     if (height * width > 1) figure.caption += fmt::format(" A cell shows {} x {}.", height, width);
     figure.marks.push_back(std::move(map));
     return figure;

@@ -90,14 +90,14 @@ void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
         drawn.mixed_hash
             ? "anywhere"
             : fmt::format("at neuron + position, so in the first {} slots ({} %)", with_thousands(reached),
-                          percent(static_cast<double>(reached) / static_cast<double>(width)));
+                          percent_number(static_cast<double>(reached) / static_cast<double>(width)));
     figure.caption = fmt::format(
         "{} keys fill {} % of {} slots, in {} cluster{} of up to {}. Keys start {}. Sequence {}, {} to "
         "clear.",
         with_thousands(std::ssize(table.probes)),
-        percent(static_cast<double>(table.probes.size()) / static_cast<double>(width)), with_thousands(width),
-        with_thousands(clusters.count), clusters.count == 1 ? "" : "s", with_thousands(clusters.longest),
-        where, drawn.item, short_bytes(16 * static_cast<double>(width)));
+        percent_number(static_cast<double>(table.probes.size()) / static_cast<double>(width)),
+        with_thousands(width), with_thousands(clusters.count), clusters.count == 1 ? "" : "s",
+        with_thousands(clusters.longest), where, drawn.item, short_bytes(16 * static_cast<double>(width)));
     figure.marks.push_back(std::move(starts));
     figure.marks.push_back(std::move(filled));
 }
@@ -121,7 +121,7 @@ void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
                              .segments = {{"", count}},
                              .low = {},
                              .high = {},
-                             .text = percent(count / all) + " %"});
+                             .text = percent_number(count / all) + " %"});
         figure.y.categories.push_back(words_of_bin(bin));
     }
     figure.caption = fmt::format(

@@ -7,6 +7,7 @@
 
 #include "kernels/core/correctness.h"
 #include "kernels/core/sweep_figures.h"
+#include "kernels/core/visible_range.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
 #include "kernels/memory/strategies.h"
