@@ -43,9 +43,9 @@ bool doubling_takes_launches(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"gates", "effective-rank"}, 200},
-            {{"launches", "time_by_scan"}, 180},
-            {{"error_by_rank", "time_by_max_rank", "kernels-stacked"}, 200}};
+    return {{{"gates", "effective-rank"}, 150},
+            {{"launches"}, 30},
+            {{"time_by_scan", "error_by_rank", "time_by_max_rank"}, 150}};
 }
 
 About about() {

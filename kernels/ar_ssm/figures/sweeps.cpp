@@ -40,7 +40,7 @@ Timed timed_of(const SweepCell& cell, const VariantResult& variant) {
     }
     if (all == 0) return timed;  // without a timeline
     timed.scan_us *= timed.us / all;
-    timed.bar.segments = {{"scan", timed.scan_us}, {"everything else", timed.us - timed.scan_us}};
+    timed.bar.segments = {{"scan", timed.scan_us}, {"the rest", timed.us - timed.scan_us}};
     return timed;
 }
 
@@ -66,7 +66,7 @@ std::string words_of(const Timed& timed) {
 }  // namespace
 
 std::vector<Figure> scan_figures(const SweepResult& sweep) {
-    Figure figure = new_figure("time_by_scan", Place::views, "Time of unfused by scan", "",
+    Figure figure = new_figure("time_by_scan", Place::views, "Time of unfused by scan: the scan, then the rest", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {.label = "scan"});
     std::vector<Timed> all = timed_cells(sweep);
     std::vector<Figure> figures;
