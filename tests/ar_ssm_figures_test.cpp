@@ -10,6 +10,7 @@
 #include "kernels/ar_ssm/figures/common.h"
 #include "kernels/ar_ssm/figures/sweeps.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/range.h"
 #include "kernels/scan/job.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
