@@ -6,8 +6,6 @@
 namespace sawtooth::lut::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
-
 struct Described : Sizes {
     explicit Described(const PlanRequest& request) : Sizes(request.parameters) {
         const Array* const given = find(request.inputs, "synapse_weights");
@@ -66,11 +64,6 @@ struct Described : Sizes {
     int64_t synapses;
     bool internal, on_cuda;
 };
-
-Uses operator+(Uses left, const Uses& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
 
 }  // namespace
 

@@ -9,8 +9,6 @@
 namespace sawtooth::lut_sequence::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
-
 struct Described : Sizes {
     explicit Described(const PlanRequest& request)
         : Sizes(request.parameters),
@@ -112,11 +110,6 @@ struct Described : Sizes {
     bool backward, internal, on_cpu;
     int64_t synapses;
 };
-
-Uses operator+(Uses left, const Uses& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
 
 Uses Described::buffers() const { return backward ? main_buffer() + alternative_buffer() : main_buffer(); }
 
