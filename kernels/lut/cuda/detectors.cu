@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fire_detectors(Arguments g
     for_detectors(given, [&](int64_t item, int64_t detector, const Detected& found) {
         const int64_t neuron = detector * given.rows + found.bits;
         append(given.main, detector >= 0 && has_synapses(given.table, neuron),
-               Event{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}, given.room, 1);
+               {{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}}, given.room, 1);
     });
 }
 
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fire_detectors_by_lookup_i
         const auto fire = [&](const Events<Event>& to, bool fires, int32_t of_row) {
             const int64_t neuron = (is_one ? detector : 0) * given.rows + of_row;
             append(to, fires && is_one && has_synapses(given.table, neuron),
-                   Event{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}, given.room, 1);
+                   {{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}}, given.room, 1);
         };
         fire(given.main, true, row);
         fire(given.alternative, weakest >= 0, weakest >= 0 ? row ^ 1 << weakest : row);

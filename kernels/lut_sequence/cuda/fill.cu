@@ -32,7 +32,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firin
                     atomicAdd(given.statistic + position * given.detectors * given.rows + neuron,
                               kind == 0 ? 1.0f : given.share);
             } else {
-                const Event event = {static_cast<int32_t>(neuron), static_cast<int32_t>(position), kind == 0};
+                const Event event[] = {
+                    {static_cast<int32_t>(neuron), static_cast<int32_t>(position), kind == 0}};
                 lut::append(kind == 0 ? given.main : given.alternative, fires, event,
                             given.room + (kind == 0 ? room_events : room_alternative_events),
                             static_cast<int32_t>(item + 1));
