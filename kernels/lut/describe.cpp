@@ -85,6 +85,10 @@ LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse
                        std::move(reads), std::move(writes), 2 * static_cast<double>(count_of(array.shape)));
 }
 
+ArrayUse y(const PlanRequest& request) { return Described(request).y(); }
+ArrayUse dx(const PlanRequest& request) { return Described(request).dx(); }
+ArrayUse dweights(const PlanRequest& request) { return Described(request).dweights(); }
+
 LaunchInfo check_detectors(const PlanRequest& request) {
     const Described d(request);
     return with_bytes(

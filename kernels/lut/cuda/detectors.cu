@@ -12,7 +12,7 @@ using namespace sawtooth::lut;
 
 // Calls each(item, detector, detected) with all threads; a detector of -1 is none.
 template <class Each>
-__device__ void for_detectors(const Arguments& given, Each each) {
+__device__ void for_detectors(const CommonArguments& given, Each each) {
     __shared__ float staged[INPUTS > 0 ? INPUTS : 1];
     const int64_t detector = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
@@ -34,7 +34,7 @@ __device__ void for_detectors(const Arguments& given, Each each) {
 }
 
 // Grid: ceil(T / block_size), B.
-extern "C" __global__ void __launch_bounds__(THREADS) check_detectors(Arguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) check_detectors(CommonArguments given) {
     for_detectors(given, [](int64_t, int64_t, const Detected&) {});
 }
 

@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments g
         store(given.found, item * given.detectors + detector, detect(pairs, [&](int i) { return x[i]; }));
     }
     // Its barrier makes the rows visible to the whole block.
-    const Rows y(row_room, static_cast<Sum*>(given.rows_scratch) + item * given.outputs, given.outputs);
+    const Rows y(row_room, static_cast<Sum*>(given.scratch) + item * given.outputs, given.outputs);
     for (int64_t first = 32 * device::warp_of_thread(); first < given.detectors; first += 32 * WARPS) {
         const int64_t detector = first + device::lane_of_thread();
         Row row;

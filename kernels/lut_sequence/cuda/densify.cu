@@ -12,7 +12,7 @@ using namespace sawtooth::lut_sequence;
 extern "C" __global__ void __launch_bounds__(THREADS) densify_firing_stat(Arguments given) {
     const int64_t neurons = given.detectors * given.rows;
     const int64_t first = 4 * (int64_t{blockIdx.x} * THREADS + threadIdx.x);
-    for (int64_t position = blockIdx.y; position < given.batch * given.length; position += gridDim.y) {
+    for (int64_t position = blockIdx.y; position < given.batch; position += gridDim.y) {
         float4* const quad = reinterpret_cast<float4*>(given.statistic + position * neurons + first);
         const float4 held = first < neurons ? *quad : float4{0, 0, 0, 0};
         const float fired[4] = {held.x, held.y, held.z, held.w};

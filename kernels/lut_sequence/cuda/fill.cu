@@ -11,7 +11,7 @@ using namespace sawtooth::lut_sequence;
 // Grid: tiles * T, B.
 extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firing_stat(Arguments given) {
     const TilePlace place(given);
-    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
+    for (int64_t item = blockIdx.y; item < given.sequences; item += gridDim.y) {
         const int64_t position = item * given.length + place.j;
         int64_t neurons[3] = {-1, -1, -1};  // main, alternative, positional alternative
         if (place.is_pair) {

@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     propagate_through_detectors_for_sequence(Arguments given) {
     const TilePlace place(given);
     if (!place.is_pair) return;
-    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
+    for (int64_t item = blockIdx.y; item < given.sequences; item += gridDim.y) {
         const Pair pair(given, item, place.i, place.j, place.detector);
         const Flips flips(given, pair);
         const int64_t main = pair.neuron(given), alternative = flips.alternative(main);
