@@ -2,7 +2,7 @@
 // arithmetic (sums.cuh).
 #pragma once
 
-#include "kernels/cuda/device/types.cuh"
+#include "kernels/lut/records.cuh"
 
 namespace sawtooth::lut {
 
@@ -28,14 +28,6 @@ struct Events {
     int32_t* count;
     int64_t capacity;
 };
-
-// An item chose a neuron.
-struct Event {
-    int32_t item, neuron;
-};
-
-// Places of overflows: SumArray of overflow.h.
-enum Fault { fault_y, fault_gradient_sums, fault_dx, fault_dpositional, fault_dweights };
 
 // What kernels of both families take. An item is a position b S + j in lut_sequence.
 struct CommonArguments {

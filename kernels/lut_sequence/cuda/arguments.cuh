@@ -7,9 +7,6 @@
 
 namespace sawtooth::lut_sequence {
 
-// Places of faults without room (faults.h).
-enum RoomFault { room_events, room_alternative_events, room_hash_table };
-
 struct Arguments : lut::CommonArguments {
     int64_t sequences, length, pairs;  // pairs of a sequence
     const float* positional;           // [S-1, T, P]
