@@ -14,8 +14,7 @@ namespace sawtooth::lut_sequence {
 
 using namespace lut;
 
-namespace {
-
+// A block of neighbouring outputs.
 struct Outputs {
     int64_t first, last;
 
@@ -24,6 +23,8 @@ struct Outputs {
           last(given.outputs * (block + 1) / given.output_blocks) {}
     __device__ bool has(int output) const { return output >= first && output < last; }
 };
+
+namespace {
 
 // The event of a thread; without one its count is -1.
 __device__ Event own_event(const Events<Event>& events) {
