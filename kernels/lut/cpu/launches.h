@@ -55,6 +55,14 @@ void add_convert(cpu::PlanBuilder& builder, const CpuJob& job, const Sums& sums,
                       });
 }
 
+// All launches of a variant, which has a class for them.
+template <class Launches, class Job>
+void add_passes(cpu::PlanBuilder& builder, const Job& job) {
+    Launches launches(builder, job);
+    launches.add_forward();
+    if (job.dx) launches.add_backward();
+}
+
 // The plan of a variant of lut, by one of the two ways to add.
 using AddLaunches = void (*)(cpu::PlanBuilder& builder, const CpuJob& job);
 inline Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaunches of_integers) {

@@ -225,17 +225,11 @@ class Launches {
     const Pass& pass_;
 };
 
-template <class Sums>
-void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
-    Launches<Sums> launches(builder, job);
-    launches.add_forward();
-    if (job.dx) launches.add_backward();
-}
-
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    return plan_of(request, add_launches<FloatSums>, add_launches<IntegerSums>);
+    return plan_of(request, add_passes<Launches<FloatSums>, CpuJob>,
+                   add_passes<Launches<IntegerSums>, CpuJob>);
 }
 
 }  // namespace sawtooth::lut

@@ -5,7 +5,7 @@
 
 namespace sawtooth::lut {
 
-// Its weights are `begin` … `begin + count` - 1 of all; weight k belongs to the output target(k).
+// A neuron's weights: `begin` … `begin + count` - 1 of all. Weight k of them belongs to the output target(k).
 struct Row {
     int64_t begin = 0;
     int count = 0;

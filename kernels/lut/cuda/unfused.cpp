@@ -28,8 +28,9 @@ class Unfused {
             launch(describe::fill_outputs_by_forward_groups(request()), by_event(),
                    source("synapses.cu", "fill_outputs_by_forward_groups"));
         } else {
-            launch(describe::check_detectors(request()), by_detector(),
-                   source("detectors.cu", "check_detectors"));
+            const CommonArguments& common = given();
+            builder_.launch(describe::check_detectors(request()), by_detector(),
+                            source("detectors.cu", "check_detectors"), common);
             launch(describe::fill_outputs_fully_connected(request()), by_output_block(),
                    source("fully_connected.cu", "fill_outputs_fully_connected"));
         }
@@ -87,12 +88,12 @@ class Unfused {
                 side_y("output_blocks", job_.given.output_blocks)};
     }
 
-    cuda::KernelSource source(const char* file, const char* entry) const {
+    cuda::KernelSource source(const char* file, const char* entry, Events events = Events::main) const {
         cuda::KernelSource source = job_.source(file, entry, block_);
         const int64_t blocks = job_.given.output_blocks;
         source.defines.push_back({"LANES", blocks < 32 && 32 % blocks == 0 ? blocks : 32});
         source.defines.push_back({"INPUTS", staged_inputs(1, job_.inputs)});
-        source.defines.push_back({"ALTERNATIVE", false});
+        source.defines.push_back({"ALTERNATIVE", events == Events::alternative});
         return source;
     }
     void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
@@ -100,15 +101,12 @@ class Unfused {
     }
 
     void gather(Events events) {
-        cuda::KernelSource kernel = job_.sparse
-                                        ? source("synapses.cu", "gather_gradients")
-                                        : source("fully_connected.cu", "gather_x_gradients_fully_connected");
-        kernel.defines.back() = {"ALTERNATIVE", events == Events::alternative};
         if (job_.sparse)
-            launch(describe::gather_gradients(request(), events), by_event(), kernel);
+            launch(describe::gather_gradients(request(), events), by_event(),
+                   source("synapses.cu", "gather_gradients", events));
         else
             launch(describe::gather_x_gradients_fully_connected(request(), events), by_output_block(),
-                   kernel);
+                   source("fully_connected.cu", "gather_x_gradients_fully_connected", events));
     }
 
     cuda::PlanBuilder& builder_;

@@ -216,17 +216,11 @@ class Launches {
     const Pass& pass_;
 };
 
-template <class Sums>
-void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
-    Launches<Sums> launches(builder, job);
-    launches.add_forward();
-    if (job.dx) launches.add_backward();
-}
-
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    return plan_of(request, add_launches<lut::FloatSums>, add_launches<lut::IntegerSums>);
+    return plan_of(request, lut::add_passes<Launches<lut::FloatSums>, CpuJob>,
+                   lut::add_passes<Launches<lut::IntegerSums>, CpuJob>);
 }
 
 }  // namespace sawtooth::lut_sequence

@@ -46,12 +46,8 @@ class Unfused {
         given().dpositional = lut::add_sums(builder_, dpositional, block_);
         given().dweights = lut::add_sums(builder_, dweights, block_);
         given().weights_after = lut::take_weights_after(builder_, dweights, given().table);
-        cuda::KernelSource gather = on_events("gather_x_gradients_for_sequence");
-        launch(describe::gather_x_gradients_for_sequence(request_, Events::main),
-               by_event(given().main, main_events), gather);
-        gather.defines.back() = {"ALTERNATIVE", true};
-        launch(describe::gather_x_gradients_for_sequence(request_, Events::alternative),
-               by_event(given().alternative, alternative_events), gather);
+        gather_x(Events::main, given().main, main_events);
+        gather_x(Events::alternative, given().alternative, alternative_events);
         launch(describe::gather_w_gradients_for_sequence(request_), by_event(given().main, main_events),
                on_events("gather_w_gradients_for_sequence"));
         launch(describe::propagate_through_detectors_for_sequence(request_), by_tile(),
@@ -102,9 +98,9 @@ class Unfused {
     Grid by_tile() const {
         return {side("tiles", job_.tiles()) * side("T", job_.detectors), lut::side_y("B", job_.batch)};
     }
-    cuda::KernelSource on_events(const char* entry) const {
+    cuda::KernelSource on_events(const char* entry, Events events = Events::main) const {
         return with(job_.source("firings.cu", entry, block_),
-                    {{"MIXED", job_.mixed_hash}, {"ALTERNATIVE", false}});
+                    {{"MIXED", job_.mixed_hash}, {"ALTERNATIVE", events == Events::alternative}});
     }
     Grid by_event(const lut::Events<Event>& events, int64_t a_pair) const {
         return {pieces(a_pair == main_events ? "events" : "alternative events", events.capacity, "block_size",
@@ -113,6 +109,10 @@ class Unfused {
     }
     void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
         builder_.launch(std::move(info), grid, source, given());
+    }
+    void gather_x(Events events, const lut::Events<Event>& buffer, int64_t a_pair) {
+        launch(describe::gather_x_gradients_for_sequence(request_, events), by_event(buffer, a_pair),
+               on_events("gather_x_gradients_for_sequence", events));
     }
     void convert(const ArrayUse& sums, const void* from, lut::Fault fault) {
         lut::add_convert(builder_, sums, from, fault, given(), block_);
