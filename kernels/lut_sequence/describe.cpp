@@ -47,7 +47,6 @@ struct Described : Sizes, lut::describe::TableUses {
     ArrayUse dpositional() const {
         return {"dpositional", {distances(), detectors, positional}, sum_bytes()};
     }
-
     ArrayUse count(const char* name) const { return {name, on_cpu ? Shape{batch, length} : Shape{1}}; }
     Uses main_buffer() const {
         return {{"events", {most_events(*this, main_events)}, sizeof(Event)}, count("event_count")};
@@ -57,7 +56,7 @@ struct Described : Sizes, lut::describe::TableUses {
                 count("alternative_event_count")};
     }
     // All that the passes which run need.
-    Uses buffers() const;
+    Uses buffers() const { return backward ? main_buffer() + alternative_buffer() : main_buffer(); }
     double kinds() const { return backward ? 2 : 1; }  // of events
     ArrayUse firing_stat() const { return {"firing_stat", {batch, length, neurons()}}; }
     ArrayUse hash_table() const { return {"hash_table", {batch, hash_width()}, sizeof(HashEntry)}; }
@@ -79,8 +78,6 @@ struct Described : Sizes, lut::describe::TableUses {
 
     bool backward, on_cpu;
 };
-
-Uses Described::buffers() const { return backward ? main_buffer() + alternative_buffer() : main_buffer(); }
 
 }  // namespace
 

@@ -43,10 +43,10 @@ struct CommonArguments {
     float* weights_after;                 // null unless the weights are updated
     void* scratch;                        // rows of sums that do not fit into shared memory
     int64_t choices;                      // how often a detector chooses a neuron
-    int32_t *sorted_rows, *sorted_items;  // [detectors, choices]
+    int32_t *sorted_rows, *sorted_items;  // [detectors, choices], by row
     double scale;                         // of a term before it becomes an integer
     double lr;
-    int32_t *fault, *room;  // room: faults of what has room for so many events
+    int32_t *fault, *room;  // room: of buffers of events, and of the hash table
 };
 
 struct Arguments : CommonArguments {

@@ -65,6 +65,7 @@ class Unfused {
   private:
     const PlanRequest& request() const { return builder_.request(); }
     Arguments& given() { return job_.given; }
+
     void add_events(lut::Events<Event>& events, const char* count_name) {
         events.capacity = job_.batch * job_.detectors;
         events.events = builder_.take<Event>(events.capacity);

@@ -4,25 +4,6 @@
 #include "kernels/lut_sequence/describe.h"
 
 namespace sawtooth::lut_sequence {
-
-CudaJob::CudaJob(cuda::PlanBuilder& builder) : Sizes(builder.parameters()) {
-    static_cast<lut::CommonArguments&>(given) = lut::common_arguments(builder, positions());
-    given.choices = batch * pairs();
-    given.sequences = batch;
-    given.length = length;
-    given.pairs = pairs();
-    given.positional = builder.input("positional");
-    given.distances = {builder.output<int32_t>("positional_lookup_index"),
-                       builder.output("positional_min_delta"),
-                       builder.output<int32_t>("positional_min_delta_index")};
-}
-
-cuda::KernelSource CudaJob::source(const char* file, const char* entry, int64_t threads) const {
-    cuda::Defines defines = lut::defines_of(*this);
-    defines.push_back({"POSITIONAL", positional});
-    return {std::string("kernels/lut_sequence/cuda/") + file, entry, std::move(defines), threads};
-}
-
 namespace {
 
 // The launches of both variants that find the bits of positions and distances.
@@ -58,6 +39,24 @@ void add_launches_without_pairs(cuda::PlanBuilder& builder, const CudaJob& job) 
 }
 
 }  // namespace
+
+CudaJob::CudaJob(cuda::PlanBuilder& builder) : Sizes(builder.parameters()) {
+    static_cast<lut::CommonArguments&>(given) = lut::common_arguments(builder, positions());
+    given.choices = batch * pairs();
+    given.sequences = batch;
+    given.length = length;
+    given.pairs = pairs();
+    given.positional = builder.input("positional");
+    given.distances = {builder.output<int32_t>("positional_lookup_index"),
+                       builder.output("positional_min_delta"),
+                       builder.output<int32_t>("positional_min_delta_index")};
+}
+
+cuda::KernelSource CudaJob::source(const char* file, const char* entry, int64_t threads) const {
+    cuda::Defines defines = lut::defines_of(*this);
+    defines.push_back({"POSITIONAL", positional});
+    return {std::string("kernels/lut_sequence/cuda/") + file, entry, std::move(defines), threads};
+}
 
 Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches add_launches) {
     cuda::PlanBuilder builder(request);
