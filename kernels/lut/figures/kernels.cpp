@@ -131,7 +131,7 @@ void choose_scale(Figure& figure, const Result& result) {
 }
 
 Figure each_kernel_figure(const Result& result) {
-    constexpr size_t most_bars = 14;
+    constexpr size_t most_bars = 12;
     Figure figure = new_figure("kernels", Place::views, "Time of each kernel", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {});
     const double copy = copy_rate(result);
