@@ -356,7 +356,7 @@ TEST_CASE("lut_sequence: time by events stacks the kernels of unfused", "[lut_se
     // The bar has the length of the median; 5 of 7 parts are "fill".
     CHECK(bars.bars[1].segments[0].length == Approx(60.0 * 5 / 7));
     CHECK(bars.bars[1].segments[1].length == Approx(60.0 * 2 / 7));
-    CHECK(contains(figure.caption, "buffer: 30 us, most of it in fill, 18.8 us. statistic: 60 us"));
+    CHECK(contains(figure.caption, "buffer: 30 us, of which fill takes 18.8 us. statistic: 60 us"));
 }
 
 TEST_CASE("lut_sequence: every figure of a run has marks or a sentence", "[lut_sequence][figures]") {
@@ -374,6 +374,10 @@ TEST_CASE("lut_sequence: every figure of a run has marks or a sentence", "[lut_s
         CHECK(ids.insert(figure.id).second);
         CHECK(figure.marks.empty() == !figure.missing.empty());
         CHECK(figure.caption.empty() == !figure.missing.empty());
+        if (figure.id == "error-dweights")
+            CHECK(figure.title == (connectivity == std::string("full")
+                                       ? "Error of dweights by row, detector 0"
+                                       : "Error of dweights by synapse"));
         for (const std::string& name : figure.chosen_by)
             CHECK(lut_sequence_family().parameter(name)->renews == Renews::figures);
     }

@@ -45,6 +45,12 @@ double time_of(const Result&, const VariantResult& variant) {
 
 }  // namespace
 
+SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
+    SweepAxis axis{parameter, {}};
+    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
+    return axis;
+}
+
 Axis swept_axis(const SweepAxis& swept, const Parameter& parameter) {
     Axis axis{.label = parameter.name, .unit = parameter.unit};
     if (!are_numbers(swept)) {

@@ -13,6 +13,9 @@ namespace sawtooth {
 
 // Figures over a sweep: a number of every variant against the values of the first axis.
 
+// `first`, twice it, … up to `last`.
+SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last);
+
 // A numeric axis if all values are numbers, otherwise their names in order.
 Axis swept_axis(const SweepAxis& swept, const Parameter& parameter);
 

@@ -107,12 +107,6 @@ std::string multiples_of_order_two(const SweepResult& sweep, const Value& order)
     return words;
 }
 
-SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
-    SweepAxis axis{parameter, {}};
-    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
-    return axis;
-}
-
 }  // namespace
 
 std::vector<Figure> block_figures(const SweepResult& sweep) {

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <string_view>
 
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
@@ -22,6 +26,18 @@ std::vector<Kernel> kernels_of(const VariantResult& variant) {
         ++same->launches;
     }
     return kernels;
+}
+
+std::vector<Kernel> longest_of(std::vector<Kernel> kernels, size_t most) {
+    const auto is_shorter = [](const Kernel& one, const Kernel& other) { return one.us < other.us; };
+    while (kernels.size() > most)  // of equal ones the first stays
+        kernels.erase(std::prev(std::min_element(kernels.rbegin(), kernels.rend(), is_shorter).base()));
+    return kernels;
+}
+
+double total_us(const std::vector<Kernel>& kernels) {
+    return std::accumulate(kernels.begin(), kernels.end(), 0.0,
+                           [](double sum, const Kernel& kernel) { return sum + kernel.us; });
 }
 
 namespace {
@@ -44,74 +60,98 @@ std::string words_of(const Kernel& kernel) {
                : short_time(kernel.us);
 }
 
-// "fill_outputs takes 71 % of unfused: 12.3 us for 1.5 MiB, 23 % of the rate of a copy. "
-std::string words_of_longest(const VariantResult& variant, const std::vector<Kernel>& kernels, double copy) {
-    const auto longest =
-        std::max_element(kernels.begin(), kernels.end(),
-                         [](const Kernel& one, const Kernel& other) { return one.us < other.us; });
-    if (longest == kernels.end() || longest->us <= 0) return "";
-    double all = 0;
-    for (const Kernel& kernel : kernels) all += kernel.us;
-    std::string words = kernels.size() == 1
-                            ? fmt::format("{} is one launch, {}", variant.name, longest->name)
-                            : fmt::format("{} takes {:.0f} % of the kernel time of {}", longest->name,
-                                          100 * longest->us / all, variant.name);
-    words += fmt::format(": {} for {}", short_time(longest->us), short_bytes(longest->bytes));
-    if (copy > 0)
-        words += ", " + percent(longest->gigabytes_per_second() / copy) + " % of the rate of a copy";
+// "fill_outputs takes 71 % of the kernel time of unfused: 12.3 us for 1.5 MiB, 23 % of the rate of a copy. "
+std::string words_of_longest(const VariantResult& variant, double copy) {
+    const std::vector<Kernel> kernels = kernels_of(variant);
+    const double all = total_us(kernels);
+    if (all <= 0) return "";
+    const Kernel longest = longest_of(kernels, 1).front();
+    std::string words = kernels.size() == 1 ? fmt::format("{} is one launch, {}", variant.name, longest.name)
+                                            : fmt::format("{} takes {:.0f} % of the kernel time of {}",
+                                                          longest.name, 100 * longest.us / all, variant.name);
+    words += fmt::format(": {} for {}", short_time(longest.us), short_bytes(longest.bytes));
+    if (copy > 0) words += ", " + percent(longest.gigabytes_per_second() / copy) + " % of the rate of a copy";
     return words + ". ";
 }
 
-// Those that take less than a fiftieth of the time as one, so that a figure has room for the others.
-std::vector<Kernel> with_small_ones_together(std::vector<Kernel> kernels) {
-    double all = 0;
-    for (const Kernel& kernel : kernels) all += kernel.us;
-    const auto small = std::stable_partition(kernels.begin(), kernels.end(),
-                                             [&](const Kernel& kernel) { return 50 * kernel.us >= all; });
-    const auto count = kernels.end() - small;
-    if (count < 2) return kernels;
-    Kernel together{fmt::format("{} others", count)};
-    together.launches = 1;
-    for (auto each = small; each != kernels.end(); ++each) {
-        together.us += each->us;
-        together.bytes += each->bytes;
+// The longest kernels, and one row for the sum of the others.
+std::vector<Kernel> in_rows(const std::vector<Kernel>& kernels, size_t rows) {
+    if (kernels.size() <= rows) return kernels;
+    std::vector<Kernel> shown = longest_of(kernels, rows - 1);
+    Kernel others{fmt::format("{} others", kernels.size() - shown.size())};
+    others.launches = 1;
+    for (const Kernel& kernel : kernels) {
+        if (std::any_of(shown.begin(), shown.end(),
+                        [&](const Kernel& each) { return each.name == kernel.name; }))
+            continue;
+        others.us += kernel.us;
+        others.bytes += kernel.bytes;
     }
-    kernels.erase(small, kernels.end());
-    kernels.push_back(std::move(together));
-    return kernels;
+    shown.push_back(std::move(others));
+    return shown;
+}
+
+// "gather_x_gradients, 2x": without what the names of many kernels of a family end with.
+std::string label_of(const Kernel& kernel) {
+    std::string label = kernel.name;
+    for (const std::string_view end : {"_fully_connected", "_for_sequence"})
+        if (label.ends_with(end)) label.resize(label.size() - end.size());
+    return kernel.launches == 1 ? label : fmt::format("{}, {}x", label, kernel.launches);
 }
 
 void leave_out_without_launches(Figure& figure) {
     leave_out(figure, "Available after a run with repeats (press F5).");
 }
 
+Bar bar_of(const VariantResult& variant, const Kernel& kernel, double copy) {
+    Bar bar{.ink = ink_of(variant), .segments = {{"", kernel.us}}, .low = {}, .high = {}, .text = {}};
+    bar.text = words_of(kernel);
+    if (copy > 0) bar.tick = Bar::Segment{"a copy of its bytes", kernel.bytes / copy / 1e3};
+    bar.launches = {kernel.name};
+    return bar;
+}
+
+// Logarithmic if the bars of a variant would be too short to see.
+void choose_scale(Figure& figure, const Result& result) {
+    constexpr double most_in_sight = 20;
+    double least = gap, shortest = gap, longest = gap;  // of all kernels; of the longest one of each variant
+    for (const VariantResult& variant : result.variants) {
+        const std::vector<Kernel> kernels = kernels_of(variant);
+        for (const Kernel& kernel : kernels)
+            if (kernel.us > 0) least = std::fmin(least, kernel.us);
+        if (kernels.empty()) continue;
+        const double us = longest_of(kernels, 1).front().us;
+        shortest = std::fmin(shortest, us);
+        longest = std::fmax(longest, us);
+    }
+    if (!(longest > most_in_sight * shortest)) return;
+    figure.x.scale = Scale::log10;
+    figure.x.minimum = least / 2;
+    figure.caption += " The axis is logarithmic.";
+}
+
 Figure each_kernel_figure(const Result& result) {
+    constexpr size_t most_bars = 12;
     Figure figure = new_figure("kernels", Place::views, "Time of each kernel", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {});
     const double copy = copy_rate(result);
-    constexpr size_t most_bars = 14;
     size_t all = 0;
     for (const VariantResult& variant : result.variants) all += kernels_of(variant).size();
+    const size_t rows = all > most_bars ? most_bars / result.variants.size() : most_bars;
     Bars bars;
     for (const VariantResult& variant : result.variants) {
-        std::vector<Kernel> kernels = kernels_of(variant);
-        if (all > most_bars) kernels = with_small_ones_together(std::move(kernels));
-        for (const Kernel& kernel : kernels) {
-            Bar bar{.ink = ink_of(variant), .segments = {{"", kernel.us}}, .low = {}, .high = {}, .text = {}};
-            bar.text = words_of(kernel);
-            if (copy > 0) bar.tick = Bar::Segment{"a copy of its bytes", kernel.bytes / copy / 1e3};
-            bar.launches = {kernel.name};
-            bars.bars.push_back(std::move(bar));
-            figure.y.categories.push_back(
-                kernel.launches == 1 ? kernel.name : fmt::format("{}, {}x", kernel.name, kernel.launches));
+        for (const Kernel& kernel : in_rows(kernels_of(variant), rows)) {
+            bars.bars.push_back(bar_of(variant, kernel, copy));
+            figure.y.categories.push_back(label_of(kernel));
         }
-        figure.caption += words_of_longest(variant, kernels, copy);
+        figure.caption += words_of_longest(variant, copy);
     }
     if (bars.bars.empty()) {
         leave_out_without_launches(figure);
         return figure;
     }
     if (copy > 0) figure.caption += "Ticks: a copy of the bytes that the kernel moves.";
+    choose_scale(figure, result);
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -122,17 +162,13 @@ Figure stacked_figure(const Result& result) {
     Bars bars;
     for (const VariantResult& variant : result.variants) {
         Bar bar{.ink = ink_of(variant), .segments = {}, .low = {}, .high = {}, .text = {}};
-        double all = 0;
-        for (const Kernel& kernel : kernels_of(variant)) {
-            bar.segments.push_back({kernel.name, kernel.us});
-            all += kernel.us;
-        }
-        if (bar.segments.empty()) continue;
-        bar.text = short_time(all);
+        const std::vector<Kernel> kernels = kernels_of(variant);
+        if (kernels.empty()) continue;
+        for (const Kernel& kernel : kernels) bar.segments.push_back({kernel.name, kernel.us});
+        bar.text = short_time(total_us(kernels));
         bar.badge = wrong_words(result, variant);
-        figure.caption +=
-            fmt::format("{}: {} in {} {}. ", variant.name, short_time(all), variant.launches.size(),
-                        variant.launches.size() == 1 ? "launch" : "launches");
+        figure.caption += fmt::format("{}: {} in {} {}. ", variant.name, bar.text, variant.launches.size(),
+                                      variant.launches.size() == 1 ? "launch" : "launches");
         figure.y.categories.push_back(variant.name);
         bars.bars.push_back(std::move(bar));
     }

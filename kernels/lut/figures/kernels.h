@@ -18,5 +18,8 @@ struct Kernel {
 
 // In the order of their first start.
 std::vector<Kernel> kernels_of(const VariantResult& variant);
+// At most that many, in the same order.
+std::vector<Kernel> longest_of(std::vector<Kernel> kernels, size_t most);
+double total_us(const std::vector<Kernel>& kernels);
 
 }  // namespace sawtooth::lut

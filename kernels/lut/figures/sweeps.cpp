@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/correctness.h"
@@ -14,20 +14,21 @@
 #include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
 #include "kernels/lut/family.h"
+#include "kernels/lut/figures/kernels.h"
 #include "kernels/lut/parts.h"
 
 namespace sawtooth::lut {
 namespace {
 
-// "batch 16, inputs 64, outputs 32, full, forward": what all cells have in common.
+// "Shape: batch 16, inputs 64, outputs 32, full, forward.": what all cells have in common.
 std::string shape_words(const SweepResult& sweep) {
     const Parameters& base = sweep.sweep.base.parameters;
-    std::string words;
+    std::string words = "Shape: ";
     for (const char* name :
          {"batch", "sequence_length", "inputs", "outputs", "detectors", "anchors_per_detector"})
         if (base.has(name) && sweep.sweep.axes.front().parameter != name)
             words += fmt::format("{} {}, ", name, to_text(base.at(name)));
-    return words + base.text("connectivity") + (runs_backward(base) ? ", with backward" : ", forward");
+    return words + base.text("connectivity") + (runs_backward(base) ? ", with backward." : ", forward.");
 }
 
 Axis axis_of(const SweepResult& sweep, const Family& family) {
@@ -42,19 +43,33 @@ std::string id_of(const char* what, const SweepResult& sweep) {
     return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
 }
 
-// "4.2x", "120x"
+// "4.2", "1,250"
 std::string words_of_ratio(double ratio) {
-    return ratio < 10 ? fmt::format("{:.2g}x", ratio) : fmt::format("{:.0f}x", ratio);
+    return ratio < 9.95 ? fmt::format("{:.2g}", ratio) : with_thousands(std::llround(ratio));
 }
 
-// "fused takes 12x the time, unfused 14x": from the first to the last point of every line.
+// "fused is faster from 16 on: 640x at 64. ": the variant with the shorter time at the last size, and since
+// when. "" unless both ran at all sizes.
+std::string words_of_faster(const std::vector<Line>& lines) {
+    if (lines.size() != 2 || lines[0].x != lines[1].x) return "";
+    const bool is_second = lines[1].y.back() < lines[0].y.back();
+    const Line &faster = lines[is_second], &slower = lines[!is_second];
+    const double last = faster.x.back(), ratio = slower.y.back() / faster.y.back();
+    if (ratio < 1.05) return fmt::format("Both take the same time at {:.0f}. ", last);
+    size_t since = faster.x.size() - 1;
+    while (since > 0 && faster.y[since - 1] < slower.y[since - 1]) --since;
+    return fmt::format("{} is faster {}: {}x at {:.0f}. ", faster.label,
+                       since == 0 ? "throughout" : fmt::format("from {:.0f} on", faster.x[since]),
+                       words_of_ratio(ratio), last);
+}
+
+// "From 4 to 64, unfused goes from 21.3 us to 330 ms, fused from 45 us to 520 us. "
 std::string words_of_growth(const std::vector<Line>& lines) {
-    std::string words;
+    std::string words = fmt::format("From {:.0f} to {:.0f}", lines.front().x.front(), lines.front().x.back());
     for (const Line& line : lines)
-        words +=
-            fmt::format("{}{} {}{}{}", words.empty() ? "" : ", ", line.label, words.empty() ? "takes " : "",
-                        words_of_ratio(line.y.back() / line.y.front()), words.empty() ? " the time" : "");
-    return words;
+        words += fmt::format(", {}{} from {} to {}", line.label, &line == &lines.front() ? " goes" : "",
+                             short_time(line.y.front()), short_time(line.y.back()));
+    return words + ". ";
 }
 
 Figure time_figure(const SweepResult& sweep, const Family& family) {
@@ -62,60 +77,67 @@ Figure time_figure(const SweepResult& sweep, const Family& family) {
     std::vector<Line> lines = timed_curves_of(sweep, median_us);
     Figure figure =
         new_figure(id_of("time", sweep), Place::views, "Time against " + axis.label, "", axis, time_axis());
-    if (!lines.empty())
-        figure.caption = fmt::format("From {} {:.0f} to {:.0f}, {}. {}.", axis.label, lines.front().x.front(),
-                                     lines.front().x.back(), words_of_growth(lines), shape_words(sweep));
+    if (!lines.empty()) figure.caption = words_of_faster(lines) + words_of_growth(lines) + shape_words(sweep);
     add_lines(figure, std::move(lines));
     return figure;
 }
 
-// The time of each kernel of unfused, one line per name, in the order of their first start.
-std::vector<Line> kernel_lines(const SweepResult& sweep) {
+// The kernels of unfused at one size, at least one.
+struct SizeCell {
+    double x = 0;
+    std::vector<Kernel> kernels;
+};
+
+std::vector<SizeCell> size_cells(const SweepResult& sweep) {
+    std::vector<SizeCell> cells;
+    for (const SweepCell& cell : sweep.cells)
+        if (const VariantResult* const unfused = cell.result ? find(*cell.result, "unfused") : nullptr;
+            unfused && !unfused->launches.empty())
+            cells.push_back(
+                {static_cast<double>(std::get<int64_t>(cell.values.front())), kernels_of(*unfused)});
+    return cells;
+}
+
+// A line for each of the kernels that are longest at the last size, and one for the sum of the others.
+std::vector<Line> kernel_lines(const std::vector<SizeCell>& cells, const std::string& parameter) {
+    constexpr size_t most = 5;  // kinds with colours of their own
     std::vector<Line> lines;
-    for (const SweepCell& cell : sweep.cells) {
-        const VariantResult* const variant = cell.result ? find(*cell.result, "unfused") : nullptr;
-        if (!variant) continue;
-        const auto x = static_cast<double>(std::get<int64_t>(cell.values.front()));
-        std::map<std::string, double> us;
-        for (const LaunchRecord& launch : variant->launches) {
-            const std::string& name = launch.info->name;
-            us[name] += launch.duration_us;
-            if (std::none_of(lines.begin(), lines.end(),
-                             [&](const Line& line) { return line.label == name; }))
-                lines.push_back(line_of(name, {Ink::Role::kind, static_cast<int>(lines.size())}, {}));
-        }
+    for (const Kernel& kernel : longest_of(cells.back().kernels, most))
+        lines.push_back(line_of(kernel.name, {Ink::Role::kind, static_cast<int>(lines.size())}, {}));
+    lines.push_back(line_of("other kernels", {Ink::Role::quiet}, {}));
+    for (Line& line : lines) line.markers = true, line.sets.parameter = parameter;
+    for (const SizeCell& cell : cells) {
         for (Line& line : lines) {
-            if (us.count(line.label) == 0) continue;
-            line.markers = true;
-            line.x.push_back(x);
-            line.y.push_back(us[line.label]);
-            line.sets.parameter = sweep.sweep.axes.front().parameter;
-            line.sets.values.push_back(x);
+            line.x.push_back(cell.x);
+            line.y.push_back(gap);
+            line.sets.values.push_back(cell.x);
+        }
+        for (const Kernel& kernel : cell.kernels) {
+            const auto own = std::find_if(lines.begin(), std::prev(lines.end()),
+                                          [&](const Line& line) { return line.label == kernel.name; });
+            double& us = own->y.back();
+            us = std::isnan(us) ? kernel.us : us + kernel.us;
         }
     }
+    const std::vector<double>& others = lines.back().y;
+    if (std::all_of(others.begin(), others.end(), [](double us) { return std::isnan(us); })) lines.pop_back();
     return lines;
 }
 
-// "At 512, fill_outputs takes 71 % of the time of all kernels."
-std::string words_of_last(const std::vector<Line>& lines) {
-    const double last = lines.front().x.back();
-    double all = 0;
-    const Line* most = &lines.front();
-    for (const Line& line : lines) {
-        all += line.y.back();
-        if (line.y.back() > most->y.back()) most = &line;
-    }
-    return fmt::format("At {:.0f}, {} takes {:.0f} % of the time of all kernels", last, most->label,
-                       100 * most->y.back() / all);
+// "At 512, fill_outputs takes 71 % of the kernel time. "
+std::string words_of_last(const SizeCell& last) {
+    const Kernel longest = longest_of(last.kernels, 1).front();
+    return fmt::format("At {:.0f}, {} takes {:.0f} % of the kernel time. ", last.x, longest.name,
+                       100 * longest.us / total_us(last.kernels));
 }
 
 Figure kernels_figure(const SweepResult& sweep, const Family& family) {
     const Axis axis = axis_of(sweep, family);
-    std::vector<Line> lines = kernel_lines(sweep);
     Figure figure = new_figure(id_of("kernels", sweep), Place::views,
                                "Time of the kernels of unfused against " + axis.label, "", axis, time_axis());
-    if (!lines.empty()) figure.caption = fmt::format("{}. {}.", words_of_last(lines), shape_words(sweep));
-    add_lines(figure, std::move(lines));
+    const std::vector<SizeCell> cells = size_cells(sweep);
+    if (!cells.empty()) figure.caption = words_of_last(cells.back()) + shape_words(sweep);
+    add_lines(figure, cells.empty() ? std::vector<Line>{} : kernel_lines(cells, axis.label));
     return figure;
 }
 
@@ -198,12 +220,6 @@ Figure changes_by_arithmetic(const SweepResult& sweep) {
                            "integers never do.";
     figure.marks.push_back(std::move(bars));
     return figure;
-}
-
-SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last) {
-    SweepAxis axis{parameter, {}};
-    for (int64_t value = first; value <= last; value *= 2) axis.values.emplace_back(value);
-    return axis;
 }
 
 }  // namespace
