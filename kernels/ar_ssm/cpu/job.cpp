@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/cpu/half.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::ar_ssm {
@@ -29,7 +28,7 @@ struct View {
 // Packs weights for the plan. A dry plan packs nothing.
 class Packing {
   public:
-    Packing(cpu::PlanBuilder& builder, Storage storage) : builder_(builder), storage_(storage) {}
+    explicit Packing(cpu::PlanBuilder& builder) : builder_(builder) {}
 
     // A weight [rows, columns], as the factor that maps rows of `columns` numbers to `rows` numbers.
     View weight(const char* name, int64_t rows, int64_t columns) const {
@@ -69,10 +68,8 @@ class Packing {
 
   private:
     bool writes() const { return !builder_.dry() && !builder_.failed(); }
-    float element(const View& view, int64_t k, int64_t c, float scale) const {
-        float value = view.values[k * view.inner_step + c * view.column_step];
-        cpu::round_to(storage_, &value, 1);
-        return scale * value;
+    static float element(const View& view, int64_t k, int64_t c, float scale) {
+        return scale * view.values[k * view.inner_step + c * view.column_step];
     }
     void fill(const View& view, float scale, float* to) const {
         if (!writes()) return;
@@ -83,7 +80,6 @@ class Packing {
     }
 
     cpu::PlanBuilder& builder_;
-    Storage storage_;
 };
 
 Factor part_of(const Factor& factor, int64_t first, int64_t columns) {
@@ -119,7 +115,7 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder, float output_scale)
       gates{builder.output("gates"), rank},
       dx{builder.output("dx"), width},
       effective_rank(builder.output("effective_rank")) {
-    const Packing pack(builder, storage);
+    const Packing pack(builder);
     const View w1 = pack.weight("gate_w1", hidden, width), w2 = pack.weight("gate_w2", rank, hidden);
     const View u = pack.weight("u_proj", rank, width), v = pack.weight("v_proj", rank, width);
     const View out = pack.weight("out_proj", width, rank);
