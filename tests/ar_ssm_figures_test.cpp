@@ -10,6 +10,7 @@
 #include "kernels/ar_ssm/figures/common.h"
 #include "kernels/ar_ssm/figures/sweeps.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/range.h"
 #include "kernels/scan/job.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
@@ -246,7 +247,7 @@ void add_cell(SweepResult& sweep, std::vector<VariantResult> variants) {
         {sweep.sweep.cell(sweep.cells.size()), "", std::make_shared<const Result>(std::move(result))});
 }
 
-TEST_CASE("ar_ssm: the time by scan is split into the scan and everything else", "[ar_ssm][figures]") {
+TEST_CASE("ar_ssm: the time by scan is split into the scan and the rest", "[ar_ssm][figures]") {
     SweepResult sweep = swept({"scan", {"hillis_steele", "lookback"}});
     CHECK(contains(ar_ssm::scan_figures(sweep).front().missing, "as the sweep runs"));
     add_cell(sweep, {launched("unfused", {"convolve", "double_1", "double_2", "multiply"})});

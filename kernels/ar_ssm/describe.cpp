@@ -2,6 +2,7 @@
 
 #include "kernels/core/integers.h"
 #include "kernels/core/launch_info.h"
+#include "kernels/cpu/products.h"
 
 namespace sawtooth::ar_ssm::describe {
 namespace {
@@ -12,21 +13,26 @@ struct Described : Sizes {
     explicit Described(const PlanRequest& request)
         : Sizes(request.parameters),
           element(bytes_of(storage)),
-          between(request.device ? bytes_of(storage) : bytes_of(Storage::f32)) {}
+          between(request.device ? bytes_of(storage) : bytes_of(Storage::f32)),
+          pads(!request.device) {}
 
     ArrayUse of_tokens(std::string name, int64_t columns, int64_t bytes) const {
         return {std::move(name), {batch, length, columns}, bytes};
     }
+    // An array between launches, whose rows are padded on the CPU.
+    int64_t stored(int64_t columns) const { return pads ? cpu::padded(columns) : columns; }
     ArrayUse x() const { return of_tokens("x", width, element); }
     ArrayUse y() const { return of_tokens("y", width, element); }
     ArrayUse dy() const { return of_tokens("dy", width, element); }
     ArrayUse dx() const { return of_tokens("dx", width, 4); }
-    ArrayUse t() const { return of_tokens("t", width, between); }
+    ArrayUse t() const { return of_tokens("t", stored(width), between); }
     ArrayUse uv(Direction direction) const {
-        return of_tokens(direction == Direction::forward ? "uv" : "uv_rev", width, between);
+        return of_tokens(direction == Direction::forward ? "uv" : "uv_rev", stored(width), between);
     }
-    ArrayUse hidden_units(const char* name = "hidden") const { return of_tokens(name, hidden, between); }
-    ArrayUse ranks(const char* name, int64_t bytes = 4) const { return of_tokens(name, rank, bytes); }
+    ArrayUse hidden_units(const char* name = "hidden") const {
+        return of_tokens(name, stored(hidden), between);
+    }
+    ArrayUse ranks(const char* name, int64_t bytes = 4) const { return of_tokens(name, stored(rank), bytes); }
     ArrayUse scanned(Direction direction) const {
         return ranks(direction == Direction::forward ? "c" : "c_rev");
     }
@@ -35,7 +41,7 @@ struct Described : Sizes {
     }
     ArrayUse effective() const { return {"effective_rank", {batch, length}}; }
     ArrayUse totals(const char* name, int64_t tile) const {
-        return {name, {batch, ceil_divide(length, tile), rank}};
+        return {name, {batch, ceil_divide(length, tile), stored(rank)}};
     }
 
     Shape weight_shape(std::string_view name) const {
@@ -65,6 +71,7 @@ struct Described : Sizes {
     double projections() const { return product(width, hidden + 2 * rank) + product(hidden, rank); }
 
     int64_t element, between;  // bytes
+    bool pads;
 };
 
 }  // namespace

@@ -210,7 +210,7 @@ std::vector<Figure> kernel_figures(const Result& result, StepOf step_of, LabelOf
 }
 
 Figure launches_figure(const Result& result, const View& view, std::string title) {
-    constexpr size_t zoomed_launches = 30;
+    constexpr size_t zoomed_launches = 30, most_without_zoom = 2 * zoomed_launches;
     Figure figure = new_figure("launches", Place::views, std::move(title), "",
                                {.label = "time", .unit = "us", .minimum = 0, .shared = Lanes::time}, {});
     std::vector<const VariantResult*> ran;
@@ -238,7 +238,7 @@ Figure launches_figure(const Result& result, const View& view, std::string title
                                                  short_time(end_us_of(variant->launches)));
     }
     figure.caption += ".";
-    if (most->launches.size() > zoomed_launches)
+    if (most->launches.size() > most_without_zoom)
         for (const VariantResult* variant : ran) {
             const View::Range seen_part = variant == most ? part : View::Range{0, part.high - part.low};
             if (!ends_a_launch_within(*variant, seen_part.high)) continue;

@@ -128,7 +128,7 @@ std::string percent_number(double share) {
 std::string with_thousands(int64_t count) {
     std::string digits = std::to_string(count);
     for (auto at = static_cast<int64_t>(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
-        digits.insert(static_cast<size_t>(at), ",");
+        digits.insert(static_cast<size_t>(at), 1, ',');
     return digits;
 }
 

@@ -91,8 +91,11 @@ void subtract_rows(float* to, const float* rows, int64_t stride, int64_t count) 
     }
 }
 
-// exp(x) for x <= 0; below -87 the f32 result is practically 0.
-HWY_INLINE V falling_exp(V x) { return hn::Exp(tag, hn::Max(x, hn::Set(tag, -87.0f))); }
+// exp(x) for x <= 0; 0 below -87, where the f32 result is practically 0.
+HWY_INLINE V falling_exp(V x) {
+    const V least = hn::Set(tag, -87.0f);
+    return hn::IfThenZeroElse(hn::Lt(x, least), hn::Exp(tag, hn::Max(x, least)));
+}
 
 HWY_INLINE V logistic(V x) {
     const V one = hn::Set(tag, 1.0f), falling = falling_exp(hn::Neg(hn::Abs(x)));

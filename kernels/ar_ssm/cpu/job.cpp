@@ -176,26 +176,26 @@ double CpuJob::logit_in_double(int64_t token, int64_t of_rank) const {
     return logit;
 }
 
-// A logit close to 0 may be rounded to the wrong side of the jump of a hard gate.
 void CpuJob::open_gates(Range tokens, float* rows, float* soft) const {
-    constexpr float near = 0x1p-10f;
-    const int64_t stride = rank_stride();
-    for (int64_t i = 0; i < tokens.count(); ++i) {
-        float* const row = rows + i * stride;
-        add_bias(row, gate_b2, rank);
-        if (soft) {
-            std::copy_n(row, stride, soft + i * stride);
-            cpu::sigmoid(soft + i * stride, stride);
-        }
-        if (!hard) cpu::sigmoid(row, stride);
-        for (int64_t k = 0; hard && k < rank; ++k) {
-            const double logit =
-                std::abs(row[k]) < near ? logit_in_double(tokens.first + i, k) : double{row[k]};
-            row[k] = logit >= 0 ? 1.0f : 0.0f;
-        }
-        std::fill(row + rank, row + stride, 0.0f);
+    const int64_t stride = rank_stride(), numbers = tokens.count() * stride;
+    for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, gate_b2, rank);
+    if (soft) {
+        std::copy_n(rows, numbers, soft);
+        cpu::sigmoid(soft, numbers);
     }
+    hard ? open_hard_gates(tokens, rows) : cpu::sigmoid(rows, numbers);
+    for (float* row = rows; row < rows + numbers; row += stride) std::fill(row + rank, row + stride, 0.0f);
     gates.put(tokens, rows);
+}
+
+// A logit close to 0 may be rounded to the wrong side of the jump of a hard gate.
+void CpuJob::open_hard_gates(Range tokens, float* rows) const {
+    constexpr float near = 0x1p-10f;
+    for (int64_t token = tokens.first; token < tokens.last; ++token, rows += rank_stride())
+        for (int64_t k = 0; k < rank; ++k) {
+            const double logit = std::abs(rows[k]) < near ? logit_in_double(token, k) : double{rows[k]};
+            rows[k] = logit >= 0 ? 1.0f : 0.0f;
+        }
 }
 
 void CpuJob::sum_gates(Range tokens, const float* rows) const {

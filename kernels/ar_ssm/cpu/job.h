@@ -52,6 +52,7 @@ struct CpuJob : Sizes {
     const float* taps_back;
 
   private:
+    void open_hard_gates(Range tokens, float* rows) const;
     double hidden_in_double(int64_t token, int64_t unit) const;
     double logit_in_double(int64_t token, int64_t of_rank) const;
 };

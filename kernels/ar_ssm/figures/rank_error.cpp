@@ -172,9 +172,10 @@ int64_t affordable(const Drawn& drawn) {
 Figure rank_error_figure(const Result& result) {
     const Drawn drawn(result.parameters);
     const auto rank = static_cast<size_t>(drawn.rank);
-    Figure figure = new_figure("error_by_rank", Place::views, "Error of y with fewer ranks", "",
-                               {.label = "ranks kept", .minimum = 0, .maximum = static_cast<double>(rank)},
-                               {.label = "rel L2 distance to y", .unit = "%", .minimum = 0});
+    Figure figure =
+        new_figure("error_by_rank", Place::views, fmt::format("Error with fewer ranks, against all {}", rank),
+                   "", {.label = "ranks kept", .minimum = 0, .maximum = static_cast<double>(rank)},
+                   {.label = "rel L2 error", .unit = "%", .minimum = 0});
     const Array *const gates = find(result.reference, "gates"), *const y = find(result.reference, "y");
     const int64_t count = affordable(drawn);
     if (!gates || !y || count == 0) {

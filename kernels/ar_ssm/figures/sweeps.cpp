@@ -40,7 +40,7 @@ Timed timed_of(const SweepCell& cell, const VariantResult& variant) {
     }
     if (all == 0) return timed;  // without a timeline
     timed.scan_us *= timed.us / all;
-    timed.bar.segments = {{"scan", timed.scan_us}, {"everything else", timed.us - timed.scan_us}};
+    timed.bar.segments = {{"scan", timed.scan_us}, {"the rest", timed.us - timed.scan_us}};
     return timed;
 }
 
@@ -53,12 +53,12 @@ std::vector<Timed> timed_cells(const SweepResult& sweep) {
     return timed;
 }
 
-// "410 us, 12 % of it in 1 launch of the scan"
+// "410 us, 12 % of it in the launch of the scan"
 std::string words_of(const Timed& timed) {
     std::string words = short_time(timed.us);
     if (timed.scan_launches > 0)
         words += fmt::format(
-            ", {:.0f} % of it in {} of the scan", 100 * timed.scan_us / timed.us,
+            ", {} % of it in {} of the scan", percent_number(timed.scan_us / timed.us),
             timed.scan_launches == 1 ? "the launch" : with_thousands(timed.scan_launches) + " launches");
     return words;
 }
@@ -66,8 +66,9 @@ std::string words_of(const Timed& timed) {
 }  // namespace
 
 std::vector<Figure> scan_figures(const SweepResult& sweep) {
-    Figure figure = new_figure("time_by_scan", Place::views, "Time of unfused by scan", "",
-                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "scan"});
+    Figure figure =
+        new_figure("time_by_scan", Place::views, "Time of unfused by scan: the scan, then the rest", "",
+                   {.label = "time", .unit = "us", .minimum = 0}, {.label = "scan"});
     std::vector<Timed> all = timed_cells(sweep);
     std::vector<Figure> figures;
     if (all.empty()) {
