@@ -74,8 +74,8 @@ TEST_CASE("every variant of ar_ssm agrees with the reference in every width", "[
     const bool bidirectional = GENERATE(false, true);
     const auto parameters =
         parameters_with(sized(81, width, rank, hidden, {{"bidirectional", bidirectional}}));
-    // Where all units that count have gates close to 1, the digits that 1 - gate lost show: not with this
-    // seed.
+    // With few units and an unlucky seed only nearly open gates have gradients, and 1 - gate has few digits
+    // in f32.
     constexpr uint64_t seed = 2;
     CHECK(check_variants(parameters, inputs_for(parameters, seed)) >= 2);
 }
