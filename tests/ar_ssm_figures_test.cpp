@@ -247,6 +247,18 @@ void add_cell(SweepResult& sweep, std::vector<VariantResult> variants) {
         {sweep.sweep.cell(sweep.cells.size()), "", std::make_shared<const Result>(std::move(result))});
 }
 
+TEST_CASE("ar_ssm: with many launches only the shortest of unfused share a row", "[ar_ssm][figures]") {
+    Result result = result_of({{"length", 10}, {"d_model", 4}});
+    std::vector<std::string> launches;
+    for (int i = 0; i < 28; ++i) launches.push_back("launch_" + std::to_string(i));
+    result.variants = {launched("unfused", launches),
+                       launched("fused", {launches.begin(), launches.begin() + 8})};
+    const std::vector<std::string> rows = figure_of(result, "kernels").y.categories;
+    REQUIRE(rows.size() == 24);
+    CHECK(rows[15] == "13 others");
+    CHECK(rows[23] == "launch_7");
+}
+
 TEST_CASE("ar_ssm: the time by scan is split into the scan and the rest", "[ar_ssm][figures]") {
     SweepResult sweep = swept({"scan", {"hillis_steele", "lookback"}});
     CHECK(contains(ar_ssm::scan_figures(sweep).front().missing, "as the sweep runs"));
@@ -275,9 +287,9 @@ TEST_CASE("ar_ssm: the time against max_rank says how it grows", "[ar_ssm][figur
     const Figure figure = ar_ssm::rank_figures(sweep).front();
     CHECK(figure.id == "time_by_max_rank");
     CHECK(line_named(marks_of<Line>(figure), "fused").y == std::vector<double>{10, 20});
-    CHECK(
-        contains(figure.caption,
-                 "From 1 to 2, unfused goes from 20 us to 30 us, fused from 10 us to 20 us. Shape: batch 1"));
+    CHECK(contains(figure.caption,
+                   "fused is faster throughout: 1.5x at 2. From 1 to 2, unfused goes from 20 us to 30 us, "
+                   "fused from 10 us to 20 us. Shape: batch 1, length 64"));
 }
 
 TEST_CASE("ar_ssm: sweeps on the CPU are small enough for the background", "[ar_ssm][figures]") {

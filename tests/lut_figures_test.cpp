@@ -330,7 +330,7 @@ TEST_CASE("lut: many kernels share rows, and a variant far below another one mak
         }
         result.variants.push_back(std::move(variant));
     }
-    const Figure each = figure_named(kernel_figures(result, nullptr, lut::kernel_label), "kernels");
+    const Figure each = figure_named(kernel_figures(result, {.label_of = lut::kernel_label}), "kernels");
     REQUIRE(each.y.categories.size() == 12);
     CHECK(each.y.categories[0] == "kernel_3");
     CHECK(each.y.categories[5] == "3 others");

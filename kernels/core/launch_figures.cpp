@@ -45,8 +45,6 @@ double total_us(const std::vector<Kernel>& kernels) {
 
 namespace {
 
-using LabelOf = std::string (*)(const std::string& kernel);
-
 // "1 launch", "1,024 launches"
 std::string words_of_launches(int64_t count) {
     return with_thousands(count) + (count == 1 ? " launch" : " launches");
@@ -126,22 +124,32 @@ void choose_scale(Figure& figure, const std::vector<std::vector<Kernel>>& of_var
     figure.caption += " The axis is logarithmic.";
 }
 
-Figure each_kernel_figure(const Result& result, StepOf step_of, LabelOf label_of) {
-    constexpr size_t most_bars = 12;
+// The most rows per variant that keep all variants together within `most`.
+size_t rows_each(const std::vector<std::vector<Kernel>>& of_variants, size_t most) {
+    const auto used = [&](size_t rows) {
+        return std::accumulate(
+            of_variants.begin(), of_variants.end(), size_t{0},
+            [&](size_t sum, const auto& kernels) { return sum + std::min(kernels.size(), rows); });
+    };
+    size_t rows = 1;
+    while (rows < most && used(rows + 1) <= most) ++rows;
+    return rows;
+}
+
+Figure each_kernel_figure(const Result& result, const KernelRows& shown) {
     Figure figure = new_figure("kernels", Place::views, "Time of each kernel", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {});
     const double copy = copy_rate(result);
     std::vector<std::vector<Kernel>> of_variants;
-    size_t all = 0;
     for (const VariantResult& variant : result.variants)
-        all += of_variants.emplace_back(kernels_of(variant, step_of)).size();
-    const size_t rows = all > most_bars ? most_bars / result.variants.size() : most_bars;
+        of_variants.push_back(kernels_of(variant, shown.step_of));
+    const size_t rows = rows_each(of_variants, shown.most);
     Bars bars;
     for (size_t v = 0; v < result.variants.size(); ++v) {
         const VariantResult& variant = result.variants[v];
         for (const Kernel& kernel : in_rows(of_variants[v], rows)) {
             bars.bars.push_back(bar_of(variant, kernel, copy));
-            figure.y.categories.push_back(row_name(kernel, label_of));
+            figure.y.categories.push_back(row_name(kernel, shown.label_of));
         }
         figure.caption += words_of_longest(variant, of_variants[v], copy);
     }
@@ -205,8 +213,8 @@ bool ends_a_launch_within(const VariantResult& variant, double end) {
 
 }  // namespace
 
-std::vector<Figure> kernel_figures(const Result& result, StepOf step_of, LabelOf label_of) {
-    return {each_kernel_figure(result, step_of, label_of), stacked_figure(result, step_of)};
+std::vector<Figure> kernel_figures(const Result& result, const KernelRows& rows) {
+    return {each_kernel_figure(result, rows), stacked_figure(result, rows.step_of)};
 }
 
 Figure launches_figure(const Result& result, const View& view, std::string title) {

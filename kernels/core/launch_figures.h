@@ -32,10 +32,19 @@ std::vector<Kernel> kernels_of(const VariantResult& variant, StepOf step_of = nu
 std::vector<Kernel> longest_of(std::vector<Kernel> kernels, size_t most);
 double total_us(const std::vector<Kernel>& kernels);
 
+// Shortens the name of a kernel.
+using LabelOf = std::string (*)(const std::string& kernel);
+
+// How figures show kernels.
+struct KernelRows {
+    StepOf step_of = nullptr;
+    LabelOf label_of = nullptr;  // null: names stand as they are
+    size_t most = 12;  // of all variants; the shortest kernels of a variant with too many share a row
+};
+
 // "kernels", the time of each kernel beside a copy of the bytes that it moves, and "kernels-stacked", the
-// share of each in the time of its variant. `label_of` shortens names; null: they stand as they are.
-std::vector<Figure> kernel_figures(const Result& result, StepOf step_of = nullptr,
-                                   std::string (*label_of)(const std::string& kernel) = nullptr);
+// share of each in the time of its variant.
+std::vector<Figure> kernel_figures(const Result& result, const KernelRows& rows = {});
 
 // "launches": the launches of all variants on one axis of time. If there are many, a part is stretched below.
 Figure launches_figure(const Result& result, const View& view, std::string title);

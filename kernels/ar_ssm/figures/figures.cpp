@@ -18,7 +18,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
     all.push_back(launches_figure(result, view, "Launches: one per step, and fused"));
-    add(kernel_figures(result, scan::scan_of));
+    add(kernel_figures(result, {.step_of = scan::scan_of, .most = 24}));
     all.push_back(rank_error_figure(result));
     add(output_figures(result, view));
     return all;
