@@ -15,7 +15,7 @@ struct WeightGradient {
     const char* weight;
     TokenArray left;  // without values for a bias: ones
     TokenArray right;
-    int64_t rows, columns;
+    int64_t rows, columns;  // of conv: its taps, and channels
     float scale;
     float* to;                      // the output
     int64_t row_step, column_step;  // of `to`

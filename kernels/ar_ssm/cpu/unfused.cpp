@@ -165,7 +165,7 @@ class Unfused {
             add_weight_gradient(gradient, Direction::forward);
             if (!job_.bidirectional || gradient.weight != std::string_view("out_proj")) continue;
             WeightGradient reverse = gradient;
-            reverse.right = w_rev_.array();
+            reverse.left = w_rev_.array();
             add_weight_gradient(reverse, Direction::reverse);
         }
     }
