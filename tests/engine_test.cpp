@@ -85,7 +85,7 @@ TEST_CASE("wrong names and values are refused with the accepted ones", "[engine]
     request.preset = "huge";
     CHECK(text(request).find("paper") != std::string::npos);
     request = scan_request();
-    request.family = "ar_ssm";  // it has a schema but no kernels
+    request.family = "scn";
     CHECK(text(request).find("scan") != std::string::npos);
 }
 

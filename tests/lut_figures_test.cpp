@@ -1,5 +1,7 @@
 // The numbers in the figures of lut, against the reference and small computations of their own.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -312,6 +314,30 @@ TEST_CASE("lut: every figure has marks or a sentence", "[lut][figures]") {
     CHECK(contains(figure_of(result, "steps").missing, "No detector compares input 0"));
 }
 
+TEST_CASE("lut: many kernels share rows, and a variant far below another one makes time logarithmic",
+          "[lut][figures]") {
+    Result result;
+    for (int index = 0; index < 2; ++index) {
+        VariantResult variant;
+        variant.name = index == 0 ? "unfused" : "fused";
+        for (int kernel = 0; kernel < 8; ++kernel) {
+            LaunchInfo info;
+            info.name = fmt::format("kernel_{}_for_sequence", kernel);
+            LaunchRecord record;
+            record.info = std::make_shared<const LaunchInfo>(info);
+            record.duration_us = (index == 0 ? 1000.0 : 1.0) * (kernel + 1);
+            variant.launches.push_back(std::move(record));
+        }
+        result.variants.push_back(std::move(variant));
+    }
+    const Figure each = figure_named(kernel_figures(result, nullptr, lut::kernel_label), "kernels");
+    REQUIRE(each.y.categories.size() == 12);
+    CHECK(each.y.categories[0] == "kernel_3");
+    CHECK(each.y.categories[5] == "3 others");
+    CHECK(marks_of<Bars>(each).front().bars[5].segments[0].length == 6000);
+    CHECK(each.x.scale == Scale::log10);
+}
+
 // Two launches of one name, and one of another, 10 and 20 us; 1 MB each.
 VariantResult launched(const std::string& name, int index) {
     VariantResult variant;
@@ -348,6 +374,7 @@ TEST_CASE("lut: kernels have their times and rates, with a copy of their bytes a
     CHECK(bars[1].tick->length == Approx(10));
     CHECK(
         contains(each.caption, "gather takes 50 % of the kernel time of unfused: 20 us for 1.91 MiB, 100 %"));
+    CHECK(each.x.scale == Scale::linear);
     const Bar stacked = marks_of<Bars>(figure_named(figures, "kernels-stacked")).front().bars.front();
     REQUIRE(stacked.segments.size() == 2);
     CHECK(stacked.segments[1].label == "propagate");

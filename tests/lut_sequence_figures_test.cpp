@@ -356,7 +356,7 @@ TEST_CASE("lut_sequence: time by events stacks the kernels of unfused", "[lut_se
     // The bar has the length of the median; 5 of 7 parts are "fill".
     CHECK(bars.bars[1].segments[0].length == Approx(60.0 * 5 / 7));
     CHECK(bars.bars[1].segments[1].length == Approx(60.0 * 2 / 7));
-    CHECK(contains(figure.caption, "buffer: 30 us, most of it in fill, 18.8 us. statistic: 60 us"));
+    CHECK(contains(figure.caption, "buffer: 30 us, of which fill takes 18.8 us. statistic: 60 us"));
 }
 
 TEST_CASE("lut_sequence: every figure of a run has marks or a sentence", "[lut_sequence][figures]") {
@@ -369,7 +369,12 @@ TEST_CASE("lut_sequence: every figure of a run has marks or a sentence", "[lut_s
                                                                 {"connectivity", connectivity},
                                                                 {"backward", backward}});
     INFO(length << " " << positional << " " << connectivity);
-    const auto ids = ids_of_complete(lut_sequence::figures(result, {}), lut_sequence_family());
+    const std::vector<Figure> figures = lut_sequence::figures(result, {});
+    const auto ids = ids_of_complete(figures, lut_sequence_family());
+    if (backward)
+        CHECK(figure_named(figures, "error-dweights").title == (connectivity == std::string("full")
+                                                                    ? "Error of dweights by row, detector 0"
+                                                                    : "Error of dweights by synapse"));
     for (const char* id : {"pairs", "events", "rows", "kernels", "kernels-stacked", "hash-fill",
                            "hash-probes", "output-y", "error-y"})
         CHECK(ids.count(id) == 1);

@@ -55,13 +55,52 @@ TEST_CASE("lut: time against detectors, of the variants and of the kernels", "[l
     const auto figures = lut::size_figures(swept);
     const Figure& time = figure_named(figures, "time_by_detectors");
     CHECK(marks_of<Line>(time).size() == 2);
-    CHECK(contains(time.caption, "From detectors 8 to 16, unfused takes 4x the time, fused 1x."));
+    CHECK(contains(time.caption, "fused is faster throughout: 8x at 16. "));
+    CHECK(
+        contains(time.caption, "From 8 to 16, unfused goes from 10 us to 40 us, fused from 5 us to 5 us. "));
     CHECK(contains(time.caption, "anchors_per_detector 6, full, forward"));
     const Figure& kernels = figure_named(figures, "kernels_by_detectors");
     const Line fill = line_named(marks_of<Line>(kernels), "fill");
     CHECK(fill.y == std::vector<double>{7.5, 30});
     CHECK(fill.sets.parameter == "detectors");
-    CHECK(contains(kernels.caption, "At 16, fill takes 75 % of the time of all kernels"));
+    CHECK(contains(kernels.caption, "At 16, fill takes 75 % of the kernel time"));
+}
+
+TEST_CASE("lut: the caption of times against a size says from where on a variant is faster",
+          "[lut][figures]") {
+    SweepResult swept = sweep_over("detectors", {int64_t{8}, int64_t{16}, int64_t{32}});
+    const auto caption_of = [&](std::vector<double> unfused, std::vector<double> fused) {
+        swept.cells.clear();
+        for (size_t i = 0; i < 3; ++i)
+            swept.cells.push_back(
+                cell_of(swept.sweep, i, {timed("unfused", unfused[i]), timed("fused", fused[i])}));
+        return figure_named(lut::size_figures(swept), "time_by_detectors").caption;
+    };
+    CHECK(contains(caption_of({10, 40, 24000}, {20, 20, 20}), "fused is faster from 16 on: 1,200x at 32. "));
+    CHECK(contains(caption_of({10, 40, 20}, {20, 20, 50}), "unfused is faster from 32 on: 2.5x at 32. "));
+    CHECK(contains(caption_of({10, 40, 20}, {20, 20, 20.5}), "Both take the same time at 32. "));
+}
+
+TEST_CASE("lut: kernels against a size are the longest five and the sum of the others", "[lut][figures]") {
+    SweepResult swept = sweep_over("detectors", {int64_t{8}});
+    VariantResult unfused = timed("unfused", 100);
+    const LaunchRecord launch = unfused.launches.front();
+    unfused.launches.clear();
+    for (const auto& [name, us] :
+         {std::pair{"a", 1.0}, {"b", 30.0}, {"c", 2.0}, {"d", 40.0}, {"e", 5.0}, {"f", 6.0}, {"g", 16.0}}) {
+        LaunchInfo info;
+        info.name = name;
+        unfused.launches.push_back(launch);
+        unfused.launches.back().info = std::make_shared<const LaunchInfo>(info);
+        unfused.launches.back().duration_us = us;
+    }
+    swept.cells.push_back(cell_of(swept.sweep, 0, {unfused}));
+    const Figure figure = figure_named(lut::size_figures(swept), "kernels_by_detectors");
+    const auto lines = marks_of<Line>(figure);
+    REQUIRE(lines.size() == 6);
+    CHECK(lines.front().label == "b");
+    CHECK(line_named(lines, "other kernels").y == std::vector<double>{3});
+    CHECK(contains(figure.caption, "At 8, d takes 40 % of the kernel time. "));
 }
 
 TEST_CASE("lut: errors and changed values with float and integer arithmetic", "[lut][figures]") {

@@ -13,6 +13,8 @@ namespace {
 constexpr float pad = 4;                // units between elements
 constexpr float colour_bar_width = 12;  // units
 constexpr double share_of_names = 0.4;  // share of the width for names of rows
+constexpr double most_of_names = 0.6;   // of bars, if bars and texts keep enough
+constexpr float shortest_bar = 48;      // units, of the longest bar beside long names
 constexpr double share_beside = 0.22;   // share of the width for labels of horizontal rules
 constexpr size_t rows_above = 3;
 
@@ -165,6 +167,19 @@ std::string name_of_track(const Tracks::Track& track) {
     if (!most || track.unit.empty()) return track.label;
     const bool has_unit = track.label.find(track.unit) != std::string::npos;  // "busy workers, 57 %"
     return fmt::format("{} (max {:.3g}{})", track.label, *most, has_unit ? "" : " " + track.unit);
+}
+
+// The widest that names of rows may be: of bars they may take the room that the bars do not need.
+float room_of_names(const Canvas& canvas, const Figure& figure, float width) {
+    const auto least = static_cast<float>(width * share_of_names);
+    float needed = width;
+    for (const Mark& mark : figure.marks)
+        if (const Bars* bars = std::get_if<Bars>(&mark)) {
+            float texts = 0;
+            for (const Bar& bar : bars->bars) texts = std::max(texts, canvas.text_width(bar.text));
+            needed = texts + (shortest_bar + 8 * pad) * canvas.unit();
+        }
+    return std::clamp(width - needed, least, static_cast<float>(width * most_of_names));
 }
 
 // The room of the x axis at its edge: negative at the bottom.
@@ -343,7 +358,7 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     (has_axis_on_top(figure) ? frame.box.top : frame.box.bottom) += room_of_axis(canvas, figure);
     frame.box.bottom = std::max(frame.box.bottom, frame.box.top + line);
 
-    const float most = static_cast<float>(area.width() * share_of_names);
+    const float most = room_of_names(canvas, figure, area.width());
     layout.y_ticks = rows.empty() ? fitting_ticks(canvas, frame.scale_y, bounds.y, frame.box.height(), false,
                                                   has_tree(figure))
                                   : row_ticks(canvas, figure, rows, frame.box.height(), most);

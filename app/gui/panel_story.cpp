@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app/gui/appearance.h"
 #include "app/gui/figure_view.h"
@@ -21,6 +22,7 @@ constexpr float narrowest = 264, lowest = 168;  // units, of a figure
 
 struct Row {
     std::vector<ShownFigure> figures;
+    std::vector<float> widths;  // relative to each other
     double weight = 1;
     float least = 0;  // pixels, of the height
 };
@@ -37,6 +39,9 @@ float least_height_of(const ShownFigure& shown) {
     return std::max(units(lowest), std::ceil(least_height(ImGuiCanvas(nullptr), *shown.figure) + 2 * line));
 }
 
+// Relative to the other figures of a row: names of rows need room beside the plot.
+float width_of(const ShownFigure& shown) { return row_names(*shown.figure).empty() ? 3 : 4; }
+
 // As many figures per row and as many rows as are large enough.
 std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     const auto all = all_figures(lab);
@@ -45,12 +50,13 @@ std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     std::vector<Row> rows;
     float taken = -gap;
     for (const StoryRow& wanted : lab.family->story) {
-        Row row{{}, wanted.weight};
+        Row row{{}, {}, wanted.weight};
         for (const std::string& id : wanted.figures) {
             const auto found = std::find_if(all.begin(), all.end(),
                                             [&](const ShownFigure& each) { return each.figure->id == id; });
             if (found == all.end() || row.figures.size() == most) continue;
             row.figures.push_back(*found);
+            row.widths.push_back(width_of(*found));
             row.least = std::max(row.least, least_height_of(*found));
         }
         if (row.figures.empty()) continue;
@@ -86,13 +92,16 @@ std::vector<PlacedFigure> story_layout(const LabState& lab, ImVec2 room) {
     for (const Row& row : rows) {
         const auto count = static_cast<float>(row.figures.size());
         const float share = std::max(spare, 0.0f) * static_cast<float>(row.weight / weights);
-        const ImVec2 size{std::floor((room.x - gap * (count - 1)) / count), std::floor(row.least + share)};
+        const float width = (room.x - gap * (count - 1)) /
+                            std::accumulate(row.widths.begin(), row.widths.end(), 0.0f),
+                    height = std::floor(row.least + share);
         float left = 0;
-        for (const ShownFigure& each : row.figures) {
-            placed.push_back({each, {left, top}, size});
+        for (size_t i = 0; i < row.figures.size(); ++i) {
+            const ImVec2 size{std::floor(width * row.widths[i]), height};
+            placed.push_back({row.figures[i], {left, top}, size});
             left += size.x + gap;
         }
-        top += size.y + gap;
+        top += height + gap;
     }
     return placed;
 }

@@ -10,8 +10,9 @@ namespace {
 BenchCase bench_case(int64_t batch, int64_t length, const std::string& dtype, bool backward,
                      bool bidirectional = false) {
     BenchCase bench;
-    bench.name = fmt::format("{}, {}{} B {} L {} d_model 512 r 32", backward ? "with backward" : "forward",
-                             bidirectional ? "bidirectional " : "", dtype, batch, length);
+    bench.name =
+        fmt::format("{}, {}{} {} r 32", backward ? "with backward" : "forward",
+                    bidirectional ? "bidirectional " : "", dtype, to_text(Shape{batch, length, 512}));
     bench.values = {{"batch", batch},          {"length", length}, {"d_model", int64_t{512}},
                     {"max_rank", int64_t{32}}, {"dtype", dtype},   {"bidirectional", bidirectional},
                     {"backward", backward}};

@@ -7,8 +7,6 @@
 namespace sawtooth::attention::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
-
 struct Sizes {
     explicit Sizes(const Parameters& p)
         : heads(p.integer("Z") * p.integer("H")),
@@ -41,11 +39,6 @@ struct Sizes {
     const char* k2;  // which no rotation changes
 };
 
-Uses joined(Uses left, const Uses& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
-
 }  // namespace
 
 LaunchInfo forward(const Parameters& p) {
@@ -53,7 +46,7 @@ LaunchInfo forward(const Parameters& p) {
     return launch_info(
         "forward",
         "Streams tiles of keys past a tile of queries, with a running maximum and sum of the softmax.",
-        s.vectors({"q1", "q2", "k1", s.k2, "v"}), joined(s.vectors({"o"}), s.rows({"lse"})), s.products(2));
+        s.vectors({"q1", "q2", "k1", s.k2, "v"}), s.vectors({"o"}) + s.rows({"lse"}), s.products(2));
 }
 
 LaunchInfo preprocess(const Parameters& p) {
@@ -72,7 +65,7 @@ LaunchInfo backward(const Parameters& p, int64_t groups, int products) {
             writes.push_back({std::string(name) + " of groups", {groups, s.heads, s.length, s.d}});
     }
     return launch_info("backward", "Recomputes the probabilities of every tile and sums the gradients.",
-                       joined(s.vectors({"q1", "q2", "k1", s.k2, "v", "do"}), s.rows({"lse", "delta"})),
+                       s.vectors({"q1", "q2", "k1", s.k2, "v", "do"}) + s.rows({"lse", "delta"}),
                        std::move(writes), s.products(products));
 }
 
@@ -96,35 +89,34 @@ LaunchInfo scores(const Parameters& p) {
 LaunchInfo softmax(const Parameters& p) {
     const Sizes s(p);
     return launch_info("softmax", "Turns every row of scores into probabilities.", {s.matrix("scores")},
-                       joined({s.matrix("probabilities")}, s.rows({"lse"})), 4 * s.pairs());
+                       Uses{s.matrix("probabilities")} + s.rows({"lse"}), 4 * s.pairs());
 }
 
 LaunchInfo values(const Parameters& p) {
     const Sizes s(p);
     return launch_info("values", "Sums the values with the probabilities as weights.",
-                       joined({s.matrix("probabilities")}, s.vectors({"v"})), s.vectors({"o"}),
-                       s.products(1));
+                       Uses{s.matrix("probabilities")} + s.vectors({"v"}), s.vectors({"o"}), s.products(1));
 }
 
 LaunchInfo score_gradients(const Parameters& p) {
     const Sizes s(p);
     return launch_info("score_gradients", "Takes the gradients of o through the values and the softmax.",
-                       joined({s.matrix("probabilities")}, joined(s.vectors({"v", "do"}), s.rows({"delta"}))),
+                       Uses{s.matrix("probabilities")} + s.vectors({"v", "do"}) + s.rows({"delta"}),
                        {s.matrix("score gradients")}, s.products(1));
 }
 
 LaunchInfo gradients_of_queries(const Parameters& p) {
     const Sizes s(p);
     return launch_info("gradients_of_queries", "Sums the keys with the gradients of scores as weights.",
-                       joined({s.matrix("score gradients")}, s.vectors({"k1", s.k2})),
-                       s.vectors({"dq1", "dq2"}), s.products(2));
+                       Uses{s.matrix("score gradients")} + s.vectors({"k1", s.k2}), s.vectors({"dq1", "dq2"}),
+                       s.products(2));
 }
 
 LaunchInfo gradients_of_keys(const Parameters& p) {
     const Sizes s(p);
     return launch_info(
         "gradients_of_keys", "Sums queries and gradients of o, weighted per key.",
-        joined({s.matrix("probabilities"), s.matrix("score gradients")}, s.vectors({"q1", "q2", "do"})),
+        Uses{s.matrix("probabilities"), s.matrix("score gradients")} + s.vectors({"q1", "q2", "do"}),
         s.vectors({"dk1", "dk2", "dv"}), s.products(3));
 }
 

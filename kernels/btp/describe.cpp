@@ -7,8 +7,6 @@
 namespace sawtooth::btp::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
-
 struct Described : Sizes {
     explicit Described(const Parameters& p)
         : Sizes(p), order(order_of(p)), element(bytes_of(storage_named(p.text("dtype")))) {}

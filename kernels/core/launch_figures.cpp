@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
@@ -29,21 +31,21 @@ std::vector<Kernel> kernels_of(const VariantResult& variant, StepOf step_of) {
     return kernels;
 }
 
-namespace {
+std::vector<Kernel> longest_of(std::vector<Kernel> kernels, size_t most) {
+    const auto is_shorter = [](const Kernel& one, const Kernel& other) { return one.us < other.us; };
+    while (kernels.size() > most)  // of equal ones the first stays
+        kernels.erase(std::prev(std::min_element(kernels.rbegin(), kernels.rend(), is_shorter).base()));
+    return kernels;
+}
 
 double total_us(const std::vector<Kernel>& kernels) {
-    double total = 0;
-    for (const Kernel& kernel : kernels) total += kernel.us;
-    return total;
+    return std::accumulate(kernels.begin(), kernels.end(), 0.0,
+                           [](double sum, const Kernel& kernel) { return sum + kernel.us; });
 }
 
-// Null if none has a time.
-const Kernel* longest_of(const std::vector<Kernel>& kernels) {
-    const auto longest =
-        std::max_element(kernels.begin(), kernels.end(),
-                         [](const Kernel& one, const Kernel& other) { return one.us < other.us; });
-    return longest == kernels.end() || longest->us <= 0 ? nullptr : &*longest;
-}
+namespace {
+
+using LabelOf = std::string (*)(const std::string& kernel);
 
 // "1 launch", "1,024 launches"
 std::string words_of_launches(int64_t count) {
@@ -58,67 +60,97 @@ std::string words_of(const Kernel& kernel) {
 
 // "fill_outputs takes 71 % of the kernel time of unfused: 12.3 us for 1.5 MiB, 23 % of the rate of a copy. "
 std::string words_of_longest(const VariantResult& variant, const std::vector<Kernel>& kernels, double copy) {
-    const Kernel* const longest = longest_of(kernels);
-    if (!longest) return "";
-    std::string words = kernels.size() == 1
-                            ? variant.name + " is one launch, " + longest->name
-                            : longest->name + " takes " + percent_number(longest->us / total_us(kernels)) +
-                                  " % of the kernel time of " + variant.name;
-    words += ": " + short_time(longest->us) + " for " + short_bytes(longest->bytes);
+    const double all = total_us(kernels);
+    if (all <= 0) return "";
+    const Kernel longest = longest_of(kernels, 1).front();
+    std::string words = kernels.size() == 1 ? variant.name + " is one launch, " + longest.name
+                                            : longest.name + " takes " + percent_number(longest.us / all) +
+                                                  " % of the kernel time of " + variant.name;
+    words += ": " + short_time(longest.us) + " for " + short_bytes(longest.bytes);
     if (copy > 0)
-        words += ", " + percent_number(longest->gigabytes_per_second() / copy) + " % of the rate of a copy";
+        words += ", " + percent_number(longest.gigabytes_per_second() / copy) + " % of the rate of a copy";
     return words + ". ";
 }
 
-// Those that take less than a fiftieth of the time as one, so that a figure has room for the others.
-std::vector<Kernel> with_small_ones_together(std::vector<Kernel> kernels) {
-    const double all = total_us(kernels);
-    const auto small = std::stable_partition(kernels.begin(), kernels.end(),
-                                             [&](const Kernel& kernel) { return 50 * kernel.us >= all; });
-    const auto count = kernels.end() - small;
-    if (count < 2) return kernels;
-    Kernel together{std::to_string(count) + " others"};
-    together.count = 1;
-    for (auto each = small; each != kernels.end(); ++each) {
-        together.us += each->us;
-        together.bytes += each->bytes;
+// The longest kernels, and one row for the sum of the others.
+std::vector<Kernel> in_rows(const std::vector<Kernel>& kernels, size_t rows) {
+    if (kernels.size() <= rows) return kernels;
+    std::vector<Kernel> shown = longest_of(kernels, rows - 1);
+    Kernel others{std::to_string(kernels.size() - shown.size()) + " others"};
+    others.count = 1;
+    for (const Kernel& kernel : kernels) {
+        if (std::any_of(shown.begin(), shown.end(),
+                        [&](const Kernel& each) { return each.name == kernel.name; }))
+            continue;
+        others.us += kernel.us;
+        others.bytes += kernel.bytes;
+        others.launches.insert(others.launches.end(), kernel.launches.begin(), kernel.launches.end());
     }
-    kernels.erase(small, kernels.end());
-    kernels.push_back(std::move(together));
-    return kernels;
+    shown.push_back(std::move(others));
+    return shown;
+}
+
+// "gather_x_gradients, 2x"
+std::string row_name(const Kernel& kernel, LabelOf label_of) {
+    const std::string label = label_of ? label_of(kernel.name) : kernel.name;
+    return kernel.count == 1 ? label : label + ", " + with_thousands(kernel.count) + "x";
 }
 
 void leave_out_without_launches(Figure& figure) {
     leave_out(figure, "Available after a run with repeats (press F5).");
 }
 
-Figure each_kernel_figure(const Result& result, StepOf step_of) {
+Bar bar_of(const VariantResult& variant, const Kernel& kernel, double copy) {
+    Bar bar{.ink = ink_of(variant), .segments = {{"", kernel.us}}, .low = {}, .high = {}, .text = {}};
+    bar.text = words_of(kernel);
+    if (copy > 0) bar.tick = Bar::Segment{"a copy of its bytes", kernel.bytes / copy / 1e3};
+    bar.launches = kernel.launches;
+    return bar;
+}
+
+// Logarithmic if the bars of a variant would be too short to see.
+void choose_scale(Figure& figure, const std::vector<std::vector<Kernel>>& of_variants) {
+    constexpr double most_in_sight = 20;
+    double least = gap, shortest = gap, longest = gap;  // of all kernels; of the longest one of each variant
+    for (const std::vector<Kernel>& kernels : of_variants) {
+        for (const Kernel& kernel : kernels)
+            if (kernel.us > 0) least = std::fmin(least, kernel.us);
+        if (kernels.empty()) continue;
+        const double us = longest_of(kernels, 1).front().us;
+        shortest = std::fmin(shortest, us);
+        longest = std::fmax(longest, us);
+    }
+    if (!(longest > most_in_sight * shortest)) return;
+    figure.x.scale = Scale::log10;
+    figure.x.minimum = least / 2;
+    figure.caption += " The axis is logarithmic.";
+}
+
+Figure each_kernel_figure(const Result& result, StepOf step_of, LabelOf label_of) {
+    constexpr size_t most_bars = 12;
     Figure figure = new_figure("kernels", Place::views, "Time of each kernel", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {});
     const double copy = copy_rate(result);
-    constexpr size_t most_bars = 14;
+    std::vector<std::vector<Kernel>> of_variants;
     size_t all = 0;
-    for (const VariantResult& variant : result.variants) all += kernels_of(variant, step_of).size();
+    for (const VariantResult& variant : result.variants)
+        all += of_variants.emplace_back(kernels_of(variant, step_of)).size();
+    const size_t rows = all > most_bars ? most_bars / result.variants.size() : most_bars;
     Bars bars;
-    for (const VariantResult& variant : result.variants) {
-        std::vector<Kernel> kernels = kernels_of(variant, step_of);
-        if (all > most_bars) kernels = with_small_ones_together(std::move(kernels));
-        for (const Kernel& kernel : kernels) {
-            Bar bar{.ink = ink_of(variant), .segments = {{"", kernel.us}}, .low = {}, .high = {}, .text = {}};
-            bar.text = words_of(kernel);
-            if (copy > 0) bar.tick = Bar::Segment{"a copy of its bytes", kernel.bytes / copy / 1e3};
-            bar.launches = kernel.launches;
-            bars.bars.push_back(std::move(bar));
-            figure.y.categories.push_back(
-                kernel.count == 1 ? kernel.name : kernel.name + ", " + with_thousands(kernel.count) + "x");
+    for (size_t v = 0; v < result.variants.size(); ++v) {
+        const VariantResult& variant = result.variants[v];
+        for (const Kernel& kernel : in_rows(of_variants[v], rows)) {
+            bars.bars.push_back(bar_of(variant, kernel, copy));
+            figure.y.categories.push_back(row_name(kernel, label_of));
         }
-        figure.caption += words_of_longest(variant, kernels, copy);
+        figure.caption += words_of_longest(variant, of_variants[v], copy);
     }
     if (bars.bars.empty()) {
         leave_out_without_launches(figure);
         return figure;
     }
     if (copy > 0) figure.caption += "Ticks: a copy of the bytes that the kernel moves.";
+    choose_scale(figure, of_variants);
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -128,9 +160,10 @@ std::string words_of_stack(const VariantResult& variant, const std::vector<Kerne
     const double all = total_us(kernels);
     std::string words = variant.name + ": " + short_time(all) + " in " +
                         words_of_launches(static_cast<int64_t>(variant.launches.size()));
-    const Kernel* const longest = longest_of(kernels);
-    if (longest && kernels.size() > 1)
-        words += ", " + percent_number(longest->us / all) + " % of it in " + longest->name;
+    if (all > 0 && kernels.size() > 1) {
+        const Kernel longest = longest_of(kernels, 1).front();
+        words += ", " + percent_number(longest.us / all) + " % of it in " + longest.name;
+    }
     return words + ". ";
 }
 
@@ -172,8 +205,8 @@ bool ends_a_launch_within(const VariantResult& variant, double end) {
 
 }  // namespace
 
-std::vector<Figure> kernel_figures(const Result& result, StepOf step_of) {
-    return {each_kernel_figure(result, step_of), stacked_figure(result, step_of)};
+std::vector<Figure> kernel_figures(const Result& result, StepOf step_of, LabelOf label_of) {
+    return {each_kernel_figure(result, step_of, label_of), stacked_figure(result, step_of)};
 }
 
 Figure launches_figure(const Result& result, const View& view, std::string title) {

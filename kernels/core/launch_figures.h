@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,9 +28,14 @@ using StepOf = std::string (*)(const std::string& launch);
 // In the order of their first start; all launches of a step are one.
 std::vector<Kernel> kernels_of(const VariantResult& variant, StepOf step_of = nullptr);
 
+// Those that take most time, at most `most` of them, in their order.
+std::vector<Kernel> longest_of(std::vector<Kernel> kernels, size_t most);
+double total_us(const std::vector<Kernel>& kernels);
+
 // "kernels", the time of each kernel beside a copy of the bytes that it moves, and "kernels-stacked", the
-// share of each in the time of its variant.
-std::vector<Figure> kernel_figures(const Result& result, StepOf step_of = nullptr);
+// share of each in the time of its variant. `label_of` shortens names; null: they stand as they are.
+std::vector<Figure> kernel_figures(const Result& result, StepOf step_of = nullptr,
+                                   std::string (*label_of)(const std::string& kernel) = nullptr);
 
 // "launches": the launches of all variants on one axis of time. If there are many, a part is stretched below.
 Figure launches_figure(const Result& result, const View& view, std::string title);

@@ -8,9 +8,22 @@
 
 namespace sawtooth {
 
+using Uses = std::vector<ArrayUse>;
+
+inline Uses operator+(Uses left, const Uses& right) {
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+}
+
+inline double bytes_of(const Uses& uses) {
+    double bytes = 0;
+    for (const ArrayUse& use : uses) bytes += use.bytes();
+    return bytes;
+}
+
 // The description of a launch, without the grid and the block, which plan builders fill in.
-inline LaunchInfo launch_info(std::string name, std::string meaning, std::vector<ArrayUse> reads,
-                              std::vector<ArrayUse> writes, double operations) {
+inline LaunchInfo launch_info(std::string name, std::string meaning, Uses reads, Uses writes,
+                              double operations) {
     LaunchInfo info = {.name = std::move(name), .meaning = std::move(meaning)};
     info.reads = std::move(reads);
     info.writes = std::move(writes);
@@ -22,12 +35,6 @@ inline LaunchInfo launch_info(std::string name, std::string meaning, std::vector
 inline LaunchInfo with_bytes(LaunchInfo info, double bytes) {
     info.work.bytes = bytes;
     return info;
-}
-
-inline double bytes_of(const std::vector<ArrayUse>& uses) {
-    double bytes = 0;
-    for (const ArrayUse& use : uses) bytes += use.bytes();
-    return bytes;
 }
 
 }  // namespace sawtooth

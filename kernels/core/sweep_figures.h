@@ -14,7 +14,7 @@ namespace sawtooth {
 
 // Figures over a sweep: a number of every variant against the values of the first axis.
 
-// The values first, 2 first, … up to `last`.
+// `first`, twice it, … up to `last`.
 SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last);
 // "L 2048, H 4, order 2, forward": of these parameters, those that all cells have in common.
 std::string words_of_shape(const SweepResult& sweep, const std::vector<std::string>& names);

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "kernels/lut/sizes.h"
 
@@ -110,6 +112,29 @@ class Terms {
     double rescale_;
 };
 
+// The sums of weight times dy over the synapses of neurons.
+class Gather {
+  public:
+    Gather(const Table& table, const Terms& terms) : table_(table), terms_(terms) {}
+
+    // sum_o dy_o w(neuron, o).
+    double operator()(int64_t neuron, const float* dy) {
+        double sum = 0;
+        table_.for_each_synapse(neuron, [&](int64_t synapse, int64_t output) {
+            sum += terms_.term(table_.weight(synapse) * dy[output]);
+        });
+        overflows_ = overflows_ || terms_.overflows(sum);
+        return terms_.value(sum);
+    }
+    // Whether one of them did.
+    bool overflows() const { return overflows_; }
+
+  private:
+    Table table_;
+    Terms terms_;
+    bool overflows_ = false;
+};
+
 // Sums that become an output.
 class Sums {
   public:
@@ -135,12 +160,23 @@ class Sums {
     double* sums_;
 };
 
-// Of gradient_policy = internal.
 inline Array weights_after(const Array& weights, const Array& dweights) {
     Array after = Array::uninitialised("weights_after", Dtype::f64, weights.shape);
     for (size_t i = 0; i < after.as<double>().size(); ++i)
         after.as<double>()[i] = weights.as<float>()[i] - dweights.as<double>()[i];
     return after;
+}
+
+// The outputs with what the sums stand for. `weights`: those that the last sums, dweights, are subtracted
+// from; or null. Error: a sum overflows.
+inline Outcome<Arrays> finished(Arrays outputs, std::initializer_list<Sums*> all, const Array* weights) {
+    for (Sums* const sums : all) {
+        auto array = sums->finish();
+        if (!array) return array.error();
+        outputs.push_back(std::move(*array));
+    }
+    if (weights) outputs.push_back(weights_after(*weights, outputs.back()));
+    return outputs;
 }
 
 }  // namespace sawtooth::lut::definition

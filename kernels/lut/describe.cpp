@@ -1,33 +1,21 @@
 #include "kernels/lut/describe.h"
 
-#include "kernels/core/launch_info.h"
-#include "kernels/lut/sizes.h"
+#include "kernels/lut/table_uses.h"
 
 namespace sawtooth::lut::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
+struct Described : Sizes, TableUses {
+    explicit Described(const PlanRequest& request)
+        : Sizes(request.parameters), TableUses(request), on_cuda(request.device != nullptr) {}
 
-struct Described : Sizes {
-    explicit Described(const PlanRequest& request) : Sizes(request.parameters) {
-        const Array* const given = find(request.inputs, "synapse_weights");
-        synapses = sparse && given ? given->count() : 0;
-        internal = request.parameters.is("gradient_policy", "internal");
-        on_cuda = request.device != nullptr;
-    }
-
-    // Weights of a row that every detector of every item reads: on average, if it has synapses.
-    double row_reads() const {
-        const double of_row = sparse ? static_cast<double>(synapses) / static_cast<double>(neurons())
-                                     : static_cast<double>(outputs);
-        return static_cast<double>(batch * detectors) * of_row;
-    }
-    double row_bytes() const { return row_reads() * (sparse ? 8 : 4); }  // with targets
-    int64_t sum_bytes() const { return integer ? 8 : 4; }
-    double sums_written() const { return row_reads() * static_cast<double>(sum_bytes()); }
+    // Rows that all detectors of all items choose.
+    double choices() const { return static_cast<double>(batch * detectors); }
+    double row_reads() const { return choices() * row(); }
+    double rows_bytes() const { return choices() * row_bytes(); }
+    double sums_written() const { return choices() * sum_row_bytes(); }
 
     ArrayUse x() const { return {"x", {batch, inputs}}; }
-    ArrayUse anchor_pairs() const { return {"anchors", {detectors, anchors, 2}}; }
     ArrayUse found(const char* name) const { return {name, {batch, detectors}}; }
     ArrayUse y() const { return {"y", {batch, outputs}, sum_bytes()}; }
     ArrayUse dy() const { return {"dy", {batch, outputs}}; }
@@ -36,22 +24,8 @@ struct Described : Sizes {
     ArrayUse events(const char* name) const { return {name, {batch * detectors}, 8}; }
     // One on a GPU; on the CPU one for each item of the batch or detector, which owns its events.
     ArrayUse event_count(const char* name, int64_t owners) const { return {name, {on_cuda ? 1 : owners}}; }
-    ArrayUse table(const char* full, const char* sparse_name, int64_t bytes = 4) const {
-        return sparse ? ArrayUse{sparse_name, {synapses}, bytes}
-                      : ArrayUse{full, {detectors, rows, outputs}, bytes};
-    }
-    Uses weights() const {
-        if (!sparse) return {table("weights", "")};
-        return {{"synapse_offsets", {neurons() + 1}},
-                {"synapse_targets", {synapses}},
-                table("", "synapse_weights")};
-    }
-    ArrayUse dweights() const { return table("dweights", "dweights", sum_bytes()); }
-    // Where terms are added to dweights, floats are subtracted from the weights; integers once they are
-    // floats.
-    bool subtracts() const { return internal && !integer; }
-    Uses gradients() const {
-        return subtracts() ? Uses{dweights(), table("weights_after", "weights_after")} : Uses{dweights()};
+    Uses sorted() const {
+        return {{"sorted_rows", {detectors, batch}}, {"sorted_items", {detectors, batch}}};
     }
     double gradients_written() const { return sums_written() * (subtracts() ? 2 : 1); }
     Uses found_arrays() const {
@@ -63,14 +37,8 @@ struct Described : Sizes {
     }
     double checks() const { return 2 * static_cast<double>(batch * detectors * anchors); }
 
-    int64_t synapses;
-    bool internal, on_cuda;
+    bool on_cuda;
 };
-
-Uses operator+(Uses left, const Uses& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
 
 }  // namespace
 
@@ -92,6 +60,10 @@ LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse
                        std::move(reads), std::move(writes), 2 * static_cast<double>(count_of(array.shape)));
 }
 
+ArrayUse y(const PlanRequest& request) { return Described(request).y(); }
+ArrayUse dx(const PlanRequest& request) { return Described(request).dx(); }
+ArrayUse dweights(const PlanRequest& request) { return Described(request).dweights(); }
+
 LaunchInfo check_detectors(const PlanRequest& request) {
     const Described d(request);
     return with_bytes(
@@ -107,8 +79,7 @@ LaunchInfo fire_detectors(const PlanRequest& request) {
         launch_info(
             "fire_detectors",
             "Compares the pairs of each detector, and adds an event for each chosen row with synapses.",
-            {d.x(), d.anchor_pairs(), {"synapse_offsets", {d.neurons() + 1}}}, d.found_arrays() + events,
-            d.checks()),
+            {d.x(), d.anchor_pairs(), d.offsets()}, d.found_arrays() + events, d.checks()),
         d.check_bytes() + 2 * d.found("").bytes() + bytes_of(events));
 }
 
@@ -119,7 +90,7 @@ LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request) {
                     "Adds the synapses of each event to y, a group at a time, for a block of outputs.",
                     Uses{d.events("events"), d.event_count("event_count", d.batch)} + d.weights(), {d.y()},
                     d.row_reads()),
-        d.events("").bytes() + d.row_bytes() + d.sums_written());
+        d.events("").bytes() + d.rows_bytes() + d.sums_written());
 }
 
 LaunchInfo fill_outputs_fully_connected(const PlanRequest& request) {
@@ -127,7 +98,7 @@ LaunchInfo fill_outputs_fully_connected(const PlanRequest& request) {
     return with_bytes(launch_info("fill_outputs_fully_connected",
                                   "Adds the chosen row of each detector to y, for a block of outputs.",
                                   Uses{d.found("lookup_index")} + d.weights(), {d.y()}, d.row_reads()),
-                      d.found("").bytes() + d.row_bytes() + d.sums_written());
+                      d.found("").bytes() + d.rows_bytes() + d.sums_written());
 }
 
 LaunchInfo fire_detectors_by_lookup_indices(const PlanRequest& request) {
@@ -136,7 +107,7 @@ LaunchInfo fire_detectors_by_lookup_indices(const PlanRequest& request) {
         "fire_detectors_by_lookup_indices",
         "Adds an event for the chosen row of each detector, and one for the row with its weakest bit "
         "flipped.",
-        {d.found("lookup_index"), d.found("min_delta_index"), {"synapse_offsets", {d.neurons() + 1}}},
+        {d.found("lookup_index"), d.found("min_delta_index"), d.offsets()},
         {d.events("events"), d.event_count("event_count", d.detectors), d.events("alternative_events"),
          d.event_count("alternative_event_count", d.detectors)},
         0);
@@ -154,7 +125,7 @@ LaunchInfo gather_gradients(const PlanRequest& request, Events events) {
                         : "Adds weight times dy of the synapses of each alternative event to its sum.",
                     Uses{d.events(main ? "events" : "alternative_events"), d.dy()} + d.weights(),
                     std::move(writes), (main ? 4 : 2) * d.row_reads()),
-        d.events("").bytes() + d.row_bytes() + 4 * d.row_reads() + d.sums().bytes() / 2 +
+        d.events("").bytes() + d.rows_bytes() + 4 * d.row_reads() + d.sums().bytes() / 2 +
             (main ? d.gradients_written() : 0));
 }
 
@@ -168,7 +139,7 @@ LaunchInfo gather_x_gradients_fully_connected(const PlanRequest& request, Events
                     main ? "Adds weight times dy of the chosen row of each detector to its sum."
                          : "Adds weight times dy of the row with the weakest bit flipped to its sum.",
                     std::move(reads) + Uses{d.dy()} + d.weights(), {d.sums()}, 2 * d.row_reads()),
-        (main ? 1 : 2) * d.found("").bytes() + d.row_bytes() + d.dy().bytes() + d.sums().bytes() / 2);
+        (main ? 1 : 2) * d.found("").bytes() + d.rows_bytes() + d.dy().bytes() + d.sums().bytes() / 2);
 }
 
 LaunchInfo gather_w_gradients_fully_connected(const PlanRequest& request) {
@@ -198,7 +169,7 @@ LaunchInfo look_up(const PlanRequest& request) {
         launch_info("look_up", "Compares the pairs of every detector, then sums the chosen rows.",
                     Uses{d.x(), d.anchor_pairs()} + d.weights(),
                     d.found_arrays() + Uses{{"y", {d.batch, d.outputs}}}, d.checks() + d.row_reads()),
-        d.x().bytes() + d.anchor_pairs().bytes() + bytes_of(d.found_arrays()) + d.row_bytes() +
+        d.x().bytes() + d.anchor_pairs().bytes() + bytes_of(d.found_arrays()) + d.rows_bytes() +
             d.dy().bytes());
 }
 
@@ -210,31 +181,18 @@ LaunchInfo input_gradients(const PlanRequest& request) {
                     "Multiplies dy with the difference of the chosen row and the row with the weakest "
                     "bit flipped, and adds the result to the two inputs of that pair.",
                     reads + d.weights(), {{"dx", {d.batch, d.inputs}}}, 4 * d.row_reads()),
-        bytes_of(reads) + 2 * d.row_bytes() + d.x().bytes());
+        bytes_of(reads) + 2 * d.rows_bytes() + d.x().bytes());
 }
 
 LaunchInfo sort_by_neuron(const PlanRequest& request) {
     const Described d(request);
     return launch_info("sort_by_neuron", "Sorts the items of each detector by the row that they chose.",
-                       {d.found("lookup_index")},
-                       {{"sorted_rows", {d.detectors, d.batch}}, {"sorted_items", {d.detectors, d.batch}}},
-                       0);
+                       {d.found("lookup_index")}, d.sorted(), 0);
 }
 
 LaunchInfo weight_gradients(const PlanRequest& request) {
     const Described d(request);
-    const ArrayUse dweights = d.table("dweights", "dweights");
-    Uses reads = {{"sorted_rows", {d.detectors, d.batch}}, {"sorted_items", {d.detectors, d.batch}}, d.dy()};
-    Uses writes = {dweights};
-    double bytes = bytes_of(reads) - d.dy().bytes() + 4 * d.row_reads() + dweights.bytes();
-    if (d.internal) {
-        reads = std::move(reads) + d.weights();
-        writes.push_back(d.table("weights_after", "weights_after"));
-        bytes += 2 * dweights.bytes();
-    }
-    return with_bytes(launch_info("weight_gradients", "Sums dy over the items that chose each row.",
-                                  std::move(reads), std::move(writes), d.row_reads()),
-                      bytes);
+    return d.weight_gradients("Sums dy over the items that chose each row.", d.sorted(), d.dy(), d.choices());
 }
 
 }  // namespace sawtooth::lut::describe

@@ -13,6 +13,11 @@ LaunchInfo clear(const ArrayUse& array);
 // Also of lut_sequence. Those of dweights are also subtracted from the weights if that is the policy.
 LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse& array);
 
+// The arrays of sums that become outputs; not of lut_sequence.
+ArrayUse y(const PlanRequest& request);
+ArrayUse dx(const PlanRequest& request);
+ArrayUse dweights(const PlanRequest& request);
+
 LaunchInfo check_detectors(const PlanRequest& request);
 LaunchInfo fire_detectors(const PlanRequest& request);
 LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request);

@@ -1,16 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "kernels/core/plan_builder.h"
+#include "kernels/lut/records.cuh"
 
 namespace sawtooth::lut {
 
-// Arrays of sums of integer terms, of both families. A sum that leaves int32 fails the run.
-enum class SumArray { y, gradient_sums, dx, dpositional, dweights };
-
-// A fault for each of them.
+// The faults of Fault: a sum that leaves int32 fails the run.
 inline int32_t* take_overflows(PlanBuilder& builder) {
     const double rescale = builder.parameters().real("rescale");
     return builder.take_faults(5, [rescale](int64_t array, int32_t) {

@@ -14,6 +14,10 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
 Work work(const Parameters& parameters);
+// Of the tables of both families, of which detectors choose so many rows in all: every array is read or
+// written once, and of the weights only the rows that can be touched. A generated neuron has half of
+// `synapses_per_neuron` synapses on average.
+Work table_work(const Parameters& parameters, double choices);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);

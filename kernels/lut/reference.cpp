@@ -21,6 +21,7 @@ class Reference {
           backward_(runs_backward(parameters)),
           terms_(parameters),
           table_(parameters, inputs),
+          gather_(table_, terms_),
           x_(find(inputs, "x")->as<float>().data()),
           dy_(backward_ ? find(inputs, "dy")->as<float>().data() : nullptr),
           anchors_(find(inputs, "anchors")->as<int32_t>().data()),
@@ -70,43 +71,29 @@ class Reference {
             dweights_.add(synapse, table_.gradient(synapse, dy[output]));
         });
         if (bits.weakest_bit < 0) return;
-        const double g = gather(neuron, dy) - gather(first_row + bits.flipped(), dy);
+        const double g = gather_(neuron, dy) - gather_(first_row + bits.flipped(), dy);
         const double du = g * surrogate_derivative(bits.weakest);
         const int32_t* const pair = anchors(detector) + 2 * bits.weakest_bit;
         dx_.add(item * sizes_.inputs + pair[0], du);
         dx_.add(item * sizes_.inputs + pair[1], -du);
     }
 
-    // sum_o dy_o w(neuron, o).
-    double gather(int64_t neuron, const float* dy) {
-        double sum = 0;
-        table_.for_each_synapse(neuron, [&](int64_t synapse, int64_t output) {
-            sum += terms_.term(table_.weight(synapse) * dy[output]);
-        });
-        gathers_overflow_ = gathers_overflow_ || terms_.overflows(sum);
-        return terms_.value(sum);
-    }
-
     Outcome<Arrays> finish() {
-        if (gathers_overflow_) return terms_.overflow("gradient_sums");
-        Arrays outputs = {lookup_index_, min_delta_, min_delta_index_};
-        for (Sums* const sums : {&y_, &dx_, &dweights_}) {
-            auto array = sums->finish();
-            if (!array) return array.error();
-            if (backward_ || sums == &y_) outputs.push_back(std::move(*array));
-        }
-        if (backward_ && internal_) outputs.push_back(weights_after(weights_, outputs.back()));
-        return outputs;
+        if (gather_.overflows()) return terms_.overflow("gradient_sums");
+        const Arrays found = {lookup_index_, min_delta_, min_delta_index_};
+        if (!backward_) return finished(found, {&y_}, nullptr);
+        return finished(found, {&y_, &dx_, &dweights_}, internal_ ? &weights_ : nullptr);
     }
 
     Sizes sizes_;
     bool backward_;
     Terms terms_;
     Table table_;
+    Gather gather_;
     const float *x_, *dy_;
     const int32_t* anchors_;
     const Array& weights_;
-    bool internal_, gathers_overflow_ = false;
+    bool internal_;
     Array lookup_index_, min_delta_, min_delta_index_;
     Sums y_, dx_, dweights_;
 };

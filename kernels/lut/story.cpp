@@ -68,14 +68,12 @@ About about() {
           dragging_flips_bits},
          {"arithmetic integer: sums that repeat to the last bit",
           "Numbers: the error is that of storing floats, as integer sums do not depend on their order. "
-          "Values "
-          "that change from run to run: none.",
+          "Values that change from run to run: none.",
           {{"arithmetic", "integer"}, {"backward", true}},
           integers_are_exact},
          {"anchors_per_detector 10, backward: few rows learn",
-          "Table rows that are hit: 16 items choose at most 16 of 1,024 rows of a table, and only "
-          "these "
-          "get a weight gradient.",
+          "Table rows that are hit: 16 items choose at most 16 of 1,024 rows of a table, and only these get "
+          "a weight gradient.",
           {{"anchors_per_detector", int64_t{10}}, {"backward", true}},
           most_rows_rest}},
     };

@@ -31,28 +31,34 @@ BenchCase bench_case(bool backward, int64_t batch, const std::string& connectivi
 
 }  // namespace
 
-// Every array is read or written once; of the weights only the rows that all items together can touch. A
-// generated neuron has half of `synapses_per_neuron` synapses on average.
-Work work(const Parameters& parameters) {
+Work table_work(const Parameters& parameters, double choices) {
     const Sizes s(parameters);
     const bool backward = runs_backward(parameters);
-    const auto pairs = static_cast<double>(s.batch * s.detectors);
     const auto neurons = static_cast<double>(s.neurons());
     const double row = s.sparse ? static_cast<double>(parameters.integer("synapses_per_neuron")) / 2
                                 : static_cast<double>(s.outputs);
     const double row_bytes = s.sparse ? 8 * row + 4 : 4 * row;  // with targets and an offset
-    const auto item_bytes = 4 * static_cast<double>(s.batch * (s.inputs + s.outputs));
     Work work;
-    work.bytes = item_bytes + 8 * static_cast<double>(s.detectors * s.anchors) + 12 * pairs +
-                 std::min(neurons, (backward ? 2 : 1) * pairs) * row_bytes;
-    work.operations = pairs * (2 * static_cast<double>(s.anchors) + row);
+    work.bytes = 8 * static_cast<double>(s.detectors * s.anchors) +
+                 std::min(neurons, (backward ? 2 : 1) * choices) * row_bytes;
+    work.operations = choices * row;
     if (!backward) return work;
-    work.bytes += item_bytes + 4 * neurons * row;
-    work.operations += pairs * 6 * row;
+    work.bytes += 4 * neurons * row;
+    work.operations += choices * 6 * row;
     if (parameters.is("gradient_policy", "internal")) {
         work.bytes += 4 * neurons * row;
         work.operations += neurons * row;
     }
+    return work;
+}
+
+Work work(const Parameters& parameters) {
+    const Sizes s(parameters);
+    const auto pairs = static_cast<double>(s.batch * s.detectors);
+    const auto item_bytes = 4 * static_cast<double>(s.batch * (s.inputs + s.outputs));
+    Work work = table_work(parameters, pairs);
+    work.bytes += (runs_backward(parameters) ? 2 : 1) * item_bytes + 12 * pairs;
+    work.operations += 2 * pairs * static_cast<double>(s.anchors);
     return work;
 }
 

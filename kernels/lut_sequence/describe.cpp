@@ -3,23 +3,18 @@
 #include <cmath>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/launch_info.h"
+#include "kernels/lut/table_uses.h"
 #include "kernels/lut_sequence/events.h"
 
 namespace sawtooth::lut_sequence::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
-
-struct Described : Sizes {
+struct Described : Sizes, lut::describe::TableUses {
     explicit Described(const PlanRequest& request)
         : Sizes(request.parameters),
+          TableUses(request),
           backward(runs_backward(request.parameters)),
-          internal(backward && request.parameters.is("gradient_policy", "internal")),
-          on_cpu(request.device == nullptr) {
-        const Array* const given = find(request.inputs, "synapse_weights");
-        synapses = sparse && given ? given->count() : 0;
-    }
+          on_cpu(request.device == nullptr) {}
 
     // Of all pairs and detectors: main events through the buffer, and after equal ones are merged.
     double pair_events() const { return static_cast<double>(batch * detectors * pairs()); }
@@ -33,17 +28,7 @@ struct Described : Sizes {
     }
     double events_kept() const { return statistic ? merged_events() : pair_events(); }
 
-    // Weights of a row, on average: if it has synapses.
-    double row() const {
-        return sparse ? static_cast<double>(synapses) / static_cast<double>(neurons())
-                      : static_cast<double>(outputs);
-    }
-    double row_bytes() const { return row() * (sparse ? 8 : 4); }  // with targets
-    int64_t sum_bytes() const { return integer ? 8 : 4; }
-    double sum_row_bytes() const { return row() * static_cast<double>(sum_bytes()); }
-
     ArrayUse x() const { return {"x", {batch, length, inputs}}; }
-    ArrayUse anchor_pairs() const { return {"anchors", {detectors, anchors, 2}}; }
     ArrayUse positional_values() const { return {"positional", {distances(), detectors, positional}}; }
     ArrayUse found(const char* name) const { return {name, {batch, length, detectors}}; }
     ArrayUse found_at_distance(const char* name) const { return {name, {distances(), detectors}}; }
@@ -62,24 +47,6 @@ struct Described : Sizes {
     ArrayUse dpositional() const {
         return {"dpositional", {distances(), detectors, positional}, sum_bytes()};
     }
-    ArrayUse dweights() const { return table("dweights", "dweights", sum_bytes()); }
-    // Where terms are added to dweights, floats are subtracted from the weights; integers once they are
-    // floats.
-    bool subtracts() const { return internal && !integer; }
-    Uses gradients() const {
-        return subtracts() ? Uses{dweights(), table("weights_after", "weights_after")} : Uses{dweights()};
-    }
-    ArrayUse table(const char* full, const char* sparse_name, int64_t bytes = 4) const {
-        return sparse ? ArrayUse{sparse_name, {synapses}, bytes}
-                      : ArrayUse{full, {detectors, rows, outputs}, bytes};
-    }
-    Uses weights() const {
-        if (!sparse) return {table("weights", "")};
-        return {{"synapse_offsets", {neurons() + 1}},
-                {"synapse_targets", {synapses}},
-                table("", "synapse_weights")};
-    }
-
     ArrayUse count(const char* name) const { return {name, on_cpu ? Shape{batch, length} : Shape{1}}; }
     Uses main_buffer() const {
         return {{"events", {most_events(*this, main_events)}, sizeof(Event)}, count("event_count")};
@@ -89,7 +56,7 @@ struct Described : Sizes {
                 count("alternative_event_count")};
     }
     // All that the passes which run need.
-    Uses buffers() const;
+    Uses buffers() const { return backward ? main_buffer() + alternative_buffer() : main_buffer(); }
     double kinds() const { return backward ? 2 : 1; }  // of events
     ArrayUse firing_stat() const { return {"firing_stat", {batch, length, neurons()}}; }
     ArrayUse hash_table() const { return {"hash_table", {batch, hash_width()}, sizeof(HashEntry)}; }
@@ -109,16 +76,8 @@ struct Described : Sizes {
                 {"sorted_positions", {detectors, batch * pairs()}}};
     }
 
-    bool backward, internal, on_cpu;
-    int64_t synapses;
+    bool backward, on_cpu;
 };
-
-Uses operator+(Uses left, const Uses& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
-
-Uses Described::buffers() const { return backward ? main_buffer() + alternative_buffer() : main_buffer(); }
 
 }  // namespace
 
@@ -159,7 +118,7 @@ LaunchInfo fill_after_detectors_firing_stat(const PlanRequest& request) {
     const std::string kinds = d.backward ? "row, and for the rows with a weakest bit flipped" : "row";
     Uses reads = d.backward ? d.all_found() : d.found_bits();
     const double arrays = bytes_of(reads);
-    if (d.sparse) reads.push_back({"synapse_offsets", {d.neurons() + 1}});
+    if (d.sparse) reads.push_back(d.offsets());
     const double events = d.kinds() * d.pair_events(), offsets = d.sparse ? 8 * events : 0;
     return with_bytes(
         launch_info(
@@ -211,9 +170,7 @@ LaunchInfo gather_x_gradients_for_sequence(const PlanRequest& request, Events ev
 LaunchInfo gather_w_gradients_for_sequence(const PlanRequest& request) {
     const Described d(request);
     Uses reads = d.main_buffer() + Uses{d.dy()};
-    if (d.sparse)
-        reads = std::move(reads) +
-                Uses{{"synapse_offsets", {d.neurons() + 1}}, {"synapse_targets", {d.synapses}}};
+    if (d.sparse) reads = std::move(reads) + Uses{d.offsets(), d.targets()};
     return with_bytes(launch_info("gather_w_gradients_for_sequence",
                                   "Adds dy times the count and lr to the gradient of the row of each event.",
                                   std::move(reads), d.gradients(), 3 * d.events_kept() * d.row()),
@@ -282,19 +239,8 @@ LaunchInfo sort_by_neuron(const PlanRequest& request) {
 
 LaunchInfo weight_gradients(const PlanRequest& request) {
     const Described d(request);
-    const ArrayUse dweights = d.table("dweights", "dweights");
-    Uses reads = d.sorted();
-    Uses writes = {dweights};
-    double bytes = bytes_of(reads) + 4 * d.pair_events() * d.row() + dweights.bytes();
-    reads.push_back(d.dy());
-    if (d.internal) {
-        reads = std::move(reads) + d.weights();
-        writes.push_back(d.table("weights_after", "weights_after"));
-        bytes += 2 * dweights.bytes();
-    }
-    return with_bytes(launch_info("weight_gradients", "Sums dy over the pairs that chose each row.",
-                                  std::move(reads), std::move(writes), d.pair_events() * d.row()),
-                      bytes);
+    return d.weight_gradients("Sums dy over the pairs that chose each row.", d.sorted(), d.dy(),
+                              d.pair_events());
 }
 
 }  // namespace sawtooth::lut_sequence::describe

@@ -7,16 +7,13 @@
 
 namespace sawtooth::lut_sequence {
 
-// What has room for every input; if it still has not, the run fails rather than losing an event. The number
-// of a fault is the item's number plus one.
-enum class Room { events, alternative_events, hash_table };
-
+// The faults of Room. The number of a fault is the item's number plus one.
 inline int32_t* take_room_faults(PlanBuilder& builder) {
     return builder.take_faults(3, [s = Sizes(builder.parameters())](int64_t room, int32_t number) {
         const std::string of = " of batch item " + std::to_string(number - 1);
-        if (room == static_cast<int64_t>(Room::hash_table))
+        if (room == room_hash_table)
             return "The hash table" + of + " is full: it has " + std::to_string(s.hash_width()) + " slots.";
-        const bool main = room == static_cast<int64_t>(Room::events);
+        const bool main = room == room_events;
         return std::string(main ? "The main" : "The alternative") + " events" + of +
                " do not fit into their buffer of " +
                std::to_string(most_events(s, main ? main_events : alternative_events)) + ".";

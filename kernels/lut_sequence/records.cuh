@@ -23,6 +23,9 @@ struct HashEntry {
 };
 static_assert(sizeof(HashEntry) == 16, "four words");
 
+// What has room for every input; if it still has not, the run fails rather than losing an event.
+enum Room { room_events, room_alternative_events, room_hash_table };
+
 // 2^64 divided by the golden ratio, odd: the high half of a product with it depends on all bits of a key
 // (Knuth, The Art of Computer Programming, 6.4).
 constexpr uint64_t hash_factor = 0x9E3779B97F4A7C15;

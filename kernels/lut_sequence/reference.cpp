@@ -51,6 +51,7 @@ class Reference {
           internal_(parameters.is("gradient_policy", "internal")),
           terms_(parameters),
           table_(parameters, inputs),
+          gather_(table_, terms_),
           x_(find(inputs, "x")->as<float>().data()),
           dy_(backward_ ? find(inputs, "dy")->as<float>().data() : nullptr),
           anchors_(find(inputs, "anchors")->as<int32_t>().data()),
@@ -135,7 +136,7 @@ class Reference {
             const int64_t other = flips_q ? neuron(pair, q.flipped(), k.index, positional.index)
                                           : neuron(pair, q.index, k.flipped(), positional.index);
             const double du =
-                (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(flipped.weakest);
+                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative(flipped.weakest);
             const int32_t* const anchor = anchors(pair.detector) + 2 * flipped.weakest_bit;
             const int64_t position = flips_q ? pair.j : pair.i;
             dx_.add(position * sizes_.inputs + anchor[0], du);
@@ -147,43 +148,28 @@ class Reference {
             dpositional_.add(
                 (pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
                     positional.weakest_bit,
-                (gather(chosen, dy) - gather(other, dy)) * surrogate_derivative(positional.weakest));
+                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative(positional.weakest));
         }
-    }
-
-    // sum_o dy_o w(neuron, o).
-    double gather(int64_t neuron, const float* dy) {
-        double sum = 0;
-        table_.for_each_synapse(neuron, [&](int64_t synapse, int64_t output) {
-            sum += terms_.term(table_.weight(synapse) * dy[output]);
-        });
-        gathers_overflow_ = gathers_overflow_ || terms_.overflows(sum);
-        return terms_.value(sum);
     }
 
     Outcome<Arrays> finish() {
-        if (gathers_overflow_) return terms_.overflow("gradient_sums");
-        Arrays outputs = positions_.arrays();
-        for (const Array& array : distances_.arrays()) outputs.push_back(array);
-        for (Sums* const sums : {&y_, &dx_, &dpositional_, &dweights_}) {
-            auto array = sums->finish();
-            if (!array) return array.error();
-            if (backward_ || sums == &y_) outputs.push_back(std::move(*array));
-        }
-        if (backward_ && internal_) outputs.push_back(weights_after(weights_, outputs.back()));
-        return outputs;
+        if (gather_.overflows()) return terms_.overflow("gradient_sums");
+        Arrays found = positions_.arrays();
+        for (const Array& array : distances_.arrays()) found.push_back(array);
+        if (!backward_) return finished(found, {&y_}, nullptr);
+        return finished(found, {&y_, &dx_, &dpositional_, &dweights_}, internal_ ? &weights_ : nullptr);
     }
 
     Sizes sizes_;
     bool backward_, internal_;
     Terms terms_;
     Table table_;
+    Gather gather_;
     const float *x_, *dy_;
     const int32_t* anchors_;
     const Array &positional_, &weights_;
     Found positions_, distances_;
     Sums y_, dx_, dpositional_, dweights_;
-    bool gathers_overflow_ = false;
 };
 
 }  // namespace

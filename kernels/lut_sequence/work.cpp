@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "kernels/core/common_parameters.h"
+#include "kernels/lut/parts.h"
 #include "kernels/lut_sequence/parts.h"
 
 namespace sawtooth::lut_sequence {
@@ -37,32 +36,16 @@ BenchCase bench_case(const Shapes& shapes, bool backward, const std::string& eve
 
 }  // namespace
 
-// Every array is read or written once; of the weights only the rows that all pairs together can touch. A
-// generated neuron has half of `synapses_per_neuron` synapses on average.
 Work work(const Parameters& parameters) {
     const Sizes s(parameters);
-    const bool backward = runs_backward(parameters);
     const auto positions = static_cast<double>(s.batch * s.length);
-    const auto pairs = static_cast<double>(s.batch * s.pairs() * s.detectors);
     const auto distances = static_cast<double>(s.distances() * s.detectors);
-    const auto neurons = static_cast<double>(s.neurons());
-    const double row = s.sparse ? static_cast<double>(parameters.integer("synapses_per_neuron")) / 2
-                                : static_cast<double>(s.outputs);
-    const double row_bytes = s.sparse ? 8 * row + 4 : 4 * row;  // with targets and an offset
     const double position_bytes = 4 * positions * static_cast<double>(s.inputs + s.outputs);
     const double distance_bytes = 4 * distances * static_cast<double>(s.positional);
-    Work work;
-    work.bytes = position_bytes + distance_bytes + 8 * static_cast<double>(s.detectors * s.anchors) +
-                 12 * (positions * static_cast<double>(s.detectors) + distances) +
-                 std::min(neurons, (backward ? 2 : 1) * pairs) * row_bytes;
-    work.operations = 2 * positions * static_cast<double>(s.detectors * s.anchors) + pairs * row;
-    if (!backward) return work;
-    work.bytes += position_bytes + distance_bytes + 4 * neurons * row;
-    work.operations += pairs * 6 * row;
-    if (parameters.is("gradient_policy", "internal")) {
-        work.bytes += 4 * neurons * row;
-        work.operations += neurons * row;
-    }
+    Work work = lut::table_work(parameters, static_cast<double>(s.batch * s.pairs() * s.detectors));
+    work.bytes += (runs_backward(parameters) ? 2 : 1) * (position_bytes + distance_bytes) +
+                  12 * (positions * static_cast<double>(s.detectors) + distances);
+    work.operations += 2 * positions * static_cast<double>(s.detectors * s.anchors);
     return work;
 }
 

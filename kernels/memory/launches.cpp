@@ -5,13 +5,6 @@
 namespace sawtooth::memory::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
-
-Uses operator+(Uses uses, const Uses& more) {
-    uses.insert(uses.end(), more.begin(), more.end());
-    return uses;
-}
-
 double number(int64_t count) { return static_cast<double>(count); }
 
 // An input or output in its storage type, [batch, tokens, d].

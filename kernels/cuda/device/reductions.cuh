@@ -19,6 +19,17 @@ __device__ Number sum_of_warp(Number value) {
     return sum_of_lanes<32>(value);
 }
 
+// Over the lower lanes and the own one. The whole warp must take part.
+template <class Number>
+__device__ Number sum_upto_lane(Number value) {
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const Number below = __shfl_up_sync(whole_warp, value, step);
+        if (lane_of_thread() >= step) value += below;
+    }
+    return value;
+}
+
 // Over the four lanes that share the rows of a tile (products.cuh), nearest neighbours first.
 template <class Number>
 __device__ Number sum_of_quad(Number value) {

@@ -12,6 +12,13 @@ __device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / 3
 // The same for all lanes, so that the compiler sees that branches on it do not diverge.
 __device__ inline int uniform_warp_of_thread() { return __shfl_sync(whole_warp, warp_of_thread(), 0); }
 
+// The first lane of `mask`, which is taken out of it.
+__device__ inline int take_lane(unsigned& mask) {
+    const int lane = __ffs(mask) - 1;
+    mask &= mask - 1;
+    return lane;
+}
+
 // Applies `move` to every float of a struct.
 template <class Struct, class Move>
 __device__ Struct each_float(const Struct& mine, Move move) {

@@ -1,13 +1,9 @@
 // As few launches as sums with one owner allow: an item of the batch owns its y and dx; a row of a table
 // its gradient, which is the sum over the items that chose the row, written once.
 
-#include <utility>
-
-#include "kernels/cpu/plan_builder.h"
-#include "kernels/lut/cpu/job.h"
+#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut/cpu/scratch.h"
 #include "kernels/lut/cpu/weight_gradients.h"
-#include "kernels/lut/describe.h"
 #include "kernels/lut/parts.h"
 
 namespace sawtooth::lut {
@@ -28,7 +24,7 @@ struct Fused {
         for (int64_t b = items.first; b < items.last; ++b) {
             Sum* const y = scratch().zeros(job.outputs);
             job.sparse ? add_synapses(b, y) : add_rows(b, y);
-            sums.finish(y, job.outputs, SumArray::y, job.y + b * job.outputs);
+            sums.finish(y, job.outputs, fault_y, job.y + b * job.outputs);
         }
     }
 
@@ -56,7 +52,7 @@ struct Fused {
             job.propagate(sums, b, t, job.gather(sums, job.neuron(b, t), dy),
                           job.gather(sums, alternative, dy), dx);
         }
-        sums.finish(dx, job.inputs, SumArray::dx, job.dx + b * job.inputs);
+        sums.finish(dx, job.inputs, fault_dx, job.dx + b * job.inputs);
     }
 
     void sort_by_neuron(int64_t t) const {
@@ -73,25 +69,22 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     using Pass = Fused<Sums>;
     const Sums sums(builder);
     const Pass& pass = builder.keep(Pass{job, sums, WeightGradients<Sums>(builder, job, sums, job.batch)});
-    const auto add = [&](LaunchInfo info, const Side& items, void (Pass::*act)(int64_t) const) {
-        builder.launch(std::move(info), items,
-                       [&pass, act](const cpu::Item& item) { (pass.*act)(item.index); });
-    };
     const PlanRequest& request = builder.request();
-    add(describe::look_up(request), pieces("B", job.batch, items_a_tile), &Pass::look_up);
+    builder.launch(describe::look_up(request), pieces("B", job.batch, items_a_tile),
+                   calls(pass, &Pass::look_up));
     if (!job.dx) return;
-    add(describe::input_gradients(request), side("B", job.batch), &Pass::input_gradients);
-    add(describe::sort_by_neuron(request), side("T", job.detectors), &Pass::sort_by_neuron);
-    add(describe::weight_gradients(request), pass.gradients.tiles(), &Pass::weight_gradients);
+    builder.launch(describe::input_gradients(request), side("B", job.batch),
+                   calls(pass, &Pass::input_gradients));
+    builder.launch(describe::sort_by_neuron(request), side("T", job.detectors),
+                   calls(pass, &Pass::sort_by_neuron));
+    builder.launch(describe::weight_gradients(request), pass.gradients.tiles(),
+                   calls(pass, &Pass::weight_gradients));
 }
 
 }  // namespace
 
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
-    cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(CpuJob(builder));
-    job.integer ? add_launches<IntegerSums>(builder, job) : add_launches<FloatSums>(builder, job);
-    return builder.finish();
+    return plan_of(request, add_launches<FloatSums>, add_launches<IntegerSums>);
 }
 
 }  // namespace sawtooth::lut

@@ -15,6 +15,7 @@ struct CpuJob : Sizes {
     explicit CpuJob(PlanBuilder& builder)
         : Sizes(builder.parameters()),
           lr(builder.parameters().real("lr")),
+          output_blocks(builder.parameters().integer("output_blocks")),
           anchor_pairs(numbers(builder, "anchors")),
           weights(builder.input(sparse ? "synapse_weights" : "weights")),
           offsets(numbers(builder, "synapse_offsets")),
@@ -52,6 +53,9 @@ struct CpuJob : Sizes {
         if (!sparse) return {neuron * outputs, (neuron + 1) * outputs};
         return {offsets[neuron], offsets[neuron + 1]};
     }
+    Range outputs_of(int64_t block) const {
+        return {outputs * block / output_blocks, outputs * (block + 1) / output_blocks};
+    }
     const float* dy_of(int64_t item) const { return dy + item * outputs; }
     float meta_rate(int64_t synapse) const { return meta ? meta_lr[meta[synapse]] : 1; }
 
@@ -79,8 +83,8 @@ struct CpuJob : Sizes {
     static typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums::Sum main,
                                        typename Sums::Sum alternative) {
         using Real = typename Sums::Real;
-        sums.check(main, SumArray::gradient_sums);
-        sums.check(alternative, SumArray::gradient_sums);
+        sums.check(main, fault_gradient_sums);
+        sums.check(alternative, fault_gradient_sums);
         const Real reach = 1 + std::abs(Real{delta});
         const Real slope = Real(delta > 0 ? 0.5 : -0.5) / (reach * reach);
         return sums.term((sums.value(main) - sums.value(alternative)) * slope);
@@ -98,7 +102,13 @@ struct CpuJob : Sizes {
         to[pair[1]] -= term;
     }
 
+    // Once they are final: weights_after of a range of the weights.
+    void subtract_gradients(Range range) const {
+        for (int64_t i = range.first; i < range.last; ++i) weights_after[i] = weights[i] - dweights[i];
+    }
+
     double lr;
+    int64_t output_blocks;
     const int32_t* anchor_pairs;
     const float* weights;
     const int32_t *offsets, *targets, *meta;

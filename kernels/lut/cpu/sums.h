@@ -20,14 +20,14 @@ struct FloatSums {
 
     Sum term(Real value) const { return value; }
     Real value(Sum sum) const { return sum; }
-    void check(Sum, SumArray) const {}
+    void check(Sum, Fault) const {}
     Sum dot(const float* left, const float* right, int64_t columns) const {
         return lut::dot(left, right, columns);
     }
     void add_rows(const float* const* rows, int64_t count, int64_t columns, double factor, Sum* sums) const {
         lut::add_rows(rows, count, columns, static_cast<float>(factor), sums);
     }
-    void finish(const Sum* sums, int64_t count, SumArray, float* to) const { std::copy_n(sums, count, to); }
+    void finish(const Sum* sums, int64_t count, Fault, float* to) const { std::copy_n(sums, count, to); }
 };
 
 struct IntegerSums {
@@ -40,8 +40,8 @@ struct IntegerSums {
     Sum term(Real value) const { return fixed.term(value); }
     Real value(Sum sum) const { return fixed.value(sum); }
     // Fails the run if the sum leaves int32.
-    void check(Sum sum, SumArray array) const {
-        if (FixedPoint::overflows(sum)) fail(array);
+    void check(Sum sum, Fault fault) const {
+        if (FixedPoint::overflows(sum)) fail(fault);
     }
     Sum dot(const float* left, const float* right, int64_t columns) const {
         return lut::dot(left, right, columns, fixed);
@@ -49,17 +49,15 @@ struct IntegerSums {
     void add_rows(const float* const* rows, int64_t count, int64_t columns, double factor, Sum* sums) const {
         lut::add_rows(rows, count, columns, factor, fixed, sums);
     }
-    void finish(const Sum* sums, int64_t count, SumArray array, float* to) const {
-        if (!convert(sums, count, fixed, to)) fail(array);
+    void finish(const Sum* sums, int64_t count, Fault fault, float* to) const {
+        if (!convert(sums, count, fixed, to)) fail(fault);
     }
 
     FixedPoint fixed;
     int32_t* overflows;
 
   private:
-    void fail(SumArray array) const {
-        std::atomic_ref(overflows[static_cast<int>(array)]).store(1, std::memory_order_relaxed);
-    }
+    void fail(Fault fault) const { std::atomic_ref(overflows[fault]).store(1, std::memory_order_relaxed); }
 };
 
 }  // namespace sawtooth::lut

@@ -3,21 +3,14 @@
 // detector, and each group has a place and a count of its own.
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
-#include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/scratch.h"
-#include "kernels/lut/cpu/job.h"
-#include "kernels/lut/describe.h"
+#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut/parts.h"
 
 namespace sawtooth::lut {
 namespace {
-
-struct Event {
-    int32_t item, neuron;
-};
 
 // Group g has counts[g] events from events[g * room] on.
 struct EventList {
@@ -36,13 +29,9 @@ struct Unfused {
     using Sum = typename Sums::Sum;
     const CpuJob& job;
     Sums sums;
-    int64_t output_blocks;
     Sum *y, *dx, *dweights, *gradient_sums;  // [B, 2, T]: of the chosen rows, of the alternative ones
     EventList events, alternative_events;
 
-    Range outputs_of(int64_t block) const {
-        return {job.outputs * block / output_blocks, job.outputs * (block + 1) / output_blocks};
-    }
     Sum& gradient_sum(int64_t item, int64_t detector, bool main) const {
         return gradient_sums[(2 * item + (main ? 0 : 1)) * job.detectors + detector];
     }
@@ -63,8 +52,8 @@ struct Unfused {
     }
 
     void fill_outputs_by_forward_groups(int64_t index) const {
-        const int64_t b = index / output_blocks;
-        const Range outputs = outputs_of(index % output_blocks);
+        const int64_t b = index / job.output_blocks;
+        const Range outputs = job.outputs_of(index % job.output_blocks);
         const Event* const fired = events.events + b * job.detectors;
         Sum* const to = y + b * job.outputs;
         for (int64_t e = 0; e < events.counts[b]; ++e) {
@@ -76,8 +65,8 @@ struct Unfused {
     }
 
     void fill_outputs_fully_connected(int64_t index) const {
-        const int64_t b = index / output_blocks;
-        const Range outputs = outputs_of(index % output_blocks);
+        const int64_t b = index / job.output_blocks;
+        const Range outputs = job.outputs_of(index % job.output_blocks);
         const float** const rows = cpu::at_least(row_pointers, job.detectors);
         for (int64_t t = 0; t < job.detectors; ++t)
             rows[t] = job.weights + job.weights_of(job.neuron(b, t)).first + outputs.first;
@@ -120,8 +109,8 @@ struct Unfused {
     }
 
     void gather_w_gradients_fully_connected(int64_t index) const {
-        const int64_t t = index / output_blocks;
-        const Range outputs = outputs_of(index % output_blocks);
+        const int64_t t = index / job.output_blocks;
+        const Range outputs = job.outputs_of(index % job.output_blocks);
         for (int64_t b = 0; b < job.batch; ++b) {
             const float* const dy = job.dy_of(b) + outputs.first;
             const int64_t at = job.weights_of(job.neuron(b, t)).first + outputs.first;
@@ -135,12 +124,7 @@ struct Unfused {
 
     // Floats are final when they are summed, integers when they are converted.
     void subtract_gradients(Range range) const {
-        if constexpr (std::is_same_v<Sum, float>)
-            if (job.weights_after) subtract_final_gradients(range);
-    }
-    void subtract_final_gradients(Range range) const {
-        for (int64_t i = range.first; i < range.last; ++i)
-            job.weights_after[i] = job.weights[i] - job.dweights[i];
+        if (!job.integer && job.weights_after) job.subtract_gradients(range);
     }
 
     void propagate_through_detectors(int64_t b) const {
@@ -157,17 +141,17 @@ template <class Sums>
 class Launches {
     using Pass = Unfused<Sums>;
     using Sum = typename Sums::Sum;
-    using Act = void (Pass::*)(int64_t) const;
 
   public:
     Launches(cpu::PlanBuilder& builder, const CpuJob& job)
         : builder_(builder), request_(builder.request()), job_(job), pass_(builder.keep(made())) {}
 
     void add_forward() {
-        clear("y", {job_.batch, job_.outputs}, pass_.y);
+        const ArrayUse y = describe::y(request_);
+        add_clear(builder_, y, pass_.y);
         const Side tiles = pieces("B", job_.batch, items_a_tile);
         if (job_.sparse) {
-            clear("event_count", {job_.batch}, pass_.events.counts);
+            add_clear(builder_, {"event_count", {job_.batch}}, pass_.events.counts);
             add(describe::fire_detectors(request_), tiles, &Pass::fire_detectors);
             add(describe::fill_outputs_by_forward_groups(request_), items() * blocks(),
                 &Pass::fill_outputs_by_forward_groups);
@@ -176,21 +160,20 @@ class Launches {
             add(describe::fill_outputs_fully_connected(request_), items() * blocks(),
                 &Pass::fill_outputs_fully_connected);
         }
-        convert("y", {job_.batch, job_.outputs}, pass_.y, SumArray::y, job_.y);
+        add_convert(builder_, job_, pass_.sums, y, pass_.y, fault_y, job_.y);
     }
 
     void add_backward() {
-        clear("dx", {job_.batch, job_.inputs}, pass_.dx);
-        clear("dweights", weights_shape(), pass_.dweights);
+        const ArrayUse dx = describe::dx(request_), dweights = describe::dweights(request_);
+        add_clear(builder_, dx, pass_.dx);
+        add_clear(builder_, dweights, pass_.dweights);
         job_.sparse ? gather_sparse() : gather_full();
         add(describe::propagate_through_detectors(request_), items(), &Pass::propagate_through_detectors);
-        convert("dx", {job_.batch, job_.inputs}, pass_.dx, SumArray::dx, job_.dx);
-        convert("dweights", weights_shape(), pass_.dweights, SumArray::dweights, job_.dweights);
+        add_convert(builder_, job_, pass_.sums, dx, pass_.dx, fault_dx, job_.dx);
+        add_convert(builder_, job_, pass_.sums, dweights, pass_.dweights, fault_dweights, job_.dweights);
     }
 
   private:
-    static constexpr int64_t piece = 1 << 15;  // numbers of an array that an item clears or converts
-
     Pass made() const {
         const bool backward = job_.dx;
         const int64_t pairs = job_.sparse ? job_.batch * job_.detectors : 0;
@@ -201,63 +184,25 @@ class Launches {
         };
         return {job_,
                 Sums(builder_),
-                builder_.parameters().integer("output_blocks"),
-                sums_of(job_.y, job_.batch * job_.outputs),
-                sums_of(job_.dx, job_.batch * job_.inputs),
-                sums_of(job_.dweights, job_.weights_count),
+                take_sums<Sum>(builder_, describe::y(request_), job_.y),
+                take_sums<Sum>(builder_, describe::dx(request_), job_.dx),
+                take_sums<Sum>(builder_, describe::dweights(request_), job_.dweights),
                 builder_.take_zeroed<Sum>(backward ? 2 * job_.batch * job_.detectors : 0),
                 list(true),
                 list(backward)};
     }
 
-    // Sums of floats are the output itself.
-    Sum* sums_of(float* output, int64_t count) const {
-        if constexpr (std::is_same_v<Sum, float>)
-            return output;
-        else
-            return output ? builder_.take<Sum>(count) : nullptr;
-    }
-
     Side items() const { return side("B", job_.batch); }
     Side tables() const { return side("T", job_.detectors); }
-    Side blocks() const { return side("output_blocks", pass_.output_blocks); }
-    Shape weights_shape() const {
-        return job_.sparse ? Shape{job_.weights_count} : Shape{job_.detectors, job_.rows, job_.outputs};
-    }
+    Side blocks() const { return side("output_blocks", job_.output_blocks); }
 
-    void add(LaunchInfo info, const Side& items, Act act) {
-        builder_.launch(std::move(info), items,
-                        [&pass = pass_, act](const cpu::Item& item) { (pass.*act)(item.index); });
-    }
-
-    template <class T>
-    void clear(const char* name, const Shape& shape, T* numbers) {
-        const int64_t count = count_of(shape);
-        if (count == 0) return;
-        builder_.launch(describe::clear({name, shape, sizeof(T)}), pieces("numbers", count, piece),
-                        [numbers, count](const cpu::Item& item) {
-                            const Range range = tile_at(item.index, piece, count);
-                            std::fill_n(numbers + range.first, range.count(), T{0});
-                        });
-    }
-
-    void convert(const char* name, const Shape& shape, const Sum* from, SumArray array, float* to) {
-        if (std::is_same_v<Sum, float>) return;
-        const int64_t count = count_of(shape);
-        if (count == 0) return;
-        LaunchInfo info = describe::convert_integers_to_floats(request_, {name, shape, sizeof(Sum)});
-        const bool subtracts = array == SumArray::dweights && job_.weights_after;
-        builder_.launch(std::move(info), pieces("numbers", count, piece),
-                        [=, &pass = pass_](const cpu::Item& item) {
-                            const Range range = tile_at(item.index, piece, count);
-                            pass.sums.finish(from + range.first, range.count(), array, to + range.first);
-                            if (subtracts) pass.subtract_final_gradients(range);
-                        });
+    void add(LaunchInfo info, const Side& items, void (Pass::*kernel)(int64_t) const) {
+        builder_.launch(std::move(info), items, calls(pass_, kernel));
     }
 
     void gather_sparse() {
-        clear("event_count", {job_.detectors}, pass_.events.counts);
-        clear("alternative_event_count", {job_.detectors}, pass_.alternative_events.counts);
+        add_clear(builder_, {"event_count", {job_.detectors}}, pass_.events.counts);
+        add_clear(builder_, {"alternative_event_count", {job_.detectors}}, pass_.alternative_events.counts);
         add(describe::fire_detectors_by_lookup_indices(request_), tables(),
             &Pass::fire_detectors_by_lookup_indices);
         add(describe::gather_gradients(request_, describe::Events::main), tables(), &Pass::gather_gradients);
@@ -280,20 +225,11 @@ class Launches {
     const Pass& pass_;
 };
 
-template <class Sums>
-void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
-    Launches<Sums> launches(builder, job);
-    launches.add_forward();
-    if (job.dx) launches.add_backward();
-}
-
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(CpuJob(builder));
-    job.integer ? add_launches<IntegerSums>(builder, job) : add_launches<FloatSums>(builder, job);
-    return builder.finish();
+    return plan_of(request, add_passes<Launches<FloatSums>, CpuJob>,
+                   add_passes<Launches<IntegerSums>, CpuJob>);
 }
 
 }  // namespace sawtooth::lut

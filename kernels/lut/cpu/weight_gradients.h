@@ -74,7 +74,7 @@ class WeightGradients {
             for (int64_t s = range.first; s < range.last; ++s)
                 gradients[s - range.first] += job_.synapse_gradient(sums_, s, rows[i]);
         float* const floats = cpu::at_least(scratch.floats, range.count());
-        sums_.finish(gradients, range.count(), SumArray::dweights, floats);
+        sums_.finish(gradients, range.count(), fault_dweights, floats);
         put_row(floats, range.count(), job_.dweights + range.first, streams_);
         if (!job_.weights_after) return;
         for (int64_t i = 0; i < range.count(); ++i) floats[i] = job_.weights[range.first + i] - floats[i];

@@ -1,8 +1,8 @@
-// Kernel arguments of the family lut; the parts that lut_sequence shares are structs of their own. Sums are
-// f32, or int64 with integer arithmetic (sums.cuh).
+// Kernel arguments of the family lut, and those that lut_sequence shares. Sums are f32, or int64 with integer
+// arithmetic (sums.cuh).
 #pragma once
 
-#include "kernels/cuda/device/types.cuh"
+#include "kernels/lut/records.cuh"
 
 namespace sawtooth::lut {
 
@@ -29,32 +29,29 @@ struct Events {
     int64_t capacity;
 };
 
-// An item chose a neuron.
-struct Event {
-    int32_t item, neuron;
-};
-
-// Places of overflows: SumArray of overflow.h.
-enum Fault { fault_y, fault_gradient_sums, fault_dx, fault_dpositional, fault_dweights };
-
-struct Arguments {
-    int64_t batch, inputs, outputs, detectors, rows;  // rows of the table of a detector
+// What kernels of both families take. An item is a position b S + j in lut_sequence.
+struct CommonArguments {
+    int64_t batch, inputs, outputs, detectors, rows;  // items; rows of the table of a detector
     int64_t output_blocks, group;                     // group: synapses
     const float* x;                                   // [batch, inputs]
     const int32_t* anchors;                           // [detectors, anchors, 2]
     Table table;
-    Found found;           // [batch, detectors]
-    const float* dy;       // [batch, outputs]; null without a backward pass
-    void *y, *dx;          // sums in the variant unfused, else outputs
-    void* gradient_sums;   // [batch, 2, detectors]: of the chosen rows, then of the alternatives
-    void* dweights;        // as the weights
-    float* weights_after;  // null unless the weights are updated
-    Events<Event> main, alternative;
-    void* rows_scratch;  // [batch, outputs or inputs] sums, where a row does not fit into shared memory
-    int32_t *sorted_rows, *sorted_items;  // [detectors, batch]
+    Found found;                          // [batch, detectors]
+    const float* dy;                      // [batch, outputs]; null without a backward pass
+    void *y, *dx;                         // sums in the variant unfused, else outputs
+    void* dweights;                       // likewise, as the weights
+    float* weights_after;                 // null unless the weights are updated
+    void* scratch;                        // rows of sums that do not fit into shared memory
+    int64_t choices;                      // how often a detector chooses a neuron
+    int32_t *sorted_rows, *sorted_items;  // [detectors, choices], by row
     double scale;                         // of a term before it becomes an integer
     double lr;
-    int32_t *fault, *room;  // room: a fault of a buffer of events
+    int32_t *fault, *room;  // room: of buffers of events, and of the hash table
+};
+
+struct Arguments : CommonArguments {
+    void* gradient_sums;  // [batch, 2, detectors]: of the chosen rows, then of the alternatives
+    Events<Event> main, alternative;
 };
 
 // clear.cu

@@ -12,7 +12,7 @@ using namespace sawtooth::lut;
 
 // Calls each(item, detector, detected) with all threads; a detector of -1 is none.
 template <class Each>
-__device__ void for_detectors(const Arguments& given, Each each) {
+__device__ void for_detectors(const CommonArguments& given, Each each) {
     __shared__ float staged[INPUTS > 0 ? INPUTS : 1];
     const int64_t detector = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
@@ -34,7 +34,7 @@ __device__ void for_detectors(const Arguments& given, Each each) {
 }
 
 // Grid: ceil(T / block_size), B.
-extern "C" __global__ void __launch_bounds__(THREADS) check_detectors(Arguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) check_detectors(CommonArguments given) {
     for_detectors(given, [](int64_t, int64_t, const Detected&) {});
 }
 
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fire_detectors(Arguments g
     for_detectors(given, [&](int64_t item, int64_t detector, const Detected& found) {
         const int64_t neuron = detector * given.rows + found.bits;
         append(given.main, detector >= 0 && has_synapses(given.table, neuron),
-               Event{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}, given.room, 1);
+               {{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}}, given.room, 1);
     });
 }
 
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fire_detectors_by_lookup_i
         const auto fire = [&](const Events<Event>& to, bool fires, int32_t of_row) {
             const int64_t neuron = (is_one ? detector : 0) * given.rows + of_row;
             append(to, fires && is_one && has_synapses(given.table, neuron),
-                   Event{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}, given.room, 1);
+                   {{static_cast<int32_t>(item), static_cast<int32_t>(neuron)}}, given.room, 1);
         };
         fire(given.main, true, row);
         fire(given.alternative, weakest >= 0, weakest >= 0 ? row ^ 1 << weakest : row);

@@ -23,10 +23,18 @@ struct Pairs {
     }
 };
 
+// Bits of differences.
 struct Detected {
     int32_t bits = 0;
     float weakest = 0;   // the difference of smallest magnitude, the first of equals
-    int32_t index = -1;  // its bit; -1 if all pairs are skipped
+    int32_t index = -1;  // its bit; -1 without a difference
+
+    __device__ void add(int r, float delta) {
+        if (delta > 0) bits |= 1 << r;
+        if (index >= 0 && !(fabsf(delta) < fabsf(weakest))) return;
+        weakest = delta;
+        index = r;
+    }
 };
 
 // at(i): input i.
@@ -36,12 +44,7 @@ __device__ Detected detect(const Pairs& pairs, At at) {
 #pragma unroll
     for (int r = 0; r < ANCHORS; ++r) {
         const int32_t first = pairs.inputs[2 * r], second = pairs.inputs[2 * r + 1];
-        if (first < 0 || second < 0) continue;
-        const float delta = at(first) - at(second);
-        if (delta > 0) detected.bits |= 1 << r;
-        if (detected.index >= 0 && !(fabsf(delta) < fabsf(detected.weakest))) continue;
-        detected.weakest = delta;
-        detected.index = r;
+        if (first >= 0 && second >= 0) detected.add(r, at(first) - at(second));
     }
     return detected;
 }

@@ -1,36 +1,49 @@
 // Events are appended with one atomic addition per thread block. Defines: THREADS.
 #pragma once
 
-#include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/device/reductions.cuh"
 #include "kernels/lut/cuda/arguments.cuh"
 
 namespace sawtooth::lut {
 
-// All threads of the block take part; those that fire add their event. Without room for it `number` becomes
-// the fault.
-template <class Event>
-__device__ void append(const Events<Event>& to, bool fires, const Event& event, int32_t* fault,
-                       int32_t number) {
-    __shared__ int32_t place[THREADS / 32];
-    const unsigned firing = __ballot_sync(device::whole_warp, fires);
-    if (device::lane_of_thread() == 0) place[device::warp_of_thread()] = __popc(firing);
+// The place of the first event of a thread that adds `events`, in the order of the threads. All threads of
+// the block take part.
+__device__ inline int64_t take_places(int32_t* count, int32_t events) {
+    __shared__ int32_t of_warps[THREADS / 32];
+    const int32_t upto = device::sum_upto_lane(events);
+    if (device::lane_of_thread() == 31) of_warps[device::warp_of_thread()] = upto;
     __syncthreads();
     if (threadIdx.x == 0) {
         int32_t sum = 0;
-        for (int32_t& of_warp : place) {
-            const int32_t count = of_warp;
+        for (int32_t& of_warp : of_warps) {
+            const int32_t of_one = of_warp;
             of_warp = sum;
-            sum += count;
+            sum += of_one;
         }
-        const int32_t base = sum > 0 ? atomicAdd(to.count, sum) : 0;
-        for (int32_t& of_warp : place) of_warp += base;
+        const int32_t base = sum > 0 ? atomicAdd(count, sum) : 0;
+        for (int32_t& of_warp : of_warps) of_warp += base;
     }
     __syncthreads();
-    const unsigned lower = (1u << device::lane_of_thread()) - 1;
-    const int64_t at = place[device::warp_of_thread()] + __popc(firing & lower);
-    if (fires && at < to.capacity) to.events[at] = event;
-    if (fires && at >= to.capacity) *fault = number;
+    const int64_t place = of_warps[device::warp_of_thread()] + upto - events;
     __syncthreads();  // the places are read: they may be used again
+    return place;
+}
+
+// Adds those of a thread's events that have a bit in `mask`. All threads of the block take part. Without room
+// for an event `number` becomes the fault.
+template <class Event, int most>
+__device__ void append(const Events<Event>& to, unsigned mask, const Event (&events)[most], int32_t* fault,
+                       int32_t number) {
+    int64_t at = take_places(to.count, __popc(mask));
+#pragma unroll
+    for (int k = 0; k < most; ++k) {
+        if (!(mask >> k & 1)) continue;
+        if (at < to.capacity)
+            to.events[at] = events[k];
+        else
+            *fault = number;
+        ++at;
+    }
 }
 
 // The event of a thread; false if there is none.

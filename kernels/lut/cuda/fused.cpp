@@ -16,7 +16,7 @@ void add_look_up(cuda::PlanBuilder& builder, CudaJob& job) {
     const LaunchInfo info = describe::look_up(builder.request());
     if (job.sparse) {
         cuda::KernelSource source = job.source("look_up_sparse.cu", "look_up_sparse", threads);
-        job.given.rows_scratch = take_rows(builder, job.batch, job.outputs, job.sum_bytes(), source);
+        job.given.scratch = take_rows(builder, job.batch, job.outputs, job.sum_bytes(), source);
         builder.launch(info, {side("B", job.batch)}, source, job.given);
         return;
     }
@@ -39,7 +39,7 @@ void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
     given.dweights = builder.output("dweights");
     given.weights_after = builder.output("weights_after");
     cuda::KernelSource inputs = job.source("input_gradients.cu", "input_gradients", threads);
-    given.rows_scratch = take_rows(builder, job.batch, job.inputs, job.sum_bytes(), inputs);
+    given.scratch = take_rows(builder, job.batch, job.inputs, job.sum_bytes(), inputs);
     builder.launch(describe::input_gradients(request), {side("B", job.batch)}, inputs, given);
 
     given.sorted_rows = builder.take<int32_t>(job.detectors * job.batch);

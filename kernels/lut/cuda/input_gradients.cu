@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) input_gradients(Arguments 
     const int64_t item = blockIdx.x;
     const int lane = device::lane_of_thread();
     const float* const dy = given.dy + item * given.outputs;
-    const Rows dx(row_room, static_cast<Sum*>(given.rows_scratch) + item * given.inputs, given.inputs);
+    const Rows dx(row_room, static_cast<Sum*>(given.scratch) + item * given.inputs, given.inputs);
     for (int64_t first = 32 * device::warp_of_thread(); first < given.detectors; first += 32 * WARPS) {
         const int64_t detector = first + lane, at = item * given.detectors + detector;
         const bool is_one = detector < given.detectors;

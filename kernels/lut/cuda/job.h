@@ -14,7 +14,6 @@ struct CudaJob : Sizes {
     cuda::KernelSource source(const char* file, const char* entry, int64_t threads) const;
 
     Arguments given = {};
-    int64_t weights = 0;  // of all neurons
 };
 
 }  // namespace sawtooth::lut

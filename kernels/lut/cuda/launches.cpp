@@ -3,36 +3,54 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/core/common_parameters.h"
 #include "kernels/lut/describe.h"
 #include "kernels/lut/fixed_point.h"
+#include "kernels/lut/overflow.h"
 
 namespace sawtooth::lut {
 
+namespace {
+
+bool is_integer(const cuda::PlanBuilder& builder) { return builder.parameters().is("arithmetic", "integer"); }
+
+const int32_t* integers(cuda::PlanBuilder& builder, const char* name) {
+    return static_cast<const int32_t*>(builder.input(name, Storage::f32));
+}
+
 Table table_of(cuda::PlanBuilder& builder) {
     Table table = {};
-    if (is_full(builder.parameters())) {
-        table.weights = builder.input("weights");
-        return table;
-    }
-    const auto numbers = [&](const char* name) {
-        return static_cast<const int32_t*>(builder.input(name, Storage::f32));
-    };
-    table.weights = builder.input("synapse_weights");
-    table.offsets = numbers("synapse_offsets");
-    table.targets = numbers("synapse_targets");
-    table.metas = numbers("synapse_meta");
+    table.weights = builder.input(is_full(builder.parameters()) ? "weights" : "synapse_weights");
+    table.offsets = integers(builder, "synapse_offsets");
+    table.targets = integers(builder, "synapse_targets");
+    table.metas = integers(builder, "synapse_meta");
     table.meta_rates = builder.input("meta_lr");
     return table;
 }
 
-int64_t count_of_weights(const PlanRequest& request) {
-    const Array* const weights =
-        find(request.inputs, is_full(request.parameters) ? "weights" : "synapse_weights");
-    return weights ? weights->count() : 0;
-}
+}  // namespace
 
-double scale_of(const Parameters& parameters) {
-    return parameters.is("arithmetic", "integer") ? parameters.real("rescale") * FixedPoint::unit : 1;
+CommonArguments common_arguments(cuda::PlanBuilder& builder, int64_t items) {
+    const Parameters& p = builder.parameters();
+    const Sizes sizes(p);
+    CommonArguments given = {};
+    given.batch = items;
+    given.inputs = sizes.inputs;
+    given.outputs = sizes.outputs;
+    given.detectors = sizes.detectors;
+    given.rows = sizes.rows;
+    given.output_blocks = p.integer("output_blocks");
+    given.group = p.integer("synapse_group_size");
+    given.x = builder.input("x");
+    given.anchors = integers(builder, "anchors");
+    given.table = table_of(builder);
+    given.found = {builder.output<int32_t>("lookup_index"), builder.output("min_delta"),
+                   builder.output<int32_t>("min_delta_index")};
+    if (runs_backward(p)) given.dy = builder.input("dy");
+    given.scale = sizes.integer ? p.real("rescale") * FixedPoint::unit : 1;
+    given.lr = p.real("lr");
+    given.fault = take_overflows(builder);
+    return given;
 }
 
 Side side_y(const std::string& name, int64_t count) {
@@ -47,13 +65,36 @@ void add_clear(cuda::PlanBuilder& builder, const ArrayUse& array, void* at, int6
                    {.file = "kernels/lut/cuda/clear.cu", .entry = "clear", .threads = block}, clear);
 }
 
-void add_convert(cuda::PlanBuilder& builder, const ArrayUse& array, const Convert& convert, int64_t block) {
-    if (convert.count == 0) return;
+void* add_sums(cuda::PlanBuilder& builder, const ArrayUse& sums, int64_t block) {
+    void* const at = is_integer(builder) ? builder.take<int64_t>(count_of(sums.shape))
+                                         : builder.output(sums.name, Storage::f32);
+    add_clear(builder, sums, at, block);
+    return at;
+}
+
+void add_convert(cuda::PlanBuilder& builder, const ArrayUse& sums, const void* from, Fault fault,
+                 const CommonArguments& given, int64_t block) {
+    const int64_t count = count_of(sums.shape);
+    if (!is_integer(builder) || count == 0) return;
+    const bool subtracts = fault == fault_dweights && given.weights_after;
+    const Convert convert = {static_cast<const int64_t*>(from),
+                             builder.output(sums.name),
+                             subtracts ? given.table.weights : nullptr,
+                             subtracts ? given.weights_after : nullptr,
+                             count,
+                             given.scale,
+                             given.fault + fault};
     builder.launch(
-        describe::convert_integers_to_floats(builder.request(), array),
-        {pieces("n", convert.count, "block_size", block)},
+        describe::convert_integers_to_floats(builder.request(), sums),
+        {pieces("n", count, "block_size", block)},
         {.file = "kernels/lut/cuda/convert.cu", .entry = "convert_integers_to_floats", .threads = block},
         convert);
+}
+
+float* take_weights_after(cuda::PlanBuilder& builder, const ArrayUse& dweights, const Table& table) {
+    float* const after = builder.output("weights_after");
+    if (after && !is_integer(builder)) builder.restore(after, table.weights, 4 * count_of(dweights.shape));
+    return after;
 }
 
 cuda::Defines defines_of(const Sizes& sizes) {
@@ -93,7 +134,7 @@ int64_t lanes_of(int64_t outputs, int64_t threads) {
 }
 
 void add_weight_gradients(cuda::PlanBuilder& builder, LaunchInfo info, const Sizes& sizes,
-                          const Arguments& given) {
+                          const CommonArguments& given) {
     constexpr int64_t threads = 256;
     builder.launch(std::move(info), {pieces("neurons", sizes.neurons(), threads / 32)},
                    {"kernels/lut/cuda/weight_gradients.cu", "weight_gradients", defines_of(sizes), threads},

@@ -8,18 +8,20 @@ namespace sawtooth::lut {
 
 // What both families take and launch.
 
-// The weights of a request on the GPU.
-Table table_of(cuda::PlanBuilder& builder);
-// Of all neurons.
-int64_t count_of_weights(const PlanRequest& request);
-// The factor of a term before it becomes an integer.
-double scale_of(const Parameters& parameters);
+// Inputs and the outputs of detectors, for so many items. Other memory is null.
+CommonArguments common_arguments(cuda::PlanBuilder& builder, int64_t items);
 
 // Thread blocks along y, of which a grid has at most 65535: kernels loop over the rest.
 Side side_y(const std::string& name, int64_t count);
-// Both do nothing for an empty array.
+// Does nothing for an empty array.
 void add_clear(cuda::PlanBuilder& builder, const ArrayUse& array, void* at, int64_t block);
-void add_convert(cuda::PlanBuilder& builder, const ArrayUse& array, const Convert& convert, int64_t block);
+// Cleared sums that become an output: the output itself, or integers, which add_convert converts.
+void* add_sums(cuda::PlanBuilder& builder, const ArrayUse& sums, int64_t block);
+void add_convert(cuda::PlanBuilder& builder, const ArrayUse& sums, const void* from, Fault fault,
+                 const CommonArguments& given, int64_t block);
+// The output weights_after; null unless it is used. Sums of floats are subtracted where they are added, so
+// that it starts as the weights.
+float* take_weights_after(cuda::PlanBuilder& builder, const ArrayUse& dweights, const Table& table);
 
 // The macros of the device headers.
 cuda::Defines defines_of(const Sizes& sizes);
@@ -36,6 +38,6 @@ int64_t lanes_of(int64_t outputs, int64_t threads);
 void add_groups(cuda::KernelSource& source, int64_t outputs, int64_t items);
 
 void add_weight_gradients(cuda::PlanBuilder& builder, LaunchInfo info, const Sizes& sizes,
-                          const Arguments& given);
+                          const CommonArguments& given);
 
 }  // namespace sawtooth::lut

@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments g
         store(given.found, item * given.detectors + detector, detect(pairs, [&](int i) { return x[i]; }));
     }
     // Its barrier makes the rows visible to the whole block.
-    const Rows y(row_room, static_cast<Sum*>(given.rows_scratch) + item * given.outputs, given.outputs);
+    const Rows y(row_room, static_cast<Sum*>(given.scratch) + item * given.outputs, given.outputs);
     for (int64_t first = 32 * device::warp_of_thread(); first < given.detectors; first += 32 * WARPS) {
         const int64_t detector = first + device::lane_of_thread();
         Row row;
@@ -30,11 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments g
             const int32_t chosen = given.found.lookup_index[item * given.detectors + detector];
             row = Row(given.table, detector * given.rows + chosen, given.outputs);
         }
-        for (int k = 0; __any_sync(device::whole_warp, k < row.count); ++k) {
-            const bool has = k < row.count;
-            const float weight = has ? given.table.weights[row.begin + k] : 0;
-            add_in_order(y.of_warp(), has ? row.target(given.table, k) : -1, term(weight, given.scale));
-        }
+        y.add_synapses(given.table, row, given.scale);
     }
     y.write(static_cast<float*>(given.y) + item * given.outputs, given.scale, given.fault + fault_y);
 }

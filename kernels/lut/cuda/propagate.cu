@@ -35,16 +35,10 @@ struct Detector {
         *alternative = 0;
         if (weakest < 0) return;
         const int32_t* const pair = given.anchors + (number * ANCHORS + weakest) * 2;
-        const int32_t first = pair[0], second = pair[1];
         int32_t* const fault = given.fault + fault_gradient_sums;
         const Wide g = value_of(of_main, given.scale, fault) - value_of(of_alternative, given.scale, fault);
         const Sum du = term(g * surrogate_derivative(delta), given.scale);
-        if (first == second) {  // 0 whatever the order of additions, unless du is not finite
-            add(dx + first, du - du);
-        } else {
-            add(dx + first, du);
-            add(dx + second, -du);
-        }
+        add_to_pair(dx, pair, du);
     }
 };
 

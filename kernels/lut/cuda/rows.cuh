@@ -1,9 +1,10 @@
 // Rows of sums that each belong to one warp, so that every sum has one order: [WARPS, width] in shared
 // memory, or with ROWS_SHARED false one row of global memory. Defines: WARPS, ROWS_SHARED, INTEGER
-// (sums.cuh), THREADS.
+// (sums.cuh), SPARSE, ALIGNED (table.cuh), THREADS.
 #pragma once
 
 #include "kernels/lut/cuda/in_order.cuh"
+#include "kernels/lut/cuda/table.cuh"
 
 namespace sawtooth::lut {
 
@@ -21,6 +22,15 @@ struct Rows {
         __syncthreads();
     }
     __device__ Sum* of_warp() const { return first + device::warp_of_thread() * width; }
+
+    // Adds the synapses of every lane's neuron. The whole warp takes part.
+    __device__ void add_synapses(const Table& table, const Row& of_lane, double scale) const {
+        for (int k = 0; __any_sync(device::whole_warp, k < of_lane.count); ++k) {
+            const bool has = k < of_lane.count;
+            const float weight = has ? table.weights[of_lane.begin + k] : 0;
+            add_in_order(of_warp(), has ? of_lane.target(table, k) : -1, term(weight, scale));
+        }
+    }
 
     // The sums over the warps, in their order.
     __device__ void write(float* to, double scale, int32_t* fault) const {

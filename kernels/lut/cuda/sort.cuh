@@ -2,7 +2,7 @@
 // THREADS.
 #pragma once
 
-#include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/device/reductions.cuh"
 
 namespace sawtooth::lut {
 
@@ -13,17 +13,12 @@ static_assert(THREADS >= digits && THREADS % 32 == 0, "a thread per digit");
 // Turns counts[warp][digit] into the place of the first such key: digits in order, each by warp.
 __device__ inline void places_of_counts(int32_t (&counts)[sorting_warps][digits]) {
     __shared__ int32_t of_warp[digits / 32];
-    const int digit = threadIdx.x, lane = device::lane_of_thread();
+    const int digit = threadIdx.x;
     int32_t total = 0;
     if (digit < digits)
         for (auto& of_one : counts) total += of_one[digit];
-    int32_t upto = total;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-        const int32_t below = __shfl_up_sync(device::whole_warp, upto, step);
-        if (lane >= step) upto += below;
-    }
-    if (digit < digits && lane == 31) of_warp[digit / 32] = upto;
+    const int32_t upto = device::sum_upto_lane(total);
+    if (digit < digits && device::lane_of_thread() == 31) of_warp[digit / 32] = upto;
     __syncthreads();
     if (digit >= digits) return;
     int32_t place = upto - total;

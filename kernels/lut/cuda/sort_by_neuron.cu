@@ -12,11 +12,11 @@ using namespace sawtooth::lut;
 extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
     const int64_t detector = blockIdx.x;
     const int32_t* const chosen = given.found.lookup_index + detector;
-    int32_t* const rows = given.sorted_rows + detector * given.batch;
-    int32_t* const items = given.sorted_items + detector * given.batch;
+    int32_t* const rows = given.sorted_rows + detector * given.choices;
+    int32_t* const items = given.sorted_items + detector * given.choices;
     const auto row_of = [&](int64_t item) { return chosen[item * given.detectors]; };
-    const int32_t* const sorted = sorted_numbers<BITS>(given.batch, row_of, rows, items);
-    for (int64_t i = threadIdx.x; i < given.batch; i += THREADS) {
+    const int32_t* const sorted = sorted_numbers<BITS>(given.choices, row_of, rows, items);
+    for (int64_t i = threadIdx.x; i < given.choices; i += THREADS) {
         const int32_t item = sorted[i];
         rows[i] = row_of(item);
         items[i] = item;

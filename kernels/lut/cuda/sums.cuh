@@ -52,6 +52,18 @@ __device__ inline void add_four(int64_t* to, const int64_t (&values)[4]) {
     for (int k = 0; k < 4; ++k) add(to + k, values[k]);
 }
 
+// Adds du to the two inputs of a pair. Of equal inputs the sum is 0 whatever the order of additions, unless
+// du is not finite.
+__device__ inline void add_to_pair(Sum* dx, const int32_t* pair, Sum du) {
+    const int32_t first = pair[0], second = pair[1];
+    if (first == second) {
+        add(dx + first, du - du);
+    } else {
+        add(dx + first, du);
+        add(dx + second, -du);
+    }
+}
+
 __device__ inline bool overflows(int64_t sum) { return sum != static_cast<int32_t>(sum); }
 
 // What a sum stands for. An overflow is noted.

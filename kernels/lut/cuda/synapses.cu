@@ -12,18 +12,11 @@ using namespace sawtooth::lut;
 
 namespace {
 
-// Calls each(event, synapse, target).
-template <class Each>
-__device__ void for_synapses(const Arguments& given, const Event& event, int64_t output_block, Each each) {
-    const Row row(given.table, event.neuron, given.outputs);
-    for (int64_t group = 0; group < row.count; group += given.group) {
-        const int64_t end = group + given.group < row.count ? group + given.group : row.count;
-        for (int64_t k = group; k < end; ++k) {
-            const int target = row.target(given.table, static_cast<int>(k));
-            if (target / 4 % given.output_blocks == output_block) each(row.begin + k, target);
-        }
-    }
-}
+// Output block q has every output_blocks-th four outputs.
+struct OutputBlock {
+    int64_t index, blocks;
+    __device__ bool has(int output) const { return output / 4 % blocks == index; }
+};
 
 }  // namespace
 
@@ -32,10 +25,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_forward_gr
     Event event;
     if (!event_of_thread(given.main, event)) return;
     for (int64_t q = blockIdx.y; q < given.output_blocks; q += gridDim.y)
-        for_synapses(given, event, q, [&](int64_t synapse, int target) {
-            add(static_cast<Sum*>(given.y) + event.item * given.outputs + target,
-                term(given.table.weights[synapse], given.scale));
-        });
+        for_synapses(given, event.neuron, OutputBlock{q, given.output_blocks},
+                     [&](int64_t synapse, int target) {
+                         add(static_cast<Sum*>(given.y) + event.item * given.outputs + target,
+                             term(given.table.weights[synapse], given.scale));
+                     });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) gather_gradients(Arguments given) {
@@ -43,17 +37,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_gradients(Arguments
     if (!event_of_thread(ALTERNATIVE ? given.alternative : given.main, event)) return;
     for (int64_t q = blockIdx.y; q < given.output_blocks; q += gridDim.y) {
         Sum sum = 0;
-        for_synapses(given, event, q, [&](int64_t synapse, int target) {
-            const float dy = given.dy[event.item * given.outputs + target];
-            sum += term(Wide{given.table.weights[synapse]} * Wide{dy}, given.scale);
-            if constexpr (!ALTERNATIVE) {
-                const auto lr = static_cast<Wide>(rate(given.table, given.lr, synapse));
-                const Sum step = term(Wide{dy} * lr, given.scale);
-                add(static_cast<Sum*>(given.dweights) + synapse, step);
-                if (!integer && given.weights_after)
-                    add(given.weights_after + synapse, -static_cast<float>(step));
-            }
-        });
+        for_synapses(given, event.neuron, OutputBlock{q, given.output_blocks},
+                     [&](int64_t synapse, int target) {
+                         const float dy = given.dy[event.item * given.outputs + target];
+                         sum += term(Wide{given.table.weights[synapse]} * Wide{dy}, given.scale);
+                         if constexpr (!ALTERNATIVE) {
+                             const auto lr = static_cast<Wide>(rate(given.table, given.lr, synapse));
+                             const Sum step = term(Wide{dy} * lr, given.scale);
+                             add(static_cast<Sum*>(given.dweights) + synapse, step);
+                             if (!integer && given.weights_after)
+                                 add(given.weights_after + synapse, -static_cast<float>(step));
+                         }
+                     });
         const int64_t detector = event.neuron / given.rows;
         add(static_cast<Sum*>(given.gradient_sums) + (event.item * 2 + ALTERNATIVE) * given.detectors +
                 detector,

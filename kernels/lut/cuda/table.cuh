@@ -5,7 +5,7 @@
 
 namespace sawtooth::lut {
 
-// Its weights are `begin` … `begin + count` - 1 of all; weight k belongs to the output target(k).
+// A neuron's weights: `begin` … `begin + count` - 1 of all. Weight k of them belongs to the output target(k).
 struct Row {
     int64_t begin = 0;
     int count = 0;
@@ -25,6 +25,19 @@ struct Row {
 
 __device__ inline bool has_synapses(const Table& table, int64_t neuron) {
     return !SPARSE || table.offsets[neuron + 1] > table.offsets[neuron];
+}
+
+// Calls each(synapse, target) for those of a neuron whose target a block of outputs has, a group at a time.
+template <class Block, class Each>
+__device__ void for_synapses(const CommonArguments& given, int64_t neuron, const Block& outputs, Each each) {
+    const Row row(given.table, neuron, given.outputs);
+    for (int64_t group = 0; group < row.count; group += given.group) {
+        const int64_t end = group + given.group < row.count ? group + given.group : row.count;
+        for (int64_t k = group; k < end; ++k) {
+            const int target = row.target(given.table, static_cast<int>(k));
+            if (outputs.has(target)) each(row.begin + k, target);
+        }
+    }
 }
 
 // lr times the rate of the synapse's kind.

@@ -19,8 +19,8 @@ class Unfused {
         : builder_(builder), job_(builder), block_(builder.parameters().integer("block_size")) {}
 
     void add_forward() {
-        given().y = take_sums("y", job_.batch * job_.outputs);
-        add_clear(builder_, {"y", {job_.batch, job_.outputs}, job_.sum_bytes()}, given().y, block_);
+        const ArrayUse y = describe::y(request());
+        given().y = add_sums(builder_, y, block_);
         if (job_.sparse) {
             add_events(given().main, "event_count");
             launch(describe::fire_detectors(request()), by_detector(),
@@ -28,25 +28,22 @@ class Unfused {
             launch(describe::fill_outputs_by_forward_groups(request()), by_event(),
                    source("synapses.cu", "fill_outputs_by_forward_groups"));
         } else {
-            launch(describe::check_detectors(request()), by_detector(),
-                   source("detectors.cu", "check_detectors"));
+            const CommonArguments& common = given();
+            builder_.launch(describe::check_detectors(request()), by_detector(),
+                            source("detectors.cu", "check_detectors"), common);
             launch(describe::fill_outputs_fully_connected(request()), by_output_block(),
                    source("fully_connected.cu", "fill_outputs_fully_connected"));
         }
-        convert("y", {job_.batch, job_.outputs}, given().y, fault_y);
+        add_convert(builder_, y, given().y, fault_y, given(), block_);
     }
 
     void add_backward() {
-        const int64_t sums = job_.batch * 2 * job_.detectors;
-        given().gradient_sums = job_.integer ? static_cast<void*>(builder_.take_zeroed<int64_t>(sums))
-                                             : static_cast<void*>(builder_.take_zeroed<float>(sums));
-        given().dx = take_sums("dx", job_.batch * job_.inputs);
-        given().dweights = take_sums("dweights", job_.weights);
-        given().weights_after = builder_.output("weights_after");
-        if (given().weights_after && !job_.integer)
-            builder_.restore(given().weights_after, given().table.weights, job_.weights * 4);
-        add_clear(builder_, {"dx", {job_.batch, job_.inputs}, job_.sum_bytes()}, given().dx, block_);
-        add_clear(builder_, {"dweights", weight_shape(), job_.sum_bytes()}, given().dweights, block_);
+        const ArrayUse dx = describe::dx(request()), dweights = describe::dweights(request());
+        given().gradient_sums =
+            builder_.take_zeroed<std::byte>(2 * job_.batch * job_.detectors * job_.sum_bytes());
+        given().dx = add_sums(builder_, dx, block_);
+        given().dweights = add_sums(builder_, dweights, block_);
+        given().weights_after = take_weights_after(builder_, dweights, given().table);
         if (job_.sparse) {
             clear_count(given().main, "event_count");
             add_events(given().alternative, "alternative_event_count");
@@ -61,22 +58,14 @@ class Unfused {
         cuda::KernelSource propagate = job_.source("propagate.cu", "propagate_through_detectors", block_);
         propagate.defines.push_back({"INPUTS", job_.inputs <= 4 * block_ ? job_.inputs : 0});
         launch(describe::propagate_through_detectors(request()), by_detector(), propagate);
-        convert("dx", {job_.batch, job_.inputs}, given().dx, fault_dx);
-        convert("dweights", weight_shape(), given().dweights, fault_dweights);
+        add_convert(builder_, dx, given().dx, fault_dx, given(), block_);
+        add_convert(builder_, dweights, given().dweights, fault_dweights, given(), block_);
     }
 
   private:
     const PlanRequest& request() const { return builder_.request(); }
     Arguments& given() { return job_.given; }
-    Shape weight_shape() const {
-        return job_.sparse ? Shape{job_.weights} : Shape{job_.detectors, job_.rows, job_.outputs};
-    }
 
-    // The output itself, or sums that become it.
-    void* take_sums(const char* name, int64_t count) {
-        return job_.integer ? static_cast<void*>(builder_.take<int64_t>(count))
-                            : builder_.output(name, Storage::f32);
-    }
     void add_events(lut::Events<Event>& events, const char* count_name) {
         events.capacity = job_.batch * job_.detectors;
         events.events = builder_.take<Event>(events.capacity);
@@ -100,12 +89,12 @@ class Unfused {
                 side_y("output_blocks", job_.given.output_blocks)};
     }
 
-    cuda::KernelSource source(const char* file, const char* entry) const {
+    cuda::KernelSource source(const char* file, const char* entry, Events events = Events::main) const {
         cuda::KernelSource source = job_.source(file, entry, block_);
         const int64_t blocks = job_.given.output_blocks;
         source.defines.push_back({"LANES", blocks < 32 && 32 % blocks == 0 ? blocks : 32});
         source.defines.push_back({"INPUTS", staged_inputs(1, job_.inputs)});
-        source.defines.push_back({"ALTERNATIVE", false});
+        source.defines.push_back({"ALTERNATIVE", events == Events::alternative});
         return source;
     }
     void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
@@ -113,30 +102,12 @@ class Unfused {
     }
 
     void gather(Events events) {
-        cuda::KernelSource kernel = job_.sparse
-                                        ? source("synapses.cu", "gather_gradients")
-                                        : source("fully_connected.cu", "gather_x_gradients_fully_connected");
-        kernel.defines.back() = {"ALTERNATIVE", events == Events::alternative};
         if (job_.sparse)
-            launch(describe::gather_gradients(request(), events), by_event(), kernel);
+            launch(describe::gather_gradients(request(), events), by_event(),
+                   source("synapses.cu", "gather_gradients", events));
         else
             launch(describe::gather_x_gradients_fully_connected(request(), events), by_output_block(),
-                   kernel);
-    }
-
-    void convert(const char* name, const Shape& shape, const void* sums, Fault fault) {
-        if (!job_.integer) return;
-        Convert convert = {};
-        convert.sums = static_cast<const int64_t*>(sums);
-        convert.to = builder_.output(name);
-        convert.count = count_of(shape);
-        convert.scale = given().scale;
-        convert.fault = given().fault + fault;
-        if (fault == fault_dweights && given().weights_after) {
-            convert.before = given().table.weights;
-            convert.after = given().weights_after;
-        }
-        add_convert(builder_, {name, shape, 8}, convert, block_);
+                   source("fully_connected.cu", "gather_x_gradients_fully_connected", events));
     }
 
     cuda::PlanBuilder& builder_;

@@ -13,27 +13,27 @@ using namespace sawtooth::lut;
 namespace {
 
 // Of a weight: the sum of dy times its rate.
-__device__ float gradient_of(const Arguments& given, Sum sum, float lr) {
+__device__ float gradient_of(const CommonArguments& given, Sum sum, float lr) {
     const Wide value = value_of(sum, given.scale, given.fault + fault_dweights);
     return integer ? static_cast<float>(value) : static_cast<float>(value) * lr;
 }
 // Floats are multiplied by the rate once, after the sum.
-__device__ Sum term_of(const Arguments& given, float dy, double lr) {
+__device__ Sum term_of(const CommonArguments& given, float dy, double lr) {
     return integer ? term(static_cast<Wide>(dy * lr), given.scale) : term(dy, given.scale);
 }
 
 }  // namespace
 
 // Grid: ceil(32 T 2^C / THREADS).
-extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(Arguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(CommonArguments given) {
     const int64_t neuron = int64_t{blockIdx.x} * (THREADS / 32) + device::uniform_warp_of_thread();
     if (neuron >= given.detectors * given.rows) return;
     const int64_t detector = neuron / given.rows;
     const auto own_row = static_cast<int32_t>(neuron % given.rows);
-    const int32_t* const rows = given.sorted_rows + detector * given.batch;
-    const int32_t* const items = given.sorted_items + detector * given.batch;
-    const int64_t begin = lower_bound(rows, given.batch, own_row);
-    const int64_t end = begin + lower_bound(rows + begin, given.batch - begin, own_row + 1);
+    const int32_t* const rows = given.sorted_rows + detector * given.choices;
+    const int32_t* const items = given.sorted_items + detector * given.choices;
+    const int64_t begin = lower_bound(rows, given.choices, own_row);
+    const int64_t end = begin + lower_bound(rows + begin, given.choices - begin, own_row + 1);
     const Row row(given.table, neuron, given.outputs);
     auto* const dweights = static_cast<float*>(given.dweights) + row.begin;
     const float* const weights = given.table.weights + row.begin;

@@ -91,6 +91,13 @@ Range Weights::synapses(int64_t detector, int64_t row) const {
     return {offsets_[neuron], offsets_[neuron + 1]};
 }
 
+std::string kernel_label(const std::string& kernel) {
+    std::string label = kernel;
+    for (const std::string_view end : {"_fully_connected", "_for_sequence"})
+        if (label.ends_with(end)) label.resize(label.size() - end.size());
+    return label;
+}
+
 double surrogate_slope(double delta) {
     const double beyond = 1 + std::abs(delta);
     return (delta > 0 ? 0.5 : -0.5) / (beyond * beyond);

@@ -78,6 +78,9 @@ class Weights {
 // up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1: the surrogate derivative of a bit.
 double surrogate_slope(double delta);
 
+// "gather_x_gradients": a kernel without what the names of many of both families end with.
+std::string kernel_label(const std::string& kernel);
+
 // bits.cpp: differences, bits and weakest pairs of the detectors of the drawn item, and their margins.
 std::vector<Figure> bit_figures(const Result& result);
 // steps.cpp: "steps", the drawn output against the dragged input.

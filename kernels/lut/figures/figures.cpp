@@ -10,7 +10,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
     add(bit_figures(result));
-    add(kernel_figures(result));
+    add(kernel_figures(result, nullptr, kernel_label));
     all.push_back(steps_figure(result));
     all.push_back(surrogate_figure(result));
     add(row_figures(result));

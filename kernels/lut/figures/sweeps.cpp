@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
+#include "kernels/core/launch_figures.h"
 #include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
 #include "kernels/lut/family.h"
@@ -35,53 +36,62 @@ std::string id_of(const char* what, const SweepResult& sweep) {
     return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
 }
 
-// The time of each kernel of unfused, one line per name, in the order of their first start.
-std::vector<Line> kernel_lines(const SweepResult& sweep) {
+// The kernels of unfused at one size, at least one.
+struct SizeCell {
+    double x = 0;
+    std::vector<Kernel> kernels;
+};
+
+std::vector<SizeCell> size_cells(const SweepResult& sweep) {
+    std::vector<SizeCell> cells;
+    for (const SweepCell& cell : sweep.cells)
+        if (const VariantResult* const unfused = cell.result ? find(*cell.result, "unfused") : nullptr;
+            unfused && !unfused->launches.empty())
+            cells.push_back(
+                {static_cast<double>(std::get<int64_t>(cell.values.front())), kernels_of(*unfused)});
+    return cells;
+}
+
+// A line for each of the kernels that are longest at the last size, and one for the sum of the others.
+std::vector<Line> kernel_lines(const std::vector<SizeCell>& cells, const std::string& parameter) {
+    constexpr size_t most = 5;  // kinds with colours of their own
     std::vector<Line> lines;
-    for (const SweepCell& cell : sweep.cells) {
-        const VariantResult* const variant = cell.result ? find(*cell.result, "unfused") : nullptr;
-        if (!variant) continue;
-        const auto x = static_cast<double>(std::get<int64_t>(cell.values.front()));
-        std::map<std::string, double> us;
-        for (const LaunchRecord& launch : variant->launches) {
-            const std::string& name = launch.info->name;
-            us[name] += launch.duration_us;
-            if (std::none_of(lines.begin(), lines.end(),
-                             [&](const Line& line) { return line.label == name; }))
-                lines.push_back(line_of(name, {Ink::Role::kind, static_cast<int>(lines.size())}, {}));
-        }
+    for (const Kernel& kernel : longest_of(cells.back().kernels, most))
+        lines.push_back(line_of(kernel.name, {Ink::Role::kind, static_cast<int>(lines.size())}, {}));
+    lines.push_back(line_of("other kernels", {Ink::Role::quiet}, {}));
+    for (Line& line : lines) line.markers = true, line.sets.parameter = parameter;
+    for (const SizeCell& cell : cells) {
         for (Line& line : lines) {
-            if (us.count(line.label) == 0) continue;
-            line.markers = true;
-            line.x.push_back(x);
-            line.y.push_back(us[line.label]);
-            line.sets.parameter = sweep.sweep.axes.front().parameter;
-            line.sets.values.push_back(x);
+            line.x.push_back(cell.x);
+            line.y.push_back(gap);
+            line.sets.values.push_back(cell.x);
+        }
+        for (const Kernel& kernel : cell.kernels) {
+            const auto own = std::find_if(lines.begin(), std::prev(lines.end()),
+                                          [&](const Line& line) { return line.label == kernel.name; });
+            double& us = own->y.back();
+            us = std::isnan(us) ? kernel.us : us + kernel.us;
         }
     }
+    const std::vector<double>& others = lines.back().y;
+    if (std::all_of(others.begin(), others.end(), [](double us) { return std::isnan(us); })) lines.pop_back();
     return lines;
 }
 
-// "At 512, fill_outputs takes 71 % of the time of all kernels."
-std::string words_of_last(const std::vector<Line>& lines) {
-    const double last = lines.front().x.back();
-    double all = 0;
-    const Line* most = &lines.front();
-    for (const Line& line : lines) {
-        all += line.y.back();
-        if (line.y.back() > most->y.back()) most = &line;
-    }
-    return fmt::format("At {:.0f}, {} takes {:.0f} % of the time of all kernels", last, most->label,
-                       100 * most->y.back() / all);
+// "At 512, fill_outputs takes 71 % of the kernel time. "
+std::string words_of_last(const SizeCell& last) {
+    const Kernel longest = longest_of(last.kernels, 1).front();
+    return fmt::format("At {:.0f}, {} takes {:.0f} % of the kernel time. ", last.x, longest.name,
+                       100 * longest.us / total_us(last.kernels));
 }
 
 Figure kernels_figure(const SweepResult& sweep, const Family& family) {
     const Axis axis = swept_axis(sweep, family);
-    std::vector<Line> lines = kernel_lines(sweep);
     Figure figure = new_figure(id_of("kernels", sweep), Place::views,
                                "Time of the kernels of unfused against " + axis.label, "", axis, time_axis());
-    if (!lines.empty()) figure.caption = fmt::format("{}. {}.", words_of_last(lines), shape_words(sweep));
-    add_lines(figure, std::move(lines));
+    const std::vector<SizeCell> cells = size_cells(sweep);
+    if (!cells.empty()) figure.caption = words_of_last(cells.back()) + "Shape: " + shape_words(sweep) + ".";
+    add_lines(figure, cells.empty() ? std::vector<Line>{} : kernel_lines(cells, axis.label));
     return figure;
 }
 

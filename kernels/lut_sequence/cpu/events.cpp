@@ -3,23 +3,23 @@
 #include <algorithm>
 #include <atomic>
 
-#include "kernels/lut_sequence/cpu/checks.h"
+#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut_sequence/describe.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
 
 void add(const EventJob& events, Room room, int64_t position, int64_t neuron, int64_t count) {
-    const EventBuffer& buffer = room == Room::events ? events.main : *events.alternative;
+    const EventBuffer& buffer = room == room_events ? events.main : *events.alternative;
     if (!buffer.add(position, neuron, count)) note_full(events, room, position);
 }
 
 // Where a neuron that fires at a position goes, as a main or an alternative one.
 struct ToBuffer {
     const EventJob& events;
-    void main(int64_t position, int64_t neuron) const { add(events, Room::events, position, neuron, 1); }
+    void main(int64_t position, int64_t neuron) const { add(events, room_events, position, neuron, 1); }
     void alternative(int64_t position, int64_t neuron) const {
-        add(events, Room::alternative_events, position, neuron, 0);
+        add(events, room_alternative_events, position, neuron, 0);
     }
 };
 struct ToStatistic {
@@ -63,7 +63,7 @@ void densify(const EventJob& events, int64_t position) {
         const float fired = statistic[neuron];
         if (fired == 0) continue;
         const bool main = fired >= 1;
-        add(events, main ? Room::events : Room::alternative_events, position, neuron,
+        add(events, main ? room_events : room_alternative_events, position, neuron,
             static_cast<int64_t>(fired));
         statistic[neuron] = 0;
     }
@@ -97,16 +97,16 @@ EventJob::EventJob(PlanBuilder& builder, const CpuJob& of)
 }
 
 void note_full(const EventJob& events, Room room, int64_t position) {
-    std::atomic_ref(events.faults[static_cast<int>(room)])
+    std::atomic_ref(events.faults[room])
         .store(static_cast<int32_t>(position / events.job.sizes.length + 1), std::memory_order_relaxed);
 }
 
 void add_event_launches(cpu::PlanBuilder& builder, const EventJob& events) {
     const PlanRequest& request = builder.request();
     const Sizes& s = events.job.sizes;
-    add_clear(builder, describe::event_count(request), events.main.counts);
+    lut::add_clear(builder, describe::event_count(request), events.main.counts);
     if (events.alternative)
-        add_clear(builder, describe::alternative_event_count(request), events.alternative->counts);
+        lut::add_clear(builder, describe::alternative_event_count(request), events.alternative->counts);
     builder.launch(describe::fill_after_detectors_firing_stat(request),
                    side("B", s.batch) * pieces("S", s.length, "tile", s.tile), cpu::Split::cyclic,
                    [&events, columns = ceil_divide(s.length, s.tile)](const cpu::Item& item) {

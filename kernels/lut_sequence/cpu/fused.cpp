@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut/cpu/scratch.h"
 #include "kernels/lut/cpu/weight_gradients.h"
-#include "kernels/lut_sequence/cpu/checks.h"
+#include "kernels/lut_sequence/cpu/plan.h"
 #include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
 
@@ -33,7 +34,7 @@ struct Fused {
         Sum* const y = scratch().zeros(job.outputs);
         for (int64_t t = 0; t < job.detectors; ++t)
             job.sparse ? add_synapses(position, t, y) : add_rows(position, t, y);
-        sums.finish(y, job.outputs, SumArray::y, job.y + position * job.outputs);
+        sums.finish(y, job.outputs, lut::fault_y, job.y + position * job.outputs);
     }
 
     // Calls act(pair) for the pairs of a position with all earlier ones.
@@ -93,7 +94,7 @@ struct Fused {
             dx[anchors[0]] += total;
             dx[anchors[1]] -= total;
         }
-        sums.finish(dx, job.inputs, SumArray::dx, job.dx + position * job.inputs);
+        sums.finish(dx, job.inputs, lut::fault_dx, job.dx + position * job.inputs);
     }
 
     Sum position_gradient(int64_t position, int64_t t) const {
@@ -118,7 +119,8 @@ struct Fused {
             const int64_t at = distance * job.detectors + t;
             float* const to = job.dpositional + at * bits;
             std::fill_n(to, bits, 0.0f);
-            sums.finish(totals + distance, 1, SumArray::dpositional, to + job.positional_min_delta_index[at]);
+            sums.finish(totals + distance, 1, lut::fault_dpositional,
+                        to + job.positional_min_delta_index[at]);
         }
     }
 
@@ -144,9 +146,8 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
         builder.keep(Pass{job, sums, lut::WeightGradients<Sums>(builder, job, sums, pairs),
                           builder.take<Sum>(du), builder.take<Sum>(s.positional > 0 ? du : 0)});
     // Later positions have more pairs: they go round the workers.
-    const auto add = [&](LaunchInfo info, const Side& items, void (Pass::*act)(int64_t) const) {
-        builder.launch(std::move(info), items, cpu::Split::cyclic,
-                       [&pass, act](const cpu::Item& item) { (pass.*act)(item.index); });
+    const auto add = [&](LaunchInfo info, const Side& items, void (Pass::*kernel)(int64_t) const) {
+        builder.launch(std::move(info), items, cpu::Split::cyclic, lut::calls(pass, kernel));
     };
     const PlanRequest& request = builder.request();
     const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);

@@ -7,8 +7,6 @@
 
 namespace sawtooth::lut_sequence {
 
-using lut::SumArray;
-
 // Two positions i < j of a batch item, and a detector.
 struct Pair {
     int64_t item, i, j, detector;

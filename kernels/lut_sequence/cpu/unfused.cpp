@@ -3,13 +3,12 @@
 // claimed in any order, as each has one sum.
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
-#include "kernels/cpu/scratch.h"
-#include "kernels/lut_sequence/cpu/checks.h"
+#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut_sequence/cpu/events.h"
 #include "kernels/lut_sequence/cpu/gradient_table.h"
+#include "kernels/lut_sequence/cpu/plan.h"
 #include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
 
@@ -25,7 +24,6 @@ struct Unfused {
     const CpuJob& job;
     const EventJob& events;
     Sums sums;
-    int64_t output_blocks;
     Sum *y, *dx, *dpositional, *dweights;
     HashEntry* entries;  // [B, width]
     int32_t* high;
@@ -34,13 +32,11 @@ struct Unfused {
         const int64_t first = item * job.sizes.hash_width();
         return {entries + first, high + first, HashStart(job.sizes)};
     }
-    Range outputs_of(int64_t block) const {
-        return {job.outputs * block / output_blocks, job.outputs * (block + 1) / output_blocks};
-    }
 
     void fill_outputs_by_sparse_firings(int64_t index) const {
-        const int64_t position = index / output_blocks;
-        const Range outputs = outputs_of(index % output_blocks), fired = events.main.events_of(position);
+        const int64_t position = index / job.output_blocks;
+        const Range outputs = job.outputs_of(index % job.output_blocks),
+                    fired = events.main.events_of(position);
         Sum* const to = y + position * job.outputs;
         row_pointers.clear();
         for (int64_t e = fired.first; e < fired.last; ++e) {
@@ -64,7 +60,7 @@ struct Unfused {
             const Event& event = buffer.events[e];
             int64_t slot = 0;
             const auto claim = table.claim(event.neuron, position % job.sizes.length, slot);
-            if (claim == GradientTable::Claim::full) note_full(events, Room::hash_table, position);
+            if (claim == GradientTable::Claim::full) note_full(events, room_hash_table, position);
             if (claim != GradientTable::Claim::claimed) continue;
             const auto number = static_cast<int32_t>(event.count > 0 ? e + 1 : -(e + 1));
             table.store(slot, number, job.gather(sums, event.neuron, job.dy_of(position)));
@@ -72,8 +68,8 @@ struct Unfused {
     }
 
     void gather_w_gradients(int64_t index) const {
-        const int64_t t = index / output_blocks;
-        const Range outputs = outputs_of(index % output_blocks);
+        const int64_t t = index / job.output_blocks;
+        const Range outputs = job.outputs_of(index % job.output_blocks);
         for (int64_t position = 0; position < job.positions(); ++position) {
             const Range fired = events.main.events_of(position, t);
             for (int64_t e = fired.first; e < fired.last; ++e) add_gradient(events.main.events[e], outputs);
@@ -97,14 +93,11 @@ struct Unfused {
 
     // Floats are final when they are summed, integers when they are converted.
     void subtract_gradients(int64_t neuron, Range outputs) const {
-        if constexpr (std::is_same_v<Sum, float>) {
-            if (!job.weights_after) return;
-            const Range range = job.weights_of(neuron);
-            for (int64_t at = range.first; at < range.last; ++at) {
-                const int64_t output = job.sparse ? job.targets[at] : at - range.first;
-                if (output >= outputs.first && output < outputs.last)
-                    job.weights_after[at] = job.weights[at] - job.dweights[at];
-            }
+        if (job.integer || !job.weights_after) return;
+        const Range range = job.weights_of(neuron);
+        for (int64_t at = range.first; at < range.last; ++at) {
+            const int64_t output = job.sparse ? job.targets[at] : at - range.first;
+            if (output >= outputs.first && output < outputs.last) job.subtract_gradients({at, at + 1});
         }
     }
 
@@ -153,7 +146,6 @@ template <class Sums>
 class Launches {
     using Pass = Unfused<Sums>;
     using Sum = typename Sums::Sum;
-    using Act = void (Pass::*)(int64_t) const;
 
   public:
     Launches(cpu::PlanBuilder& builder, const CpuJob& job)
@@ -162,28 +154,28 @@ class Launches {
     void add_forward() {
         add_event_launches(builder_, pass_.events);
         const ArrayUse y = describe::y(request_);
-        add_clear(builder_, y, pass_.y);
+        lut::add_clear(builder_, y, pass_.y);
         add(describe::fill_outputs_by_sparse_firings(request_), positions() * blocks(),
             &Pass::fill_outputs_by_sparse_firings);
-        convert(y, pass_.y, SumArray::y, job_.y);
+        convert(y, pass_.y, lut::fault_y, job_.y);
     }
 
     void add_backward() {
         const ArrayUse dx = describe::dx(request_), dpositional = describe::dpositional(request_),
                        dweights = describe::dweights(request_);
-        add_clear(builder_, describe::hash_table(request_), pass_.entries);
-        add_clear(builder_, dx, pass_.dx);
-        add_clear(builder_, dpositional, pass_.dpositional);
-        add_clear(builder_, dweights, pass_.dweights);
+        lut::add_clear(builder_, describe::hash_table(request_), pass_.entries);
+        lut::add_clear(builder_, dx, pass_.dx);
+        lut::add_clear(builder_, dpositional, pass_.dpositional);
+        lut::add_clear(builder_, dweights, pass_.dweights);
         gather_x(describe::Events::main, pass_.events.main);
         gather_x(describe::Events::alternative, *pass_.events.alternative);
         add(describe::gather_w_gradients_for_sequence(request_), side("T", job_.detectors) * blocks(),
             &Pass::gather_w_gradients);
         add(describe::propagate_through_detectors_for_sequence(request_),
             positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
-        convert(dx, pass_.dx, SumArray::dx, job_.dx);
-        convert(dpositional, pass_.dpositional, SumArray::dpositional, job_.dpositional);
-        convert(dweights, pass_.dweights, SumArray::dweights, job_.dweights);
+        convert(dx, pass_.dx, lut::fault_dx, job_.dx);
+        convert(dpositional, pass_.dpositional, lut::fault_dpositional, job_.dpositional);
+        convert(dweights, pass_.dweights, lut::fault_dweights, job_.dweights);
     }
 
   private:
@@ -192,30 +184,20 @@ class Launches {
         return {job_,
                 builder_.keep(EventJob(builder_, job_)),
                 Sums(builder_),
-                builder_.parameters().integer("output_blocks"),
-                sums_of(job_.y, describe::y(request_)),
-                sums_of(job_.dx, describe::dx(request_)),
-                sums_of(job_.dpositional, describe::dpositional(request_)),
-                sums_of(job_.dweights, describe::dweights(request_)),
+                lut::take_sums<Sum>(builder_, describe::y(request_), job_.y),
+                lut::take_sums<Sum>(builder_, describe::dx(request_), job_.dx),
+                lut::take_sums<Sum>(builder_, describe::dpositional(request_), job_.dpositional),
+                lut::take_sums<Sum>(builder_, describe::dweights(request_), job_.dweights),
                 builder_.take<HashEntry>(slots),
                 builder_.take<int32_t>(job_.integer ? slots : 0)};
     }
 
-    // Sums of floats are the output itself.
-    Sum* sums_of(float* output, const ArrayUse& array) const {
-        if constexpr (std::is_same_v<Sum, float>)
-            return output;
-        else
-            return output ? builder_.take<Sum>(count_of(array.shape)) : nullptr;
-    }
-
     Side positions() const { return side("B", job_.sizes.batch) * side("S", job_.sizes.length); }
-    Side blocks() const { return side("output_blocks", pass_.output_blocks); }
+    Side blocks() const { return side("output_blocks", job_.output_blocks); }
 
     // Later positions have more events: they go round the workers.
-    void add(LaunchInfo info, const Side& items, Act act) {
-        builder_.launch(std::move(info), items, cpu::Split::cyclic,
-                        [&pass = pass_, act](const cpu::Item& item) { (pass.*act)(item.index); });
+    void add(LaunchInfo info, const Side& items, void (Pass::*kernel)(int64_t) const) {
+        builder_.launch(std::move(info), items, cpu::Split::cyclic, lut::calls(pass_, kernel));
     }
 
     void gather_x(describe::Events events, const EventBuffer& buffer) {
@@ -224,20 +206,8 @@ class Launches {
             [&pass = pass_, &buffer](const cpu::Item& item) { pass.gather_x_gradients(buffer, item.index); });
     }
 
-    void convert(const ArrayUse& sums, const Sum* from, SumArray array, float* to) {
-        if (std::is_same_v<Sum, float>) return;
-        const int64_t count = count_of(sums.shape);
-        if (count == 0) return;
-        LaunchInfo info = lut::describe::convert_integers_to_floats(request_, sums);
-        const bool subtracts = array == SumArray::dweights && job_.weights_after;
-        builder_.launch(std::move(info), pieces("numbers", count, numbers_an_item),
-                        [=, &pass = pass_](const cpu::Item& item) {
-                            const Range range = tile_at(item.index, numbers_an_item, count);
-                            pass.sums.finish(from + range.first, range.count(), array, to + range.first);
-                            const CpuJob& job = pass.job;
-                            for (int64_t at = range.first; subtracts && at < range.last; ++at)
-                                job.weights_after[at] = job.weights[at] - job.dweights[at];
-                        });
+    void convert(const ArrayUse& array, const Sum* from, lut::Fault fault, float* to) {
+        lut::add_convert(builder_, job_, pass_.sums, array, from, fault, to);
     }
 
     cpu::PlanBuilder& builder_;
@@ -246,17 +216,11 @@ class Launches {
     const Pass& pass_;
 };
 
-template <class Sums>
-void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
-    Launches<Sums> launches(builder, job);
-    launches.add_forward();
-    if (job.dx) launches.add_backward();
-}
-
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    return plan_of(request, add_launches<lut::FloatSums>, add_launches<lut::IntegerSums>);
+    return plan_of(request, lut::add_passes<Launches<lut::FloatSums>, CpuJob>,
+                   lut::add_passes<Launches<lut::IntegerSums>, CpuJob>);
 }
 
 }  // namespace sawtooth::lut_sequence

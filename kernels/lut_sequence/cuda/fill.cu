@@ -11,7 +11,7 @@ using namespace sawtooth::lut_sequence;
 // Grid: tiles * T, B.
 extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firing_stat(Arguments given) {
     const TilePlace place(given);
-    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
+    for (int64_t item = blockIdx.y; item < given.sequences; item += gridDim.y) {
         const int64_t position = item * given.length + place.j;
         int64_t neurons[3] = {-1, -1, -1};  // main, alternative, positional alternative
         if (place.is_pair) {
@@ -32,7 +32,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firin
                     atomicAdd(given.statistic + position * given.detectors * given.rows + neuron,
                               kind == 0 ? 1.0f : given.share);
             } else {
-                const Event event = {static_cast<int32_t>(neuron), static_cast<int32_t>(position), kind == 0};
+                const Event event[] = {
+                    {static_cast<int32_t>(neuron), static_cast<int32_t>(position), kind == 0}};
                 lut::append(kind == 0 ? given.main : given.alternative, fires, event,
                             given.room + (kind == 0 ? room_events : room_alternative_events),
                             static_cast<int32_t>(item + 1));

@@ -14,28 +14,17 @@ namespace sawtooth::lut_sequence {
 
 using namespace lut;
 
-namespace {
-
+// A block of neighbouring outputs.
 struct Outputs {
     int64_t first, last;
 
     __device__ Outputs(const Arguments& given, int64_t block)
         : first(given.outputs * block / given.output_blocks),
           last(given.outputs * (block + 1) / given.output_blocks) {}
+    __device__ bool has(int output) const { return output >= first && output < last; }
 };
 
-// Calls each(synapse, target) for those of a neuron in an output block.
-template <class Each>
-__device__ void for_synapses(const Arguments& given, int64_t neuron, const Outputs& outputs, Each each) {
-    const Row row(given.table, neuron, given.outputs);
-    for (int64_t group = 0; group < row.count; group += given.group) {
-        const int64_t end = group + given.group < row.count ? group + given.group : row.count;
-        for (int64_t k = group; k < end; ++k) {
-            const int target = row.target(given.table, static_cast<int>(k));
-            if (target >= outputs.first && target < outputs.last) each(row.begin + k, target);
-        }
-    }
-}
+namespace {
 
 // The event of a thread; without one its count is -1.
 __device__ Event own_event(const Events<Event>& events) {
@@ -47,13 +36,6 @@ __device__ Event event_of_lane(const Event& own, int lane) {
     return {__shfl_sync(device::whole_warp, own.neuron, lane),
             __shfl_sync(device::whole_warp, own.position, lane),
             __shfl_sync(device::whole_warp, own.count, lane)};
-}
-
-// The first lane of `mask`, which is taken out of it.
-__device__ int take_lane(unsigned& mask) {
-    const int lane = __ffs(mask) - 1;
-    mask &= mask - 1;
-    return lane;
 }
 
 }  // namespace
@@ -81,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_fir
                     if (position >= 0 && o < outputs.last) add(y + position * given.outputs + o, sum);
                 };
                 for (unsigned rest = all; rest;) {
-                    const Event event = event_of_lane(own, take_lane(rest));
+                    const Event event = event_of_lane(own, device::take_lane(rest));
                     if (event.position != position) {
                         flush();
                         position = event.position;
@@ -119,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_for_seq
                 });
         } else {
             for (unsigned rest = __ballot_sync(device::whole_warp, slot >= 0); rest;) {
-                const int lane = take_lane(rest);
+                const int lane = device::take_lane(rest);
                 const Event event = event_of_lane(own, lane);
                 Sum part = 0;
                 for (int64_t o = outputs.first + device::lane_of_thread(); o < outputs.last; o += 32)
@@ -151,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_w_gradients_for_seq
                          [&](int64_t synapse, int target) { step(own, synapse, target); });
         } else {
             for (unsigned rest = __ballot_sync(device::whole_warp, own.count >= 0); rest;) {
-                const Event event = event_of_lane(own, take_lane(rest));
+                const Event event = event_of_lane(own, device::take_lane(rest));
                 for (int64_t o = outputs.first + device::lane_of_thread(); o < outputs.last; o += 32)
                     step(event, event.neuron * given.outputs + o, o);
             }

@@ -26,7 +26,7 @@ void add_look_up(cuda::PlanBuilder& builder, CudaJob& job) {
 void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
     const PlanRequest& request = builder.request();
     Arguments& given = job.given;
-    const int64_t count = job.batch * job.pairs() * job.detectors;
+    const int64_t count = job.detectors * given.choices;
     const auto take_sums = [&] { return builder.take<std::byte>(count * job.sum_bytes()); };
     given.du = take_sums();
     if (job.positional > 0) given.positional_du = take_sums();
@@ -51,31 +51,23 @@ void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
     }
 
     given.sorted_rows = builder.take<int32_t>(count);
-    given.sorted_positions = builder.take<int32_t>(count);
+    given.sorted_items = builder.take<int32_t>(count);
     cuda::KernelSource sort = job.source("sort_by_neuron.cu", "sort_by_neuron", 1024);
     sort.defines.push_back({"BITS", 2 * job.anchors + job.positional});
     builder.launch(describe::sort_by_neuron(request), {side("T", job.detectors)}, sort, given);
 
     given.dweights = builder.output("dweights");
     given.weights_after = builder.output("weights_after");
-    lut::Arguments of_lut = job.of_lut();
-    of_lut.batch = job.batch * job.pairs();
-    lut::add_weight_gradients(builder, describe::weight_gradients(request), job, of_lut);
+    lut::add_weight_gradients(builder, describe::weight_gradients(request), job, given);
+}
+
+void add_launches(cuda::PlanBuilder& builder, CudaJob& job) {
+    add_look_up(builder, job);
+    if (job.backward()) add_gradients(builder, job);
 }
 
 }  // namespace
 
-Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
-    cuda::PlanBuilder builder(request);
-    CudaJob job(builder);
-    add_checks(builder, job);
-    if (job.distances() == 0) {
-        add_launches_without_pairs(builder, job);
-        return builder.finish();
-    }
-    add_look_up(builder, job);
-    if (job.backward()) add_gradients(builder, job);
-    return builder.finish();
-}
+Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) { return plan_of(request, add_launches); }
 
 }  // namespace sawtooth::lut_sequence

@@ -30,11 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments gi
         const int64_t m = first + device::lane_of_thread();
         Row row;
         if (m < count) row = Row(given.table, place.pair(given, m).neuron(given), given.outputs);
-        for (int k = 0; __any_sync(device::whole_warp, k < row.count); ++k) {
-            const bool has = k < row.count;
-            const float weight = has ? given.table.weights[row.begin + k] : 0;
-            add_in_order(y.of_warp(), has ? row.target(given.table, k) : -1, term(weight, given.scale));
-        }
+        y.add_synapses(given.table, row, given.scale);
     }
     y.write(static_cast<float*>(given.y) + place.position * given.outputs, given.scale,
             given.fault + fault_y);

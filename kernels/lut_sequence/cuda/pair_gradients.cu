@@ -18,10 +18,8 @@ __device__ Gradient gradient_of_lanes(const Arguments& given, const float* dy, i
     if constexpr (SPARSE) {
         if (other >= 0) gradient = gradient_of_synapses(given.table, dy, main, other, given.scale);
     } else {
-        unsigned rest = __ballot_sync(device::whole_warp, other >= 0);
-        while (rest) {
-            const int k = __ffs(rest) - 1;
-            rest &= rest - 1;
+        for (unsigned rest = __ballot_sync(device::whole_warp, other >= 0); rest;) {
+            const int k = device::take_lane(rest);
             const Gradient one =
                 gradient_of_rows(given.table, given.outputs, dy, __shfl_sync(device::whole_warp, main, k),
                                  __shfl_sync(device::whole_warp, other, k), given.scale);

@@ -9,8 +9,8 @@ struct Place {
     int64_t item, j, position;
 
     __device__ explicit Place(const Arguments& given)
-        : item(blockIdx.x % given.batch),
-          j(given.length - 1 - blockIdx.x / given.batch),
+        : item(blockIdx.x % given.sequences),
+          j(given.length - 1 - blockIdx.x / given.sequences),
           position(item * given.length + j) {}
 
     // Pair m / T of the position, and detector m % T.

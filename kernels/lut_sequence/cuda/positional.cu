@@ -1,5 +1,8 @@
 // The bits of the distances: a thread per detector and distance.
+//
+// Defines: ANCHORS (lut/cuda/detectors.cuh), POSITIONAL (bits), THREADS.
 
+#include "kernels/lut/cuda/detectors.cuh"
 #include "kernels/lut_sequence/cuda/arguments.cuh"
 
 using namespace sawtooth;
@@ -10,16 +13,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) check_positional_embedding
     const int64_t detector = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     if (detector >= given.detectors) return;
     const int64_t at = blockIdx.y * given.detectors + detector;
-    const float* const values = given.positional + at * given.positional_bits;
-    int32_t bits = 0, index = -1;
-    float weakest = 0;
-    for (int r = 0; r < given.positional_bits; ++r) {
-        if (values[r] > 0) bits |= 1 << r;
-        if (index >= 0 && !(fabsf(values[r]) < fabsf(weakest))) continue;
-        weakest = values[r];
-        index = r;
-    }
-    given.distances.lookup_index[at] = bits;
-    given.distances.min_delta[at] = weakest;
-    given.distances.min_delta_index[at] = index;
+    const float* const values = given.positional + at * POSITIONAL;
+    lut::Detected detected;
+    for (int r = 0; r < POSITIONAL; ++r) detected.add(r, values[r]);
+    lut::store(given.distances, at, detected);
 }

@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     propagate_through_detectors_for_sequence(Arguments given) {
     const TilePlace place(given);
     if (!place.is_pair) return;
-    for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
+    for (int64_t item = blockIdx.y; item < given.sequences; item += gridDim.y) {
         const Pair pair(given, item, place.i, place.j, place.detector);
         const Flips flips(given, pair);
         const int64_t main = pair.neuron(given), alternative = flips.alternative(main);
@@ -32,12 +32,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                                      given.scale);
             const int32_t* const inputs = given.anchors + (place.detector * ANCHORS + flips.bit) * 2;
             Sum* const dx = static_cast<Sum*>(given.dx) + flips.at / given.detectors * given.inputs;
-            if (inputs[0] == inputs[1]) {  // 0 whatever the order of additions, unless du is not finite
-                lut::add(dx + inputs[0], du - du);
-            } else {
-                lut::add(dx + inputs[0], du);
-                lut::add(dx + inputs[1], -du);
-            }
+            lut::add_to_pair(dx, inputs, du);
         }
         if (positional >= 0)
             lut::add(

@@ -10,9 +10,9 @@ using namespace sawtooth::lut_sequence;
 
 // Grid: T.
 extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
-    const int64_t detector = blockIdx.x, count = given.batch * given.pairs;
+    const int64_t detector = blockIdx.x, count = given.choices;
     int32_t* const rows = given.sorted_rows + detector * count;
-    int32_t* const positions = given.sorted_positions + detector * count;
+    int32_t* const positions = given.sorted_items + detector * count;
     const auto row_of = [&](int64_t pair) {
         const int64_t item = pair / given.pairs, within = pair % given.pairs, j = row_of_triangle(within);
         return Pair(given, item, within - j * (j - 1) / 2, j, detector).row(given);

@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) distance_gradients(Argumen
         const int64_t detector = first + device::lane_of_thread();
         const bool is_one = detector < given.detectors;
         Sum sum = 0;
-        for (int64_t m = device::warp_of_thread(); is_one && m < given.batch * of_item; m += all_warps) {
+        for (int64_t m = device::warp_of_thread(); is_one && m < given.sequences * of_item; m += all_warps) {
             const int64_t i = m % of_item, pair = m / of_item * given.pairs + pair_of(i, i + distance + 1);
             sum += static_cast<const Sum*>(given.positional_du)[pair * given.detectors + detector];
         }

@@ -25,8 +25,7 @@ class Unfused {
     void add_forward() {
         add_events();
         const ArrayUse y = describe::y(request_);
-        given().y = take_sums(y);
-        lut::add_clear(builder_, y, given().y, block_);
+        given().y = lut::add_sums(builder_, y, block_);
         launch(describe::fill_outputs_by_sparse_firings(request_), by_event(given().main, main_events),
                on_events("fill_outputs_by_sparse_firings"));
         convert(y, given().y, lut::fault_y);
@@ -43,21 +42,12 @@ class Unfused {
             given().hash_high = builder_.take<int32_t>(count_of(high.shape));
             lut::add_clear(builder_, high, given().hash_high, block_);
         }
-        given().dx = take_sums(dx);
-        given().dpositional = take_sums(dpositional);
-        given().dweights = take_sums(dweights);
-        given().weights_after = builder_.output("weights_after");
-        if (given().weights_after && !job_.integer)
-            builder_.restore(given().weights_after, given().table.weights, 4 * job_.weights);
-        lut::add_clear(builder_, dx, given().dx, block_);
-        lut::add_clear(builder_, dpositional, given().dpositional, block_);
-        lut::add_clear(builder_, dweights, given().dweights, block_);
-        cuda::KernelSource gather = on_events("gather_x_gradients_for_sequence");
-        launch(describe::gather_x_gradients_for_sequence(request_, Events::main),
-               by_event(given().main, main_events), gather);
-        gather.defines.back() = {"ALTERNATIVE", true};
-        launch(describe::gather_x_gradients_for_sequence(request_, Events::alternative),
-               by_event(given().alternative, alternative_events), gather);
+        given().dx = lut::add_sums(builder_, dx, block_);
+        given().dpositional = lut::add_sums(builder_, dpositional, block_);
+        given().dweights = lut::add_sums(builder_, dweights, block_);
+        given().weights_after = lut::take_weights_after(builder_, dweights, given().table);
+        gather_x(Events::main, given().main, main_events);
+        gather_x(Events::alternative, given().alternative, alternative_events);
         launch(describe::gather_w_gradients_for_sequence(request_), by_event(given().main, main_events),
                on_events("gather_w_gradients_for_sequence"));
         launch(describe::propagate_through_detectors_for_sequence(request_), by_tile(),
@@ -70,11 +60,6 @@ class Unfused {
   private:
     Arguments& given() { return job_.given; }
 
-    // The output itself, or sums that become it.
-    void* take_sums(const ArrayUse& array) {
-        return job_.integer ? static_cast<void*>(builder_.take<int64_t>(count_of(array.shape)))
-                            : builder_.output(array.name, Storage::f32);
-    }
     void take_buffer(lut::Events<Event>& events, int64_t a_pair, const ArrayUse& count) {
         events.capacity = most_events(job_, a_pair);
         events.events = builder_.take<Event>(events.capacity);
@@ -113,9 +98,9 @@ class Unfused {
     Grid by_tile() const {
         return {side("tiles", job_.tiles()) * side("T", job_.detectors), lut::side_y("B", job_.batch)};
     }
-    cuda::KernelSource on_events(const char* entry) const {
+    cuda::KernelSource on_events(const char* entry, Events events = Events::main) const {
         return with(job_.source("firings.cu", entry, block_),
-                    {{"MIXED", job_.mixed_hash}, {"ALTERNATIVE", false}});
+                    {{"MIXED", job_.mixed_hash}, {"ALTERNATIVE", events == Events::alternative}});
     }
     Grid by_event(const lut::Events<Event>& events, int64_t a_pair) const {
         return {pieces(a_pair == main_events ? "events" : "alternative events", events.capacity, "block_size",
@@ -125,19 +110,12 @@ class Unfused {
     void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
         builder_.launch(std::move(info), grid, source, given());
     }
+    void gather_x(Events events, const lut::Events<Event>& buffer, int64_t a_pair) {
+        launch(describe::gather_x_gradients_for_sequence(request_, events), by_event(buffer, a_pair),
+               on_events("gather_x_gradients_for_sequence", events));
+    }
     void convert(const ArrayUse& sums, const void* from, lut::Fault fault) {
-        if (!job_.integer) return;
-        lut::Convert convert = {};
-        convert.sums = static_cast<const int64_t*>(from);
-        convert.to = builder_.output(sums.name);
-        convert.count = count_of(sums.shape);
-        convert.scale = given().scale;
-        convert.fault = given().fault + fault;
-        if (fault == lut::fault_dweights && given().weights_after) {
-            convert.before = given().table.weights;
-            convert.after = given().weights_after;
-        }
-        lut::add_convert(builder_, sums, convert, block_);
+        lut::add_convert(builder_, sums, from, fault, given(), block_);
     }
 
     cuda::PlanBuilder& builder_;
@@ -146,20 +124,14 @@ class Unfused {
     int64_t block_;
 };
 
-}  // namespace
-
-Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
-    cuda::PlanBuilder builder(request);
-    CudaJob job(builder);
-    add_checks(builder, job);
-    if (job.distances() == 0) {
-        add_launches_without_pairs(builder, job);
-        return builder.finish();
-    }
+void add_launches(cuda::PlanBuilder& builder, CudaJob& job) {
     Unfused plan(builder, job);
     plan.add_forward();
     if (job.backward()) plan.add_backward();
-    return builder.finish();
 }
+
+}  // namespace
+
+Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) { return plan_of(request, add_launches); }
 
 }  // namespace sawtooth::lut_sequence

@@ -12,7 +12,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
     add(event_figures(result, events));
-    add(kernel_figures(result));
+    add(kernel_figures(result, nullptr, lut::kernel_label));
     add(hash_table_figures(drawn, events));
     add(output_figures(result, view));
     return all;

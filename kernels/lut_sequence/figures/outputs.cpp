@@ -31,11 +31,11 @@ void add_along_sequence(std::vector<Figure>& all, const Result& result, const Vi
 }
 
 // The largest error of the `width` numbers of every row of an output, rows `rows` of all.
-Figure error_by_row(const Result& result, const View& view, const Array& reference, Axis axis, Range rows,
-                    int64_t width) {
+Figure error_by_row(const Result& result, const View& view, const Array& reference, const Axis& axis,
+                    Range rows, int64_t width) {
     Figure figure = new_figure(
         "error-" + reference.name, Place::error, "Error of " + reference.name + " by " + axis.label,
-        "The largest distance to the double-precision reference.", std::move(axis), absolute_error_axis());
+        "The largest distance to the double-precision reference.", axis, absolute_error_axis());
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, reference.name);
         if (!output || output->shape != reference.shape) continue;
@@ -56,6 +56,7 @@ Figure distance_map(const Drawn& drawn, const Array& reference) {
                                fmt::format("dpositional, detector {}", drawn.detector), "",
                                {.label = "distance"}, {.label = "bit"});
     figure.chosen_by = {"drawn_detector"};
+    for (int64_t r = 0; r < drawn.positional; ++r) figure.y.categories.push_back(std::to_string(r));
     HeatMap map = heat_map("dpositional", drawn.positional, drawn.distances(), 0, 1);
     map.colours = HeatMap::Colours::diverging;
     double largest = 0;
@@ -69,8 +70,9 @@ Figure distance_map(const Drawn& drawn, const Array& reference) {
             if (std::abs(value) > std::abs(largest)) largest = value, distance = d + 1, bit = r;
         }
     figure.caption = fmt::format(
-        "The largest, {:.3g}, belongs to distance {}, bit {}. {} of {} are 0: no pair of that distance flips "
-        "the bit.",
+        "The largest gradient, {:.3g}, belongs to distance {}, bit {}. {} of {} are 0: no pair at that "
+        "distance "
+        "flips the bit.",
         largest, distance, bit, zeros, map.values.size());
     figure.marks.push_back(std::move(map));
     return figure;

@@ -47,8 +47,7 @@ Bar bar_of(const EventCell& cell) {
             .high = cell.unfused.time->q3,
             .text = short_time(cell.us()),
             .badge = wrong_words(cell.result, cell.unfused)};
-    double all = 0;
-    for (const Kernel& kernel : cell.kernels) all += kernel.us;
+    const double all = total_us(cell.kernels);
     // The repeat drawn is the one closest to the median; the bar has exactly the length of the median.
     for (const Kernel& kernel : cell.kernels)
         bar.segments.push_back({kernel.name, kernel.us / all * cell.us()});
@@ -56,14 +55,11 @@ Bar bar_of(const EventCell& cell) {
     return bar;
 }
 
-// "most in fill_outputs_by_sparse_firings, 120 us"
+// ", of which fill_outputs_by_sparse_firings takes 120 us"
 std::string words_of_longest(const std::vector<Kernel>& kernels) {
-    const auto longest =
-        std::max_element(kernels.begin(), kernels.end(),
-                         [](const Kernel& one, const Kernel& other) { return one.us < other.us; });
-    return longest == kernels.end()
-               ? ""
-               : fmt::format(", most of it in {}, {}", longest->name, short_time(longest->us));
+    if (kernels.empty()) return "";
+    const Kernel longest = longest_of(kernels, 1).front();
+    return fmt::format(", of which {} takes {}", longest.name, short_time(longest.us));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-#include "kernels/lut_sequence/cpu/checks.h"
+#include "kernels/lut_sequence/cpu/plan.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include "kernels/lut/cpu/detectors.h"
+#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut_sequence/describe.h"
 
 namespace sawtooth::lut_sequence {
@@ -25,8 +24,7 @@ void check_distance(const CpuJob& job, int64_t distance) {
     }
 }
 
-}  // namespace
-
+// The launches of both variants that find the bits of positions and distances.
 void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
     builder.launch(describe::check_detectors_for_sequence(builder.request()),
                    pieces("B S", job.positions(), lut::items_a_tile), [&job](const cpu::Item& item) {
@@ -39,14 +37,17 @@ void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
                    [&job](const cpu::Item& item) { check_distance(job, item.index); });
 }
 
+// All launches without a single pair, of sequences of one position: their sums are zero.
 void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job) {
     const PlanRequest& request = builder.request();
-    add_clear(builder, describe::y(request), job.y);
+    lut::add_clear(builder, describe::y(request), job.y);
     if (!job.dx) return;
-    add_clear(builder, describe::dx(request), job.dx);
-    add_clear(builder, describe::dweights(request), job.dweights);
+    lut::add_clear(builder, describe::dx(request), job.dx);
+    lut::add_clear(builder, describe::dweights(request), job.dweights);
     if (job.weights_after) builder.restore(job.weights_after, job.weights, 4 * job.weights_count);
 }
+
+}  // namespace
 
 Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaunches of_integers) {
     cpu::PlanBuilder builder(request);

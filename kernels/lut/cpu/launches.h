@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/cpu/plan_builder.h"
+#include "kernels/lut/cpu/job.h"
+#include "kernels/lut/describe.h"
+
+namespace sawtooth::lut {
+
+// What the variants of both families launch on the CPU.
+
+// Calls a kernel of `pass`, which the plan keeps, with the number of each item.
+template <class Pass>
+cpu::PlanBuilder::Work calls(const Pass& pass, void (Pass::*kernel)(int64_t) const) {
+    return [&pass, kernel](const cpu::Item& item) { (pass.*kernel)(item.index); };
+}
+
+// A launch that calls act(range) for stretches of all numbers of an array, if it has numbers.
+template <class Act>
+void launch_on_numbers(cpu::PlanBuilder& builder, LaunchInfo info, const ArrayUse& array, Act act) {
+    constexpr int64_t piece = 1 << 15;
+    const int64_t count = count_of(array.shape);
+    if (count == 0) return;
+    builder.launch(std::move(info), pieces("numbers", count, piece),
+                   [=](const cpu::Item& item) { act(tile_at(item.index, piece, count)); });
+}
+
+template <class T>
+void add_clear(cpu::PlanBuilder& builder, const ArrayUse& array, T* to) {
+    launch_on_numbers(builder, describe::clear(array), array,
+                      [to](Range range) { std::fill_n(to + range.first, range.count(), T{}); });
+}
+
+// Sums that become an output: the output itself, or integers, which add_convert converts.
+template <class Sum>
+Sum* take_sums(PlanBuilder& builder, const ArrayUse& sums, float* output) {
+    if constexpr (std::is_same_v<Sum, float>)
+        return output;
+    else
+        return output ? builder.take<Sum>(count_of(sums.shape)) : nullptr;
+}
+
+template <class Sums>
+void add_convert(cpu::PlanBuilder& builder, const CpuJob& job, const Sums& sums, const ArrayUse& array,
+                 const typename Sums::Sum* from, Fault fault, float* to) {
+    if (!job.integer) return;
+    const bool subtracts = fault == fault_dweights && job.weights_after;
+    launch_on_numbers(builder, describe::convert_integers_to_floats(builder.request(), array), array,
+                      [=, &job](Range range) {
+                          sums.finish(from + range.first, range.count(), fault, to + range.first);
+                          if (subtracts) job.subtract_gradients(range);
+                      });
+}
+
+// All launches of a variant, which has a class for them.
+template <class Launches, class Job>
+void add_passes(cpu::PlanBuilder& builder, const Job& job) {
+    Launches launches(builder, job);
+    launches.add_forward();
+    if (job.dx) launches.add_backward();
+}
+
+// The plan of a variant of lut, by one of the two ways to add.
+using AddLaunches = void (*)(cpu::PlanBuilder& builder, const CpuJob& job);
+inline Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaunches of_integers) {
+    cpu::PlanBuilder builder(request);
+    const CpuJob& job = builder.keep(CpuJob(builder));
+    (job.integer ? of_integers : of_floats)(builder, job);
+    return builder.finish();
+}
+
+}  // namespace sawtooth::lut
