@@ -3,7 +3,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <algorithm>
 #include <limits>
 #include <type_traits>
 
@@ -21,11 +20,20 @@ constexpr auto width = static_cast<int64_t>(hn::MaxLanes(Tag()));
 
 Magnitudes add_bias(float* row, const float* bias, int64_t count) {
     V least = hn::Set(tag, std::numeric_limits<float>::infinity()), largest = hn::Zero(tag);
-    for (int64_t i = 0; i < count; i += width) {
+    const auto add = [&](int64_t i) HWY_ATTR {
         const V value = hn::Add(hn::LoadU(tag, row + i), hn::LoadU(tag, bias + i));
         hn::StoreU(value, tag, row + i);
-        const auto is_there = hn::FirstN(tag, static_cast<size_t>(std::min(count - i, width)));
-        const V size = hn::Abs(value);
+        return hn::Abs(value);
+    };
+    int64_t i = 0;
+    for (; i + width <= count; i += width) {
+        const V size = add(i);
+        least = hn::Min(least, size);
+        largest = hn::Max(largest, size);
+    }
+    if (i < count) {
+        const auto is_there = hn::FirstN(tag, static_cast<size_t>(count - i));
+        const V size = add(i);
         least = hn::IfThenElse(is_there, hn::Min(least, size), least);
         largest = hn::IfThenElse(is_there, hn::Max(largest, size), largest);
     }
