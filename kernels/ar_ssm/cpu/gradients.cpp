@@ -1,7 +1,6 @@
 #include "kernels/ar_ssm/cpu/gradients.h"
 
 #include <string>
-#include <string_view>
 
 namespace sawtooth::ar_ssm {
 
@@ -9,7 +8,7 @@ void WeightGradient::add(const CpuJob& job, Range tokens, Range of_rows, Range o
                          float* sums) const {
     thread_local std::vector<float> left_room, right_room;
     const int64_t stride = cpu::padded(of_columns.count());
-    if (std::string_view(weight) == "conv") {
+    if (of_neighbours) {
         thread_local std::vector<Neighbours> neighbours;
         const Surroundings around(job, right, tokens, of_columns, right_room);
         neighbours.clear();
@@ -62,6 +61,7 @@ std::vector<WeightGradient> weight_gradients(cpu::PlanBuilder& builder, const Cp
         all.back().column_step = rows;
     };
     add_transposed("conv", job.dy, job.x, 3, channels);
+    all.back().of_neighbours = true;
     add("gate_w1", from.dhidden.array(), job.x, units, channels);
     add("gate_b1", ones, from.dhidden.array(), 1, units);
     add("gate_w2", from.dlogits.array(), from.hidden.array(), ranks, units);

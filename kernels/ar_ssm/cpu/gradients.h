@@ -10,15 +10,16 @@ struct GradientRows {
 };
 
 // The gradient of one weight: scale times the sum over all tokens of the products of a number of `left` and
-// one of `right`, or of neighbours of `right` for conv.
+// one of `right`. That of conv has a row per tap, and multiplies the neighbours in `right`.
 struct WeightGradient {
     const char* weight;
     TokenArray left;  // without values for a bias: ones
     TokenArray right;
-    int64_t rows, columns;  // of conv: its taps, and channels
+    int64_t rows, columns;
     float scale;
     float* to;                      // the output
     int64_t row_step, column_step;  // of `to`
+    bool of_neighbours = false;
 
     // Adds the terms of a tile of tokens for a block of the gradient, [rows, padded columns].
     void add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns, float* sums) const;
