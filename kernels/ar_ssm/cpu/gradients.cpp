@@ -69,6 +69,7 @@ std::vector<WeightGradient> weight_gradients(cpu::PlanBuilder& builder, const Cp
     add("u_proj", from.dprojected_u.array(), job.x, ranks, channels);
     add("v_proj", from.dprojected_v.array(), job.x, ranks, channels);
     add_transposed("out_proj", from.w.array(), job.dy, ranks, channels);
+    all.back().of_w = true;
     add("out_bias", ones, job.dy, 1, channels);
     return all;
 }

@@ -20,6 +20,7 @@ struct WeightGradient {
     float* to;                      // the output
     int64_t row_step, column_step;  // of `to`
     bool of_neighbours = false;
+    bool of_w = false;  // `left` is w, of which each direction has its own
 
     // Adds the terms of a tile of tokens for a block of the gradient, [rows, padded columns].
     void add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns, float* sums) const;

@@ -164,7 +164,7 @@ class Unfused {
     void add_weight_gradients(const GradientRows& rows) {
         for (const WeightGradient& gradient : weight_gradients(builder_, job_, rows)) {
             add_weight_gradient(gradient, Direction::forward);
-            if (!job_.bidirectional || gradient.left.values != w_.values) continue;
+            if (!job_.bidirectional || !gradient.of_w) continue;
             WeightGradient reverse = gradient;
             reverse.left = w_rev_.array();
             add_weight_gradient(reverse, Direction::reverse);
