@@ -215,24 +215,24 @@ Fused fused_on(cpu::PlanBuilder& builder, const CpuJob& job) {
     const auto totals = [&](bool needed) { return take(needed, job.batch * tiles, job.rank_stride()); };
     const bool both = job.bidirectional, back = job.backward;
     const Buffer gates = job.gates.buffer(builder, job.tokens());
-    return {job,
-            tile,
-            tiles,
-            gates,
-            job.keeps_soft_gates() ? ranks(true) : gates,
-            ranks(true),
-            ranks(true),
-            units(back),
-            ranks(back),
-            ranks(back),
-            ranks(back),
-            ranks(back),
-            ranks(back),
-            ranks(back),
-            ranks(back),
-            units(back),
-            {totals(true), totals(true), totals(both)},
-            {totals(back), totals(back), totals(back && both)}};
+    return {.job = job,
+            .tile = tile,
+            .tiles = tiles,
+            .gates = gates,
+            .soft = job.keeps_soft_gates() ? ranks(true) : gates,
+            .projected_u = ranks(true),
+            .projected_v = ranks(true),
+            .hidden = units(back),
+            .c = ranks(back),
+            .w = ranks(back),
+            .dc = ranks(back),
+            .dv = ranks(back),
+            .dprojected_u = ranks(back),
+            .dprojected_v = ranks(back),
+            .dlogits = ranks(back),
+            .dhidden = units(back),
+            .of_u = {totals(true), totals(true), totals(both)},
+            .of_dc = {totals(back), totals(back), totals(back && both)}};
 }
 
 // Adds the launches in their order.

@@ -8,12 +8,14 @@ void WeightGradient::add(const CpuJob& job, Range tokens, Range of_rows, Range o
                          float* sums) const {
     thread_local std::vector<float> left_room, right_room;
     const int64_t stride = cpu::padded(of_columns.count());
-    if (column_step != 1) {  // conv, whose rows are its taps
-        const Surroundings neighbours(job, right, tokens, of_columns, right_room);
-        const Rows dt = left.load(tokens, of_columns, left_room);
+    if (of_neighbours) {
+        thread_local std::vector<Neighbours> neighbours;
+        const Surroundings around(job, right, tokens, of_columns, right_room);
+        neighbours.clear();
         for (int64_t token = tokens.first; token < tokens.last; ++token)
-            add_tap_gradients(neighbours.of(token), dt.row(token - tokens.first), stride, sums);
-        return;
+            neighbours.push_back(around.of(token));
+        const Rows dt = left.load(tokens, of_columns, left_room);
+        return add_tap_gradients(neighbours, dt.values, dt.stride, stride, sums);
     }
     constexpr float one = 1;
     const Rows from = right.load(tokens, of_columns, right_room);
@@ -46,20 +48,28 @@ std::vector<WeightGradient> weight_gradients(cpu::PlanBuilder& builder, const Cp
     const TokenArray ones = {};
     std::vector<WeightGradient> all;
     const auto add = [&](const char* weight, const TokenArray& left, const TokenArray& right, int64_t rows,
-                         int64_t columns, float scale = 1) {
+                         int64_t columns) {
         auto* const to = builder.output(std::string("d") + weight);
-        all.push_back({weight, left, right, rows, columns, scale, to, columns, 1});
+        all.push_back({weight, left, right, rows, columns, 1, to, columns, 1});
     };
-    add("conv", job.dy, job.x, 3, channels, job.scale());
-    all.back().row_step = 1;
-    all.back().column_step = 3;
+    // A weight that is stored with its columns first; the gradient of the scaled output is dy.
+    const auto add_transposed = [&](const char* weight, const TokenArray& left, const TokenArray& right,
+                                    int64_t rows, int64_t columns) {
+        add(weight, left, right, rows, columns);
+        all.back().scale = job.scale();
+        all.back().row_step = 1;
+        all.back().column_step = rows;
+    };
+    add_transposed("conv", job.dy, job.x, 3, channels);
+    all.back().of_neighbours = true;
     add("gate_w1", from.dhidden.array(), job.x, units, channels);
     add("gate_b1", ones, from.dhidden.array(), 1, units);
     add("gate_w2", from.dlogits.array(), from.hidden.array(), ranks, units);
     add("gate_b2", ones, from.dlogits.array(), 1, ranks);
     add("u_proj", from.dprojected_u.array(), job.x, ranks, channels);
     add("v_proj", from.dprojected_v.array(), job.x, ranks, channels);
-    add("out_proj", job.dy, from.w.array(), channels, ranks, job.scale());
+    add_transposed("out_proj", from.w.array(), job.dy, ranks, channels);
+    all.back().of_w = true;
     add("out_bias", ones, job.dy, 1, channels);
     return all;
 }

@@ -10,7 +10,7 @@ struct GradientRows {
 };
 
 // The gradient of one weight: scale times the sum over all tokens of the products of a number of `left` and
-// one of `right`, or of neighbours of `right` for conv.
+// one of `right`. That of conv has a row per tap, and multiplies the neighbours in `right`.
 struct WeightGradient {
     const char* weight;
     TokenArray left;  // without values for a bias: ones
@@ -19,6 +19,8 @@ struct WeightGradient {
     float scale;
     float* to;                      // the output
     int64_t row_step, column_step;  // of `to`
+    bool of_neighbours = false;
+    bool of_w = false;  // `left` is w, of which each direction has its own
 
     // Adds the terms of a tile of tokens for a block of the gradient, [rows, padded columns].
     void add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns, float* sums) const;

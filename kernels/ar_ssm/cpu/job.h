@@ -27,6 +27,7 @@ struct CpuJob : Sizes {
     int64_t rank_stride() const { return cpu::padded(rank); }
     int64_t hidden_stride() const { return cpu::padded(hidden); }
     int64_t width_stride() const { return cpu::padded(width); }
+
     // Steps on rows of some tokens.
 
     // rows: from W1 x to the hidden layer.
@@ -47,7 +48,7 @@ struct CpuJob : Sizes {
     Factor gate_w2, out_proj;
     const float *gate_b1, *gate_b2, *out_bias, *zeros;
     const float* taps;  // [3, width_stride()]
-    // Of the backward pass. The output gradient is dy; `scale` is in these.
+    // Of the backward pass; scale() is in those that dy is multiplied with.
     Factor gate_w1_back, u_proj_back, v_proj_back, gate_w2_back, out_proj_back;
     const float* taps_back;
 

@@ -3,7 +3,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <algorithm>
 #include <limits>
 #include <type_traits>
 
@@ -21,11 +20,20 @@ constexpr auto width = static_cast<int64_t>(hn::MaxLanes(Tag()));
 
 Magnitudes add_bias(float* row, const float* bias, int64_t count) {
     V least = hn::Set(tag, std::numeric_limits<float>::infinity()), largest = hn::Zero(tag);
-    for (int64_t i = 0; i < count; i += width) {
+    const auto add = [&](int64_t i) HWY_ATTR {
         const V value = hn::Add(hn::LoadU(tag, row + i), hn::LoadU(tag, bias + i));
         hn::StoreU(value, tag, row + i);
-        const auto is_there = hn::FirstN(tag, static_cast<size_t>(std::min(count - i, width)));
-        const V size = hn::Abs(value);
+        return hn::Abs(value);
+    };
+    int64_t i = 0;
+    for (; i + width <= count; i += width) {
+        const V size = add(i);
+        least = hn::Min(least, size);
+        largest = hn::Max(largest, size);
+    }
+    if (i < count) {
+        const auto is_there = hn::FirstN(tag, static_cast<size_t>(count - i));
+        const V size = add(i);
         least = hn::IfThenElse(is_there, hn::Min(least, size), least);
         largest = hn::IfThenElse(is_there, hn::Max(largest, size), largest);
     }
@@ -73,20 +81,23 @@ void convolve(const Neighbours& from, const float* taps, const float* bias, int6
     });
 }
 
-void add_tap_gradients(const Neighbours& from, const float* dt, int64_t count, float* gradients) {
-    with_neighbours(from, [&](auto before, auto after) HWY_ATTR {
-        for (int64_t i = 0; i < count; i += width) {
-            const V gradient = hn::LoadU(tag, dt + i);
-            const auto tap = [&](int k) HWY_ATTR {
-                float* const at = gradients + k * count + i;
-                hn::StoreU(hn::MulAdd(gradient, hn::LoadU(tag, from.rows[k] + i), hn::LoadU(tag, at)), tag,
-                           at);
-            };
-            if constexpr (before) tap(0);
-            tap(1);
-            if constexpr (after) tap(2);
+void add_tap_gradients(const std::vector<Neighbours>& from, const float* dt, int64_t stride, int64_t count,
+                       float* gradients) {
+    for (int64_t i = 0; i < count; i += width) {
+        V sums[3];
+        HWY_UNROLL(3)
+        for (int k = 0; k < 3; ++k) sums[k] = hn::LoadU(tag, gradients + k * count + i);
+        const float* at = dt + i;
+        for (const Neighbours& of : from) {
+            const V gradient = hn::LoadU(tag, at);
+            HWY_UNROLL(3)
+            for (int k = 0; k < 3; ++k)
+                if (of.rows[k]) sums[k] = hn::MulAdd(gradient, hn::LoadU(tag, of.rows[k] + i), sums[k]);
+            at += stride;
         }
-    });
+        HWY_UNROLL(3)
+        for (int k = 0; k < 3; ++k) hn::StoreU(sums[k], tag, gradients + k * count + i);
+    }
 }
 
 void gate_gradients(const GateGradients& of, int64_t count) {
@@ -145,8 +156,9 @@ void keep_where_positive(float* row, const float* by, int64_t count) {
 void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to) {
     HWY_DYNAMIC_DISPATCH(convolve)(from, taps, bias, count, to);
 }
-void add_tap_gradients(const Neighbours& from, const float* dt, int64_t count, float* gradients) {
-    HWY_DYNAMIC_DISPATCH(add_tap_gradients)(from, dt, count, gradients);
+void add_tap_gradients(const std::vector<Neighbours>& from, const float* dt, int64_t stride, int64_t count,
+                       float* gradients) {
+    HWY_DYNAMIC_DISPATCH(add_tap_gradients)(from, dt, stride, count, gradients);
 }
 void gate_gradients(const GateGradients& of, int64_t count) {
     HWY_DYNAMIC_DISPATCH(gate_gradients)(of, count);

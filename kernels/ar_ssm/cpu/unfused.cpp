@@ -2,7 +2,6 @@
 // of the gradient of a weight.
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "kernels/ar_ssm/cpu/gradients.h"
@@ -63,14 +62,16 @@ class Unfused {
         add_scan("gradient_", true, dc, "dc", du, "du");
         if (du_rev) add_scan("gradient_reverse_", false, dc, "dc", du_rev, "du_rev");
         const Buffer dprojected_u = take_ranks(), dprojected_v = take_ranks(), dlogits = take_ranks();
-        launch(describe::gate_gradients(request_), [=, *this](Range tokens) {
-            const int64_t first = tokens.first;
-            if (du_rev) add(du.from(first), du_rev.from(first), tokens.count());
-            gate_gradients(
-                {du.at(first), dv.at(first), gates_.at(first), soft_.at(first), projected_u_.at(first),
-                 projected_v_.at(first), dprojected_u.at(first), dprojected_v.at(first), dlogits.at(first)},
-                tokens.count() * du.stride);
-        });
+        launch(describe::gate_gradients(request_),
+               [=, gates = gates_, soft = soft_, projected_u = projected_u_,
+                projected_v = projected_v_](Range tokens) {
+                   const int64_t first = tokens.first;
+                   if (du_rev) add(du.from(first), du_rev.from(first), tokens.count());
+                   gate_gradients({du.at(first), dv.at(first), gates.at(first), soft.at(first),
+                                   projected_u.at(first), projected_v.at(first), dprojected_u.at(first),
+                                   dprojected_v.at(first), dlogits.at(first)},
+                                  tokens.count() * du.stride);
+               });
         const Buffer dhidden = take(job_.hidden_stride());
         launch(describe::hidden_gradient(request_), [=, hidden = hidden_, &job = job_](Range tokens) {
             const Buffer to = dhidden.from(tokens.first);
@@ -155,7 +156,7 @@ class Unfused {
         launch(describe::factor_gradients(request_), [=, v = v_, c = c_, c_rev = c_rev_](Range tokens) {
             const int64_t first = tokens.first, count = tokens.count();
             multiply(dw.from(first), v.from(first), dc.from(first), count);
-            if (c_rev) add(c.from(first), c_rev.from(first), count);
+            if (c_rev) add(c.from(first), c_rev.from(first), count);  // c has no other reader from here on
             multiply(dw.from(first), c.from(first), dv.from(first), count);
         });
     }
@@ -163,9 +164,9 @@ class Unfused {
     void add_weight_gradients(const GradientRows& rows) {
         for (const WeightGradient& gradient : weight_gradients(builder_, job_, rows)) {
             add_weight_gradient(gradient, Direction::forward);
-            if (!job_.bidirectional || gradient.weight != std::string_view("out_proj")) continue;
+            if (!job_.bidirectional || !gradient.of_w) continue;
             WeightGradient reverse = gradient;
-            reverse.right = w_rev_.array();
+            reverse.left = w_rev_.array();
             add_weight_gradient(reverse, Direction::reverse);
         }
     }
@@ -174,18 +175,19 @@ class Unfused {
         constexpr int64_t rows = 16, columns = 256;
         const Side blocks =
             pieces("rows", gradient.rows, rows) * pieces("columns", gradient.columns, columns);
-        builder_.launch(
-            describe::weight_gradient(request_, gradient.weight, direction), blocks,
-            [=, &job = job_](const cpu::Item& item) {
-                const int64_t across = ceil_divide(gradient.columns, columns), tile = tile_of(job);
-                const Range of_rows = tile_at(item.index / across, rows, gradient.rows);
-                const Range of_columns = tile_at(item.index % across, columns, gradient.columns);
-                float* const sums = cpu::at_least(room, rows * columns);
-                std::fill_n(sums, rows * columns, 0.0f);
-                for (int64_t first = 0; first < job.tokens() && !item.stop.stop_requested(); first += tile)
-                    gradient.add(job, tile_at(first / tile, tile, job.tokens()), of_rows, of_columns, sums);
-                gradient.put(sums, of_rows, of_columns, direction == Direction::reverse);
-            });
+        builder_.launch(describe::weight_gradient(request_, gradient.weight, direction), blocks,
+                        [=, &job = job_](const cpu::Item& item) {
+                            const int64_t across = ceil_divide(gradient.columns, columns),
+                                          tile = tile_of(job);
+                            const int64_t tiles = ceil_divide(job.tokens(), tile);
+                            const Range of_rows = tile_at(item.index / across, rows, gradient.rows);
+                            const Range of_columns = tile_at(item.index % across, columns, gradient.columns);
+                            float* const sums = cpu::at_least(room, rows * columns);
+                            std::fill_n(sums, rows * columns, 0.0f);
+                            for (int64_t t = 0; t < tiles && !item.stop.stop_requested(); ++t)
+                                gradient.add(job, tile_at(t, tile, job.tokens()), of_rows, of_columns, sums);
+                            gradient.put(sums, of_rows, of_columns, direction == Direction::reverse);
+                        });
     }
 
     void add_x_gradient(const char* weight, const Buffer& from, const Factor& factor, const Buffer& dx) {
