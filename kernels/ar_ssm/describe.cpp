@@ -92,7 +92,7 @@ LaunchInfo hidden(const PlanRequest& request) {
 LaunchInfo gates(const PlanRequest& request) {
     const Described d(request);
     Uses writes = {d.ranks("gates")};
-    if (d.keeps_soft_gates()) writes.push_back(d.ranks("soft_gates"));
+    if (d.backward) writes.push_back(d.ranks("gate_slopes"));
     return launch_info("gates", "Step 2: the gates, sigmoid(W2 hidden + b2).",
                        {d.hidden_units(), d.weight("gate_w2"), d.weight("gate_b2")}, std::move(writes),
                        d.product(d.hidden, d.rank));
@@ -166,10 +166,13 @@ LaunchInfo factor_gradients(const PlanRequest& request) {
 
 LaunchInfo gate_gradients(const PlanRequest& request) {
     const Described d(request);
-    Uses reads = {d.ranks("du"), d.ranks("dv"), d.ranks("gates"), d.ranks("projected_u", d.between),
+    Uses reads = {d.ranks("du"),
+                  d.ranks("dv"),
+                  d.ranks("gates"),
+                  d.ranks("gate_slopes"),
+                  d.ranks("projected_u", d.between),
                   d.ranks("projected_v", d.between)};
     if (d.bidirectional) reads.push_back(d.ranks("du_rev"));
-    if (d.keeps_soft_gates()) reads.push_back(d.ranks("soft_gates"));
     return launch_info("gate_gradients",
                        "The gradients of both factors of u = (x U^T) g and of v, and through the sigmoid.",
                        std::move(reads),
@@ -234,7 +237,7 @@ LaunchInfo project(const PlanRequest& request, int64_t tile) {
     Uses writes = {d.ranks("gates"), d.effective(), d.ranks("projected_u", d.between),
                    d.ranks("projected_v", d.between), d.totals("totals", tile)};
     if (d.backward) writes.push_back(d.hidden_units());
-    if (d.keeps_soft_gates()) writes.push_back(d.ranks("soft_gates"));
+    if (d.backward) writes.push_back(d.ranks("gate_slopes"));
     return launch_info("project",
                        "Steps 2 and 3 of a tile of positions: gates, x U^T and x V^T, and the sum of u.",
                        {d.x(), d.weight("gate_w1"), d.weight("gate_b1"), d.weight("gate_w2"),
@@ -276,6 +279,7 @@ LaunchInfo input_gradients(const PlanRequest& request, int64_t tile) {
                   d.ranks("dc"),
                   d.ranks("dv"),
                   d.ranks("gates"),
+                  d.ranks("gate_slopes"),
                   d.ranks("projected_u", d.between),
                   d.ranks("projected_v", d.between),
                   d.hidden_units(),
@@ -286,7 +290,6 @@ LaunchInfo input_gradients(const PlanRequest& request, int64_t tile) {
                   d.weight("u_proj"),
                   d.weight("v_proj")};
     if (d.bidirectional) reads.push_back(d.totals("reverse_gradient_prefixes", tile));
-    if (d.keeps_soft_gates()) reads.push_back(d.ranks("soft_gates"));
     return launch_info("input_gradients",
                        "Scans dc from the end, then the gradients of gates, hidden layer and x of a tile.",
                        std::move(reads),

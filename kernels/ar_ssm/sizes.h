@@ -24,8 +24,6 @@ struct Sizes {
     int64_t tokens() const { return batch * length; }
     // y = scale (t + (c + c_rev) v W_o^T) + b_o, without c_rev unless bidirectional.
     float scale() const { return bidirectional ? 0.5f : 1.0f; }
-    // Whether the soft gates are needed beside the hard ones: hard gates are differentiated as if soft.
-    bool keeps_soft_gates() const { return hard && backward; }
 
     int64_t batch, length, width, rank, hidden;
     bool bidirectional, hard, backward;

@@ -42,7 +42,7 @@ struct Totals {
 struct Fused {
     const CpuJob& job;
     int64_t tile, tiles;  // positions of a tile; tiles of a sequence
-    Buffer gates, soft, projected_u, projected_v, hidden, c, w;
+    Buffer gates, slopes, projected_u, projected_v, hidden, c, w;
     Buffer dc, dv, dprojected_u, dprojected_v, dlogits, dhidden;
     Totals of_u, of_dc;
 
@@ -86,7 +86,7 @@ struct Fused {
         job.activate_hidden(of.tokens, all);
         const Buffer to = gates.from(of.first());
         job.gate_w2.multiply(all, of.count(), to);
-        job.open_gates(of.tokens, to.values, job.keeps_soft_gates() ? soft.at(of.first()) : nullptr);
+        job.open_gates(of.tokens, to.values, job.backward ? slopes.at(of.first()) : nullptr);
         job.sum_gates(of.tokens, to.values);
         for (int64_t i = 0; i < of.count(); ++i) {
             const float* const row = all.at(i);
@@ -137,7 +137,7 @@ struct Fused {
             add(du, du_rev, count);
         }
         gate_gradients(
-            {du.values, dv.at(first), gates.at(first), soft.at(first), projected_u.at(first),
+            {du.values, dv.at(first), gates.at(first), slopes.at(first), projected_u.at(first),
              projected_v.at(first), dprojected_u.at(first), dprojected_v.at(first), dlogits.at(first)},
             count * du.stride);
         job.gate_w2_back.multiply(dlogits.from(first), count, dhidden.from(first));
@@ -219,7 +219,7 @@ Fused fused_on(cpu::PlanBuilder& builder, const CpuJob& job) {
             .tile = tile,
             .tiles = tiles,
             .gates = gates,
-            .soft = job.keeps_soft_gates() ? ranks(true) : gates,
+            .slopes = ranks(back),
             .projected_u = ranks(true),
             .projected_v = ranks(true),
             .hidden = units(back),

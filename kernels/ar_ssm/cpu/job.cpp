@@ -176,12 +176,14 @@ double CpuJob::logit_in_double(int64_t token, int64_t of_rank) const {
     return logit;
 }
 
-void CpuJob::open_gates(Range tokens, float* rows, float* soft) const {
+void CpuJob::open_gates(Range tokens, float* rows, float* slopes) const {
     const int64_t stride = rank_stride(), numbers = tokens.count() * stride;
     for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, gate_b2, rank);
-    if (soft) {
-        std::copy_n(rows, numbers, soft);
-        cpu::sigmoid(soft, numbers);
+    if (slopes) {
+        // The sigmoid that is nearer to 0: no digit is lost where a gate is near 1.
+        for (int64_t i = 0; i < numbers; ++i) slopes[i] = -std::abs(rows[i]);
+        cpu::sigmoid(slopes, numbers);
+        for (int64_t i = 0; i < numbers; ++i) slopes[i] *= 1 - slopes[i];
     }
     hard ? open_hard_gates(tokens, rows) : cpu::sigmoid(rows, numbers);
     for (float* row = rows; row < rows + numbers; row += stride) std::fill(row + rank, row + stride, 0.0f);

@@ -101,15 +101,14 @@ void add_tap_gradients(const std::vector<Neighbours>& from, const float* dt, int
 }
 
 void gate_gradients(const GateGradients& of, int64_t count) {
-    const V one = hn::Set(tag, 1.0f);
     for (int64_t i = 0; i < count; i += width) {
         const V du = hn::LoadU(tag, of.du + i), dv = hn::LoadU(tag, of.dv + i);
-        const V gate = hn::LoadU(tag, of.gates + i), soft = hn::LoadU(tag, of.soft + i);
+        const V gate = hn::LoadU(tag, of.gates + i);
         const V dgate = hn::MulAdd(dv, hn::LoadU(tag, of.projected_v + i),
                                    hn::Mul(du, hn::LoadU(tag, of.projected_u + i)));
         hn::StoreU(hn::Mul(du, gate), tag, of.dprojected_u + i);
         hn::StoreU(hn::Mul(dv, gate), tag, of.dprojected_v + i);
-        hn::StoreU(hn::Mul(hn::Mul(dgate, soft), hn::Sub(one, soft)), tag, of.dlogits + i);
+        hn::StoreU(hn::Mul(dgate, hn::LoadU(tag, of.slopes + i)), tag, of.dlogits + i);
     }
 }
 

@@ -25,10 +25,10 @@ void convolve(const Neighbours& from, const float* taps, const float* bias, int6
 void add_tap_gradients(const std::vector<Neighbours>& from, const float* dt, int64_t stride, int64_t count,
                        float* gradients);
 
-// From the gradients of u = pu g and v = pv g to those of pu, pv and the logits; g is differentiated as
-// `soft`.
+// From the gradients of u = pu g and v = pv g to those of pu, pv and the logits; `slopes` are the derivatives
+// of the gates by the logits.
 struct GateGradients {
-    const float *du = nullptr, *dv = nullptr, *gates = nullptr, *soft = nullptr;
+    const float *du = nullptr, *dv = nullptr, *gates = nullptr, *slopes = nullptr;
     const float *projected_u = nullptr, *projected_v = nullptr;
     float *dprojected_u = nullptr, *dprojected_v = nullptr, *dlogits = nullptr;
 };

@@ -25,9 +25,9 @@ class Unfused {
         : builder_(builder), request_(builder.request()), job_(builder.keep(CpuJob(builder, 1))) {
         hidden_ = take(job_.hidden_stride());
         gates_ = job_.gates.buffer(builder, job_.tokens());
-        soft_ = job_.keeps_soft_gates() ? take_ranks() : gates_;
         u_ = take_ranks(), v_ = take_ranks(), c_ = take_ranks(), w_ = take_ranks();
         if (job_.bidirectional) c_rev_ = take_ranks(), w_rev_ = take_ranks();
+        if (job_.backward) slopes_ = take_ranks();
         projected_u_ = job_.backward ? take_ranks() : u_;
         projected_v_ = job_.backward ? take_ranks() : v_;
     }
@@ -63,11 +63,11 @@ class Unfused {
         if (du_rev) add_scan("gradient_reverse_", false, dc, "dc", du_rev, "du_rev");
         const Buffer dprojected_u = take_ranks(), dprojected_v = take_ranks(), dlogits = take_ranks();
         launch(describe::gate_gradients(request_),
-               [=, gates = gates_, soft = soft_, projected_u = projected_u_,
+               [=, gates = gates_, slopes = slopes_, projected_u = projected_u_,
                 projected_v = projected_v_](Range tokens) {
                    const int64_t first = tokens.first;
                    if (du_rev) add(du.from(first), du_rev.from(first), tokens.count());
-                   gate_gradients({du.at(first), dv.at(first), gates.at(first), soft.at(first),
+                   gate_gradients({du.at(first), dv.at(first), gates.at(first), slopes.at(first),
                                    projected_u.at(first), projected_v.at(first), dprojected_u.at(first),
                                    dprojected_v.at(first), dlogits.at(first)},
                                   tokens.count() * du.stride);
@@ -113,12 +113,12 @@ class Unfused {
             job.gate_w1.multiply(job.x.load(tokens, room), tokens.count(), to);
             job.activate_hidden(tokens, to);
         });
-        launch(describe::gates(request_), [hidden = hidden_, gates = gates_, soft = soft_,
-                                           &job = job_](Range tokens) {
-            const Buffer to = gates.from(tokens.first);
-            job.gate_w2.multiply(hidden.from(tokens.first), tokens.count(), to);
-            job.open_gates(tokens, to.values, job.keeps_soft_gates() ? soft.at(tokens.first) : nullptr);
-        });
+        launch(describe::gates(request_),
+               [hidden = hidden_, gates = gates_, slopes = slopes_, &job = job_](Range tokens) {
+                   const Buffer to = gates.from(tokens.first);
+                   job.gate_w2.multiply(hidden.from(tokens.first), tokens.count(), to);
+                   job.open_gates(tokens, to.values, job.backward ? slopes.at(tokens.first) : nullptr);
+               });
         launch(describe::effective_rank(request_), [gates = gates_, &job = job_](Range tokens) {
             job.sum_gates(tokens, gates.at(tokens.first));
         });
@@ -201,7 +201,7 @@ class Unfused {
     cpu::PlanBuilder& builder_;
     const PlanRequest& request_;
     const CpuJob& job_;
-    Buffer hidden_, gates_, soft_, projected_u_, projected_v_, u_, v_, c_, c_rev_, w_, w_rev_;
+    Buffer hidden_, gates_, slopes_, projected_u_, projected_v_, u_, v_, c_, c_rev_, w_, w_rev_;
 };
 
 }  // namespace

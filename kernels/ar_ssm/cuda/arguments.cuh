@@ -15,9 +15,9 @@ struct Layer {
     void* y;
     float *gates, *effective_rank, *dx;
 
-    // Hidden units, and what they lose in 16 bits, where hard gates need it; soft gates of hard ones.
+    // Hidden units, and what they lose in 16 bits, where hard gates need it.
     void *hidden_units, *hidden_rest;
-    float* soft_gates;
+    float* gate_slopes;  // the derivative of every gate by its logit; of hard ones as if they were soft
     void *projected_u, *projected_v;  // x U^T, x V^T
     void *u, *v;                      // the same, gated
     // The scan of u; fused: the sum of both directions.

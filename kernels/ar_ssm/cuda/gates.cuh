@@ -104,26 +104,27 @@ __device__ void add_logits(const Layer& of, typename Product::Shared& shared, in
 // Stores the gate of a logit and returns it.
 __device__ inline float store_gate(const Layer& of, int64_t token, int64_t rank, float logit) {
     const int64_t at = token * of.rank + rank;
-    const float soft = device::sigmoid(logit);
-    const float gate = !HARD ? soft : logit >= 0 ? 1.0f : logit < 0 ? 0.0f : logit;
+    const float gate = !HARD ? device::sigmoid(logit) : logit >= 0 ? 1.0f : logit < 0 ? 0.0f : logit;
     of.gates[at] = gate;
-    if constexpr (HARD && BACKWARD) of.soft_gates[at] = soft;
+    if constexpr (BACKWARD) {
+        const float nearer = device::sigmoid(-fabsf(logit));  // to 0: no digit is lost where a gate is near 1
+        of.gate_slopes[at] = nearer * (1 - nearer);
+    }
     return gate;
 }
 
-// A rank of a token: its gate, the same if it were soft, x U^T and x V^T.
+// A rank of a token: its gate and the slope of that, x U^T and x V^T.
 struct Gated {
-    float gate, soft, u, v;
+    float gate, slope, u, v;
 };
 
-// Stores the gradients of x U^T, x V^T and the logit of a rank of a token; hard gates are differentiated as
-// if they were soft.
+// Stores the gradients of x U^T, x V^T and the logit of a rank of a token.
 __device__ inline void store_gate_gradients(const Layer& of, int64_t at, const Gated& gated, float du,
                                             float dv) {
     const float dgate = du * gated.u + dv * gated.v;
     static_cast<Element*>(of.dprojected_u)[at] = Storage::narrow(du * gated.gate);
     static_cast<Element*>(of.dprojected_v)[at] = Storage::narrow(dv * gated.gate);
-    static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * gated.soft * (1 - gated.soft));
+    static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * gated.slope);
 }
 
 // Hidden units after their relu, and what passes it backward.

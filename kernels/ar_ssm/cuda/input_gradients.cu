@@ -30,13 +30,12 @@ __device__ void scan_ranks(const Layer& of, const Positions& at, int64_t first, 
     Scan::Values du(of, at, first, [&](int64_t place) { return of.dc[place]; });
     const Scan::Values dv(of, at, first, [&](int64_t place) { return of.dv[place]; }),
         gates(of, at, first, [&](int64_t place) { return of.gates[place]; }),
-        soft(of, at, first, [&](int64_t place) { return HARD ? of.soft_gates[place] : 0; }),
+        slopes(of, at, first, [&](int64_t place) { return of.gate_slopes[place]; }),
         u(of, at, first, [&](int64_t place) { return element(of.projected_u, place); }),
         v(of, at, first, [&](int64_t place) { return element(of.projected_v, place); });
     Scan::scan<BIDIRECTIONAL, true>(shared, before, after, du);
     Scan::for_each(of, at, first, [&](int r, int64_t place) {
-        store_gate_gradients(of, place, {gates.of[r], HARD ? soft.of[r] : gates.of[r], u.of[r], v.of[r]},
-                             du.of[r], dv.of[r]);
+        store_gate_gradients(of, place, {gates.of[r], slopes.of[r], u.of[r], v.of[r]}, du.of[r], dv.of[r]);
     });
 }
 

@@ -33,7 +33,7 @@ CudaJob::CudaJob(cuda::PlanBuilder& of_plan) : Sizes(of_plan.parameters()), buil
     if (!backward) return;
     given.dy = input("dy");
     given.dx = builder.output("dx");
-    if (hard) given.soft_gates = take_ranks();
+    given.gate_slopes = take_ranks();
     given.dc = take_ranks();
     given.dv = take_ranks();
     given.dprojected_u = take_factors(rank);

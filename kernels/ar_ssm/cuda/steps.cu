@@ -87,9 +87,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) factor_gradients(Layer of)
 extern "C" __global__ void __launch_bounds__(THREADS) gate_gradients(Layer of) {
     const int64_t at = own_number();
     if (at >= ranks_of(of)) return;
-    const float gate = of.gates[at];
     store_gate_gradients(
-        of, at,
-        {gate, HARD ? of.soft_gates[at] : gate, element(of.projected_u, at), element(of.projected_v, at)},
+        of, at, {of.gates[at], of.gate_slopes[at], element(of.projected_u, at), element(of.projected_v, at)},
         BIDIRECTIONAL ? of.du[at] + of.du_rev[at] : of.du[at], of.dv[at]);
 }
