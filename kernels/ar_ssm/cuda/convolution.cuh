@@ -53,15 +53,20 @@ class Convolution {
             if (first > first_row()) load_ahead(first);
 #pragma unroll
             for (int r = 0; r < ahead; ++r) {
-                // Beyond both ends is no term, which differs from zero if a tap is infinite.
-                const int64_t position = at_.first + first + r;
-                const bool has_before = position > 0, has_after = position + 1 < of_.length;
                 float sums[each];
 #pragma unroll
-                for (int v = 0; v < each; ++v) {
-                    sums[v] = taps[1][v] * here_.get(v);
-                    sums[v] = has_before ? fmaf(taps[0][v], before_.get(v), sums[v]) : sums[v];
-                    sums[v] = has_after ? fmaf(taps[2][v], after_[r].get(v), sums[v]) : sums[v];
+                for (int v = 0; v < each; ++v)
+                    sums[v] = fmaf(taps[2][v], after_[r].get(v),
+                                   fmaf(taps[1][v], here_.get(v), taps[0][v] * before_.get(v)));
+                // Beyond both ends is no term, which differs from zero if a tap is not finite.
+                const int64_t position = at_.first + first + r;
+                if (position == 0 || position + 1 == of_.length) {
+#pragma unroll
+                    for (int v = 0; v < each; ++v) {
+                        sums[v] = taps[1][v] * here_.get(v);
+                        if (position > 0) sums[v] = fmaf(taps[0][v], before_.get(v), sums[v]);
+                        if (position + 1 < of_.length) sums[v] = fmaf(taps[2][v], after_[r].get(v), sums[v]);
+                    }
                 }
                 if (first + r < at_.count) put(first + r, column(), sums);
                 before_ = here_;
