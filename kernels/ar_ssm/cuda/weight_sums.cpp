@@ -54,7 +54,7 @@ Side WeightSums::tiles() const {
 
 // Two thread blocks for every SM, but no part shorter than it takes to fill a pipeline.
 int64_t WeightSums::parts() const {
-    constexpr int64_t fewest_tokens = 256, most_parts = 64;
+    constexpr int64_t fewest_tokens = 64, most_parts = 64;
     const int64_t wanted = ceil_divide(int64_t{2} * job_.builder.chip().multiprocessors, tiles().count);
     return std::clamp<int64_t>(wanted, 1, std::min(most_parts, ceil_divide(of_.tokens, fewest_tokens)));
 }
