@@ -141,7 +141,7 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder, float output_scale)
     taps_back = pack.lines(conv.reversed(), scale());
 }
 
-double CpuJob::hidden_in_double(int64_t token, int64_t unit) const {
+double CpuJob::unit_in_double(int64_t token, int64_t unit) const {
     const float* const row = x.load({token, token + 1}, x_row).values;
     return strip_in_double(gate_w1, unit / lanes, row)[unit % lanes] + double{gate_b1[unit]};
 }
@@ -157,22 +157,28 @@ void CpuJob::activate_hidden(Range tokens, const Buffer& rows) const {
         if (sizes.least < limit)
             for (int64_t unit = 0; unit < hidden; ++unit)
                 if (std::abs(row[unit]) < limit)
-                    row[unit] = static_cast<float>(hidden_in_double(tokens.first + i, unit));
+                    row[unit] = static_cast<float>(unit_in_double(tokens.first + i, unit));
         relu(row, hidden_stride());
     }
 }
 
-double CpuJob::logit_in_double(int64_t token, int64_t of_rank) const {
+std::vector<double> CpuJob::hidden_in_double(int64_t token) const {
     const float* const row = x.load({token, token + 1}, x_row).values;
-    double logit = gate_b2[of_rank];
-    const float* const weights = gate_w2.strips + of_rank / lanes * hidden * lanes + of_rank % lanes;
+    std::vector<double> units(static_cast<size_t>(hidden));
     for (int64_t strip = 0; strip < strips_of(hidden); ++strip) {
-        const auto units = strip_in_double(gate_w1, strip, row);
+        const auto sums = strip_in_double(gate_w1, strip, row);
         for (int64_t i = strip * lanes; i < std::min((strip + 1) * lanes, hidden); ++i) {
-            const double unit = units[i % lanes] + double{gate_b1[i]};
-            logit += (unit < 0 ? 0 : unit) * double{weights[i * lanes]};
+            const double unit = sums[i % lanes] + double{gate_b1[i]};
+            units[static_cast<size_t>(i)] = unit < 0 ? 0 : unit;
         }
     }
+    return units;
+}
+
+double CpuJob::logit_in_double(const std::vector<double>& units, int64_t of_rank) const {
+    const float* const weights = gate_w2.strips + of_rank / lanes * hidden * lanes + of_rank % lanes;
+    double logit = gate_b2[of_rank];
+    for (int64_t i = 0; i < hidden; ++i) logit += units[static_cast<size_t>(i)] * double{weights[i * lanes]};
     return logit;
 }
 
@@ -193,11 +199,17 @@ void CpuJob::open_gates(Range tokens, float* rows, float* slopes) const {
 // A logit close to 0 may be rounded to the wrong side of the jump of a hard gate.
 void CpuJob::open_hard_gates(Range tokens, float* rows) const {
     constexpr float near = 0x1p-10f;
-    for (int64_t token = tokens.first; token < tokens.last; ++token, rows += rank_stride())
+    for (int64_t token = tokens.first; token < tokens.last; ++token, rows += rank_stride()) {
+        std::vector<double> units;  // computed once a token, where a logit needs them
         for (int64_t k = 0; k < rank; ++k) {
-            const double logit = std::abs(rows[k]) < near ? logit_in_double(token, k) : double{rows[k]};
+            double logit = rows[k];
+            if (std::abs(rows[k]) < near) {
+                if (units.empty()) units = hidden_in_double(token);
+                logit = logit_in_double(units, k);
+            }
             rows[k] = logit >= 0 ? 1.0f : 0.0f;
         }
+    }
 }
 
 void CpuJob::sum_gates(Range tokens, const float* rows) const {

@@ -55,8 +55,10 @@ struct CpuJob : Sizes {
 
   private:
     void open_hard_gates(Range tokens, float* rows) const;
-    double hidden_in_double(int64_t token, int64_t unit) const;
-    double logit_in_double(int64_t token, int64_t of_rank) const;
+    // A hidden unit before its relu; the hidden layer of a token, and a logit from it.
+    double unit_in_double(int64_t token, int64_t unit) const;
+    std::vector<double> hidden_in_double(int64_t token) const;
+    double logit_in_double(const std::vector<double>& units, int64_t of_rank) const;
 };
 
 // Rows of some tokens with those of their neighbours in the sequence.

@@ -104,7 +104,7 @@ __device__ void add_logits(const Layer& of, typename Product::Shared& shared, in
 // Stores the gate of a logit and returns it.
 __device__ inline float store_gate(const Layer& of, int64_t token, int64_t rank, float logit) {
     const int64_t at = token * of.rank + rank;
-    const float gate = !HARD ? device::sigmoid(logit) : logit >= 0 ? 1.0f : logit < 0 ? 0.0f : logit;
+    const float gate = !HARD ? device::sigmoid(logit) : logit >= 0 ? 1.0f : 0.0f;
     of.gates[at] = gate;
     if constexpr (BACKWARD) {
         const float nearer = device::sigmoid(-fabsf(logit));  // to 0: no digit is lost where a gate is near 1

@@ -140,12 +140,6 @@ class Launches {
 
 }  // namespace
 
-Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
-    cuda::PlanBuilder builder(request);
-    Launches launches(builder);
-    launches.forward();
-    if (runs_backward(request.parameters)) launches.backward();
-    return builder.finish();
-}
+Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) { return plan_of<Launches>(request); }
 
 }  // namespace sawtooth::ar_ssm
