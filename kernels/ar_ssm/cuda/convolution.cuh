@@ -58,21 +58,17 @@ class Convolution {
                 for (int v = 0; v < each; ++v)
                     sums[v] = fmaf(taps[2][v], after_[r].get(v),
                                    fmaf(taps[1][v], here_.get(v), taps[0][v] * before_.get(v)));
-                // Beyond both ends is no term, which differs from zero if a tap is not finite.
-                const int64_t position = at_.first + first + r;
-                if (position == 0 || position + 1 == of_.length) {
-#pragma unroll
-                    for (int v = 0; v < each; ++v) {
-                        sums[v] = taps[1][v] * here_.get(v);
-                        if (position > 0) sums[v] = fmaf(taps[0][v], before_.get(v), sums[v]);
-                        if (position + 1 < of_.length) sums[v] = fmaf(taps[2][v], after_[r].get(v), sums[v]);
-                    }
-                }
                 if (first + r < at_.count) put(first + r, column(), sums);
                 before_ = here_;
                 here_ = after_[r];
             }
         }
+        bool finite = true;
+#pragma unroll
+        for (int k = 0; k < 3; ++k)
+#pragma unroll
+            for (int v = 0; v < each; ++v) finite = finite && fabsf(taps[k][v]) <= 3.402823466e38f;
+        if (!finite) repeat_ends(of_, values_, at_, channel_, put);
     }
 
   private:
@@ -90,6 +86,28 @@ class Convolution {
         to = {};
         if (position >= 0 && position < of_.length)
             to = device::load_words<Storage, each>(values_, (at_.token + row) * of_.width + channel_);
+    }
+    // Beyond both ends is no term, but above a tap times zero, which is not zero if the tap is not finite.
+    // Rare, so it must take no registers from what is usual.
+    template <class Put>
+    static __device__ __noinline__ void repeat_ends(const Layer& of, const void* values, Positions at,
+                                                    int64_t channel, Put put) {
+        for (int row = first_row(); row < first_row() + own_rows && row < at.count; ++row) {
+            const int64_t position = at.first + row;
+            if (position > 0 && position + 1 < of.length) continue;
+            float sums[each] = {};
+            for (int k = 0; k < 3; ++k) {
+                const int64_t neighbour = position + k - 1;
+                if (neighbour < 0 || neighbour >= of.length) continue;
+                const Row numbers =
+                    device::load_words<Storage, each>(values, (at.token + row + k - 1) * of.width + channel);
+#pragma unroll
+                for (int v = 0; v < each; ++v)
+                    sums[v] = fmaf(element(of.conv, (channel + v) * 3 + (mirrored ? 2 - k : k)),
+                                   numbers.get(v), sums[v]);
+            }
+            put(row, column(), sums);
+        }
     }
     __device__ void load_ahead(int row) {
 #pragma unroll

@@ -33,39 +33,47 @@ class Launches {
         const int64_t panel = panel_of(job_.hidden + 2 * job_.rank, 192, 64), depth = job_.long_depth();
         const int64_t project_bytes = std::max(job_.forward_bytes(tile_rows, panel, depth),
                                                job_.forward_bytes(tile_rows, ranks(), depth));
-        launch(describe::project(request(), tile_rows), "project", depth,
+        launch(describe::project(request(), tile_rows), "project",
                cuda::StructBytes()
                    .array(project_bytes / 16, 16, 16)
                    .array(totals(), 4)
                    .array(2 * tile_rows, 4)
                    .total(),
-               {{"PANEL", panel}, {"RANKS", ranks()}});
+               {{"DEPTH", depth},
+                {"PANEL", panel},
+                {"RANKS", ranks()},
+                {"HARD", job_.hard},
+                {"BACKWARD", job_.backward}});
         scan_totals({"totals_", false, job_.tiles(), "totals", given.totals, Storage::f32, "prefixes",
                      given.prefixes});
         if (job_.bidirectional)
             scan_totals({"reverse_totals_", true, job_.tiles(), "totals", given.totals, Storage::f32,
                          "reverse_prefixes", given.reverse_prefixes});
-        launch(describe::scan_and_output(request(), tile_rows), "scan_and_output", job_.depth(),
+        launch(describe::scan_and_output(request(), tile_rows), "scan_and_output",
                std::max(job_.forward_bytes(tile_rows, job_.channels(), job_.depth()), staged_bytes()),
-               {{"CHANNELS", job_.channels()}});
+               {{"DEPTH", job_.depth()},
+                {"CHANNELS", job_.channels()},
+                {"BACKWARD", job_.backward},
+                {"BIDIRECTIONAL", job_.bidirectional}});
     }
 
     void backward() {
         const Layer& given = job_.given;
-        launch(describe::output_gradients(request(), tile_rows), "output_gradients", job_.long_depth(),
+        launch(describe::output_gradients(request(), tile_rows), "output_gradients",
                cuda::StructBytes()
                    .array(job_.backward_bytes(tile_rows, ranks(), job_.long_depth()) / 16, 16, 16)
                    .array(totals(), 4)
                    .total(),
-               {{"RANKS", ranks()}});
+               {{"DEPTH", job_.long_depth()}, {"RANKS", ranks()}});
         scan_totals({"gradient_totals_", true, job_.tiles(), "gradient_totals", given.gradient_totals,
                      Storage::f32, "reverse_gradient_prefixes", given.reverse_gradient_prefixes});
         if (job_.bidirectional)
             scan_totals({"gradient_reverse_totals_", false, job_.tiles(), "gradient_totals",
                          given.gradient_totals, Storage::f32, "gradient_prefixes", given.gradient_prefixes});
-        launch(describe::input_gradients(request(), tile_rows), "input_gradients", job_.depth(),
-               std::max(job_.backward_bytes(tile_rows, job_.channels(), job_.depth()), staged_bytes()),
-               {{"CHANNELS", job_.channels()}});
+        launch(
+            describe::input_gradients(request(), tile_rows), "input_gradients",
+            std::max(job_.backward_bytes(tile_rows, job_.channels(), job_.depth()), staged_bytes()),
+            {{"DEPTH", job_.depth()}, {"CHANNELS", job_.channels()}, {"BIDIRECTIONAL", job_.bidirectional}});
         add_weight_gradients();
     }
 
@@ -77,12 +85,11 @@ class Launches {
     int64_t totals() const { return tile_rows / 16 * ranks(); }            // of the warps of a column
     int64_t staged_bytes() const { return tile_rows * (job_.channels() + 4) * 4; }
 
-    void launch(LaunchInfo info, const char* name, int64_t depth, int64_t shared_bytes,
-                cuda::Defines defines) {
-        job_.builder.launch(
-            std::move(info), job_.grid_of_tiles(),
-            job_.source(std::string(name) + ".cu", name, depth, shared_bytes, std::move(defines)),
-            job_.given);
+    void launch(LaunchInfo info, const char* name, int64_t shared_bytes, cuda::Defines defines) {
+        defines.push_back({"ROWS", tile_rows});
+        job_.builder.launch(std::move(info), job_.grid_of_tiles(),
+                            job_.source(std::string(name) + ".cu", name, shared_bytes, std::move(defines)),
+                            job_.given);
     }
 
     void scan_totals(const CudaJob::ScanOf& of) { job_.scan("lookback", of); }

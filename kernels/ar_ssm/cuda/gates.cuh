@@ -113,31 +113,4 @@ __device__ inline float store_gate(const Layer& of, int64_t token, int64_t rank,
     return gate;
 }
 
-// A rank of a token: its gate and the slope of that, x U^T and x V^T.
-struct Gated {
-    float gate, slope, u, v;
-};
-
-// Stores the gradients of x U^T, x V^T and the logit of a rank of a token.
-__device__ inline void store_gate_gradients(const Layer& of, int64_t at, const Gated& gated, float du,
-                                            float dv) {
-    const float dgate = du * gated.u + dv * gated.v;
-    static_cast<Element*>(of.dprojected_u)[at] = Storage::narrow(du * gated.gate);
-    static_cast<Element*>(of.dprojected_v)[at] = Storage::narrow(dv * gated.gate);
-    static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * gated.slope);
-}
-
-// Hidden units after their relu, and what passes it backward.
-template <class Product, class There>
-__device__ typename Product::Sums load_units(const Layer& of, int64_t first_token, int64_t first_unit,
-                                             There is_there) {
-    return Product::loaded(is_there, [&](int row, int column) {
-        return element(of.hidden_units, (first_token + row) * of.hidden + first_unit + column);
-    });
-}
-template <class Product>
-__device__ void differentiate_relu(typename Product::Sums& gradients, typename Product::Sums& units) {
-    Product::join(gradients, units, [](float& gradient, float unit) { gradient = unit > 0 ? gradient : 0; });
-}
-
 }  // namespace sawtooth::ar_ssm

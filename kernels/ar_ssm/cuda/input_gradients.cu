@@ -4,7 +4,7 @@
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, BIDIRECTIONAL, ROWS, DEPTH, CHANNELS (of
 // dx or of hidden units at a time).
 
-#include "kernels/ar_ssm/cuda/gates.cuh"
+#include "kernels/ar_ssm/cuda/gate_gradients.cuh"
 #include "kernels/ar_ssm/cuda/staged.cuh"
 #include "kernels/ar_ssm/cuda/tile_scan.cuh"
 

@@ -62,11 +62,9 @@ int64_t CudaJob::product_bytes(int64_t left_rows, int64_t left_columns, int64_t 
     return stages * (part(left_rows, left_columns) + part(right_rows, right_columns));
 }
 
-cuda::KernelSource CudaJob::source(const std::string& file, const std::string& entry, int64_t depth,
-                                   int64_t shared_bytes, cuda::Defines more) const {
-    cuda::Defines defines = {
-        {"STORAGE", name_of(storage)},    {"ALIGNED", aligned_}, {"HARD", hard},  {"BACKWARD", backward},
-        {"BIDIRECTIONAL", bidirectional}, {"ROWS", tile_rows},   {"DEPTH", depth}};
+cuda::KernelSource CudaJob::source(const std::string& file, const std::string& entry, int64_t shared_bytes,
+                                   cuda::Defines more) const {
+    cuda::Defines defines = {{"STORAGE", name_of(storage)}, {"ALIGNED", aligned_}};
     std::move(more.begin(), more.end(), std::back_inserter(defines));
     return {"kernels/ar_ssm/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
 }

@@ -46,9 +46,9 @@ class CudaJob : public Sizes {
     int64_t backward_bytes(int64_t rows, int64_t columns, int64_t depth) const {
         return product_bytes(rows, depth, depth, columns);
     }
-    // A kernel of this folder with the macros that all have.
-    cuda::KernelSource source(const std::string& file, const std::string& entry, int64_t depth,
-                              int64_t shared_bytes, cuda::Defines more = {}) const;
+    // A kernel of this folder with STORAGE and ALIGNED, which all have that read factors, and further macros.
+    cuda::KernelSource source(const std::string& file, const std::string& entry, int64_t shared_bytes,
+                              cuda::Defines more) const;
 
     // Adds the scan of `from` [batch, count, rank] along `count`.
     struct ScanOf {

@@ -2,6 +2,7 @@
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, DEPTH, COLUMNS.
 
+#include "kernels/ar_ssm/cuda/gate_gradients.cuh"
 #include "kernels/ar_ssm/cuda/gates.cuh"
 
 using namespace sawtooth;

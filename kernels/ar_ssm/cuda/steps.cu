@@ -1,10 +1,10 @@
 // The steps of `unfused` without products.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, BIDIRECTIONAL; of the convolutions also
-// ROWS and CHANNELS (of a thread block).
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, BIDIRECTIONAL, ROWS and CHANNELS (of a thread block that
+// convolves).
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
-#include "kernels/ar_ssm/cuda/gates.cuh"
+#include "kernels/ar_ssm/cuda/gate_gradients.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;

@@ -70,23 +70,24 @@ class Launches {
     const PlanRequest& request() const { return job_.builder.request(); }
 
     // The entry of a kernel is the name of its launch.
-    void launch(LaunchInfo info, const Grid& grid, const char* file, int64_t depth, int64_t shared_bytes,
+    void launch(LaunchInfo info, const Grid& grid, const char* file, int64_t shared_bytes,
                 cuda::Defines defines) {
         const std::string entry = info.name;
-        job_.builder.launch(std::move(info), grid,
-                            job_.source(file, entry, depth, shared_bytes, std::move(defines)), job_.given);
+        job_.builder.launch(std::move(info), grid, job_.source(file, entry, shared_bytes, std::move(defines)),
+                            job_.given);
     }
     void product(LaunchInfo info, const char* of, int64_t columns) {
         constexpr int64_t rows = 128;
         const int64_t together = panel_of(columns, 64, 32), depth = job_.depth();
         launch(
             std::move(info), {pieces("B L", job_.tokens(), rows), pieces(of, columns, together)},
-            "products.cu", depth,
+            "products.cu",
             std::max(job_.forward_bytes(rows, together, depth), job_.backward_bytes(rows, together, depth)),
-            {{"COLUMNS", together}});
+            {{"DEPTH", depth}, {"COLUMNS", together}, {"HARD", job_.hard}, {"BACKWARD", job_.backward}});
     }
     void step(LaunchInfo info, const Grid& grid) {
-        launch(std::move(info), grid, "steps.cu", job_.depth(), 0, {{"CHANNELS", job_.channels()}});
+        launch(std::move(info), grid, "steps.cu", 0,
+               {{"BIDIRECTIONAL", job_.bidirectional}, {"ROWS", tile_rows}, {"CHANNELS", job_.channels()}});
     }
     void convolution(LaunchInfo info) {
         const Side tiles = job_.grid_of_tiles().x;

@@ -1,5 +1,5 @@
 // Gradients of the weights: sums over tokens. A thread block sums a tile of one gradient over a part of the
-// tokens; `sum_parts` adds the parts in order.
+// tokens; sum_parts.cu adds the parts.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, DEPTH.
 
@@ -13,8 +13,7 @@ using Sum = Product<rows, columns, DEPTH, 2, 4, Lies::in_columns, Lies::in_rows>
 constexpr int lanes = 32, groups = THREADS / lanes;  // of column sums
 constexpr int tap_lanes = 8, tap_groups = THREADS / tap_lanes, tap_columns = tap_lanes * channels_together;
 
-// `sum_parts` has no products and no shared memory.
-static_assert(SHARED_BYTES == 0 || sizeof(Sum::Shared) == SHARED_BYTES);
+static_assert(sizeof(Sum::Shared) == SHARED_BYTES);
 
 __device__ int64_t pieces(int64_t count, int64_t piece) { return (count + piece - 1) / piece; }
 
@@ -133,20 +132,4 @@ extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(WeightGra
         tile -= tiles;
     }
     sum_taps(of, tile, part);
-}
-
-// Grid: ceil(weights / THREADS).
-extern "C" __global__ void __launch_bounds__(THREADS) sum_parts(GradientParts of) {
-    const int64_t at = int64_t{blockIdx.x} * THREADS + threadIdx.x;
-    if (at >= of.total) return;
-    float sum = 0;
-#pragma unroll 4
-    for (int64_t part = 0; part < of.parts; ++part) sum += of.partial[part * of.total + at];
-    for (int i = 0; i < of.gradient_count; ++i) {
-        const auto& gradient = of.gradients[i];
-        if (at >= gradient.offset && at < gradient.offset + gradient.count) {
-            float* const to = gradient.to + at - gradient.offset;
-            *to = of.adds ? *to + sum : sum;
-        }
-    }
 }

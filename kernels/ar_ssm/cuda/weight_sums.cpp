@@ -70,10 +70,12 @@ void WeightSums::launch(LaunchInfo info, bool adds) const {
     to.adds = adds;
     const int64_t shared = job_.product_bytes(job_.depth(), rows, job_.depth(), columns);
     auto [summing, adding] = describe::in_parts(std::move(info), to.parts);
-    job_.builder.launch(std::move(summing), {tiles(), side("parts", to.parts)},
-                        job_.source("weight_gradients.cu", "weight_gradients", job_.depth(), shared), of);
-    job_.builder.launch(std::move(adding), {pieces("weights", of.total, threads)},
-                        job_.source("weight_gradients.cu", "sum_parts", job_.depth(), 0), to);
+    job_.builder.launch(
+        std::move(summing), {tiles(), side("parts", to.parts)},
+        job_.source("weight_gradients.cu", "weight_gradients", shared, {{"DEPTH", job_.depth()}}), of);
+    job_.builder.launch(
+        std::move(adding), {pieces("weights", of.total, threads)},
+        {.file = "kernels/ar_ssm/cuda/sum_parts.cu", .entry = "sum_parts", .threads = threads}, to);
 }
 
 }  // namespace sawtooth::ar_ssm

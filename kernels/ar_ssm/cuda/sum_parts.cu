@@ -1,0 +1,25 @@
+// Adds the parts of the gradients of weights, in order.
+//
+// Defines: THREADS, SHARED_BYTES.
+
+#include "kernels/ar_ssm/cuda/arguments.cuh"
+
+using namespace sawtooth::ar_ssm;
+
+static_assert(SHARED_BYTES == 0);
+
+// Grid: ceil(weights / THREADS).
+extern "C" __global__ void __launch_bounds__(THREADS) sum_parts(GradientParts of) {
+    const int64_t at = int64_t{blockIdx.x} * THREADS + threadIdx.x;
+    if (at >= of.total) return;
+    float sum = 0;
+#pragma unroll 4
+    for (int64_t part = 0; part < of.parts; ++part) sum += of.partial[part * of.total + at];
+    for (int i = 0; i < of.gradient_count; ++i) {
+        const auto& gradient = of.gradients[i];
+        if (at >= gradient.offset && at < gradient.offset + gradient.count) {
+            float* const to = gradient.to + at - gradient.offset;
+            *to = of.adds ? *to + sum : sum;
+        }
+    }
+}
