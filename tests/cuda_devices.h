@@ -73,16 +73,21 @@ inline Arrays run_on_device(cuda::Device& device, const Family& family, const st
     return first;
 }
 
-// Checks the description of a compiled launch.
-inline void check_compiled(const LaunchInfo& info, const Chip& chip, int64_t most_spill_bytes) {
-    INFO(info.name);
-    REQUIRE(info.resources);
-    CHECK(info.resources->registers > 0);
-    CHECK(info.resources->spill_bytes <= most_spill_bytes);
-    CHECK(*cuda::theoretical_occupancy(chip, info.block.x, *info.resources).theoretical > 0);
-    CHECK_FALSE(info.grid_formula.empty());
-    CHECK_FALSE(info.meaning.empty());
-    CHECK(info.work.bytes > 0);
+// What is wrong with the description of a compiled launch, "" if nothing is. For any thread, unlike CHECK.
+inline std::string faults_of(const LaunchInfo& info, const Chip& chip, int64_t most_spill_bytes) {
+    if (!info.resources) return info.name + ": no resources; ";
+    const Occupancy occupancy = cuda::theoretical_occupancy(chip, info.block.x, *info.resources);
+    std::string faults;
+    const auto need = [&](bool holds, const char* what) {
+        if (!holds) faults += info.name + ": " + what + "; ";
+    };
+    need(info.resources->registers > 0, "no registers");
+    need(info.resources->spill_bytes <= most_spill_bytes, "spills too many bytes");
+    need(occupancy.theoretical.value_or(0) > 0, "no occupancy");
+    need(!info.grid_formula.empty(), "no formula of the grid");
+    need(!info.meaning.empty(), "no meaning");
+    need(info.work.bytes > 0, "no bytes");
+    return faults;
 }
 
 }  // namespace sawtooth

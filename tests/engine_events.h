@@ -20,11 +20,12 @@ inline Request scan_request(std::vector<std::pair<std::string, Value>> settings 
     return request;
 }
 
-// Takes events of the engine until one of this kind and ticket comes.
+// Takes events of the engine until one of this kind and ticket comes; `all` gets those that were taken.
 inline Event wait_for(Engine& engine, uint64_t ticket, Event::Kind kind, std::vector<Event>* all = nullptr) {
     for (int round = 0; round < 3000; ++round) {
-        for (Event& event : engine.take_events()) {
-            if (all) all->push_back(event);
+        const std::vector<Event> events = engine.take_events();
+        if (all) all->insert(all->end(), events.begin(), events.end());
+        for (const Event& event : events) {
             const bool complete = event.kind != Event::Kind::result || event.result->complete;
             if (event.ticket == ticket && event.kind == kind && complete) return event;
         }

@@ -21,14 +21,16 @@ bool is_accepted(const Family& family, const Variant& variant, const Parameters&
 }
 
 // What compiling the setting covers: parameter values, and the launches of the variant.
-Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device, bool thorough) {
+Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device,
+               Coverage coverage) {
     const std::string who = setting.variant->name + ": ";
     Facts facts;
     for (const Parameter& row : family.parameters) {
+        if (coverage == Coverage::launches) break;
         const std::string value = row.name + " = " + to_text(setting.parameters.at(row.name));
         const bool is_choice = row.type == Type::choice || row.type == Type::boolean;
         if (row.group == Group::tiling)
-            facts.insert((thorough ? who : "") + value);
+            facts.insert((coverage == Coverage::values_of_every_variant ? who : "") + value);
         else if (is_choice && row.renews != Renews::figures)
             facts.insert(value);
     }
@@ -100,12 +102,13 @@ std::vector<Value> tiling_values(const Parameter& row) {
 }
 
 // Always picks the setting that covers most of what is still missing.
-std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device, bool thorough) {
+std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device,
+                                               Coverage coverage) {
     std::vector<Candidate> candidates;
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(Backend::cuda)) continue;
         for (CoveringSetting& setting : candidates_of(family, variant, device.chip())) {
-            Facts facts = facts_of(family, setting, device, thorough);
+            Facts facts = facts_of(family, setting, device, coverage);
             candidates.push_back({std::move(setting), std::move(facts)});
         }
     }

@@ -15,10 +15,12 @@ struct CoveringSetting {
     const Variant* variant;
     Parameters parameters;
 };
-// A few settings near the defaults that no variant refuses on the device. They cover every launch of a
-// variant, every choice and flag, and every value of every tiling parameter (in every variant if `thorough`).
-// Always the same settings, so that their cubins are cached.
-std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device, bool thorough);
+// What the settings cover: every launch of a variant; every choice, flag and value of a tiling parameter too;
+// or all these values in every variant.
+enum class Coverage { launches, values, values_of_every_variant };
+// A few settings near the defaults that no variant refuses on the device. Always the same settings, so that
+// their cubins are cached.
+std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device, Coverage coverage);
 // Every combination of tiling values, the others at their defaults.
 std::vector<CoveringSetting> tiling_grid(const Family& family, const Chip& chip);
 

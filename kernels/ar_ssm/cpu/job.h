@@ -32,8 +32,8 @@ struct CpuJob : Sizes {
 
     // rows: from W1 x to the hidden layer.
     void activate_hidden(Range tokens, const Buffer& rows) const;
-    // rows: from W2 hidden to gates, which are stored too, and to their derivatives by the
-    // logits, which may be null.
+    // rows: from W2 hidden to gates, which are stored too. `slopes`, their derivatives by the logits, may be
+    // null.
     void open_gates(Range tokens, float* rows, float* slopes) const;
     void sum_gates(Range tokens, const float* rows) const;
     // to = bias + the convolution with taps [3, width_stride()].

@@ -38,37 +38,43 @@ class Convolution {
         load_ahead(first_row());
     }
 
+    // The first channel of the thread, and whether it has one.
+    __device__ int64_t channel() const { return channel_; }
+    __device__ bool is_there() const { return channel_ < of_.width && first_row() < at_.count; }
+
     // Calls put(row, column, t) for the channels of every row of the thread.
     template <class Put>
     __device__ void for_each_row(Put put) {
         if (!is_there()) return;
+        Row words[3];  // [each, 3]
+#pragma unroll
+        for (int k = 0; k < 3; ++k)
+            words[k] = device::load_words<Storage, each>(of_.conv, channel_ * 3 + k * each);
         float taps[3][each];
 #pragma unroll
         for (int k = 0; k < 3; ++k)
 #pragma unroll
             for (int v = 0; v < each; ++v)
-                taps[mirrored ? 2 - k : k][v] = element(of_.conv, (channel_ + v) * 3 + k);
+                taps[mirrored ? 2 - k : k][v] = words[(3 * v + k) / each].get((3 * v + k) % each);
 #pragma unroll 1
         for (int first = first_row(); first < first_row() + own_rows; first += ahead) {
             if (first > first_row()) load_ahead(first);
 #pragma unroll
             for (int r = 0; r < ahead; ++r) {
+                // Beyond both ends is no term: a tap that is not finite times zero would not be zero.
+                const int64_t position = at_.first + first + r;
+                const bool is_first = r == 0 && position == 0, is_last = position + 1 == of_.length;
                 float sums[each];
 #pragma unroll
                 for (int v = 0; v < each; ++v)
-                    sums[v] = fmaf(taps[2][v], after_[r].get(v),
-                                   fmaf(taps[1][v], here_.get(v), taps[0][v] * before_.get(v)));
+                    sums[v] =
+                        fmaf(is_last ? 0 : taps[2][v], after_[r].get(v),
+                             fmaf(taps[1][v], here_.get(v), (is_first ? 0 : taps[0][v]) * before_.get(v)));
                 if (first + r < at_.count) put(first + r, column(), sums);
                 before_ = here_;
                 here_ = after_[r];
             }
         }
-        bool finite = true;
-#pragma unroll
-        for (int k = 0; k < 3; ++k)
-#pragma unroll
-            for (int v = 0; v < each; ++v) finite = finite && fabsf(taps[k][v]) <= 3.402823466e38f;
-        if (!finite) repeat_ends(of_, values_, at_, channel_, put);
     }
 
   private:
@@ -79,35 +85,11 @@ class Convolution {
 
     static __device__ int column() { return static_cast<int>(threadIdx.x) % across * each; }
     static __device__ int first_row() { return static_cast<int>(threadIdx.x) / across * own_rows; }
-    __device__ bool is_there() const { return channel_ < of_.width && first_row() < at_.count; }
-
     __device__ void load(int row, Row& to) const {
         const int64_t position = at_.first + row;
         to = {};
         if (position >= 0 && position < of_.length)
             to = device::load_words<Storage, each>(values_, (at_.token + row) * of_.width + channel_);
-    }
-    // Beyond both ends is no term, but above a tap times zero, which is not zero if the tap is not finite.
-    // Rare, so it must take no registers from what is usual.
-    template <class Put>
-    static __device__ __noinline__ void repeat_ends(const Layer& of, const void* values, Positions at,
-                                                    int64_t channel, Put put) {
-        for (int row = first_row(); row < first_row() + own_rows && row < at.count; ++row) {
-            const int64_t position = at.first + row;
-            if (position > 0 && position + 1 < of.length) continue;
-            float sums[each] = {};
-            for (int k = 0; k < 3; ++k) {
-                const int64_t neighbour = position + k - 1;
-                if (neighbour < 0 || neighbour >= of.length) continue;
-                const Row numbers =
-                    device::load_words<Storage, each>(values, (at.token + row + k - 1) * of.width + channel);
-#pragma unroll
-                for (int v = 0; v < each; ++v)
-                    sums[v] = fmaf(element(of.conv, (channel + v) * 3 + (mirrored ? 2 - k : k)),
-                                   numbers.get(v), sums[v]);
-            }
-            put(row, column(), sums);
-        }
     }
     __device__ void load_ahead(int row) {
 #pragma unroll

@@ -142,18 +142,23 @@ struct Product {
         __syncthreads();
     }
 
+    // The elements of a thread, numbered.
+    static constexpr int elements = 4 * down * across;
+    static __device__ float& element_of(Sums& sums, int number) {
+        return sums.of[number / (4 * across)][number / 4 % across][number % 4];
+    }
+    static __device__ int row_of(int number) {
+        return first_row() + device::row_of_lane() + number / (4 * across) * 16 + number % 4 / 2 * 8;
+    }
+    static __device__ int column_of(int number) {
+        return first_column() + device::column_of_lane() + number / 4 % across * 8 + number % 2;
+    }
     // Calls visit(element, row, column) for the elements of a thread.
     template <class Visit>
     static __device__ void for_each(Sums& sums, Visit visit) {
-        const int row = first_row() + device::row_of_lane(),
-                  column = first_column() + device::column_of_lane();
 #pragma unroll
-        for (int i = 0; i < down; ++i)
-#pragma unroll
-            for (int n = 0; n < across; ++n)
-#pragma unroll
-                for (int at = 0; at < 4; ++at)
-                    visit(sums.of[i][n][at], row + 16 * i + at / 2 * 8, column + 8 * n + at % 2);
+        for (int number = 0; number < elements; ++number)
+            visit(element_of(sums, number), row_of(number), column_of(number));
     }
     // Elements from load(row, column), zeros where not is_there(row, column).
     template <class There, class Load>
@@ -168,41 +173,40 @@ struct Product {
     template <class Join>
     static __device__ void join(Sums& sums, Sums& others, Join join) {
 #pragma unroll
-        for (int i = 0; i < down; ++i)
-#pragma unroll
-            for (int n = 0; n < across; ++n)
-#pragma unroll
-                for (int at = 0; at < 4; ++at) join(sums.of[i][n][at], others.of[i][n][at]);
+        for (int number = 0; number < elements; ++number)
+            join(element_of(sums, number), element_of(others, number));
     }
     // Calls visit(first, second, row, column) for pairs of neighbours in a row.
     template <class Visit>
     static __device__ void for_each_pair(Sums& sums, Visit visit) {
-        const int row = first_row() + device::row_of_lane(),
-                  column = first_column() + device::column_of_lane();
 #pragma unroll
-        for (int i = 0; i < down; ++i)
-#pragma unroll
-            for (int n = 0; n < across; ++n)
-#pragma unroll
-                for (int half = 0; half < 2; ++half)
-                    visit(sums.of[i][n][2 * half], sums.of[i][n][2 * half + 1], row + 16 * i + half * 8,
-                          column + 8 * n);
+        for (int number = 0; number < elements; number += 2)
+            visit(element_of(sums, number), element_of(sums, number + 1), row_of(number), column_of(number));
     }
 
     // Replaces the elements for which doubtful(element, row, column) by exact(row, column), which a whole
-    // warp computes.
+    // warp computes. A loop of its own: unrolled for each element, the call would take seconds to compile.
     template <class Doubtful, class Exact>
     static __device__ void settle(Sums& sums, Doubtful doubtful, Exact exact) {
-        for_each(sums, [&](float& element, int row, int column) {
-            unsigned lanes = __ballot_sync(device::whole_warp, doubtful(element, row, column));
-            while (lanes != 0) {
-                const int lane = __ffs(static_cast<int>(lanes)) - 1;
-                const float value = exact(__shfl_sync(device::whole_warp, row, lane),
-                                          __shfl_sync(device::whole_warp, column, lane));
-                if (device::lane_of_thread() == lane) element = value;
-                lanes &= lanes - 1;
+        static_assert(elements <= 64, "a bit for each");
+        uint64_t waiting = 0;
+#pragma unroll
+        for (int number = 0; number < elements; ++number)
+            if (doubtful(element_of(sums, number), row_of(number), column_of(number)))
+                waiting |= uint64_t{1} << number;
+        while (const unsigned lanes = __ballot_sync(device::whole_warp, waiting != 0)) {
+            const int lane = __ffs(static_cast<int>(lanes)) - 1;
+            const int settled =
+                __shfl_sync(device::whole_warp, __ffsll(static_cast<int64_t>(waiting)) - 1, lane);
+            const float value = exact(__shfl_sync(device::whole_warp, row_of(settled), lane),
+                                      __shfl_sync(device::whole_warp, column_of(settled), lane));
+            if (device::lane_of_thread() == lane) {
+                waiting &= waiting - 1;
+#pragma unroll
+                for (int number = 0; number < elements; ++number)
+                    if (number == settled) element_of(sums, number) = value;
             }
-        });
+        }
     }
 };
 

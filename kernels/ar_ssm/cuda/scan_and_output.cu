@@ -49,12 +49,14 @@ __device__ void output(const Layer& of, const Positions& at, int64_t channel, Sh
     });
     shared.staged.put(sums);
     __syncthreads();  // the products are visible
+    device::Words<Storage, channels_together> bias = {};
+    if (convolution.is_there())
+        bias = device::load_words<Storage, channels_together>(of.out_bias, convolution.channel());
     convolution.for_each_row([&](int row, int column, const float(&t)[channels_together]) {
         float y[channels_together];
 #pragma unroll
         for (int v = 0; v < channels_together; ++v)
-            y[v] = of.scale * (t[v] + shared.staged.at(row, column + v)) +
-                   element(of.out_bias, channel + column + v);
+            y[v] = of.scale * (t[v] + shared.staged.at(row, column + v)) + bias.get(v);
         device::store<Storage>(of.y, (at.token + row) * of.width + channel + column, y);
     });
     __syncthreads();  // all have read the products

@@ -25,13 +25,13 @@ __device__ void convolve_tile(const Layer& of, const void* values, Put put) {
         });
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) convolve(const __grid_constant__ Layer of) {
+extern "C" __global__ void __launch_bounds__(THREADS) convolve(Layer of) {
     convolve_tile<false>(of, of.x, [&](int64_t at, const float(&t)[channels_together]) {
         device::store<Storage>(of.t, at, t);
     });
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_conv(const __grid_constant__ Layer of) {
+extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_conv(Layer of) {
     convolve_tile<true>(of, of.dy, [&](int64_t at, const float(&dt)[channels_together]) {
         float dx[channels_together];
 #pragma unroll
