@@ -94,4 +94,13 @@ TEST_CASE("a command repeats its backend and chip", "[tables]") {
           "worker'");
 }
 
+TEST_CASE("a speed-up has three digits, also beside a hundred and above", "[tables]") {
+    CHECK(speed_up_words(0.974) == "0.97x");
+    CHECK(speed_up_words(1) == "1.00x");
+    CHECK(speed_up_words(9.996) == "10.0x");
+    CHECK(speed_up_words(99.94) == "99.9x");
+    CHECK(speed_up_words(612.89) == "613x");
+    CHECK(speed_up_words(12345) == "12,345x");
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/engine/tables.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
@@ -19,7 +20,8 @@ std::string speed_up_of(const Result& result, const VariantResult& variant) {
     for (const VariantResult& first : result.variants) {
         if (!first.time) continue;
         if (&first == &variant || variant.time->median <= 0) return "";
-        return fmt::format(", {:.2f}x faster than {}", first.time->median / variant.time->median, first.name);
+        return fmt::format(", {} faster than {}", speed_up_words(first.time->median / variant.time->median),
+                           first.name);
     }
     return "";
 }

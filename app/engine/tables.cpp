@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -81,7 +82,7 @@ std::vector<Field> speed_up_fields(const Result& result) {
     if (!base || result.variants.size() < 2) return {};
     return {{{"speed-up", ""}, [median = base->time->median](const VariantResult& v) {
                  if (!v.time || v.time->median <= 0) return std::string();
-                 return fmt::format("{:.2f}x", median / v.time->median);
+                 return speed_up_words(median / v.time->median);
              }}};
 }
 
@@ -395,6 +396,11 @@ Table sweep_table(const SweepResult& result) {
         }
     }
     return table;
+}
+
+std::string speed_up_words(double ratio) {
+    if (ratio >= 99.95) return with_thousands(std::llround(ratio)) + "x";
+    return fmt::format("{:.{}f}x", ratio, ratio < 9.995 ? 2 : 1);
 }
 
 std::string words_of(const Ceilings& ceilings) {

@@ -43,16 +43,21 @@ struct Fused {
         }
     }
 
-    void input_gradients(int64_t b) const {
-        Sum* const dx = scratch().zeros(job.inputs);
-        const float* const dy = job.dy_of(b);
-        for (int64_t t = 0; t < job.detectors; ++t) {
-            const int64_t alternative = job.alternative(b, t);
-            if (alternative < 0) continue;
-            job.propagate(sums, b, t, job.gather(sums, job.neuron(b, t), dy),
-                          job.gather(sums, alternative, dy), dx);
-        }
-        sums.finish(dx, job.inputs, fault_dx, job.dx + b * job.inputs);
+    // Some items together, so that they find the table of a detector in the cache.
+    void input_gradients(int64_t tile) const {
+        const Range items = tile_at(tile, items_a_tile, job.batch);
+        Sum* const dx = scratch().zeros(items.count() * job.inputs);
+        const auto of = [&](int64_t b) { return dx + (b - items.first) * job.inputs; };
+        for (int64_t t = 0; t < job.detectors; ++t)
+            for (int64_t b = items.first; b < items.last; ++b) {
+                const int64_t alternative = job.alternative(b, t);
+                if (alternative < 0) continue;
+                const float* const dy = job.dy_of(b);
+                job.propagate(sums, b, t, job.gather(sums, job.neuron(b, t), dy),
+                              job.gather(sums, alternative, dy), of(b));
+            }
+        for (int64_t b = items.first; b < items.last; ++b)
+            sums.finish(of(b), job.inputs, fault_dx, job.dx + b * job.inputs);
     }
 
     void sort_by_neuron(int64_t t) const {
@@ -73,7 +78,7 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     builder.launch(describe::look_up(request), pieces("B", job.batch, items_a_tile),
                    calls(pass, &Pass::look_up));
     if (!job.dx) return;
-    builder.launch(describe::input_gradients(request), side("B", job.batch),
+    builder.launch(describe::input_gradients(request), pieces("B", job.batch, items_a_tile),
                    calls(pass, &Pass::input_gradients));
     builder.launch(describe::sort_by_neuron(request), side("T", job.detectors),
                    calls(pass, &Pass::sort_by_neuron));

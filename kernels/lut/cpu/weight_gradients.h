@@ -49,31 +49,51 @@ class WeightGradients {
         const Range rows = tile_at(tile % row_tiles, rows_a_tile, job_.rows);
         const int32_t *const first = sorted_rows_ + t * choices_, *const last = first + choices_;
         const int32_t* at = std::lower_bound(first, last, rows.first);
-        for (int64_t row = rows.first; row < rows.last; ++row) {
-            const int32_t* const start = at;
-            while (at < last && *at == row) ++at;
-            write(t * job_.rows + row, sorted_items_ + (start - sorted_rows_), at - start);
+        Range part{rows.first, rows.first};
+        while (part.last < rows.last) {
+            part = {part.last, part.last + 1};
+            while (part.last < rows.last && weights_of(t, {part.first, part.last + 1}).count() <= together)
+                ++part.last;
+            const Range weights = weights_of(t, part);
+            Sum* const gradients = Scratch<Sum>::of_thread().zeros(weights.count());
+            while (at < last && *at < part.last) {
+                const int32_t* const start = at;
+                while (at < last && *at == *start) ++at;
+                const int64_t neuron = t * job_.rows + *start;
+                add(neuron, sorted_items_ + (start - sorted_rows_), at - start,
+                    gradients + (job_.weights_of(neuron).first - weights.first));
+            }
+            put(gradients, weights);
         }
         if (streams_) hwy::FlushStream();
     }
 
   private:
     static constexpr int64_t rows_a_tile = 256;
+    // Weights whose gradients are summed before they are written, so that short rows cost no calls.
+    static constexpr int64_t together = 2048;
     // Larger arrays do not fit into the last cache.
     static constexpr int64_t streamed_bytes = 16 << 20;
 
-    // Of a neuron that these items chose.
-    void write(int64_t neuron, const int32_t* items, int64_t count) const {
-        auto& scratch = Scratch<Sum>::of_thread();
-        const Range range = job_.weights_of(neuron);
-        const float** const rows = cpu::at_least(scratch.rows, count);
+    // Of some rows of a detector.
+    Range weights_of(int64_t t, Range rows) const {
+        return {job_.weights_of(t * job_.rows + rows.first).first,
+                job_.weights_of(t * job_.rows + rows.last - 1).last};
+    }
+
+    // The gradients of a neuron that these items chose.
+    void add(int64_t neuron, const int32_t* items, int64_t count, Sum* gradients) const {
+        const float** const rows = cpu::at_least(Scratch<Sum>::of_thread().rows, count);
         for (int64_t i = 0; i < count; ++i) rows[i] = job_.dy_of(items[i]);
-        Sum* const gradients = scratch.zeros(range.count());
         if (!job_.sparse) sums_.add_rows(rows, count, job_.outputs, job_.lr, gradients);
+        const Range range = job_.weights_of(neuron);
         for (int64_t i = 0; job_.sparse && i < count; ++i)
             for (int64_t s = range.first; s < range.last; ++s)
                 gradients[s - range.first] += job_.synapse_gradient(sums_, s, rows[i]);
-        float* const floats = cpu::at_least(scratch.floats, range.count());
+    }
+
+    void put(const Sum* gradients, Range range) const {
+        float* const floats = cpu::at_least(Scratch<Sum>::of_thread().floats, range.count());
         sums_.finish(gradients, range.count(), fault_dweights, floats);
         put_row(floats, range.count(), job_.dweights + range.first, streams_);
         if (!job_.weights_after) return;
