@@ -52,8 +52,10 @@ std::string words_of_launches(int64_t count) {
 
 // "12.3 us, 4.5 GB/s"
 std::string words_of(const Kernel& kernel) {
-    return kernel.us > 0 ? short_time(kernel.us) + ", " + rounded(kernel.gigabytes_per_second(), 3) + " GB/s"
-                         : short_time(kernel.us);
+    if (kernel.us <= 0) return short_time(kernel.us);
+    const double rate = kernel.gigabytes_per_second();
+    return short_time(kernel.us) + ", " +
+           (rate < 999.5 ? rounded(rate, 3) : with_thousands(std::llround(rate))) + " GB/s";
 }
 
 // "fill_outputs takes 71 % of the kernel time of unfused: 12.3 us for 1.5 MiB, 23 % of the rate of a copy. "

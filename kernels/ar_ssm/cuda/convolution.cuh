@@ -1,6 +1,6 @@
 // The convolution of a tile of positions along the sequence, three taps a channel, zeros beyond both ends.
 //
-// Defines: STORAGE, ALIGNED, THREADS.
+// Defines: STORAGE, ALIGNED_CHANNELS, THREADS.
 #pragma once
 
 #include "kernels/ar_ssm/cuda/product.cuh"
@@ -8,7 +8,7 @@
 namespace sawtooth::ar_ssm {
 
 // Neighbouring channels of a thread.
-constexpr int channels_together = ALIGNED ? 16 / static_cast<int>(sizeof(Element)) : 1;
+constexpr int channels_together = ALIGNED_CHANNELS ? elements_of_16_bytes : 1;
 
 // A tile of positions of one sequence.
 struct Positions {

@@ -16,27 +16,43 @@ __device__ Number relu(Number value) {
     return value < 0 ? 0 : value;
 }
 
-// W1 x + b1 of one unit.
-__device__ inline double exact_unit(const Layer& of, int64_t token, int64_t unit) {
-    double sum = 0;
-    for (int64_t k = device::lane_of_thread(); k < of.width; k += 32)
-        sum += static_cast<double>(element(of.x, token * of.width + k)) *
-               static_cast<double>(element(of.gate_w1, unit * of.width + k));
-    return device::sum_of_warp(sum) + static_cast<double>(element(of.gate_b1, unit));
+// W1 x + b1 of `count` units from `first` on; the last unit again where there are fewer.
+template <int count>
+__device__ void exact_units(const Layer& of, int64_t token, int64_t first, double (&units)[count]) {
+    const auto unit_of = [&](int j) { return first + j < of.hidden ? first + j : of.hidden - 1; };
+#pragma unroll
+    for (int j = 0; j < count; ++j) units[j] = 0;
+    for (int64_t k = device::lane_of_thread(); k < of.width; k += 32) {
+        const double x = element(of.x, token * of.width + k);
+#pragma unroll
+        for (int j = 0; j < count; ++j)
+            units[j] += x * static_cast<double>(element(of.gate_w1, unit_of(j) * of.width + k));
+    }
+#pragma unroll
+    for (int j = 0; j < count; ++j)
+        units[j] = device::sum_of_warp(units[j]) + static_cast<double>(element(of.gate_b1, unit_of(j)));
 }
 
 static __device__ __noinline__ float settled_unit(const Layer& of, int64_t token, int64_t unit) {
-    const double value = exact_unit(of, token, unit);
-    const auto rounded = static_cast<float>(value);
-    return value > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the side of 0 is not rounded away
+    double value[1];
+    exact_units(of, token, unit, value);
+    const auto rounded = static_cast<float>(value[0]);
+    return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the side of 0 is not rounded away
 }
 
 // W2 relu(W1 x + b1) + b2 of one rank.
 static __device__ __noinline__ float settled_logit(const Layer& of, int64_t token, int64_t rank) {
+    constexpr int together = 8;  // so that their loads overlap
     double sum = element(of.gate_b2, rank);
-    for (int64_t unit = 0; unit < of.hidden; ++unit)
-        sum += static_cast<double>(element(of.gate_w2, rank * of.hidden + unit)) *
-               relu(exact_unit(of, token, unit));
+    for (int64_t first = 0; first < of.hidden; first += together) {
+        double units[together];
+        exact_units(of, token, first, units);
+#pragma unroll
+        for (int j = 0; j < together; ++j)
+            if (first + j < of.hidden)
+                sum +=
+                    static_cast<double>(element(of.gate_w2, rank * of.hidden + first + j)) * relu(units[j]);
+    }
     const auto rounded = static_cast<float>(sum);
     return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
 }

@@ -5,9 +5,6 @@
 namespace sawtooth::ar_ssm {
 
 CudaJob::CudaJob(cuda::PlanBuilder& of_plan) : Sizes(of_plan.parameters()), builder(of_plan) {
-    aligned_ = true;
-    for (const int64_t columns : {width, rank, hidden})
-        aligned_ = aligned_ && columns * bytes_of(storage) % 16 == 0;
     given.batch = batch;
     given.length = length;
     given.width = width;
@@ -64,7 +61,9 @@ int64_t CudaJob::product_bytes(int64_t left_rows, int64_t left_columns, int64_t 
 
 cuda::KernelSource CudaJob::source(const std::string& file, const std::string& entry, int64_t shared_bytes,
                                    cuda::Defines more) const {
-    cuda::Defines defines = {{"STORAGE", name_of(storage)}, {"ALIGNED", aligned_}};
+    const bool all = is_aligned(width) && is_aligned(rank) && is_aligned(hidden);
+    cuda::Defines defines = {
+        {"STORAGE", name_of(storage)}, {"ALIGNED", all}, {"ALIGNED_CHANNELS", is_aligned(width)}};
     std::move(more.begin(), more.end(), std::back_inserter(defines));
     return {"kernels/ar_ssm/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
 }

@@ -25,8 +25,8 @@ class CudaJob : public Sizes {
         return builder.take<std::byte>(tokens() * columns * bytes_of(storage));
     }
 
-    // Neighbouring channels of a thread: 16 bytes if rows of all arrays are multiples of that (ALIGNED).
-    int64_t channels_together() const { return aligned_ ? 16 / bytes_of(storage) : 1; }
+    // Neighbouring channels of a thread: 16 bytes if rows of x are multiples of that (ALIGNED_CHANNELS).
+    int64_t channels_together() const { return is_aligned(width) ? 16 / bytes_of(storage) : 1; }
     // Channels of a thread block that convolves; a power of two.
     int64_t channels() const { return width > 64 ? 128 : 64; }
     // The output for the gradient of a weight.
@@ -46,7 +46,8 @@ class CudaJob : public Sizes {
     int64_t backward_bytes(int64_t rows, int64_t columns, int64_t depth) const {
         return product_bytes(rows, depth, depth, columns);
     }
-    // A kernel of this folder with STORAGE and ALIGNED, which all have that read factors, and further macros.
+    // A kernel of this folder with STORAGE, ALIGNED and ALIGNED_CHANNELS, which all have that read factors,
+    // and further macros.
     cuda::KernelSource source(const std::string& file, const std::string& entry, int64_t shared_bytes,
                               cuda::Defines more) const;
 
@@ -67,7 +68,8 @@ class CudaJob : public Sizes {
     Layer given = {};
 
   private:
-    bool aligned_;
+    bool is_aligned(int64_t columns) const { return columns * bytes_of(storage) % 16 == 0; }
+
     std::map<std::string, float*> gradients_;
 };
 

@@ -1,7 +1,7 @@
 // The gradients of c and v of ROWS positions by one thread block: dw = scale dy W_o, dc = dw v, dv = dw c,
 // and the sum of dc over the tile.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ROWS, DEPTH, RANKS (at a time).
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, ROWS, DEPTH, RANKS (at a time).
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
 #include "kernels/ar_ssm/cuda/totals.cuh"

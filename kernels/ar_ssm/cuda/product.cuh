@@ -1,7 +1,8 @@
 // Products of matrices in global memory by a thread block, in the layouts of products.cuh. Parts of both
 // factors pass through shared memory, `depth` terms at a time, while copies of the next parts are under way.
 //
-// Defines: STORAGE, ALIGNED (rows of all matrices are multiples of 16 bytes), THREADS.
+// Defines: STORAGE, ALIGNED (rows of all matrices are multiples of 16 bytes), ALIGNED_CHANNELS (those of x
+// are), THREADS.
 #pragma once
 
 #include "kernels/ar_ssm/cuda/arguments.cuh"
@@ -31,28 +32,39 @@ struct Matrix {
     }
 };
 
-// Starts copies of `rows` rows of `columns` elements into rows of `stride`; row_of(r) is row r of the source
-// or null if there is none, `there` the number of columns that are left in it.
-template <int rows, int columns, class RowOf>
-__device__ void copy_rows(Element* to, int stride, int64_t there, RowOf row_of) {
-    constexpr int each = ALIGNED ? 16 / static_cast<int>(sizeof(Element)) : 1, pieces = columns / each;
+constexpr int elements_of_16_bytes = 16 / static_cast<int>(sizeof(Element));
+
+// copy_rows in pieces of `each` elements.
+template <int rows, int columns, int each, class RowOf>
+__device__ void copy_pieces(Element* to, int stride, int64_t there, RowOf row_of) {
+    constexpr int pieces = columns / each;
     static_assert(columns % each == 0);
 #pragma unroll 4
     for (int at = threadIdx.x; at < rows * pieces; at += THREADS) {
         const int r = at / pieces, c = at % pieces * each;
         const Element* const row = row_of(r);
         const bool is_there = row != nullptr && c < there;
-        if constexpr (ALIGNED)
+        if constexpr (each > 1)
             device::copy_async<16>(to + r * stride + c, is_there ? row + c : to, is_there);
         else
             to[r * stride + c] = is_there ? row[c] : Element{0};
     }
 }
 
+// Starts copies of `rows` rows of `columns` elements into rows of `stride`. The source has rows of `length`
+// elements: row_of(r) is row r from element `first` on, or null if there is none.
+template <int rows, int columns, class RowOf>
+__device__ void copy_rows(Element* to, int stride, int64_t length, int64_t first, RowOf row_of) {
+    if (ALIGNED || length % elements_of_16_bytes == 0)
+        copy_pieces<rows, columns, elements_of_16_bytes>(to, stride, length - first, row_of);
+    else
+        copy_pieces<rows, columns, 1>(to, stride, length - first, row_of);
+}
+
 // The part of a matrix that starts at a row and a column.
 template <int rows, int columns>
 __device__ void copy_part(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
-    copy_rows<rows, columns>(to, stride, from.columns - column, [&](int r) {
+    copy_rows<rows, columns>(to, stride, from.columns, column, [&](int r) {
         return row + r < from.rows ? from.row(row + r) + column : nullptr;
     });
 }
@@ -210,13 +222,13 @@ struct Product {
     }
 };
 
-// Stores two neighbours of a row of `columns` numbers, as far as it has them; an aligned row has both or
-// none.
+// Stores two neighbours of a row of `columns` numbers, as far as it has them; in even places of rows of an
+// even length it has both or none.
 template <class To>
 __device__ void store_pair(void* rows, int64_t row, int64_t columns, int64_t column, float first,
                            float second) {
     typename To::Word* const to = static_cast<typename To::Word*>(rows) + row * columns + column;
-    if constexpr (ALIGNED) {
+    if (ALIGNED || ((columns | column) & 1) == 0) {
         if (column >= 0 && column < columns) device::store<To>(to, 0, {first, second});
     } else {
         if (column >= 0 && column < columns) to[0] = To::narrow(first);

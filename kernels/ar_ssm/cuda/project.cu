@@ -1,8 +1,8 @@
 // Steps 2 and 3 of ROWS positions by one thread block: hidden layer, x U^T and x V^T as one product with the
 // weights one below the other; then the gates, the effective rank, and the sum of u over the tile.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, ROWS, DEPTH, PANEL (columns of the first
-// product at a time), RANKS (gates at a time).
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, HARD, BACKWARD, ROWS, DEPTH, PANEL
+// (columns of the first product at a time), RANKS (gates at a time).
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
 #include "kernels/ar_ssm/cuda/gates.cuh"
@@ -43,7 +43,7 @@ __device__ void project_panel(const Layer& of, const Positions& at, int64_t pane
     Projections::add(shared.projections, of.width, sums, [&](Projections::Stage& stage, int64_t k) {
         copy_part<ROWS, DEPTH>(stage.left, Projections::left_stride, {of.x, at.token + at.count, of.width},
                                at.token, k);
-        copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, of.width - k, [&](int r) {
+        copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, of.width, k, [&](int r) {
             const Element* const row = weights_row(of, panel + r);
             return row ? row + k : nullptr;
         });

@@ -1,8 +1,8 @@
 // Steps 4 to 6 of ROWS positions by one thread block: scans u from the prefixes of the tile, multiplies with
 // v, and writes y from the product with W_o and the convolution of x.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, BACKWARD, BIDIRECTIONAL, ROWS, DEPTH, CHANNELS (of y at a
-// time).
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BACKWARD, BIDIRECTIONAL, ROWS, DEPTH,
+// CHANNELS (of y at a time).
 
 #include "kernels/ar_ssm/cuda/staged.cuh"
 #include "kernels/ar_ssm/cuda/tile_scan.cuh"

@@ -1,7 +1,7 @@
 // The steps of `unfused` without products.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, BIDIRECTIONAL, ROWS and CHANNELS (of a thread block that
-// convolves).
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BIDIRECTIONAL, ROWS and CHANNELS (of a
+// thread block that convolves).
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
 #include "kernels/ar_ssm/cuda/gate_gradients.cuh"

@@ -1,7 +1,7 @@
 // Gradients of the weights: sums over tokens. A thread block sums a tile of one gradient over a part of the
 // tokens; sum_parts.cu adds the parts.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, DEPTH.
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, DEPTH.
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
 
