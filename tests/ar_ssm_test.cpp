@@ -6,6 +6,7 @@
 #include "app/engine/runner.h"
 #include "tests/catch.h"
 #include "tests/family_compare.h"
+#include "tests/family_properties.h"
 #include "tests/family_random.h"
 #include "tests/run_ar_ssm.h"
 #include "tests/schema_facts.h"
@@ -333,6 +334,26 @@ TEST_CASE("each step of the layer is a launch of unfused", "[ar_ssm][cpu]") {
     const Names fused = launches_of("fused", {});
     CHECK(fused == Names{"project", "totals_lookback", "scan_and_output"});
     CHECK(fused.size() < launches_of("fused", {{"bidirectional", true}}).size());
+}
+
+TEST_CASE("launches of ar_ssm read what earlier ones wrote, in one direction and in both",
+          "[ar_ssm][cpu][cuda]") {
+    const Family& family = ar_ssm_family();
+    cuda::Device* const device = theory("sm_90a");
+    for (const bool both : {false, true})
+        for (const Variant& variant : family.variants) {
+            const Parameters parameters =
+                parameters_with({{"length", int64_t{70}}, {"backward", true}, {"bidirectional", both}});
+            const Arrays inputs = inputs_for(parameters);
+            INFO(variant.name << (both ? " in both directions" : ""));
+            const Plan plan = plan_on_cpu(family, variant.name, parameters, inputs);
+            const Arrays outputs = *plan.outputs();
+            CHECK(check_described(plan, inputs, outputs) > 0);
+            if (!device) continue;
+            const Arrays shapes = without_data(inputs);
+            CHECK(check_described(plan_on_device(*device, family, variant.name, parameters, shapes, true),
+                                  shapes, outputs) > 0);
+        }
 }
 
 TEST_CASE("a file with the gradient of y turns the backward pass of ar_ssm on", "[ar_ssm][engine]") {

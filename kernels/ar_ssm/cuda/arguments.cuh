@@ -27,7 +27,8 @@ struct Layer {
     float *dw, *dc, *dv, *du, *du_rev;
     void *dprojected_u, *dprojected_v, *dlogits, *dhidden;
 
-    // Of tiles of positions, [batch, tiles, rank]: sums of u or dc, and their scans in both directions.
+    // Of tiles of positions, [batch, tiles, rank]: sums of u or dc, and their scans, of u from the start, of
+    // dc from the end, and the other way if bidirectional.
     float *totals, *prefixes, *reverse_prefixes;
     float *gradient_totals, *gradient_prefixes, *reverse_gradient_prefixes;
 };

@@ -24,8 +24,8 @@ class Launches {
         if (!job_.backward) return;
         given.c = job_.take_ranks();
         given.gradient_totals = take_totals();
-        given.reverse_gradient_prefixes = take_totals();
-        if (job_.bidirectional) given.gradient_prefixes = take_totals();
+        given.gradient_prefixes = take_totals();
+        if (job_.bidirectional) given.reverse_gradient_prefixes = take_totals();
     }
 
     void forward() {
@@ -66,10 +66,11 @@ class Launches {
                    .total(),
                {{"DEPTH", job_.long_depth()}, {"RANKS", ranks()}});
         scan_totals({"gradient_totals_", true, job_.tiles(), "gradient_totals", given.gradient_totals,
-                     Storage::f32, "reverse_gradient_prefixes", given.reverse_gradient_prefixes});
+                     Storage::f32, "gradient_prefixes", given.gradient_prefixes});
         if (job_.bidirectional)
             scan_totals({"gradient_reverse_totals_", false, job_.tiles(), "gradient_totals",
-                         given.gradient_totals, Storage::f32, "gradient_prefixes", given.gradient_prefixes});
+                         given.gradient_totals, Storage::f32, "reverse_gradient_prefixes",
+                         given.reverse_gradient_prefixes});
         launch(
             describe::input_gradients(request(), tile_rows), "input_gradients",
             std::max(job_.backward_bytes(tile_rows, job_.channels(), job_.depth()), staged_bytes()),

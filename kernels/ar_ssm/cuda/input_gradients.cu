@@ -24,9 +24,9 @@ static_assert(sizeof(Shared) == SHARED_BYTES);
 // du of 32 ranks, and through the gates.
 __device__ void scan_ranks(const Layer& of, const Positions& at, int64_t first, Scan::Shared& shared) {
     const int64_t rank = first + Scan::column();
-    const float after = prefix_of<ROWS>(of, of.reverse_gradient_prefixes, at, 1, rank);
+    const float after = prefix_of<ROWS>(of, of.gradient_prefixes, at, 1, rank);
     float before = 0;
-    if constexpr (BIDIRECTIONAL) before = prefix_of<ROWS>(of, of.gradient_prefixes, at, -1, rank);
+    if constexpr (BIDIRECTIONAL) before = prefix_of<ROWS>(of, of.reverse_gradient_prefixes, at, -1, rank);
     Scan::Values du(of, at, first, [&](int64_t place) { return of.dc[place]; });
     const Scan::Values dv(of, at, first, [&](int64_t place) { return of.dv[place]; }),
         gates(of, at, first, [&](int64_t place) { return of.gates[place]; }),
