@@ -11,7 +11,6 @@ namespace {
 // Roundings of f32 beyond those of the perturbed inputs, relative to the norm of a sequence: sums of a few
 // hundred terms reach about 1e-6.
 constexpr double rounding_f32 = 1e-5;
-constexpr double cancelled_f32 = 1e-6;  // of terms that almost cancel, a few roundings each
 constexpr double times_moved = 8;
 
 bool is_narrow(const Parameters& parameters, Storage storage) {
@@ -217,7 +216,7 @@ Comparison compare(const Family& family, const Array& got, const Array& wanted, 
         const Sums& sum = sums[sequence];
         result.elements += sum.elements;
         if (sum.elements == 0) continue;
-        const double cancelled = (sum.wanted == 0 ? rounding_f32 : cancelled_f32) * largest;
+        const double cancelled = sum.wanted == 0 ? rounding_f32 * largest : 0;
         const double allowed = share * std::sqrt(sum.wanted) + times_moved * std::sqrt(sum.moved) +
                                least * std::sqrt(static_cast<double>(sum.elements)) + cancelled;
         const double of_allowed = std::sqrt(sum.off) / allowed;

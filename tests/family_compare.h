@@ -58,8 +58,9 @@ struct Comparison {
     std::string words;     // the sequence with that error
 };
 // Compares sequence by sequence, in L2; the tolerance is that share of the expected values plus eight times
-// the perturbation. Where terms cancel, their rounding remains: that of terms as large as `largest`, 0 if
-// none do. Skips elements that are not finite in `wanted` or `moved`, and wild sequences.
+// the perturbation. An output that is zero because its terms cancel keeps the rounding of terms as large as
+// `largest`, 0 if none are rounded. Skips elements that are not finite in `wanted` or `moved`, and wild
+// sequences.
 Comparison compare(const Family& family, const Array& got, const Array& wanted, const Array& moved,
                    const std::vector<bool>& wild, double share, double largest);
 

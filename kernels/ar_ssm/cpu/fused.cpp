@@ -10,6 +10,7 @@
 #include "kernels/ar_ssm/cpu/scans.h"
 #include "kernels/ar_ssm/describe.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/passes.h"
 #include "kernels/cpu/row_scan.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
@@ -299,11 +300,7 @@ class Launches {
 }  // namespace
 
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
-    cpu::PlanBuilder builder(request);
-    Launches launches(builder);
-    launches.add_forward();
-    if (runs_backward(request.parameters)) launches.add_backward();
-    return builder.finish();
+    return plan_in_passes<cpu::PlanBuilder, Launches>(request);
 }
 
 }  // namespace sawtooth::ar_ssm

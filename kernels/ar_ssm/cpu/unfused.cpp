@@ -8,6 +8,7 @@
 #include "kernels/ar_ssm/cpu/scans.h"
 #include "kernels/ar_ssm/describe.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/passes.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 
@@ -207,11 +208,7 @@ class Unfused {
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    cpu::PlanBuilder builder(request);
-    Unfused unfused(builder);
-    unfused.add_forward();
-    if (runs_backward(request.parameters)) unfused.add_backward();
-    return builder.finish();
+    return plan_in_passes<cpu::PlanBuilder, Unfused>(request);
 }
 
 }  // namespace sawtooth::ar_ssm

@@ -4,6 +4,7 @@
 #include "kernels/ar_ssm/cuda/job.h"
 #include "kernels/ar_ssm/describe.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/passes.h"
 #include "kernels/cuda/struct_bytes.h"
 
 namespace sawtooth::ar_ssm {
@@ -28,7 +29,7 @@ class Launches {
         if (job_.bidirectional) given.reverse_gradient_prefixes = take_totals();
     }
 
-    void forward() {
+    void add_forward() {
         const Layer& given = job_.given;
         const int64_t panel = panel_of(job_.hidden + 2 * job_.rank, 192, 64), depth = job_.long_depth();
         const int64_t project_bytes = std::max(job_.forward_bytes(tile_rows, panel, depth),
@@ -57,7 +58,7 @@ class Launches {
                 {"BIDIRECTIONAL", job_.bidirectional}});
     }
 
-    void backward() {
+    void add_backward() {
         const Layer& given = job_.given;
         launch(describe::output_gradients(request(), tile_rows), "output_gradients",
                cuda::StructBytes()
@@ -115,6 +116,8 @@ class Launches {
 
 }  // namespace
 
-Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) { return plan_of<Launches>(request); }
+Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
+    return plan_in_passes<cuda::PlanBuilder, Launches>(request);
+}
 
 }  // namespace sawtooth::ar_ssm

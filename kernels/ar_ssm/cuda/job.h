@@ -101,14 +101,4 @@ class WeightSums {
     GradientParts to_ = {};
 };
 
-// The plan of a variant, whose Launches are made from a PlanBuilder.
-template <class Launches>
-Outcome<Plan> plan_of(const PlanRequest& request) {
-    cuda::PlanBuilder builder(request);
-    Launches launches(builder);
-    launches.forward();
-    if (runs_backward(request.parameters)) launches.backward();
-    return builder.finish();
-}
-
 }  // namespace sawtooth::ar_ssm

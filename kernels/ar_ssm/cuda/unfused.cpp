@@ -3,6 +3,7 @@
 #include "kernels/ar_ssm/cuda/job.h"
 #include "kernels/ar_ssm/describe.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/passes.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
@@ -32,7 +33,7 @@ class Launches {
         if (job_.bidirectional) given.du_rev = job_.take_ranks();
     }
 
-    void forward() {
+    void add_forward() {
         const Layer& given = job_.given;
         convolution(describe::convolve(request()));
         product(describe::hidden(request()), "H", job_.hidden);
@@ -50,7 +51,7 @@ class Launches {
              {pieces("B L D", job_.tokens() * job_.width, threads * job_.channels_together())});
     }
 
-    void backward() {
+    void add_backward() {
         const Layer& given = job_.given;
         product(describe::w_gradient(request()), "r", job_.rank);
         rank_step(describe::factor_gradients(request()));
@@ -141,6 +142,8 @@ class Launches {
 
 }  // namespace
 
-Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) { return plan_of<Launches>(request); }
+Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
+    return plan_in_passes<cuda::PlanBuilder, Launches>(request);
+}
 
 }  // namespace sawtooth::ar_ssm

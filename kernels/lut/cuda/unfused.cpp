@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/common_parameters.h"
+#include "kernels/core/passes.h"
 #include "kernels/lut/cuda/job.h"
 #include "kernels/lut/cuda/launches.h"
 #include "kernels/lut/describe.h"
@@ -118,11 +118,7 @@ class Unfused {
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
-    cuda::PlanBuilder builder(request);
-    Unfused plan(builder);
-    plan.add_forward();
-    if (runs_backward(request.parameters)) plan.add_backward();
-    return builder.finish();
+    return plan_in_passes<cuda::PlanBuilder, Unfused>(request);
 }
 
 }  // namespace sawtooth::lut
