@@ -40,8 +40,10 @@ SAWTOOTH_FIELDS(CompiledLaunch, launch, architecture, resources, occupancy)
 SAWTOOTH_FIELDS(Track, name, unit, start_us, step_us, values)
 SAWTOOTH_FIELDS(Metric, id, label, unit, value)
 SAWTOOTH_FIELDS(OutputError, output, max_abs, rel_l2, nonfinite, first_nonfinite, by_position)
+SAWTOOTH_FIELDS(JudgedElement, index, got, want, bound, where)
+SAWTOOTH_FIELDS(OutputVerdict, output, verdict, judged, elements, worst)
 SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples)
-SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, memory_bytes, work, time,
+SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, verdicts, memory_bytes, work, time,
                 launches, launch_count, compiled, tracks, metrics)
 SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, launch_graph_us,
                 launch_programmatic_us)
@@ -126,6 +128,8 @@ template <>
 constexpr inline Profile last_of<Profile> = Profile::sampling;
 template <>
 constexpr inline Extras last_of<Extras> = Extras::all;
+template <>
+constexpr inline Verdict last_of<Verdict> = Verdict::cannot_judge;
 template <>
 constexpr inline Dtype last_of<Dtype> = Dtype::int32;
 template <>

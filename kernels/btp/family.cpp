@@ -83,12 +83,14 @@ std::vector<ArraySpec> arrays() {
          .meaning = "Carry into each block, the checkpoint of the backward pass; zeros for order 1.",
          .role = Role::output,
          .dimensions = {"B", "H", "blocks", "DH"},
-         .shape = carry_shape},
+         .shape = carry_shape,
+         .rounded = false},
         {.name = "da",
          .meaning = "Gradient of a.",
          .role = Role::output,
          .dimensions = gates,
-         .used = runs_backward},
+         .used = runs_backward,
+         .rounded = false},
         {.name = "du",
          .meaning = "Gradient of u.",
          .role = Role::output,
@@ -101,6 +103,12 @@ std::vector<ArraySpec> arrays() {
 bool is_exact(const Variant&, const Parameters& parameters) {
     return !parameters.is("construction", "log_difference") &&
            !parameters.is("construction", "cumprod_ratio");
+}
+
+// two_pass stores v in `dtype` between its passes; on CUDA both round the factors of tensor cores.
+Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
+    const bool stores_between = variant.rounds_inside && variant.name == "two_pass";
+    return backend == Backend::cuda || stores_between ? rounding_to_dtype(variant, parameters) : Rounding{};
 }
 
 std::vector<Variant> variants() {
@@ -169,6 +177,9 @@ Family make_family() {
     family.settle = settle;
     family.generate = btp::generate;
     family.reference = btp::reference;
+    family.definition = btp::definition;
+    family.rounding = rounding;
+    family.main_output = "x";
     family.work = btp::work;
     family.sequence_axis = "L";
     family.causal = [](const Parameters& p) { return !runs_backward(p); };

@@ -11,6 +11,7 @@ namespace sawtooth::btp {
 // The parts of the family, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+Outcome<Arrays> definition(const DefinitionRequest& request);
 
 // Lmat of one block, [n, n] row-major, from its n gates: what the CPU variants multiply with, in f32 unless
 // the construction is `exact`, which computes in f64 and rounds.

@@ -7,21 +7,80 @@
 //   at the last position of a block w += dc of the next block, with order full r too;
 //   du_i = w_i; da_i = w_i v_(i-1) + r_i z_(i-1), summed over channels; dc = a_0 r_0; order 1 has neither z
 //   nor dc.
+// Variants that multiply with a transfer matrix have v_i = sum_j Lmat_ij u_j instead, with the matrix built
+// as `construction` says.
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/noisy.h"
 
 namespace sawtooth::btp {
 namespace {
 
+// Lmat of one block, [n, n] row-major, 0 above the diagonal, from its gates a.
+template <class Real>
+std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n) {
+    std::vector<Real> matrix(static_cast<size_t>(n * n));
+    const auto fill = [&](auto entry_of) {
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t j = 0; j <= i; ++j) matrix[static_cast<size_t>(i * n + j)] = entry_of(i, j);
+    };
+    // a_(j+1) … a_i joined from the diagonal outwards, and a_0 … a_i.
+    const auto between = [&](Real identity, auto join) {
+        return [=](int64_t i, int64_t j) {
+            Real joined = identity;
+            for (int64_t k = i; k > j; --k) joined = join(joined, Real(a[k]));
+            return joined;
+        };
+    };
+    const auto prefixes = [&](auto first, auto join) {
+        std::vector<Real> upto = {first(Real(a[0]))};
+        for (int64_t i = 1; i < n; ++i) upto.push_back(join(upto.back(), Real(a[i])));
+        return upto;
+    };
+    const auto logarithm = [](Real gate) { return log(gate); };
+    const auto add_logarithm = [&](Real sum, Real gate) { return sum + log(gate); };
+    const std::multiplies<Real> times;
+    switch (construction) {
+        case Construction::log_stable:
+            fill([&, sum = between(0, add_logarithm)](int64_t i, int64_t j) { return exp(sum(i, j)); });
+            break;
+        case Construction::log_difference: {
+            const std::vector<Real> sums = prefixes(logarithm, add_logarithm);
+            fill([&](int64_t i, int64_t j) {
+                return exp(sums[static_cast<size_t>(i)] - sums[static_cast<size_t>(j)]);
+            });
+            break;
+        }
+        case Construction::cumprod_ratio: {
+            const std::vector<Real> products = prefixes(std::identity(), times);
+            fill([&](int64_t i, int64_t j) {
+                const Real divisor = products[static_cast<size_t>(j)];
+                return divisor == Real(0) ? Real(0) : products[static_cast<size_t>(i)] / divisor;
+            });
+            break;
+        }
+        case Construction::masked_cumprod:
+        case Construction::exact:
+            fill(between(1, times));
+            break;
+    }
+    return matrix;
+}
+
+template <class Real>
 class Reference {
   public:
-    Reference(const Parameters& parameters, const Arrays& inputs)
+    // With a construction, blocks are solved by transfer matrices.
+    Reference(const Parameters& parameters, const Arrays& inputs, std::optional<Construction> construction)
         : sizes_(parameters),
           order_(order_of(parameters)),
           backward_(runs_backward(parameters)),
+          construction_(construction),
           before_(static_cast<size_t>(sizes_.block)) {
         const int64_t batch = sizes_.batch, heads = sizes_.heads / batch;
         const Shape gates = {batch, heads, sizes_.length};
@@ -32,25 +91,29 @@ class Reference {
         carry_ = add("carry", {batch, heads, sizes_.blocks(), sizes_.width});
         if (!backward_) return;
         dx_ = find(inputs, "dx")->as<float>().data();
-        outputs_.push_back(Array::zeros("da", Dtype::f64, gates));
-        da_ = outputs_.back().as<double>().data();
+        da_ = add("da", gates);
         du_ = add("du", values);
     }
 
     Outcome<Arrays> compute(const std::stop_token& stop) {
-        for (int64_t head = 0; head < sizes_.heads; ++head)
+        for (int64_t head = 0; head < sizes_.heads; ++head) {
+            build_matrices(head);
+            if (backward_) sums_.assign(static_cast<size_t>(sizes_.length), 0);
             for (int64_t channel = 0; channel < sizes_.width; ++channel) {
                 if (stop.stop_requested()) return Error::cancelled();
                 forward(head, channel);
                 if (backward_) backward(head, channel);
             }
+            for (size_t i = 0; i < sums_.size(); ++i)
+                da_[gates_at(head) + static_cast<int64_t>(i)] = value_of(sums_[i]);
+        }
         return std::move(outputs_);
     }
 
   private:
     // v and z at the position before.
     struct State {
-        double v, z;
+        Real v, z;
     };
 
     double* add(const char* name, Shape shape) {
@@ -62,6 +125,24 @@ class Reference {
     int64_t values_at(int64_t head, int64_t channel) const {
         return (head * sizes_.width + channel) * sizes_.length;
     }
+    void build_matrices(int64_t head) {
+        matrices_.clear();
+        for (int64_t block = 0; construction_ && block < sizes_.blocks(); ++block) {
+            const Range at = sizes_.positions(block);
+            matrices_.push_back(matrix_of<Real>(*construction_, a_ + gates_at(head) + at.first, at.count()));
+        }
+    }
+
+    // v at position i of a block, without its matrix from v at the position before.
+    Real local(int64_t block, int64_t i, const float* a, const float* u, Real before) const {
+        const Range at = sizes_.positions(block);
+        if (!construction_) return i == at.first ? Real(u[i]) : a[i] * before + u[i];
+        const Real* const row = matrices_[static_cast<size_t>(block)].data() + (i - at.first) * at.count();
+        Real sum = 0;
+        for (int64_t j = at.first; j <= i; ++j) sum += narrow(row[j - at.first]) * u[j];
+        return sum;
+    }
+
     double& carry(int64_t head, int64_t block, int64_t channel) {
         return carry_[(head * sizes_.blocks() + block) * sizes_.width + channel];
     }
@@ -70,55 +151,56 @@ class Reference {
         const float* const a = a_ + gates_at(head);
         const float* const u = u_ + values_at(head, channel);
         double* const x = x_ + values_at(head, channel);
-        double c = 0;
+        Real c = 0;
         for (int64_t block = 0; block < sizes_.blocks(); ++block) {
             const Range at = sizes_.positions(block);
-            carry(head, block, channel) = c;
-            double v = 0, g = 1;
+            carry(head, block, channel) = value_of(c);
+            Real v = 0, g = 1, last = 0;
             for (int64_t i = at.first; i < at.last; ++i) {
-                v = i == at.first ? u[i] : a[i] * v + u[i];
+                v = local(block, i, a, u, v);
                 g *= a[i];
-                x[i] = order_ == Order::one ? v : v + g * c;
+                last = order_ == Order::one ? v : narrow(v) + g * c;  // two_pass stores v
+                x[i] = value_of(last);
             }
             if (order_ == Order::two) c = v;
-            if (order_ == Order::full) c = x[at.last - 1];
+            if (order_ == Order::full) c = last;
         }
     }
 
     void backward(int64_t head, int64_t channel) {
         const float* const a = a_ + gates_at(head);
-        double dc = 0;  // of the next block
+        Real dc = 0;  // of the next block
         for (int64_t block = sizes_.blocks() - 1; block >= 0; --block) {
             const Range at = sizes_.positions(block);
             repeat(at, a, u_ + values_at(head, channel), carry(head, block, channel));
-            const double r = add_gradients(at, head, channel, dc);
+            const Real r = add_gradients(at, head, channel, dc);
             if (order_ != Order::one) dc = a[at.first] * r;
         }
     }
 
-    void repeat(Range at, const float* a, const float* u, double c) {
+    void repeat(Range at, const float* a, const float* u, Real c) {
         State state = {0, c};
         for (int64_t i = at.first; i < at.last; ++i) {
             before_[static_cast<size_t>(i - at.first)] = state;
-            state = {i == at.first ? u[i] : a[i] * state.v + u[i], a[i] * state.z};
+            state = {i == at.first ? Real(u[i]) : narrow(a[i] * state.v) + u[i], narrow(a[i] * state.z)};
         }
     }
 
     // Returns r_0.
-    double add_gradients(Range at, int64_t head, int64_t channel, double dc) {
+    Real add_gradients(Range at, int64_t head, int64_t channel, Real dc) {
         const float* const a = a_ + gates_at(head);
         const float* const dx = dx_ + values_at(head, channel);
-        double* const da = da_ + gates_at(head);
         double* const du = du_ + values_at(head, channel);
-        double w = 0, r = 0;
+        Real w = 0, r = 0;
         for (int64_t i = at.last - 1; i >= at.first; --i) {
             const bool is_last = i == at.last - 1;
-            w = dx[i] + (is_last ? dc : a[i + 1] * w);
-            r = dx[i] + (!is_last ? a[i + 1] * r : order_ == Order::full ? dc : 0);
+            w = dx[i] + (is_last ? dc : narrow(a[i + 1] * w));
+            r = dx[i] + (!is_last ? narrow(a[i + 1] * r) : order_ == Order::full ? dc : Real(0));
             const State& before = before_[static_cast<size_t>(i - at.first)];
-            du[i] = w;
-            if (i > at.first) da[i] += w * before.v;
-            if (order_ != Order::one) da[i] += r * before.z;
+            Real& da = sums_[static_cast<size_t>(i)];
+            du[i] = value_of(w);
+            if (i > at.first) da += w * before.v;
+            if (order_ != Order::one) da += r * before.z;
         }
         return r;
     }
@@ -126,7 +208,10 @@ class Reference {
     Sizes sizes_;
     Order order_;
     bool backward_;
-    std::vector<State> before_;  // at each position of one block
+    std::optional<Construction> construction_;
+    std::vector<std::vector<Real>> matrices_;  // of the blocks of one head
+    std::vector<Real> sums_;                   // da of one head
+    std::vector<State> before_;                // at each position of one block
     Arrays outputs_;
     const float *a_, *u_, *dx_ = nullptr;
     double *x_, *carry_, *da_ = nullptr, *du_ = nullptr;
@@ -135,7 +220,15 @@ class Reference {
 }  // namespace
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
-    return Reference(parameters, inputs).compute(stop);
+    return Reference<double>(parameters, inputs, {}).compute(stop);
+}
+
+Outcome<Arrays> definition(const DefinitionRequest& request) {
+    std::optional<Construction> construction;
+    if (request.variant.rounds_inside) construction = construction_of(request.parameters);
+    if (request.noisy)
+        return Reference<Noisy>(request.parameters, request.inputs, construction).compute(request.stop);
+    return Reference<double>(request.parameters, request.inputs, construction).compute(request.stop);
 }
 
 }  // namespace sawtooth::btp

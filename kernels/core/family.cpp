@@ -54,4 +54,25 @@ Parameters Family::acting(const Parameters& set, Backend backend) const {
     return acting;
 }
 
+Rounding rounding_to_dtype(const Variant& variant, const Parameters& parameters) {
+    Rounding rounding;
+    if (!variant.rounds_inside || !parameters.has("dtype")) return rounding;
+    const Storage storage = storage_named(parameters.text("dtype"));
+    if (storage == Storage::f32) return rounding;
+    rounding.narrow = unit_of(storage);
+    rounding.largest = largest_of(storage);
+    return rounding;
+}
+
+Rounding rounding_of(const Family& family, const Variant& variant, const Parameters& parameters,
+                     Backend backend) {
+    if (family.rounding) return family.rounding(variant, parameters, backend);
+    return backend == Backend::cuda ? rounding_to_dtype(variant, parameters) : Rounding{};
+}
+
+Storage storage_of(const ArraySpec& output, const Parameters& parameters) {
+    if (!output.rounded || !parameters.has("dtype")) return Storage::f32;
+    return storage_named(parameters.text("dtype"));
+}
+
 }  // namespace sawtooth

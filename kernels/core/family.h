@@ -12,6 +12,8 @@
 #include "kernels/core/plan.h"
 #include "kernels/core/random.h"
 #include "kernels/core/result.h"
+#include "kernels/core/rounding.h"
+#include "kernels/core/storage.h"
 #include "kernels/core/story.h"
 #include "kernels/core/sweep.h"
 
@@ -39,8 +41,9 @@ struct ArraySpec {
                    const Arrays& inputs) = nullptr;   // null: every dimension names a parameter
     bool (*used)(const Parameters&) = nullptr;        // null: always
     Dtype (*dtype_for)(const Parameters&) = nullptr;  // null: `dtype`
-    bool rounded = true;                              // whether an input is rounded to the parameter `dtype`
-    bool extra = false;                               // an output stored only on request, never in timed runs
+    // Whether an input is rounded to the parameter `dtype`, and whether kernels store an output in it.
+    bool rounded = true;
+    bool extra = false;  // an output stored only on request, never in timed runs
 
     bool is_used(const Parameters& parameters) const { return !used || used(parameters); }
     Dtype dtype_with(const Parameters& parameters) const { return dtype_for ? dtype_for(parameters) : dtype; }
@@ -66,6 +69,16 @@ struct PlanRequest {
     cuda::Device* device = nullptr;  // of the CUDA backend: compiles, allocates; null: the CPU
     bool stores_extras = false;      // outputs whose row is `extra`
     std::stop_token stop = {};       // ends the building: a plan may have millions of launches
+};
+
+// What a variant computes, in float64: exactly, or with every operation rounded at random.
+struct DefinitionRequest {
+    const Variant& variant;
+    const Parameters& parameters;
+    const Arrays& inputs;
+    bool stores_extras = false;  // as in PlanRequest
+    bool noisy = false;          // computed with Noisy; its NoiseScope is the caller's
+    std::stop_token stop = {};
 };
 
 // One way to compute the outputs. Its functions receive the variant, so that several rows can share them.
@@ -155,6 +168,12 @@ struct Family {
     // written to files. Includes extras if requested.
     Outcome<Arrays> (*kernel_reference)(const Parameters&, const Arrays& inputs, bool extras,
                                         std::stop_token) = nullptr;
+    // What a variant computes, in float64: the reference, or where the variant approximates, its own rule.
+    // Only the outputs of that variant.
+    Outcome<Arrays> (*definition)(const DefinitionRequest&) = nullptr;
+    // How a variant rounds; null: as `rounding_of` says.
+    Rounding (*rounding)(const Variant&, const Parameters&, Backend) = nullptr;
+    std::string main_output;  // the one whose error stands for the variant
     Work (*work)(const Parameters&) = nullptr;
     // The dimension along which errors are reported by position; "" if there is none.
     std::string sequence_axis;
@@ -176,5 +195,13 @@ struct Family {
     // parameters mean the same computation.
     Parameters acting(const Parameters& set, Backend backend) const;
 };
+
+// Rounding inside to `dtype`, if the variant does.
+Rounding rounding_to_dtype(const Variant& variant, const Parameters& parameters);
+// How the variant rounds; unless the family says otherwise, inside only on CUDA.
+Rounding rounding_of(const Family& family, const Variant& variant, const Parameters& parameters,
+                     Backend backend);
+// How kernels store the output.
+Storage storage_of(const ArraySpec& output, const Parameters& parameters);
 
 }  // namespace sawtooth

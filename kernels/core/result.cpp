@@ -10,4 +10,15 @@ const VariantResult* find(const Result& result, std::string_view variant) {
     return found == result.variants.end() ? nullptr : &*found;
 }
 
+// The worst of its outputs; of several that cannot be judged or are right, what the others say.
+Verdict VariantResult::verdict() const {
+    const auto any = [&](Verdict wanted) {
+        return std::any_of(verdicts.begin(), verdicts.end(),
+                           [&](const OutputVerdict& output) { return output.verdict == wanted; });
+    };
+    for (const Verdict verdict : {Verdict::wrong, Verdict::pending, Verdict::right})
+        if (any(verdict)) return verdict;
+    return verdicts.empty() ? Verdict::pending : Verdict::cannot_judge;
+}
+
 }  // namespace sawtooth

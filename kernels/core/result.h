@@ -29,6 +29,30 @@ struct OutputError {
     std::vector<float> by_position;
 };
 
+// Whether a kernel computes what its variant defines.
+enum class Verdict {
+    pending,  // not judged yet
+    right,    // every element is as close to the definition as rounding allows
+    wrong,
+    cannot_judge,  // rounding alone may change the output by as much as its size
+};
+
+// An element of an output; of a complex one the part that is further off.
+struct JudgedElement {
+    Shape index;
+    double got = 0, want = 0;
+    double bound = 0;   // the largest error that rounding explains
+    std::string where;  // "row 1 of tile 2 of BLOCK_M"
+};
+
+struct OutputVerdict {
+    std::string output;
+    Verdict verdict = Verdict::pending;
+    int64_t judged = 0;                       // elements compared
+    int64_t elements = 0;                     // of these, the wrong ones
+    std::optional<JudgedElement> worst = {};  // with the largest error, as a share of its bound
+};
+
 struct TimeStatistics {
     double median = 0, q1 = 0, q3 = 0;  // microseconds, start of the first launch to end of the last
     std::vector<double> samples;
@@ -77,7 +101,8 @@ struct VariantResult {
     std::string refused;  // why it could not run; "" if it did
     bool exact = true;    // equals the reference for these parameters up to rounding
     Arrays outputs;
-    std::vector<OutputError> errors;  // one per output, in order
+    std::vector<OutputError> errors;      // one per output, in order
+    std::vector<OutputVerdict> verdicts;  // likewise
     int64_t memory_bytes = 0;
     Work work;  // the minimum for its outputs: some variants compute only the forward pass
     std::optional<TimeStatistics> time;
@@ -88,6 +113,7 @@ struct VariantResult {
     std::vector<Metric> metrics;
 
     bool ran() const { return refused.empty(); }
+    Verdict verdict() const;
 };
 
 // Measured once per machine and number of threads, and cached.

@@ -1,5 +1,7 @@
 #include "kernels/core/storage.h"
 
+#include <cfloat>
+
 namespace sawtooth {
 
 Storage storage_named(std::string_view dtype) {
@@ -11,6 +13,12 @@ const char* name_of(Storage storage) {
 }
 
 int64_t bytes_of(Storage storage) { return storage == Storage::f32 ? 4 : 2; }
+
+double unit_of(Storage storage) {
+    return storage == Storage::f16 ? 0x1p-11 : storage == Storage::bf16 ? 0x1p-8 : 0x1p-24;
+}
+
+double largest_of(Storage storage) { return storage == Storage::f16 ? 65504 : FLT_MAX; }
 
 int64_t bytes_of(Storage storage, Dtype dtype) {
     return dtype == Dtype::f32 ? bytes_of(storage) : bytes_of(dtype);

@@ -63,16 +63,15 @@ struct Below {
 };
 
 // Stores the entries that next(i, j, choose) returns for the rows i, i + 1, … of a vector and every column j,
-// from right to left. `choose` is one of the two above.
+// from right to left. `choose` is one of the two above: a product or a sum of gates is empty on the diagonal.
 template <class Next>
 HWY_INLINE void fill(int64_t count, int64_t first, float* columns, Next&& next) {
-    const V one = hn::Set(tag, 1.0f);
     for (int64_t i = first; i < count; i += width) {
         const V rows = hn::Iota(tag, static_cast<float>(i));
         int64_t j = std::min(i + width, count) - 1;
         for (; j >= i; --j) {
             const Crossing choose{hn::Gt(rows, hn::Set(tag, static_cast<float>(j)))};
-            hn::StoreU(choose(next(i, j, choose), one), tag, columns + j * pitch + i);
+            hn::StoreU(next(i, j, choose), tag, columns + j * pitch + i);
         }
         for (; j >= 0; --j) hn::StoreU(next(i, j, Below()), tag, columns + j * pitch + i);
     }

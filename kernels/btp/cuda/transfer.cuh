@@ -203,8 +203,8 @@ class Prefixes {
             for (int k = 0; k < 4; ++k) {
                 const int output = 4 * partner_quad() + 2 * q + odd_output();
                 const int input = 4 * quad_of_lane() + k;
-                const float entry_below = Rule::of(output_[to][q], input_[from][k]);
-                entry[q][k] = from < to || input < output ? entry_below : input == output ? 1.0f : 0.0f;
+                const bool is_below = from < to || input <= output;  // or on the diagonal
+                entry[q][k] = is_below ? Rule::of(output_[to][q], input_[from][k]) : 0.0f;
             }
     }
 

@@ -1,0 +1,247 @@
+#include "app/engine/judge.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <future>
+#include <system_error>
+
+#include "kernels/core/noisy.h"
+
+namespace sawtooth {
+namespace {
+
+// A right kernel stays within this many typical distances: its order of operations differs from that of the
+// definition.
+constexpr double most_spreads = 12;
+// Roundings of the arithmetic that an element may differ by in any case.
+constexpr double least_roundings = 8;
+// The spread of a number is estimated from at least this many samples, those of its neighbours included.
+constexpr int64_t least_samples = 32;
+constexpr int least_draws = 4, most_draws = 8;
+
+bool is_complex(const Array& array) {
+    return array.dtype == Dtype::complex64 || array.dtype == Dtype::complex128;
+}
+
+// The numbers of an array: a complex one counts as two.
+class Numbers {
+  public:
+    explicit Numbers(const Array& array)
+        : array_(array), parts_(is_complex(array) ? 2 : 1), count_(array.count() * parts_) {}
+
+    int64_t count() const { return count_; }
+    int parts() const { return parts_; }
+    double operator[](int64_t i) const {
+        const auto at = static_cast<size_t>(i);
+        switch (array_.dtype) {
+            case Dtype::f32:
+            case Dtype::complex64:
+                return array_.as<float>()[at];
+            case Dtype::int32:
+                return array_.as<int32_t>()[at];
+            default:
+                return array_.as<double>()[at];
+        }
+    }
+
+  private:
+    const Array& array_;
+    int parts_;
+    int64_t count_;
+};
+
+// Neighbours that share their spread: whole rows of the last axis.
+int64_t group_of(const Array& array) {
+    const int64_t row = array.shape.empty() ? 1 : array.shape.back() * Numbers(array).parts();
+    return row >= least_samples || row < 1 ? std::max<int64_t>(row, 1)
+                                           : (least_samples + row - 1) / row * row;
+}
+
+bool same_kind(double left, double right) {
+    if (std::isnan(left) || std::isnan(right)) return std::isnan(left) && std::isnan(right);
+    return std::isinf(left) || std::isinf(right) ? left == right : true;
+}
+
+// The sum of squares of what several draws differ by from the definition.
+class Squares {
+  public:
+    explicit Squares(const Array& want) : want_(want), sums_(static_cast<size_t>(Numbers(want).count())) {}
+
+    void add(const Array& drawn) {
+        const Numbers want(want_), got(drawn);
+        for (int64_t i = 0; i < want.count(); ++i) {
+            double& sum = sums_[static_cast<size_t>(i)];
+            const double difference = got[i] - want[i];
+            if (!same_kind(want[i], got[i]))
+                sum = NAN;
+            else if (std::isfinite(want[i]))
+                sum += difference * difference;
+        }
+    }
+
+    // The larger of its own root mean square and of the fourth root of the mean fourth power of its
+    // neighbours, which the largest of them decide.
+    std::vector<float> spread(int draws) const {
+        std::vector<float> spread(sums_.size());
+        const auto group = static_cast<size_t>(group_of(want_));
+        for (size_t first = 0; first < sums_.size(); first += group) {
+            const size_t last = std::min(first + group, sums_.size());
+            double fourth = 0;
+            for (size_t i = first; i < last; ++i) fourth += std::isfinite(sums_[i]) ? sums_[i] * sums_[i] : 0;
+            const double shared = std::sqrt(fourth / static_cast<double>(last - first));
+            for (size_t i = first; i < last; ++i)
+                spread[i] = std::isnan(sums_[i])
+                                ? NAN
+                                : static_cast<float>(std::sqrt(std::max(shared, sums_[i]) / draws));
+        }
+        return spread;
+    }
+
+  private:
+    const Array& want_;
+    std::vector<double> sums_;
+};
+
+int draws_for(const std::vector<Expected>& outputs) {
+    int64_t fewest = INT64_MAX;  // samples of a group per draw
+    for (const Expected& output : outputs) fewest = std::min(fewest, group_of(output.want));
+    return static_cast<int>(
+        std::clamp<int64_t>(least_samples / std::max<int64_t>(fewest, 1) + 1, least_draws, most_draws));
+}
+
+Outcome<Arrays> draw(const Family& family, DefinitionRequest request, const Rounding& rounding, int number) {
+    const NoiseScope noise(rounding, static_cast<uint64_t>(number) + 1);
+    request.noisy = true;
+    return family.definition(request);
+}
+
+// The same on a thread of its own, or on this one if none can be started.
+std::future<Outcome<Arrays>> start_draw(const Family& family, const DefinitionRequest& request,
+                                        const Rounding& rounding, int number) {
+    const auto work = [&family, request, rounding, number] {
+        return draw(family, request, rounding, number);
+    };
+    try {
+        return std::async(std::launch::async, work);
+    } catch (const std::system_error&) {
+        return std::async(std::launch::deferred, work);
+    }
+}
+
+// How an output stores a number: the share and the amount that rounding to it loses at most.
+struct Stored {
+    double unit, least, largest;
+
+    explicit Stored(Storage storage)
+        : unit(unit_of(storage)),
+          least(storage == Storage::f16 ? 0x1p-25 : FLT_MIN),  // kernels may flush smaller ones
+          largest(largest_of(storage) * (1 + 0.5 * unit_of(storage))) {}
+};
+
+Shape index_of(int64_t element, const Shape& shape) {
+    Shape index(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis]) index[axis] = element % shape[axis];
+    return index;
+}
+
+// Calls each(number of the output, number of `want`) for all numbers of `want`.
+template <class Each>
+void for_each_pair(const Array& want, Each&& each) {
+    const int64_t parts = Numbers(want).parts();
+    if (!want.rows) {
+        for (int64_t i = 0; i < want.count() * parts; ++i) each(i, i);
+        return;
+    }
+    const int64_t rows = want.shape[0], width = rows > 0 ? want.count() / rows * parts : 0;
+    for (int64_t row = 0; row < rows; ++row) {
+        const int64_t first = want.rows->places[static_cast<size_t>(row)] * width;
+        for (int64_t i = 0; i < width; ++i) each(first + i, row * width + i);
+    }
+}
+
+}  // namespace
+
+std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
+                                const Rounding& rounding, int threads, std::vector<Expected>& outputs) {
+    std::vector<Squares> squares;
+    for (const Expected& output : outputs) squares.emplace_back(output.want);
+    const int draws = draws_for(outputs);
+    for (int first = 0; first < draws; first += std::max(threads, 1)) {
+        const int last = std::min(first + std::max(threads, 1), draws);
+        std::vector<std::future<Outcome<Arrays>>> running;
+        for (int number = first + 1; number < last; ++number)
+            running.push_back(start_draw(family, request, rounding, number));
+        std::vector<Outcome<Arrays>> drawn = {draw(family, request, rounding, first)};
+        for (auto& one : running) drawn.push_back(one.get());
+        for (const Outcome<Arrays>& arrays : drawn) {
+            if (!arrays) return arrays.error();
+            for (size_t i = 0; i < outputs.size(); ++i) squares[i].add(*find(*arrays, outputs[i].want.name));
+        }
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].spread = squares[i].spread(draws);
+    return {};
+}
+
+OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage) {
+    const Array& want = expected.want;
+    const double arithmetic = want.dtype == Dtype::int32 ? 0 : rounding.arithmetic;
+    const Numbers is(got), should(want);
+    const Stored stored(want.dtype == Dtype::f64 ? storage : Storage::f32);
+    OutputVerdict verdict;
+    verdict.output = got.name;
+    double squares = 0, uncertain = 0, worst = -1;
+    int64_t worst_place = 0;
+    JudgedElement element;
+    for_each_pair(want, [&](int64_t i, int64_t w) {
+        const double spread = expected.spread[static_cast<size_t>(w)];
+        const double right = should[w];
+        if (std::isnan(spread)) {  // rounding decides what kind of number it is
+            uncertain = INFINITY;
+            return;
+        }
+        ++verdict.judged;
+        double bound = most_spreads * spread + least_roundings * arithmetic * std::abs(right);
+        bound += stored.unit * (std::abs(right) + bound) + stored.least;
+        if (want.dtype == Dtype::int32 && spread == 0) bound = 0;
+        const bool overflows = std::abs(right) + bound > stored.largest && std::isfinite(right);
+        double error = 0;
+        if (overflows && std::isinf(is[i]) && std::signbit(is[i]) == std::signbit(right))
+            error = 0;
+        else if (!same_kind(is[i], right))
+            error = INFINITY;
+        else if (std::isfinite(right))
+            error = std::abs(is[i] - right);
+        else
+            bound = 0;
+        if (std::isfinite(right)) {
+            squares += right * right;
+            uncertain += bound * bound;
+        }
+        if (error > bound) ++verdict.elements;
+        const double share = error == 0 ? 0 : bound > 0 ? error / bound : INFINITY;
+        if (share <= worst) return;
+        worst = share;
+        worst_place = i;
+        element = {{}, is[i], right, bound, ""};
+    });
+    if (worst >= 0) {
+        element.index = index_of(worst_place / is.parts(), got.shape);
+        verdict.worst = std::move(element);
+    }
+    const double least = static_cast<double>(verdict.judged) * stored.least * stored.least;
+    const bool lost = uncertain > squares && uncertain > 4 * least;
+    verdict.verdict = verdict.elements > 0                               ? Verdict::wrong
+                      : lost || (verdict.judged == 0 && got.count() > 0) ? Verdict::cannot_judge
+                                                                         : Verdict::right;
+    return verdict;
+}
+
+OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage) {
+    Expected expected{want, std::vector<float>(static_cast<size_t>(Numbers(want).count()))};
+    OutputVerdict verdict = judge(got, expected, rounding, storage);
+    if (verdict.verdict != Verdict::right) verdict = {.output = got.name};
+    return verdict;
+}
+
+}  // namespace sawtooth

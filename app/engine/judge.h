@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "kernels/core/family.h"
+
+namespace sawtooth {
+
+// What an output of a variant should be, and how far rounding may move each of its elements.
+struct Expected {
+    Array want;  // of its definition, in float64; may have chosen rows only
+    // For every number of `want` (two per complex one) the typical distance of a right kernel; NaN: rounding
+    // decides whether it is finite.
+    std::vector<float> spread = {};
+};
+
+// Computes the definition of a variant with random roundings, several times, and adds the spread of its
+// outputs. `threads` compute at once. Error: cancelled, or as the definition.
+std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
+                                const Rounding& rounding, int threads, std::vector<Expected>& outputs);
+
+// Judges an output element by element. An element is right within a few spreads and the rounding of its
+// storage; infinities and NaN must be the same. `expected` has a spread.
+OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage);
+
+// A check that needs no spread: right if every element is within the rounding of its storage, otherwise
+// pending.
+OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage);
+
+}  // namespace sawtooth

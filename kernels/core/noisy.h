@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/core/rounding.h"
+
+namespace sawtooth {
+
+// Monte Carlo arithmetic (Parker 1997): a double whose operations each err by a random share of the result,
+// as those of a kernel in f32 do. A definition written for any number type gives the exact outputs with
+// double; with Noisy it shows how far a right kernel may be from them, because every rounding travels the
+// same way to the outputs. Leaving the range of f32 counts as well: infinite above it, uncertain below it.
+class Noisy {
+  public:
+    Noisy() = default;
+    Noisy(double value) : value_(value) {}
+    template <class Integer>
+    requires std::is_integral_v<Integer> Noisy(Integer value) : value_(static_cast<double>(value)) {}
+
+    double value() const { return value_; }
+
+    Noisy& operator+=(Noisy other) { return *this = rounded(value_ + other.value_); }
+    Noisy& operator-=(Noisy other) { return *this = rounded(value_ - other.value_); }
+    Noisy& operator*=(Noisy other) { return *this = rounded(value_ * other.value_); }
+    Noisy& operator/=(Noisy other) { return *this = rounded(value_ / other.value_); }
+    friend Noisy operator+(Noisy left, Noisy right) { return left += right; }
+    friend Noisy operator-(Noisy left, Noisy right) { return left -= right; }
+    friend Noisy operator*(Noisy left, Noisy right) { return left *= right; }
+    friend Noisy operator/(Noisy left, Noisy right) { return left /= right; }
+    friend Noisy operator-(Noisy number) { return Noisy(-number.value_); }
+    friend bool operator==(Noisy left, Noisy right) { return left.value_ == right.value_; }
+    friend bool operator<(Noisy left, Noisy right) { return left.value_ < right.value_; }
+    friend bool operator>(Noisy left, Noisy right) { return left.value_ > right.value_; }
+    friend bool operator<=(Noisy left, Noisy right) { return left.value_ <= right.value_; }
+    friend bool operator>=(Noisy left, Noisy right) { return left.value_ >= right.value_; }
+
+    friend Noisy abs(Noisy number) { return Noisy(std::abs(number.value_)); }
+    friend Noisy sqrt(Noisy number) { return rounded(std::sqrt(number.value_)); }
+    friend Noisy exp(Noisy number) { return rounded(std::exp(number.value_)); }
+    friend Noisy exp2(Noisy number) { return rounded(std::exp2(number.value_)); }
+    friend Noisy log(Noisy number) { return rounded(std::log(number.value_)); }
+    friend Noisy log2(Noisy number) { return rounded(std::log2(number.value_)); }
+    friend bool isnan(Noisy number) { return std::isnan(number.value_); }
+    friend bool isfinite(Noisy number) { return std::isfinite(number.value_); }
+    friend Noisy narrow(Noisy number) {
+        return within(number.value_ * (1 + state().rounding.narrow * state().share()),
+                      state().rounding.largest);
+    }
+
+  private:
+    friend class NoiseScope;
+
+    // The noise of the running thread: splitmix64, like Random.
+    struct State {
+        Rounding rounding;
+        uint64_t random = 0;
+
+        double share() {  // -1 to 1
+            random += 0x9E3779B97F4A7C15u;
+            uint64_t mixed = (random ^ (random >> 30)) * 0xBF58476D1CE4E5B9u;
+            mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
+            return static_cast<double>(static_cast<int64_t>(mixed)) * 0x1p-63;
+        }
+    };
+    static State& state() {
+        thread_local State current;
+        return current;
+    }
+    static Noisy rounded(double result) {
+        return within(result * (1 + state().rounding.arithmetic * state().share()), FLT_MAX);
+    }
+    static Noisy within(double result, double largest) {
+        const double size = std::abs(result);
+        if (size > largest) return Noisy(std::copysign(INFINITY, result));
+        if (size >= FLT_MIN || size == 0 || std::isnan(result)) return Noisy(result);
+        const double share = state().share();  // it may lose its digits, or be flushed
+        return Noisy(share < 0 ? 0 : result * (1 + 0.5 * share));
+    }
+
+    double value_ = 0;
+};
+
+// The value of a number of either type; a double is never narrowed.
+inline double value_of(double number) { return number; }
+inline double value_of(Noisy number) { return number.value(); }
+inline double narrow(double number) { return number; }
+
+// Sets the noise of Noisy on this thread while it lives.
+class NoiseScope {
+  public:
+    NoiseScope(const Rounding& rounding, uint64_t seed) : before_(Noisy::state()) {
+        Noisy::state() = {rounding, seed * 0x9E3779B97F4A7C15u};
+    }
+    ~NoiseScope() { Noisy::state() = before_; }
+    NoiseScope(const NoiseScope&) = delete;
+    NoiseScope& operator=(const NoiseScope&) = delete;
+
+  private:
+    Noisy::State before_;
+};
+
+}  // namespace sawtooth
