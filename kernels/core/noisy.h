@@ -76,6 +76,7 @@ class Noisy {
         const double size = std::abs(result);
         if (size > largest) return Noisy(std::copysign(INFINITY, result));
         if (size >= FLT_MIN || size == 0 || std::isnan(result)) return Noisy(result);
+        if (size < 0x1p-150) return Noisy(0);
         const double share = state().share();  // it may lose its digits, or be flushed
         return Noisy(share < 0 ? 0 : result * (1 + 0.5 * share));
     }
