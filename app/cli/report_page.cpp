@@ -164,7 +164,7 @@ std::string times_html(const FamilyReport& report) {
     const Result& result = *report.result;
     const auto wrong = [&](const std::string& name) {
         const VariantResult* const variant = find(result, name);
-        return variant ? wrong_words(result, *variant) : "";
+        return variant ? wrong_words(*variant) : "";
     };
     return "<h3>Times</h3>\n" + figures_of(report, Place::times) +
            html_in_parts(measured_table(result), wrong);

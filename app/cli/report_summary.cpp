@@ -10,8 +10,8 @@
 namespace sawtooth::cli {
 namespace {
 
-std::string error_of(const VariantResult& variant) {
-    const auto error = largest_error(variant);
+std::string error_of(const Result& result, const VariantResult& variant) {
+    const auto error = reference_error(result, variant);
     return error ? ", relative error " + error_words(*error) : "";
 }
 
@@ -29,7 +29,8 @@ std::string speed_up_of(const Result& result, const VariantResult& variant) {
 const VariantResult* fastest_approximation(const Result& result) {
     const VariantResult* fastest = nullptr;
     for (const VariantResult& variant : result.variants) {
-        if (!variant.time || variant.exact || !wrong_words(result, variant).empty()) continue;
+        if (!variant.time || variant.exact || has_diverged(result, variant)) continue;
+        if (variant.verdict() != Verdict::right) continue;
         if (!fastest || variant.time->median < fastest->time->median) fastest = &variant;
     }
     return fastest;
@@ -52,14 +53,14 @@ std::vector<SummaryLine> summary_of(const Result& result) {
     if (fastest)
         lines.push_back({fmt::format("Fastest correct result: {}, {}{}{}.", fastest->name,
                                      short_time(fastest->time->median), speed_up_of(result, *fastest),
-                                     error_of(*fastest))});
+                                     error_of(result, *fastest))});
     const VariantResult* const rough = fastest_approximation(result);
     if (rough && (!fastest || rough->time->median < fastest->time->median))
         lines.push_back({fmt::format("Fastest approximation: {}, {}{}.", rough->name,
-                                     short_time(rough->time->median), error_of(*rough))});
+                                     short_time(rough->time->median), error_of(result, *rough))});
     if (const std::string idle = idle_sentence(result); !idle.empty()) lines.push_back({idle});
     for (const VariantResult& variant : result.variants)
-        if (const std::string words = variant.ran() ? wrong_words(result, variant) : ""; !words.empty())
+        if (const std::string words = wrong_sentence(variant); !words.empty())
             lines.push_back({variant.name + ": " + words, true});
     return lines;
 }

@@ -63,8 +63,8 @@ std::string launches_of(const Result& result) {
 std::string verdicts_of(const Result& result) {
     std::string text;
     for (const VariantResult& variant : result.variants)
-        if (const std::string words = variant.ran() ? wrong_words(result, variant) : ""; !words.empty())
-            text += fmt::format("{} is wrong: {}\n", variant.name, words);
+        if (const std::string words = wrong_sentence(variant); !words.empty())
+            text += wrapped(variant.name + ": " + words, width, 2) + "\n";
     for (const std::string& line : skipped_lines(result)) text += wrapped(line, width, 2) + "\n";
     return text;
 }

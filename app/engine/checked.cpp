@@ -53,6 +53,12 @@ std::string fault_in(const std::vector<LaunchRecord>& launches) {
     return "";
 }
 
+std::string fault_in(const OutputVerdict& verdict, const Family& family) {
+    if (!family.array(verdict.output)) return "a verdict on unknown output " + verdict.output;
+    const bool counts = verdict.elements >= 0 && verdict.judged >= verdict.elements;
+    return counts ? "" : "more wrong elements than it judged";
+}
+
 std::string fault_in(const VariantResult& variant, const Family& family) {
     const Variant* const row = family.variant(variant.name);
     if (!row) return "unknown variant";
@@ -61,6 +67,8 @@ std::string fault_in(const VariantResult& variant, const Family& family) {
         return "more launches than it counts";
     for (const OutputError& error : variant.errors)
         if (!family.array(error.output)) return "an error of unknown output " + error.output;
+    for (const OutputVerdict& verdict : variant.verdicts)
+        if (std::string words = fault_in(verdict, family); !words.empty()) return words;
     if (std::string words = fault_in(variant.outputs); !words.empty()) return words;
     if (std::string words = fault_in(variant.launches); !words.empty()) return words;
     return variant.time ? fault_in(*variant.time) : "";

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/engine/configure.h"
+#include "kernels/core/correctness.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
@@ -96,6 +97,22 @@ Json errors_of(const std::vector<OutputError>& errors) {
     return object;
 }
 
+Json verdict_of(const OutputVerdict& verdict) {
+    Json worst;
+    if (verdict.worst)
+        worst = {{"index", verdict.worst->index},
+                 {"got", number(verdict.worst->got)},
+                 {"want", number(verdict.worst->want)},
+                 {"bound", number(verdict.worst->bound)},
+                 {"where", verdict.worst->where}};
+    return {{"output", verdict.output},
+            {"verdict", name_of(verdict.verdict)},
+            {"elements", verdict.elements},
+            {"judged", verdict.judged},
+            {"rel_l2", optional_number(verdict.rel_l2)},
+            {"worst", std::move(worst)}};
+}
+
 Json uses_of(const std::vector<ArrayUse>& uses) {
     return list_of(uses, [](const ArrayUse& use) { return Json{{"name", use.name}, {"shape", use.shape}}; });
 }
@@ -163,10 +180,13 @@ Json metric_of(const Metric& metric) {
             {"value", optional_number(metric.value)}};
 }
 
-Json variant_of(const VariantResult& variant) {
+Json variant_of(const VariantResult& variant, const Result& result) {
     const bool ran = variant.ran();
     return {{"name", variant.name},
             {"refused", ran ? Json() : Json(variant.refused)},
+            {"verdict", ran ? Json(name_of(variant.verdict())) : Json()},
+            {"verdicts", list_of(variant.verdicts, verdict_of)},
+            {"approximation", optional_number(approximation_of(result, variant))},
             {"outputs", errors_of(variant.errors)},
             {"memory_bytes", ran ? Json(variant.memory_bytes) : Json()},
             {"error_by_position",
@@ -229,7 +249,8 @@ Json result_of(const Result& result) {
         {"parameters", object_of(request.family, result.parameters)},
         {"unused_parameters", unused_parameters_of(result)},
         {"notes", result.notes},
-        {"variants", list_of(result.variants, variant_of)},
+        {"variants",
+         list_of(result.variants, [&](const VariantResult& variant) { return variant_of(variant, result); })},
         {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()},
         {"copy",
          result.copy ? Json{{"bytes", number(result.copy->bytes)}, {"us", number(result.copy->us)}} : Json()},

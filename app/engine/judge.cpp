@@ -190,7 +190,7 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
     const Stored stored(want.dtype == Dtype::f64 ? storage : Storage::f32);
     OutputVerdict verdict;
     verdict.output = got.name;
-    double squares = 0, uncertain = 0, worst = -1;
+    double squares = 0, off = 0, uncertain = 0, worst = -1;
     int64_t worst_place = 0;
     JudgedElement element;
     for_each_pair(want, [&](int64_t i, int64_t w) {
@@ -216,6 +216,7 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
             bound = 0;
         if (std::isfinite(right)) {
             squares += right * right;
+            off += error * error;
             uncertain += bound * bound;
         }
         if (error > bound) ++verdict.elements;
@@ -229,6 +230,7 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
         element.index = index_of(worst_place / is.parts(), got.shape);
         verdict.worst = std::move(element);
     }
+    if (squares > 0) verdict.rel_l2 = std::sqrt(off / squares);
     const double least = static_cast<double>(verdict.judged) * stored.least * stored.least;
     const bool lost = uncertain > squares && uncertain > 4 * least;
     verdict.verdict = verdict.elements > 0                               ? Verdict::wrong
@@ -242,6 +244,34 @@ OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding&
     OutputVerdict verdict = judge(got, expected, rounding, storage);
     if (verdict.verdict != Verdict::right) verdict = {.output = got.name};
     return verdict;
+}
+
+std::optional<JudgedElement> first_change(const Array& earlier, const Array& later) {
+    const auto before = earlier.as<uint32_t>(), after = later.as<uint32_t>();
+    const auto changed = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
+    if (changed == before.end()) return {};
+    const Numbers had(earlier), has(later);
+    const int64_t number = changed - before.begin();
+    return JudgedElement{index_of(number / has.parts(), later.shape), has[number], had[number], 0, ""};
+}
+
+std::string tile_words(const Family& family, const Variant& variant, const std::string& output,
+                       const Parameters& parameters, const Shape& shape, const Shape& index) {
+    const ArraySpec* const spec = family.array(output);
+    if (!family.tilings || !spec) return "";
+    std::string words;
+    for (const Tiling& tiling : family.tilings(variant, output, parameters)) {
+        const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), tiling.dimension);
+        if (found == spec->dimensions.end() || tiling.size < 1) continue;
+        const auto axis = static_cast<size_t>(found - spec->dimensions.begin());
+        const int64_t tile = index[axis] / tiling.size, first = tile * tiling.size;
+        const int64_t rows = std::min(tiling.size, shape[axis] - first);
+        words += (words.empty() ? "" : "; ") + tiling.dimension + " = " + std::to_string(index[axis]) +
+                 ": row " + std::to_string(index[axis] - first) + " of tile " + std::to_string(tile) + ", " +
+                 tiling.name + " = " + std::to_string(tiling.size);
+        if (rows < tiling.size) words += " (the last, " + std::to_string(rows) + " rows)";
+    }
+    return words;
 }
 
 }  // namespace sawtooth

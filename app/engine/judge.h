@@ -29,4 +29,11 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
 // pending.
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage);
 
+// The first number whose bits differ from those of an earlier run; absent if there is none.
+std::optional<JudgedElement> first_change(const Array& earlier, const Array& later);
+
+// Where an element lies in the tiles of the variant: "L = 65: row 1 of tile 4, BL = 16"; "" without tiles.
+std::string tile_words(const Family& family, const Variant& variant, const std::string& output,
+                       const Parameters& parameters, const Shape& shape, const Shape& index);
+
 }  // namespace sawtooth

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <string>
 
+#include "app/engine/definitions.h"
 #include "kernels/core/integers.h"
 #include "kernels/core/table.h"
 
@@ -78,8 +80,11 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
     const Shapes shapes(configuration);
     MemoryNeed need;
     // The reference is f64; one of chosen rows is smaller.
-    need.host = saturating_add(shapes.input_bytes,
-                               saturating_multiply(2, shapes.output_bytes(nullptr, stores_extras)));
+    const int64_t reference_bytes = saturating_multiply(2, shapes.output_bytes(nullptr, stores_extras));
+    std::set<std::string> definitions;
+    for (const Variant* variant : configuration.variants) definitions.insert(variant->definition);
+    need.host = saturating_add(saturating_add(shapes.input_bytes, reference_bytes),
+                               judging_bytes(reference_bytes, std::ssize(definitions)));
     const bool on_cpu = machine.backend() == Backend::cpu;
     int64_t largest_on_host = 0;
     for (const Variant* variant : configuration.variants) {
@@ -95,8 +100,7 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
         const int64_t outputs = shapes.output_bytes(variant, stores_extras);
         need.host = saturating_add(need.host, outputs);
         const int64_t of_plan = saturating_add(plan->launch_bytes, on_cpu ? plan->memory_bytes : 0);
-        largest_on_host =
-            std::max(largest_on_host, saturating_add(of_plan, variant->unordered ? outputs : 0));
+        largest_on_host = std::max(largest_on_host, saturating_add(of_plan, outputs));  // of the last repeat
         if (on_cpu) continue;
         need.device = std::max(need.device, plan->memory_bytes);
         need.device_together = saturating_add(need.device_together, plan->memory_bytes);

@@ -13,8 +13,8 @@ int64_t free_memory_bytes();
 
 // The peak memory of a Request, computed without building its plans: within 200 ms for every setting.
 struct MemoryNeed {
-    // Inputs, reference, the outputs of all variants, and of the largest plan: its launches, a second copy of
-    // its outputs if its variant is unordered, on the CPU its memory.
+    // Inputs, reference, what judging takes, the outputs of all variants, and of the largest plan: its
+    // launches, the outputs of its last repeat, on the CPU its memory.
     int64_t host = 0;
     int64_t device = 0;           // the largest plan and the buffer that empties the cache; 0 on the CPU
     int64_t device_together = 0;  // the same with all plans at once

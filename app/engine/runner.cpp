@@ -102,6 +102,7 @@ struct Runner::Kept {
     };
     std::optional<KernelKey> kernel_key;
     Arrays kernel_reference;
+    Definitions definitions;
 };
 
 Runner::Runner(std::string cache_directory)
@@ -219,6 +220,7 @@ std::optional<Error> Runner::renew_inputs(const Request& request, const Configur
     if (kept_->key == key) return {};
     kept_->key.reset();
     kept_->kernel_key.reset();
+    kept_->definitions = {};
     say(progress, 0, "inputs");
     auto inputs = make_inputs(configuration, request.seed, stop);
     if (!inputs) return inputs.error();
@@ -274,10 +276,11 @@ Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request
     if (const auto error = renew_inputs(request, *configuration, stop, progress, clock)) return *error;
     if (const auto error = renew_kernel_reference(*configuration, with_extras, stop, progress)) return *error;
     clock.done("reference");
-    Prepared prepared{request,          *configuration, *machine,   kept_->inputs,
-                      kept_->reference, clock.hops(),   with_extras};
+    Prepared prepared{request,          *configuration,     *machine,     kept_->inputs,
+                      kept_->reference, kept_->definitions, clock.hops(), with_extras};
     prepared.reference.insert(prepared.reference.end(), kept_->kernel_reference.begin(),
                               kept_->kernel_reference.end());
+    kept_->definitions.renew(*configuration, machine->backend());
     prepared.keeps_plans = !on_gpu || need.device_together <= machine->device()->free_bytes() / 2;
     auto outcome = run_prepared(prepared, limit, progress);
     const bool abandoned = on_gpu && machine->timer->abandoned();
@@ -316,6 +319,9 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
     machine.set_stop(limit.token());
     if (auto error = add_copy(run, machine, limit)) return *error;
     if (auto error = run.measure_variants()) return *error;
+    run.result().timed = true;
+    run.show();
+    if (auto error = run.judge_outputs()) return *error;
     run.result().complete = true;
     return std::make_shared<const Result>(std::move(run.result()));
 }

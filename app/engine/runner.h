@@ -28,8 +28,8 @@ struct Progress {
     // When the worker will be stopped if the run has not finished; absent without a time limit.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
-// Called on the running thread. `partial` is null except once per run, before timing: then it has the outputs
-// and errors but no times.
+// Called on the running thread. `partial` is null except twice per run: before timing it has the outputs and
+// errors but no times, and after timing the verdicts may still be missing.
 using OnProgress = std::function<void(const Progress&, std::shared_ptr<const Result> partial)>;
 // Called after each cell.
 using OnCell = std::function<void(const SweepResult&)>;

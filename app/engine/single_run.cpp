@@ -24,13 +24,6 @@ int sequence_axis_of(const Family& family, const std::string& output) {
     return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
 }
 
-// The reference of an output, or of rows of it; null if there is none of its shape.
-const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {
-    const Array* wanted = find(reference, variant + "/" + output.name);
-    if (!wanted) wanted = find(reference, output.name);
-    return wanted && wanted->whole_shape() == output.shape ? wanted : nullptr;
-}
-
 std::vector<Metric> metrics_of(const VariantResult& variant, const Result& result) {
     if (!variant.time) return {};
     const double seconds = variant.time->median / 1e6;
@@ -104,7 +97,8 @@ SingleRun::SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnP
     : prepared_(prepared),
       limit_(limit),
       progress_(progress),
-      plans_(prepared.configuration.variants.size()) {
+      plans_(prepared.configuration.variants.size()),
+      repeated_(plans_.size()) {
     start_result();
     prepared_.machine.set_stop(limit_.token());
     if (!prepared_.machine.timer) return;
@@ -133,6 +127,7 @@ void SingleRun::start_result() {
     const Machine& machine = prepared_.machine;
     result_.request = request;
     result_.parameters = prepared_.configuration.parameters;
+    result_.main_output = prepared_.configuration.family->main_output;
     result_.backend = machine.backend();
     result_.device = machine.words;
     result_.processors = machine.pool ? machine.pool->threads() : machine.chip.multiprocessors;
@@ -156,8 +151,8 @@ void SingleRun::say(std::string words, double fraction, bool compiling) {
 
 // The snapshot shares its arrays with the result and never changes.
 void SingleRun::show() {
-    result_.hops.insert(result_.hops.end(), clock_.hops().begin(), clock_.hops().end());
-    if (progress_) progress_({0.2, "outputs"}, std::make_shared<const Result>(result_));
+    if (!result_.timed) result_.hops.insert(result_.hops.end(), clock_.hops().begin(), clock_.hops().end());
+    if (progress_) progress_({last_.fraction, "outputs"}, std::make_shared<const Result>(result_));
 }
 
 Error SingleRun::stopped_or(Error error, const std::string& what) const {
@@ -200,11 +195,105 @@ std::optional<Error> SingleRun::run_once(size_t v) {
     return Error::cancelled();
 }
 
+Definitions::Source SingleRun::source() const {
+    return {prepared_.configuration, prepared_.machine.backend(), prepared_.inputs, prepared_.reference,
+            prepared_.stores_extras};
+}
+
+// By its definition if that is known, otherwise at once by the reference.
+OutputVerdict SingleRun::verdict_on(const Array& output, const Variant& variant,
+                                    const std::vector<Expected>* expected) const {
+    const Family& family = *prepared_.configuration.family;
+    const Parameters& parameters = prepared_.configuration.parameters;
+    const Rounding rounding = rounding_of(family, variant, parameters, prepared_.machine.backend());
+    const Storage storage = storage_of(*family.array(output.name), parameters);
+    OutputVerdict verdict = {.output = output.name};
+    if (expected) {
+        const auto own = std::find_if(expected->begin(), expected->end(), [&](const Expected& one) {
+            return one.want.name == output.name && one.want.whole_shape() == output.shape;
+        });
+        if (own != expected->end()) verdict = judge(output, *own, rounding, storage);
+    } else if (variant.is_exact(parameters)) {
+        if (const Array* const want = reference_of(prepared_.reference, variant.name, output))
+            verdict = judge_at_once(output, *want, rounding, storage);
+    }
+    if (verdict.worst)
+        verdict.worst->where =
+            tile_words(family, variant, output.name, parameters, output.shape, verdict.worst->index);
+    return verdict;
+}
+
+void SingleRun::set_verdict(VariantResult& made, OutputVerdict verdict) const {
+    const auto same = std::find_if(made.verdicts.begin(), made.verdicts.end(),
+                                   [&](const OutputVerdict& own) { return own.output == verdict.output; });
+    if (same == made.verdicts.end())
+        made.verdicts.push_back(std::move(verdict));
+    else if (same->verdict != Verdict::wrong)
+        *same = std::move(verdict);
+}
+
 void SingleRun::compare_outputs(VariantResult& made) const {
-    for (const Array& output : made.outputs)
+    const Family& family = *prepared_.configuration.family;
+    const Variant& variant = *family.variant(made.name);
+    const auto* const expected = prepared_.definitions.known(source(), variant);
+    for (const Array& output : made.outputs) {
         if (const Array* const wanted = reference_of(prepared_.reference, made.name, output))
-            made.errors.push_back(
-                compare(output, *wanted, sequence_axis_of(*prepared_.configuration.family, output.name)));
+            made.errors.push_back(compare(output, *wanted, sequence_axis_of(family, output.name)));
+        set_verdict(made, verdict_on(output, variant, expected));
+    }
+}
+
+std::optional<Error> SingleRun::judge_outputs() {
+    for (size_t v = 0; v < plans_.size(); ++v) {
+        VariantResult& made = row(v);
+        if (!made.ran() || (made.verdict() != Verdict::pending && repeated_[v].empty())) continue;
+        say("judging " + made.name, last_.fraction);
+        const auto expected = prepared_.definitions.find(source(), variant(v), limit_.token());
+        if (!expected) return stopped_or(expected.error(), "judging " + made.name);
+        for (const Array& output : made.outputs) set_verdict(made, verdict_on(output, variant(v), *expected));
+        for (const Array& output : repeated_[v]) {
+            OutputVerdict again = verdict_on(output, variant(v), *expected);
+            if (again.verdict != Verdict::wrong) continue;
+            again.worst->where +=
+                (again.worst->where.empty() ? "" : "; ") + std::string("in the last repeat");
+            set_verdict(made, std::move(again));
+        }
+        repeated_[v].clear();
+    }
+    return {};
+}
+
+// What a run leaves behind must not change the next one.
+std::optional<Error> SingleRun::judge_repeat(size_t v, const Arrays& first) {
+    auto later = plans_[v]->outputs();
+    if (!later) return later.error();
+    VariantResult& made = row(v);
+    int64_t changed = 0, count = 0;
+    for (const Array& output : *later) {
+        const Array* const before = find(first, output.name);
+        if (!before || before->shape != output.shape) continue;
+        count += output.count();
+        const int64_t differing = changed_values(*before, output);
+        changed += differing;
+        if (differing == 0) continue;
+        if (variant(v).unordered) {
+            repeated_[v].push_back(copied({output}).front());
+            continue;
+        }
+        OutputVerdict verdict{.output = output.name,
+                              .verdict = Verdict::wrong,
+                              .judged = output.count(),
+                              .elements = differing,
+                              .worst = first_change(*before, output)};
+        verdict.worst->where = "changed between the first run and the last repeat";
+        set_verdict(made, std::move(verdict));
+    }
+    if (!variant(v).unordered) return {};
+    made.metrics.push_back({"changed_values", "changed values", "", static_cast<double>(changed)});
+    if (changed > 0)
+        result_.notes.push_back(fmt::format("{}: {} of {} output values changed from one repeat to another",
+                                            made.name, with_thousands(changed), with_thousands(count)));
+    return {};
 }
 
 void SingleRun::note_compiled(size_t v) {
@@ -315,9 +404,9 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
             fraction(repeat));
     };
     VariantResult& made = row(v);
-    const bool counts_changes = variant(v).unordered && request.repeats > 0;
-    const bool overwrites = counts_changes && prepared_.machine.backend() == Backend::cpu;
-    const Arrays earlier = overwrites ? copied(made.outputs) : made.outputs;
+    // On the CPU the repeats write over them.
+    if (request.repeats > 0 && prepared_.machine.backend() == Backend::cpu)
+        made.outputs = copied(made.outputs);
     auto measured =
         measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);
     if (!measured) return measured.error();
@@ -330,24 +419,7 @@ std::optional<Error> SingleRun::measure_one(size_t v) {
         result_.notes.push_back(fmt::format("{}: {} launches, of which only the first {} are recorded",
                                             made.name, made.launch_count, made.launches.size()));
     made.metrics = metrics_of(made, result_);
-    return counts_changes ? count_changes(v, earlier) : std::nullopt;
-}
-
-// Compares the outputs of the last repeat with earlier ones.
-std::optional<Error> SingleRun::count_changes(size_t v, const Arrays& earlier) {
-    auto later = plans_[v]->outputs();
-    if (!later) return later.error();
-    int64_t changed = 0, count = 0;
-    for (const Array& output : *later) {
-        changed += changed_values(*find(earlier, output.name), output);
-        count += output.count();
-    }
-    VariantResult& made = row(v);
-    made.metrics.push_back({"changed_values", "changed values", "", static_cast<double>(changed)});
-    if (changed > 0)
-        result_.notes.push_back(fmt::format("{}: {} of {} output values changed from one repeat to another",
-                                            made.name, with_thousands(changed), with_thousands(count)));
-    return {};
+    return request.repeats > 0 ? judge_repeat(v, made.outputs) : std::nullopt;
 }
 
 bool SingleRun::looks_closer() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/engine/configure.h"
+#include "app/engine/definitions.h"
 #include "app/engine/machine.h"
 #include "app/engine/runner.h"
 #include "app/engine/stopwatch.h"
@@ -22,6 +23,7 @@ struct Prepared {
     const Machine& machine;
     const Arrays& inputs;
     Arrays reference;
+    Definitions& definitions;
     std::vector<Hop> hops;       // measured so far
     bool stores_extras = false;  // outputs stored only on request are stored
     bool keeps_plans = true;     // false: they do not all fit on the GPU at once
@@ -41,13 +43,17 @@ class SingleRun {
     // Runs every variant once: outputs and errors. A variant that cannot run is left out, unless it was named
     // or none remains.
     std::optional<Error> compute_outputs();
-    void show();  // reports the outputs and errors as a partial result
+    void show();  // reports what is known so far as a partial result
 
     // Builds the plans for timing, which store no extras, and records the compiled resources of their
     // kernels. Leaves variants out as above.
     std::optional<Error> prepare_timing();
-    // Measures times and launches, and counters or samples if requested.
+    // Measures times and launches, and counters or samples if requested. The outputs of the last repeat must
+    // be those of the first run.
     std::optional<Error> measure_variants();
+
+    // Judges the outputs that compute_outputs could not judge at once.
+    std::optional<Error> judge_outputs();
 
     // The error of a step; a failure names the step, `what`. If the time limit stopped it, the error is a
     // failure that says so.
@@ -65,10 +71,14 @@ class SingleRun {
     std::optional<Error> leave_extras_out(size_t v);
     std::optional<Error> leave_out(size_t v, Error reason);
     void compare_outputs(VariantResult& made) const;
+    Definitions::Source source() const;
+    OutputVerdict verdict_on(const Array& output, const Variant& variant,
+                             const std::vector<Expected>* expected) const;
+    void set_verdict(VariantResult& made, OutputVerdict verdict) const;
+    std::optional<Error> judge_repeat(size_t v, const Arrays& first);
     void note_compiled(size_t v);
     std::optional<Error> check_rest();
     std::optional<Error> measure_one(size_t v);
-    std::optional<Error> count_changes(size_t v, const Arrays& earlier);
     bool looks_closer() const;
     std::optional<Error> look_closer(size_t v);
     void note_once(const std::string& note);
@@ -78,7 +88,8 @@ class SingleRun {
     const OnProgress& progress_;
     Result result_;
     std::vector<std::optional<Plan>> plans_;
-    Progress last_;  // the last one sent
+    std::vector<Arrays> repeated_;  // outputs of the last repeat that are still to be judged
+    Progress last_;                 // the last one sent
     Stopwatch clock_;
 };
 

@@ -81,7 +81,7 @@ std::vector<Field> speed_up_fields(const Result& result) {
     const VariantResult* base = base_of(result);
     if (!base || result.variants.size() < 2) return {};
     return {{{"speed-up", ""}, [median = base->time->median](const VariantResult& v) {
-                 if (!v.time || v.time->median <= 0) return std::string();
+                 if (!v.time || v.time->median <= 0 || v.verdict() == Verdict::wrong) return std::string();
                  return speed_up_words(median / v.time->median);
              }}};
 }
@@ -159,8 +159,15 @@ std::vector<Field> number_fields(const Result& result) {
     std::vector<Field> times = time_fields(result);
     std::vector<Field> fields = {std::move(times.front())};
     for (Field& field : speed_up_fields(result)) fields.push_back(std::move(field));
-    fields.push_back(
-        {{"rel L2", ""}, [](const VariantResult& v) { return number_or_nothing(largest_error(v)); }});
+    fields.push_back({{"verdict", "", false}, verdict_words});
+    fields.push_back({{"kernel error", ""}, [&result](const VariantResult& v) {
+                          return number_or_nothing(kernel_error(result, v));
+                      }});
+    if (std::any_of(result.variants.begin(), result.variants.end(),
+                    [](const VariantResult& v) { return v.ran() && !v.exact; }))
+        fields.push_back({{"approximation", ""}, [&result](const VariantResult& v) {
+                              return number_or_nothing(approximation_of(result, v));
+                          }});
     std::move(times.begin() + 1, times.end(), std::back_inserter(fields));
     for (Field& field : metric_fields(result)) fields.push_back(std::move(field));
     fields.push_back({{"max abs error", ""},
@@ -368,7 +375,9 @@ Table sweep_table(const SweepResult& result) {
                                                {"q3", "us"},
                                                {"rate", "GB/s"},
                                                {"max abs error", ""},
-                                               {"rel L2", ""},
+                                               {"kernel error", ""},
+                                               {"approximation", ""},
+                                               {"verdict", "", false},
                                                {"wrong", "", false},
                                                {"skipped", "", false}});
     for (const SweepCell& cell : result.cells) {
@@ -380,7 +389,7 @@ Table sweep_table(const SweepResult& result) {
             table.rows.push_back(std::move(row));
         };
         if (!cell.result) {
-            add({"", "", "", "", "", "", "", "", cell.refused});
+            add({"", "", "", "", "", "", "", "", "", "", cell.refused});
             continue;
         }
         for (const VariantResult& variant : cell.result->variants) {
@@ -391,8 +400,9 @@ Table sweep_table(const SweepResult& result) {
             add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
                  time(&TimeStatistics::q3), rate ? short_number(*rate / 1e9) : "",
                  number_or_nothing(largest_absolute_error(variant)),
-                 number_or_nothing(largest_error(variant)),
-                 variant.ran() ? wrong_words(*cell.result, variant) : "", variant.refused});
+                 number_or_nothing(kernel_error(*cell.result, variant)),
+                 number_or_nothing(approximation_of(*cell.result, variant)), verdict_words(variant),
+                 wrong_words(variant), variant.refused});
         }
     }
     return table;

@@ -42,9 +42,9 @@ std::string setting_of_times(const LabState& lab) {
 }  // namespace
 
 void show_result(LabState& lab, const std::shared_ptr<const Result>& result) {
-    if (result->complete)
+    if (result->timed)
         lab.times_of.reset();
-    else if (lab.result && lab.result->complete)
+    else if (lab.result && lab.result->timed)
         lab.times_of = lab.result;
     lab.result = lab.times_of ? with_times_of(*lab.times_of, *result) : result;
 }
@@ -74,7 +74,7 @@ std::string why_times_outdated(const LabState& lab) {
 std::string why_outdated(const LabState& lab, const Figure& figure) {
     if (lab.kept_figures.contains(figure.id)) return why_times_outdated(lab);
     // When a run stops after showing its outputs, only the times are out of date.
-    const bool only_times = lab.result && !lab.result->complete && shows_what_is_set(lab);
+    const bool only_times = lab.result && !lab.result->timed && shows_what_is_set(lab);
     return only_times && !lab.pending.ticket ? "" : why_outdated(lab);
 }
 

@@ -57,7 +57,7 @@ Told told_of(const Result& result) {
     told.measured = numbers_table(result);
     told.compiled = compiled_table(result);
     for (const VariantResult& variant : result.variants) {
-        if (std::string words = wrong_words(result, variant); !words.empty())
+        if (std::string words = wrong_words(variant); !words.empty())
             told.wrong[variant.name] = std::move(words);
         for (const LaunchRecord& launch : variant.launches)
             told.has_achieved = told.has_achieved || launch.occupancy.achieved;

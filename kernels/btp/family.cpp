@@ -105,6 +105,10 @@ bool is_exact(const Variant&, const Parameters& parameters) {
            !parameters.is("construction", "cumprod_ratio");
 }
 
+std::vector<Tiling> tilings(const Variant&, const std::string&, const Parameters& parameters) {
+    return {{"L", "BL", parameters.integer("BL")}};
+}
+
 // two_pass stores v in `dtype` between its passes; on CUDA both round the factors of tensor cores.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
     const bool stores_between = variant.rounds_inside && variant.name == "two_pass";
@@ -128,6 +132,7 @@ std::vector<Variant> variants() {
          .outputs = all,
          .rounds_inside = true,
          .exact = is_exact,
+         .definition = "transfer matrices",
          .plan_cpu = btp::plan_two_pass_on_cpu,
          .plan_cuda = btp::plan_two_pass_on_cuda},
         {.name = "fused",
@@ -137,6 +142,7 @@ std::vector<Variant> variants() {
          .outputs = all,
          .rounds_inside = true,
          .exact = is_exact,
+         .definition = "transfer matrices",
          .plan_cpu = btp::plan_fused_on_cpu,
          .plan_cuda = btp::plan_fused_on_cuda},
         {.name = "decode",
@@ -178,7 +184,9 @@ Family make_family() {
     family.generate = btp::generate;
     family.reference = btp::reference;
     family.definition = btp::definition;
+    family.definition_reads = {"construction"};
     family.rounding = rounding;
+    family.tilings = tilings;
     family.main_output = "x";
     family.work = btp::work;
     family.sequence_axis = "L";

@@ -2,26 +2,48 @@
 
 #include <cstdio>
 
-#include "kernels/core/family.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
 namespace {
 
-// If inputs, outputs or products are rounded to fewer bits, errors of a few thousandths are rounding.
-double tolerance_of(const Parameters& parameters) {
-    for (const char* name : {"dtype", "precision"})
-        if (parameters.has(name) && !parameters.is(name, "f32")) return 2e-2;
-    return BenchCase{}.tolerance;
+const OutputError* error_of(const VariantResult& variant, std::string_view output) {
+    for (const OutputError& error : variant.errors)
+        if (error.output == output) return &error;
+    return nullptr;
+}
+
+// The output with the most wrong elements; null if none has any.
+const OutputVerdict* most_wrong(const VariantResult& variant) {
+    const OutputVerdict* most = nullptr;
+    for (const OutputVerdict& verdict : variant.verdicts)
+        if (verdict.verdict == Verdict::wrong && (!most || verdict.elements > most->elements))
+            most = &verdict;
+    return most;
+}
+
+std::string short_text(double value, const char* format) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
 }
 
 }  // namespace
 
-std::optional<double> largest_error(const VariantResult& variant) {
-    std::optional<double> largest;
-    for (const OutputError& error : variant.errors)
-        if (error.rel_l2 && !(largest && *largest >= *error.rel_l2)) largest = error.rel_l2;
-    return largest;
+std::optional<double> reference_error(const Result& result, const VariantResult& variant) {
+    const OutputError* const error = error_of(variant, result.main_output);
+    return error ? error->rel_l2 : std::nullopt;
+}
+
+std::optional<double> kernel_error(const Result& result, const VariantResult& variant) {
+    for (const OutputVerdict& verdict : variant.verdicts)
+        if (verdict.output == result.main_output && verdict.verdict != Verdict::pending)
+            return verdict.rel_l2;
+    return variant.exact ? reference_error(result, variant) : std::nullopt;
+}
+
+std::optional<double> approximation_of(const Result& result, const VariantResult& variant) {
+    return variant.exact ? std::nullopt : reference_error(result, variant);
 }
 
 std::string error_words(double relative_error) {
@@ -34,20 +56,55 @@ std::string error_words(double relative_error) {
     return text;
 }
 
-std::string wrong_words(const Result& result, const VariantResult& variant) {
-    constexpr double lost = 10, as_large = 0.995;  // prints as 100 %
-    for (const OutputError& error : variant.errors)
-        if (error.nonfinite > 0) return "diverged";
-    const std::optional<double> error = largest_error(variant);
-    if (!error) return "";
-    if (*error >= lost) return "diverged";
-    const double accepted = variant.exact ? tolerance_of(result.parameters) : as_large;
-    return *error >= accepted ? "error " + error_words(*error) : "";
+std::string wrong_words(const VariantResult& variant) {
+    const OutputVerdict* const worst = most_wrong(variant);
+    if (!worst) return "";
+    return worst->output + " is wrong: " + with_thousands(worst->elements) + " of " +
+           with_thousands(worst->judged) + (worst->judged == 1 ? " element" : " elements");
+}
+
+std::string wrong_badge(const VariantResult& variant) {
+    return variant.verdict() == Verdict::wrong ? "wrong" : "";
+}
+
+std::string wrong_sentence(const VariantResult& variant) {
+    const OutputVerdict* const worst = most_wrong(variant);
+    if (!worst) return "";
+    std::string words = wrong_words(variant);
+    if (const auto& at = worst->worst) {
+        words += ", the worst at " + to_text(at->index) + ": " + short_text(at->got, "%.7g") +
+                 " instead of " + short_text(at->want, "%.7g") + " (rounding allows " +
+                 short_text(at->bound, "%.2g") + ")";
+        if (!at->where.empty()) words += "; " + at->where;
+    }
+    return words;
+}
+
+std::string verdict_words(const VariantResult& variant) {
+    if (!variant.ran()) return "";
+    switch (variant.verdict()) {
+        case Verdict::pending:
+            return "judging";
+        case Verdict::right:
+            return "right";
+        case Verdict::wrong:
+            return "wrong";
+        case Verdict::cannot_judge:
+            return "cannot judge";
+    }
+    return "";
 }
 
 bool is_right(const Result& result, std::string_view variant) {
     const VariantResult* const found = find(result, variant);
-    return found && found->ran() && wrong_words(result, *found).empty();
+    return found && found->ran() && found->verdict() == Verdict::right;
+}
+
+bool has_diverged(const Result& result, const VariantResult& variant) {
+    constexpr double as_large = 0.995;  // prints as 100 %
+    if (variant.exact) return false;
+    const OutputError* const error = error_of(variant, result.main_output);
+    return error && (error->nonfinite > 0 || error->rel_l2.value_or(0) >= as_large);
 }
 
 std::string words_of_errors(const Result& result, std::string_view output) {
@@ -70,7 +127,7 @@ std::string words_of_errors(const Result& result, std::string_view output) {
 const VariantResult* fastest_right(const Result& result) {
     const VariantResult* fastest = nullptr;
     for (const VariantResult& variant : result.variants) {
-        if (!variant.time || !variant.exact || !wrong_words(result, variant).empty()) continue;
+        if (!variant.time || !variant.exact || variant.verdict() != Verdict::right) continue;
         if (!fastest || variant.time->median < fastest->time->median) fastest = &variant;
     }
     return fastest;

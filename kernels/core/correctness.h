@@ -8,23 +8,37 @@
 
 namespace sawtooth {
 
-// Whether a result is correct, in words shown beside its times.
+// Whether a result is right, in words shown beside its times. Two questions: is the kernel right, so close to
+// its own definition as rounding allows; and how far is its method from the exact rule.
 
-// The largest relative L2 error over the outputs of the variant; absent if unknown.
-std::optional<double> largest_error(const VariantResult& variant);
+// The relative L2 distance of the main output to the reference; absent if unknown.
+std::optional<double> reference_error(const Result& result, const VariantResult& variant);
+// The relative L2 distance of the main output to its definition, or to the reference while an exact variant
+// is not judged; absent if unknown.
+std::optional<double> kernel_error(const Result& result, const VariantResult& variant);
+// reference_error of a variant that approximates; absent for others.
+std::optional<double> approximation_of(const Result& result, const VariantResult& variant);
 // "6.6 %", and "2.6e-07" below a thousandth.
 std::string error_words(double relative_error);
 
-// What is wrong with the outputs of a variant: "diverged" (not finite, or an error of ten times the output),
-// "error 120 %" (as large as the output), "error 0.4 %" (more than rounding explains, for an exact
-// variant); "" if they are correct.
-std::string wrong_words(const Result& result, const VariantResult& variant);
-// Whether that variant ran and its outputs are correct.
+// "y is wrong: 12 of 32,768 elements" for a wrong variant, otherwise "".
+std::string wrong_words(const VariantResult& variant);
+// "wrong" or "": beside a time.
+std::string wrong_badge(const VariantResult& variant);
+// The same with the worst element: "..., the worst at [0, 65, 3]: 0.5 instead of 0.25 (...)".
+std::string wrong_sentence(const VariantResult& variant);
+// "right", "wrong", "cannot judge", "judging"; "" if it did not run.
+std::string verdict_words(const VariantResult& variant);
+// Whether that variant ran and is right.
 bool is_right(const Result& result, std::string_view variant);
+// Whether a method is too far from the exact rule to compare its time: not finite, or as far as the rule is
+// large.
+bool has_diverged(const Result& result, const VariantResult& variant);
+
 // "two_pass is within 5.9e-07, fused within 4.5e-07 of the f64 reference." for an output; "" if no error is
 // known.
 std::string words_of_errors(const Result& result, std::string_view output);
-// The fastest variant that is exact and correct; null if there is none.
+// The fastest variant that is exact and right; null if there is none.
 const VariantResult* fastest_right(const Result& result);
 
 }  // namespace sawtooth

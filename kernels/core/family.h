@@ -71,6 +71,13 @@ struct PlanRequest {
     std::stop_token stop = {};       // ends the building: a plan may have millions of launches
 };
 
+// Tiles of a dimension of an output: "BLOCK_M", 64 rows of N each.
+struct Tiling {
+    std::string dimension;  // as in ArraySpec
+    std::string name;
+    int64_t size = 1;
+};
+
 // What a variant computes, in float64: exactly, or with every operation rounded at random.
 struct DefinitionRequest {
     const Variant& variant;
@@ -96,6 +103,8 @@ struct Variant {
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
     // Whether it equals the reference up to rounding; null: it does.
     bool (*exact)(const Variant&, const Parameters&) = nullptr;
+    // Variants with the same word here have the same definition, in the same words of arithmetic.
+    std::string definition = "";
     // Builds the plan for a backend; null: it cannot run there. Failure: memory, a kernel.
     Outcome<Plan> (*plan_cpu)(const PlanRequest&) = nullptr;
     Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;
@@ -171,9 +180,13 @@ struct Family {
     // What a variant computes, in float64: the reference, or where the variant approximates, its own rule.
     // Only the outputs of that variant.
     Outcome<Arrays> (*definition)(const DefinitionRequest&) = nullptr;
+    // The parameters that renew only kernels and that definitions read all the same.
+    std::vector<std::string> definition_reads;
     // How a variant rounds; null: as `rounding_of` says.
     Rounding (*rounding)(const Variant&, const Parameters&, Backend) = nullptr;
     std::string main_output;  // the one whose error stands for the variant
+    // How the variant divides dimensions of an output; null: not at all.
+    std::vector<Tiling> (*tilings)(const Variant&, const std::string& output, const Parameters&) = nullptr;
     Work (*work)(const Parameters&) = nullptr;
     // The dimension along which errors are reported by position; "" if there is none.
     std::string sequence_axis;

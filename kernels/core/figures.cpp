@@ -47,7 +47,7 @@ Bar time_bar(const Result& result, const VariantResult& variant) {
             .low = time.q1,
             .high = time.q3,
             .text = short_time(time.median),
-            .badge = wrong_words(result, variant)};
+            .badge = wrong_badge(variant)};
 }
 
 Line line_of(std::string label, Ink ink, Series points) {

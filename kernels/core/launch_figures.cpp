@@ -187,7 +187,7 @@ Figure stacked_figure(const Result& result, StepOf step_of) {
         Bar bar{.ink = ink_of(variant), .segments = {}, .low = {}, .high = {}, .text = {}};
         for (const Kernel& kernel : kernels) bar.segments.push_back({kernel.name, kernel.us});
         bar.text = short_time(total_us(kernels));
-        bar.badge = wrong_words(result, variant);
+        bar.badge = wrong_badge(variant);
         figure.caption += words_of_stack(variant, kernels);
         figure.y.categories.push_back(variant.name);
         bars.bars.push_back(std::move(bar));

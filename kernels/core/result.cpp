@@ -10,6 +10,20 @@ const VariantResult* find(const Result& result, std::string_view variant) {
     return found == result.variants.end() ? nullptr : &*found;
 }
 
+std::string_view name_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::pending:
+            return "pending";
+        case Verdict::right:
+            return "right";
+        case Verdict::wrong:
+            return "wrong";
+        case Verdict::cannot_judge:
+            return "cannot_judge";
+    }
+    return "";
+}
+
 // The worst of its outputs; of several that cannot be judged or are right, what the others say.
 Verdict VariantResult::verdict() const {
     const auto any = [&](Verdict wanted) {

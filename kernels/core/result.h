@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/core/array.h"
@@ -37,6 +38,8 @@ enum class Verdict {
     cannot_judge,  // rounding alone may change the output by as much as its size
 };
 
+std::string_view name_of(Verdict verdict);  // "right", "cannot_judge"
+
 // An element of an output; of a complex one the part that is further off.
 struct JudgedElement {
     Shape index;
@@ -50,6 +53,7 @@ struct OutputVerdict {
     Verdict verdict = Verdict::pending;
     int64_t judged = 0;                       // elements compared
     int64_t elements = 0;                     // of these, the wrong ones
+    std::optional<double> rel_l2 = {};        // the distance to the definition; absent if that is all zeros
     std::optional<JudgedElement> worst = {};  // with the largest error, as a share of its bound
 };
 
@@ -157,6 +161,7 @@ struct Hop {
 struct Result {
     Request request;
     Parameters parameters;           // all parameters in effect
+    std::string main_output;         // the one whose error stands for a variant
     Backend backend = Backend::cpu;  // where the launches ran
     std::string device;
     int processors = 0;  // threads of the pool, SMs of a GPU
@@ -168,7 +173,8 @@ struct Result {
     std::optional<Clocks> clocks;
     std::vector<std::string> notes;
     std::vector<Hop> hops;  // from the Request to the outputs and errors of all variants, in order
-    bool complete = false;  // false: a partial result
+    bool timed = false;     // false: times are still missing
+    bool complete = false;  // false: times or verdicts are still missing
 };
 
 const VariantResult* find(const Result& result, std::string_view variant);

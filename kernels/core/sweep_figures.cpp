@@ -113,7 +113,7 @@ std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
             line.y.push_back(*y);
             line.sets.parameter = outer.parameter;
             if (numbers) line.sets.values.push_back(x);
-            line.wrong.push_back(wrong_words(*cell.result, variant));
+            line.wrong.push_back(wrong_words(variant));
         }
     }
     std::vector<Line> in_order;

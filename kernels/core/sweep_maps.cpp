@@ -142,7 +142,7 @@ Figure time_map(const SweepResult& sweep, const Family& family, std::string id, 
     for (size_t i = 0; i < sweep.cells.size(); ++i) {
         const VariantResult* const variant = ran_in(sweep.cells[i], variant_of(sweep));
         if (!variant || !variant->time) continue;
-        const std::string wrong = wrong_words(*sweep.cells[i].result, *variant);
+        const std::string wrong = wrong_badge(*variant);
         map.texts[i] = wrong.empty() ? short_time(variant->time->median) : wrong;
         if (wrong.empty()) map.values[i] = variant->time->median;  // a colour would invite to choose it
     }

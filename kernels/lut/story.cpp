@@ -29,8 +29,8 @@ bool dragging_flips_bits(const Result& result) {
 
 // No output is further from the fixed-point reference than the rounding of its last bits.
 bool integers_are_exact(const Result& result) {
-    return std::all_of(result.variants.begin(), result.variants.end(), [](const VariantResult& variant) {
-        const auto error = largest_error(variant);
+    return std::all_of(result.variants.begin(), result.variants.end(), [&](const VariantResult& variant) {
+        const auto error = reference_error(result, variant);
         return error && *error < 1e-7;
     });
 }

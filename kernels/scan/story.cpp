@@ -8,7 +8,7 @@ namespace {
 
 double worst_error(const Result& result, std::string_view name) {
     const VariantResult* const variant = find(result, name);
-    return variant && variant->ran() ? largest_error(*variant).value_or(0) : 1;
+    return variant && variant->ran() ? reference_error(result, *variant).value_or(0) : 1;
 }
 
 int64_t launches_of(const Result& result, std::string_view name) {

@@ -36,7 +36,7 @@ Figure peak_figure(const Result& result) {
                              .low = {},
                              .high = {},
                              .text = percent_number(rate / peak) + " % of the peak",
-                             .badge = wrong_words(result, variant)});
+                             .badge = wrong_badge(variant)});
         figure.y.categories.push_back(variant.name);
         if (rate > best) best = rate, best_name = variant.name;
     }

@@ -30,7 +30,7 @@ Figure rate_figure(const Result& result) {
                              .low = {},
                              .high = {},
                              .text = percent_number(rate / copy) + " % of a copy",
-                             .badge = wrong_words(result, variant)});
+                             .badge = wrong_badge(variant)});
         figure.y.categories.push_back(variant.name);
         if (rate > best && bars.bars.back().badge.empty()) best = rate, best_name = variant.name;
     }
@@ -85,7 +85,7 @@ Figure token_figure(const Result& result) {
                              .low = variant->time->q1 * scale,
                              .high = variant->time->q3 * scale,
                              .text = words_of_ns(ns),
-                             .badge = wrong_words(result, *variant)});
+                             .badge = wrong_badge(*variant)});
         const std::string whole =
             runs_backward(result.parameters) ? "fused with backward, whole / L" : "fused, whole / L";
         figure.y.categories.push_back(variant->name == "fused" ? whole : variant->name);

@@ -119,7 +119,7 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
     double least = 1;
     std::string words;
     each_run(sweep, [&](const std::string& name, const Result& result, const VariantResult& variant) {
-        const auto error = largest_error(variant);
+        const auto error = reference_error(result, variant);
         if (!error) return;
         const std::string value = *error > 0 ? error_words(*error) : "0";
         bars.bars.push_back({.ink = ink_of(variant),
@@ -127,7 +127,7 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
                              .low = {},
                              .high = {},
                              .text = value,
-                             .badge = wrong_words(result, variant)});
+                             .badge = wrong_badge(variant)});
         figure.y.categories.push_back(name);
         if (*error > 0) least = std::min(least, *error);
         words += fmt::format("{}{} {}", words.empty() ? "" : "; ", name, value);

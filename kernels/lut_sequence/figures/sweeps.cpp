@@ -46,7 +46,7 @@ Bar bar_of(const EventCell& cell) {
             .low = cell.unfused.time->q1,
             .high = cell.unfused.time->q3,
             .text = short_time(cell.us()),
-            .badge = wrong_words(cell.result, cell.unfused)};
+            .badge = wrong_badge(cell.unfused)};
     const double all = total_us(cell.kernels);
     // The repeat drawn is the one closest to the median; the bar has exactly the length of the median.
     for (const Kernel& kernel : cell.kernels)

@@ -41,10 +41,10 @@ Figure table_figure(const Parameters& parameters) {
     return figure;
 }
 
-// The largest error of a variant; absent if it did not run.
+// The error of a variant; absent if it did not run.
 std::optional<double> error_of(const Result& result, const char* name) {
     const VariantResult* const variant = find(result, name);
-    return variant && variant->ran() ? largest_error(*variant) : std::nullopt;
+    return variant && variant->ran() ? reference_error(result, *variant) : std::nullopt;
 }
 
 bool frozen_diverges(const Result& result) {

@@ -1,0 +1,111 @@
+#include "app/engine/definitions.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "kernels/core/integers.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int64_t most_bytes_together = int64_t{64}
+                                        << 20;  // of a reference of which several are computed at once
+
+int threads_for(int64_t reference_bytes) {
+    if (reference_bytes > most_bytes_together) return 1;
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int64_t bytes_of(const std::vector<Expected>& outputs) {
+    int64_t bytes = 0;
+    for (const Expected& output : outputs) bytes += output.want.bytes();
+    return bytes;
+}
+
+std::map<std::string, Value> read_by_definitions(const Configuration& configuration, Backend backend) {
+    const Family& family = *configuration.family;
+    const Parameters acting = family.acting(configuration.parameters, backend);
+    std::map<std::string, Value> values;
+    for (const std::string& name : family.definition_reads) values[name] = acting.at(name);
+    return values;
+}
+
+// The exact outputs: those of the reference under their plain names, or computed.
+Outcome<Arrays> exact_outputs(const Definitions::Source& source, const DefinitionRequest& request) {
+    if (!request.variant.is_exact(request.parameters))
+        return source.configuration.family->definition(request);
+    Arrays outputs;
+    for (Array array : source.reference) {
+        const size_t slash = array.name.find('/');
+        if (slash != std::string::npos) {
+            if (array.name.substr(0, slash) != request.variant.name) continue;
+            array.name = array.name.substr(slash + 1);
+        } else if (find(source.reference, request.variant.name + "/" + array.name)) {
+            continue;
+        }
+        outputs.push_back(std::move(array));
+    }
+    return outputs;
+}
+
+}  // namespace
+
+void Definitions::renew(const Configuration& configuration, Backend backend) {
+    const auto parameters = read_by_definitions(configuration, backend);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.parameters != parameters; });
+}
+
+const Definitions::Entry* Definitions::entry_of(const Source& source, const Variant& variant) const {
+    const Parameters& parameters = source.configuration.parameters;
+    const Rounding rounding = rounding_of(*source.configuration.family, variant, parameters, source.backend);
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+        return entry.definition == variant.definition && entry.rounding == rounding &&
+               entry.stores_extras == source.stores_extras;
+    });
+    return found == entries_.end() ? nullptr : &*found;
+}
+
+const std::vector<Expected>* Definitions::known(const Source& source, const Variant& variant) const {
+    const Entry* const entry = entry_of(source, variant);
+    return entry ? &entry->outputs : nullptr;
+}
+
+Outcome<const std::vector<Expected>*> Definitions::find(const Source& source, const Variant& variant,
+                                                        std::stop_token stop) {
+    if (const auto* const outputs = known(source, variant)) return outputs;
+    const Family& family = *source.configuration.family;
+    const Parameters& parameters = source.configuration.parameters;
+    const DefinitionRequest request{.variant = variant,
+                                    .parameters = parameters,
+                                    .inputs = source.inputs,
+                                    .stores_extras = source.stores_extras,
+                                    .stop = std::move(stop)};
+    auto exact = exact_outputs(source, request);
+    if (!exact) return exact.error();
+    Entry entry{variant.definition,
+                rounding_of(family, variant, parameters, source.backend),
+                read_by_definitions(source.configuration, source.backend),
+                source.stores_extras,
+                {}};
+    for (Array& array : *exact) entry.outputs.push_back({std::move(array)});
+    if (auto error =
+            add_spread(family, request, entry.rounding, threads_for(bytes_of(entry.outputs)), entry.outputs))
+        return *error;
+    entries_.push_back(std::move(entry));
+    return &entries_.back().outputs;
+}
+
+const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {
+    const Array* wanted = sawtooth::find(reference, variant + "/" + output.name);
+    if (!wanted) wanted = sawtooth::find(reference, output.name);
+    return wanted && wanted->whole_shape() == output.shape ? wanted : nullptr;
+}
+
+// A definition keeps its exact outputs and half as many bytes of spread; while it is computed, the sums of
+// squares and the draws of all threads are there as well.
+int64_t judging_bytes(int64_t reference_bytes, int64_t definitions) {
+    const int64_t halves = saturating_multiply(3, definitions) + 2 * (1 + threads_for(reference_bytes));
+    return saturating_multiply(reference_bytes / 2 + 1, halves);
+}
+
+}  // namespace sawtooth
