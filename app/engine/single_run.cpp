@@ -244,6 +244,7 @@ void SingleRun::compare_outputs(VariantResult& made) const {
 }
 
 std::optional<Error> SingleRun::judge_outputs() {
+    if (!prepared_.configuration.family->definition) return {};
     for (size_t v = 0; v < plans_.size(); ++v) {
         VariantResult& made = row(v);
         if (!made.ran() || (made.verdict() != Verdict::pending && repeated_[v].empty())) continue;

@@ -40,7 +40,7 @@ void leave_out_without_outputs(Figure& figure, const Result& result) {
     if (!ran) leave_out(figure, "Needs a variant that ran.");
 }
 
-Bar time_bar(const Result& result, const VariantResult& variant) {
+Bar time_bar(const VariantResult& variant) {
     const TimeStatistics& time = *variant.time;
     return {.ink = ink_of(variant),
             .segments = {{"", time.median}},
@@ -358,7 +358,7 @@ Figure times_figure(const Result& result) {
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;
     for (const VariantResult& variant : result.variants) {
         if (!variant.time) continue;
-        bars.bars.push_back(time_bar(result, variant));
+        bars.bars.push_back(time_bar(variant));
         bars.bars.back().segments = segments_of(variant);
         figure.y.categories.push_back(variant.name);
         shortest = std::min(shortest, variant.time->median);

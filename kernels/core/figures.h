@@ -28,7 +28,7 @@ Line line_of(std::string label, Ink ink, Series points);
 // That, if no variant ran.
 void leave_out_without_outputs(Figure& figure, const Result& result);
 // The median time with quartiles, and what is wrong with the result. The variant must be timed.
-Bar time_bar(const Result& result, const VariantResult& variant);
+Bar time_bar(const VariantResult& variant);
 // Without values. Cells are centred on whole numbers, which count from `first_row` and `first_column`.
 HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row = 0,
                  int64_t first_column = 0);

@@ -11,6 +11,8 @@ struct Rounding {
     double stored = 0;         // what passes through stored(): kept in 16 bits between launches
     double largest = FLT_MAX;  // of a number that either stores
     double finest = 0;         // half the distance between the smallest of these
+
+    bool operator==(const Rounding&) const = default;
 };
 
 }  // namespace sawtooth

@@ -30,7 +30,7 @@ struct Timed {
 };
 
 Timed timed_of(const SweepCell& cell, const VariantResult& variant) {
-    Timed timed{to_text(cell.values.front()), variant.time->median, 0, 0, time_bar(*cell.result, variant)};
+    Timed timed{to_text(cell.values.front()), variant.time->median, 0, 0, time_bar(variant)};
     double all = 0;
     for (const LaunchRecord& launch : variant.launches) {
         all += launch.duration_us;

@@ -124,7 +124,7 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
         for (const SweepCell& cell : sweep.cells) {
             const VariantResult* const variant = cell.result ? find(*cell.result, name) : nullptr;
             if (!variant || !variant->time) continue;
-            bars.bars.push_back(time_bar(*cell.result, *variant));
+            bars.bars.push_back(time_bar(*variant));
             figure.y.categories.push_back(name + ", " + to_text(cell.values.front()));
         }
     std::vector<Figure> figures;
