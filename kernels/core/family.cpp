@@ -59,8 +59,9 @@ Rounding rounding_to_dtype(const Variant& variant, const Parameters& parameters)
     if (!variant.rounds_inside || !parameters.has("dtype")) return rounding;
     const Storage storage = storage_named(parameters.text("dtype"));
     if (storage == Storage::f32) return rounding;
-    rounding.narrow = unit_of(storage);
+    rounding.narrow = rounding.stored = unit_of(storage);
     rounding.largest = largest_of(storage);
+    rounding.finest = storage == Storage::f16 ? 0x1p-25 : 0;
     return rounding;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -45,13 +46,13 @@ class Noisy {
     friend Noisy log2(Noisy number) { return rounded(std::log2(number.value_)); }
     friend bool isnan(Noisy number) { return std::isnan(number.value_); }
     friend bool isfinite(Noisy number) { return std::isfinite(number.value_); }
-    friend Noisy narrow(Noisy number) {
-        return within(number.value_ * (1 + state().rounding.narrow * state().share()),
-                      state().rounding.largest);
-    }
+    friend Noisy narrow(Noisy number) { return kept(number, state().rounding.narrow); }
+    friend Noisy stored(Noisy number) { return kept(number, state().rounding.stored); }
 
   private:
     friend class NoiseScope;
+    template <class Real>
+    friend class SumOfProducts;
 
     // The noise of the running thread: splitmix64, like Random.
     struct State {
@@ -72,6 +73,13 @@ class Noisy {
     static Noisy rounded(double result) {
         return within(result * (1 + state().rounding.arithmetic * state().share()), FLT_MAX);
     }
+    static Noisy kept(Noisy number, double unit) {
+        if (unit == 0) return number;
+        const Rounding& rounding = state().rounding;
+        const double error = std::max(unit * std::abs(number.value_), rounding.finest);
+        return number.value_ == 0 ? number
+                                  : within(number.value_ + error * state().share(), rounding.largest);
+    }
     static Noisy within(double result, double largest) {
         const double size = std::abs(result);
         if (size > largest) return Noisy(std::copysign(INFINITY, result));
@@ -88,12 +96,59 @@ class Noisy {
 inline double value_of(double number) { return number; }
 inline double value_of(Noisy number) { return number.value(); }
 inline double narrow(double number) { return number; }
+inline double stored(double number) { return number; }
+
+// A sum of products. Noisy draws all of their roundings at once, with the same variance, which takes a small
+// part of the time; where a partial sum may have left the range of f32, the total is unknown.
+template <class Real>
+class SumOfProducts {
+  public:
+    SumOfProducts() = default;
+    explicit SumOfProducts(double start) : sum_(start) {}
+
+    void add(double left, double right) { sum_ += left * right; }
+    friend SumOfProducts operator+(SumOfProducts left, SumOfProducts right) {
+        return SumOfProducts(left.sum_ + right.sum_);
+    }
+    double total() const { return sum_; }
+
+  private:
+    double sum_ = 0;
+};
+
+template <>
+class SumOfProducts<Noisy> {
+  public:
+    SumOfProducts() = default;
+    explicit SumOfProducts(Noisy start) : sum_(start.value()) {}
+
+    void add(Noisy left, Noisy right) {
+        const double product = left.value() * right.value();
+        sum_ += product;
+        squares_ += product * product + sum_ * sum_;
+    }
+    friend SumOfProducts operator+(SumOfProducts left, const SumOfProducts& right) {
+        left.sum_ += right.sum_;
+        left.squares_ += right.squares_ + left.sum_ * left.sum_;
+        return left;
+    }
+    Noisy total() const {
+        if (!std::isfinite(sum_)) return sum_;
+        if (squares_ > double{FLT_MAX} * FLT_MAX) return NAN;
+        Noisy::State& state = Noisy::state();
+        return Noisy::within(sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.share(), FLT_MAX);
+    }
+
+  private:
+    double sum_ = 0, squares_ = 0;  // `squares_` of what was rounded
+};
 
 // Sets the noise of Noisy on this thread while it lives.
 class NoiseScope {
   public:
     NoiseScope(const Rounding& rounding, uint64_t seed) : before_(Noisy::state()) {
-        Noisy::state() = {rounding, seed * 0x9E3779B97F4A7C15u};
+        // Not a multiple of the step of `share`: draws of other seeds would be the same numbers, shifted.
+        Noisy::state() = {rounding, seed * 0xD1342543DE82EF95u};
     }
     ~NoiseScope() { Noisy::state() = before_; }
     NoiseScope(const NoiseScope&) = delete;

@@ -8,7 +8,9 @@ namespace sawtooth {
 struct Rounding {
     double arithmetic = 0x1p-24;  // the result of every operation
     double narrow = 0;         // what passes through narrow(): kept in 16 bits, or a factor of tensor cores
-    double largest = FLT_MAX;  // of a number that narrow() stores
+    double stored = 0;         // what passes through stored(): kept in 16 bits between launches
+    double largest = FLT_MAX;  // of a number that either stores
+    double finest = 0;         // half the distance between the smallest of these
 };
 
 }  // namespace sawtooth
