@@ -195,7 +195,7 @@ class Definition {
                 .reads_memory = rule_.reads_memory,
                 .has_momentum = rule_.has_momentum,
                 .solves = solves(),
-                .stores_bf16 = parameters_.is("precision", "bf16")};
+                .multiplies_bf16 = parameters_.is("precision", "bf16")};
     }
 
     // Calls act(first, last, opens_chunk) for the tiles of all chunks; false if it was stopped.

@@ -199,7 +199,7 @@ Rounding rounding(const Variant& variant, const Parameters& parameters, Backend 
     if (backend != Backend::cuda || !strategy_of(variant).on_cuda.uses_precision) return rounding;
     if (parameters.is("precision", "tf32")) rounding.narrow = 0x1p-11;
     if (parameters.is("precision", "bf16")) {
-        rounding.narrow = unit_of(Storage::bf16);
+        rounding.narrow = rounding.stored = unit_of(Storage::bf16);
         rounding.largest = largest_of(Storage::bf16);
     }
     return rounding;

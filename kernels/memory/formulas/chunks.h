@@ -24,7 +24,7 @@ struct TileTokens {
 // with M and S before the tile. Errors are frozen at the boundary of the chunk, e_s = M_boundary k_s - v_s,
 // or exact, e_t = a_(t-1) M k_t - v_t - sum over s < t of w_(t-1)s (k_s . k_t) e_s. These are solved for all
 // M at once: (I + T) X = [diag(a) K, V], e = X_K M - X_V.
-// narrow() marks the factors of tensor cores.
+// narrow() marks the factors of tensor cores, stored() what they read from memory without being a factor.
 template <class Real>
 class MatrixChunks {
   public:
@@ -32,8 +32,8 @@ class MatrixChunks {
         size_t window = 1;         // tokens whose errors a step averages
         bool reads_memory = true;  // otherwise e = -v
         bool has_momentum = false;
-        bool solves = false;       // exact errors; without windows or momentum
-        bool stores_bf16 = false;  // tensor cores read bf16 from memory; otherwise they round f32 themselves
+        bool solves = false;           // exact errors; without windows or momentum
+        bool multiplies_bf16 = false;  // on tensor cores
     };
 
     MatrixChunks(const Settings& settings, Matrix<Real> m, Matrix<Real> s)
@@ -97,10 +97,9 @@ class MatrixChunks {
             for (size_t j = 0; j < m.columns; ++j) turned.row(j)[i] = m.row(i)[j];
         return turned;
     }
-    Real stored(Real value) const { return settings_.stores_bf16 ? narrow(value) : value; }
-    // The solve rounds to tf32, which has three bits more than bf16.
+    // The solve rounds at least to tf32, which has three bits more than bf16.
     Real factor_of_solve(Real value) const {
-        return settings_.stores_bf16 ? value + (narrow(value) - value) * Real(0.125) : narrow(value);
+        return settings_.multiplies_bf16 ? value + (narrow(value) - value) * Real(0.125) : narrow(value);
     }
 
     // Appends the tokens to those earlier sources that windows reach.

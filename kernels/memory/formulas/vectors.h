@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -34,7 +33,8 @@ inline Noisy combine(Noisy a, Noisy b, Noisy c, Noisy d) {
     return Noisy(a.value() * b.value()) + Noisy(c.value() * d.value());
 }
 
-// start + x . y, in four sums, which a processor adds at once.
+// start + x . y. In double in four sums, which a processor adds at once; with noise in one, as matrix
+// products of kernels add.
 inline double add_products(double start, const double* x, const double* y, size_t count) {
     double sums[4] = {start, 0, 0, 0};
     size_t i = 0;
@@ -43,21 +43,10 @@ inline double add_products(double start, const double* x, const double* y, size_
     for (; i < count; ++i) sums[0] += x[i] * y[i];
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
-// In one sum, as matrix products of kernels do. The roundings of all but the last addition are drawn as one:
-// they are independent, so their squares add up.
 inline Noisy add_products(Noisy start, const Noisy* x, const Noisy* y, size_t count) {
-    double sum = start.value(), squares = 0;
-    for (size_t i = 0; i + 1 < count; ++i) {
-        sum += x[i].value() * y[i].value();
-        squares += sum * sum;
-    }
-    const double size = std::sqrt(squares);
-    if (count < 3 || !(size < FLT_MAX)) {  // a sum may leave the range of f32
-        for (size_t i = 0; i < count; ++i) start = multiply_add(x[i], y[i], start);
-        return start;
-    }
-    const double rounding = (Noisy(size) * Noisy(1)).value() - size;
-    return multiply_add(x[count - 1], y[count - 1], Noisy(sum + rounding));
+    SumOfProducts<Noisy> sum(start);
+    for (size_t i = 0; i < count; ++i) sum.add(x[i], y[i]);
+    return sum.total();
 }
 
 template <class Real>
