@@ -1,6 +1,6 @@
-// What every strategy computes, for any number type: the exact rule token by token (sequential,
-// sequential_persistent, the local memories of tnt), chunks in matrix form (chunkwise_gd, associative_scan,
-// atlas_parallel, exact_chunk) and frozen slots (lattice). The formulas are in formulas/.
+// What every strategy computes, for any number type: token by token (sequential, sequential_persistent, the
+// local memories of tnt, associative_scan), chunks in matrix form (chunkwise_gd, atlas_parallel, exact_chunk)
+// and slots in chunks (lattice). The formulas are in formulas/.
 
 #include <iterator>
 
@@ -48,7 +48,7 @@ class Definition {
 
     // False if it was stopped.
     bool compute(const Run& run) {
-        if (strategy_.walks_by_token()) return walk_tokens(run);
+        if (strategy_.walks_by_token() || strategy_.scans) return walk_tokens(run);
         if (strategy_.exact == Exact::inside_locals) return walk_shards(run);
         switch (rule_.state) {
             case State::matrix:
@@ -62,16 +62,20 @@ class Definition {
     }
 
   private:
-    // One token after another.
+    // One token after another: exact, or with the errors of a chunk at its boundary.
     bool walk_tokens(Run run) {
+        const bool is_frozen = !strategy_.walks_by_token();
         ExactRule<Real> rule(parameters_, tokens_);
-        MemoryState<Real> state = initial_state(parameters_, tokens_);
+        MemoryState<Real> state = initial_state(parameters_, tokens_), boundary;
         Vector<Real> y(d_);
         for (size_t t = 0; t < length_; ++t) {
             if (stop_.stop_requested()) return false;
-            if (t % run.chunk == 0) put_boundary(run, state.m);
-            rule.step(state, t);
-            rule.read(state, t, y.data());
+            if (t % run.chunk == 0) {
+                put_boundary(run, state.m);
+                if (is_frozen) boundary.m = state.m;
+            }
+            rule.step(state, t, is_frozen ? boundary.m : state.m);
+            rule.read(is_frozen && run.reads_boundary ? boundary : state, t, y.data());
             run.y = put(run.y, y.data(), d_);
         }
         put_final(run, state.m, state.s);
@@ -167,24 +171,18 @@ class Definition {
     }
 
     bool walk_slots(Run run) {
-        FrozenSlots<Real> slots(initial_state(parameters_, tokens_).m, strategy_.linearises);
-        Vector<Real> k(d_), v(d_), q(d_), y(d_);
-        for (size_t t = 0; t < length_; ++t) {
-            if (stop_.stop_requested()) return false;
-            if (t % run.chunk == 0) {
-                put_boundary(run, slots.slots());
-                slots.start_chunk();
-            }
-            tokens_.load_k(t, k.data());
-            tokens_.load_v(t, v.data());
-            tokens_.load_q(t, q.data());
-            slots.step(k.data(), v.data());
-            slots.read(q.data(), run.reads_boundary, y.data());
-            run.y = put(run.y, y.data(), d_);
-            if ((t + 1) % run.chunk == 0 || t + 1 == length_) slots.end_chunk();
-        }
+        SlotChunks<Real> slots(initial_state(parameters_, tokens_).m, strategy_.linearises);
+        Vector<Real> y;
+        const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
+            if (opens_chunk) put_boundary(run, slots.slots());
+            slots.take(rows_of(first, last, &Sequence<Real>::load_k),
+                       rows_of(first, last, &Sequence<Real>::load_v), opens_chunk);
+            slots.read(rows_of(first, last, &Sequence<Real>::load_q), run.reads_boundary, y);
+            run.y = put(run.y, y.data(), y.size());
+            slots.advance(last % run.chunk == 0 || last == length_);
+        });
         put_final(run, slots.slots(), {});
-        return true;
+        return whole;
     }
 
     bool solves() const { return strategy_.exact == Exact::always; }

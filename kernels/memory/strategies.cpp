@@ -92,6 +92,7 @@ std::vector<Strategy> make_strategies() {
              "at the boundary.",
          .rules = matrix_rules,
          .outputs = {"y", "m", "s", "boundaries"},
+         .scans = true,
          .on_cpu = {forward::associative_scan, room::associative_scan},
          .on_cuda = {add_associative_scan, shared_bytes::associative_scan}},
         {.name = "tnt",

@@ -67,6 +67,7 @@ struct Strategy {
     std::string chunk = "chunk";
     int64_t least_chunk = 0, most_chunk = 0;  // usual sizes for any rule; 0: the source names none
     Exact exact = Exact::at_chunk_one;
+    bool scans = false;       // has the state after every token, instead of a matrix form
     bool linearises = false;  // the update of slots, instead of adding up frozen terms
 
     // A CPU run folds the strategy over the sequence: chunk_forward advances the job's state over these

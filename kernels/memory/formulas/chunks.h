@@ -73,7 +73,7 @@ class MatrixChunks {
             Real *const m = m_.row(i), *const s = settings_.has_momentum ? s_.row(i) : nullptr;
             set_updates(weights_of(last), i);
             for (size_t j = 0; j < columns(); ++j)
-                m[j] = with_updates(s ? combine(a_[last], m[j], b_[last], s[j]) : a_[last] * m[j], j);
+                m[j] = with_updates(s ? multiply_add(b_[last], s[j], a_[last] * m[j]) : a_[last] * m[j], j);
             if (!s) continue;
             set_updates(h_.data(), i);
             for (size_t j = 0; j < columns(); ++j) s[j] = with_updates(kept_ * s[j], j);

@@ -59,16 +59,18 @@ class ExactRule {
           lambda_k_(parameters.real("lambda_k")),
           lambda_v_(parameters.real("lambda_v")),
           atlas_(is("atlas") ? tokens.weights() : Matrix<Real>()),
-          keys_(window_ * d_),
-          values_(window_ * d_),
+          keys_(window_, d_),
+          values_(window_, d_),
           q_(d_),
           x_(d_),
           w_(d_),
           z_(c_) {}
 
-    // Steps of atlas_omega start at token 0 and leave none out: its windows reach back.
-    void step(MemoryState<Real>& state, size_t t) {
-        Real *const k = keys_.data() + t % window_ * d_, *const v = values_.data() + t % window_ * d_;
+    void step(MemoryState<Real>& state, size_t t) { step(state, t, state.m); }
+    // With the errors of a matrix rule at another memory. Steps of atlas_omega start at token 0 and leave
+    // none out: its windows reach back.
+    void step(MemoryState<Real>& state, size_t t, const Matrix<Real>& memory) {
+        Real *const k = keys_.row(t % window_), *const v = values_.row(t % window_);
         tokens_.load_k(t, k);
         tokens_.load_v(t, v);
         if (is("lattice")) return step_slots(state.m, k, v);
@@ -77,14 +79,14 @@ class ExactRule {
         if (is("hebbian")) return step_without_momentum(state.m, decay, v, k);
         const Real theta = tokens_.theta(t);
         if (is("delta")) {
-            multiply(state.m, k, w_.data());
+            multiply(memory, k, w_.data());
             for (size_t i = 0; i < d_; ++i) w_[i] = -theta * (w_[i] - v[i]);
             return step_without_momentum(state.m, decay, w_.data(), k);
         }
         if (is("atlas_omega"))
-            add_window(state, t, theta / Real(omega_window_));
+            add_window(state.s, t, theta / Real(omega_window_), memory);
         else
-            add_error(state, tokens_.eta(t), theta, k, v);
+            add_error(state.s, t, memory, k, v);
         for (size_t i = 0; i < d_ * d_; ++i)
             state.m.values[i] = multiply_add(decay, state.m.values[i], state.s.values[i]);
     }
@@ -107,25 +109,23 @@ class ExactRule {
     }
 
     // S = eta S - theta e k^T.
-    void add_error(MemoryState<Real>& state, Real eta, Real theta, const Real* k, const Real* v) {
+    void add_error(Matrix<Real>& s, size_t t, const Matrix<Real>& memory, const Real* k, const Real* v) {
         if (is("atlas"))
             atlas_.compute(k, v, w_.data());
         else
-            multiply(state.m, k, w_.data());
+            multiply(memory, k, w_.data());
         for (size_t i = 0; i < d_; ++i) {
             const Real e = is("atlas") ? w_[i] : w_[i] - v[i];
-            combine(state.s.row(i), eta, -theta * e, k, d_);
+            combine(s.row(i), tokens_.eta(t), -tokens_.theta(t) * e, k, d_);
         }
     }
 
     // S = eta S - theta G; `step` is theta / c, also while the window is filling.
-    void add_window(MemoryState<Real>& state, size_t t, Real step) const {
-        scale(state.s.values.data(), tokens_.eta(t), d_ * d_);
+    void add_window(Matrix<Real>& s, size_t t, Real step, const Matrix<Real>& memory) const {
+        scale(s.values.data(), tokens_.eta(t), d_ * d_);
         for (size_t token = t + 1 - std::min(window_, t + 1); token <= t; ++token) {
-            const Real* const k = keys_.data() + token % window_ * d_;
-            const Real* const v = values_.data() + token % window_ * d_;
-            for (size_t i = 0; i < d_; ++i)
-                add(state.s.row(i), -step * (dot(state.m.row(i), k, d_) - v[i]), k, d_);
+            const Real *const k = keys_.row(token % window_), *const v = values_.row(token % window_);
+            for (size_t i = 0; i < d_; ++i) add(s.row(i), -step * (dot(memory.row(i), k, d_) - v[i]), k, d_);
         }
     }
 
@@ -156,7 +156,7 @@ class ExactRule {
     size_t d_, c_, omega_window_, window_;
     Real lambda_k_, lambda_v_;
     AtlasUpdate<Real> atlas_;
-    Vector<Real> keys_, values_;  // of the last `window` tokens, token t at t % window
+    Matrix<Real> keys_, values_;  // of the last `window` tokens, token t in row t % window
     Vector<Real> q_, x_, w_, z_;
 };
 

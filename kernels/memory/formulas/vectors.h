@@ -25,13 +25,9 @@ struct Matrix {
     const Real* row(size_t i) const { return values.data() + i * columns; }
 };
 
-// a b + c and a b + c d, rounded once: kernels fuse them.
+// a b + c, rounded once: kernels fuse it.
 inline double multiply_add(double a, double b, double c) { return a * b + c; }
 inline Noisy multiply_add(Noisy a, Noisy b, Noisy c) { return Noisy(a.value() * b.value()) + c; }
-inline double combine(double a, double b, double c, double d) { return a * b + c * d; }
-inline Noisy combine(Noisy a, Noisy b, Noisy c, Noisy d) {
-    return Noisy(a.value() * b.value()) + Noisy(c.value() * d.value());
-}
 
 // start + x . y. In double in four sums, which a processor adds at once; with noise in one, as matrix
 // products of kernels add.
@@ -75,7 +71,7 @@ void add(Real* x, Real b, const Real* y, size_t count) {
 // x = a x + b y.
 template <class Real>
 void combine(Real* x, Real a, Real b, const Real* y, size_t count) {
-    for (size_t i = 0; i < count; ++i) x[i] = combine(a, x[i], b, y[i]);
+    for (size_t i = 0; i < count; ++i) x[i] = multiply_add(a, x[i], b * y[i]);
 }
 
 // x / max(norm(x), 1e-12). Squares are summed in double: they may leave the range of f32, and kernels see to
