@@ -1,5 +1,5 @@
-// The approximations: every strategy that freezes something against the same algorithm token by token in
-// double precision, as documented.
+// The approximations: the definition and the kernel of every strategy that freezes something against the same
+// algorithm token by token in double precision, as documented.
 
 #include "tests/catch.h"
 #include "tests/run_memory.h"
@@ -215,7 +215,15 @@ double distance_to(const Array& y, const std::vector<Vector>& wanted) {
     return distance(y, array);
 }
 
-constexpr double tolerance = 1e-5;
+constexpr double tolerance = 1e-5, tolerance_of_definition = 1e-12;
+
+void check(const std::string& strategy, const Parameters& parameters, const Arrays& inputs,
+           const std::vector<Vector>& wanted) {
+    INFO(strategy);
+    CHECK(distance_to(*find(definition_of(strategy, parameters, inputs), "y"), wanted) <
+          tolerance_of_definition);
+    CHECK(distance_to(run(strategy, parameters, inputs)["y"], wanted) < tolerance);
+}
 
 TEST_CASE("frozen errors are those at the boundary for any tile size", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "atlas_omega");
@@ -232,8 +240,8 @@ TEST_CASE("frozen errors are those at the boundary for any tile size", "[memory]
     const auto wanted = frozen_matrix(Frozen(parameters, inputs));
     for (const char* strategy : {"chunkwise_gd", "associative_scan", "atlas_parallel"}) {
         if (memory_family().variant(strategy)->refusal(parameters, Chip{})) continue;
-        INFO(strategy << " " << rule << " chunk " << chunk << " " << readout);
-        CHECK(distance_to(run(strategy, parameters, inputs)["y"], wanted) < tolerance);
+        INFO(rule << " chunk " << chunk << " " << readout);
+        check(strategy, parameters, inputs, wanted);
     }
 }
 
@@ -246,7 +254,7 @@ TEST_CASE("a window longer than the sequence averages only existing tokens", "[m
     const Arrays inputs = inputs_for(parameters);
     const auto wanted = frozen_matrix(Frozen(parameters, inputs));
     for (const char* strategy : {"chunkwise_gd", "associative_scan", "atlas_parallel"})
-        CHECK(distance_to(run(strategy, parameters, inputs)["y"], wanted) < tolerance);
+        check(strategy, parameters, inputs, wanted);
     const Arrays exact = reference_for(parameters, inputs);
     CHECK(distance(run("sequential_persistent", parameters, inputs)["y"], *find(exact, "y")) < tolerance);
 }
@@ -264,8 +272,7 @@ TEST_CASE("trellis freezes only its two errors", "[memory][cpu]") {
     // x is not normalised: steps are small enough that chunks of 70 do not diverge.
     for (float& value : find(inputs, "x")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
-    CHECK(distance_to(run("chunkwise_gd", parameters, inputs)["y"],
-                      frozen_trellis(Frozen(parameters, inputs))) < tolerance);
+    check("chunkwise_gd", parameters, inputs, frozen_trellis(Frozen(parameters, inputs)));
 }
 
 TEST_CASE("lattice freezes its gates, and lattice_gla linearises it", "[memory][cpu]") {
@@ -282,9 +289,8 @@ TEST_CASE("lattice freezes its gates, and lattice_gla linearises it", "[memory][
     for (float& value : find(inputs, "v")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
     const Frozen frozen(parameters, inputs);
-    CHECK(distance_to(run("chunkwise_gd", parameters, inputs)["y"], frozen_lattice(frozen, false)) <
-          tolerance);
-    CHECK(distance_to(run("lattice_gla", parameters, inputs)["y"], frozen_lattice(frozen, true)) < tolerance);
+    check("chunkwise_gd", parameters, inputs, frozen_lattice(frozen, false));
+    check("lattice_gla", parameters, inputs, frozen_lattice(frozen, true));
 }
 
 TEST_CASE("tnt starts every local from the global memory", "[memory][cpu]") {
@@ -295,7 +301,7 @@ TEST_CASE("tnt starts every local from the global memory", "[memory][cpu]") {
     Arrays inputs = inputs_for(parameters);
     for (float& value : find(inputs, "v")->as<float>()) value *= 0.2f;
     INFO(rule << " C_G " << shard);
-    CHECK(distance_to(run("tnt", parameters, inputs)["y"], shards(Frozen(parameters, inputs))) < tolerance);
+    check("tnt", parameters, inputs, shards(Frozen(parameters, inputs)));
 }
 
 }  // namespace

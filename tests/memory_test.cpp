@@ -32,10 +32,6 @@ int check_against_reference(const std::string& strategy, const Parameters& param
     return compared;
 }
 
-bool is_exact(const std::string& strategy, const Parameters& parameters) {
-    return memory_family().variant(strategy)->is_exact(parameters);
-}
-
 TEST_CASE("exact strategies agree with the reference in every rule, width and chunk", "[memory][cpu]") {
     const std::string rule = any_rule();
     // 1: a single number; 17 and 33: one more than whole strips; 64: whole strips; 128: the widest size in

@@ -6,6 +6,7 @@
 
 #include "kernels/core/random.h"
 #include "kernels/cpu/products.h"
+#include "kernels/cpu/vectors.h"
 #include "tests/catch.h"
 #include "tests/vector_targets.h"
 
@@ -56,5 +57,21 @@ TEST_CASE("products have the right sums for any number of rows and blocks", "[pr
                 largest = std::max(largest, std::abs(to[at] - wanted));
             }
         CHECK(largest < 2e-5);
+    });
+}
+
+TEST_CASE("exponentials keep results down to the smallest normal number", "[products][cpu]") {
+    for_each_vector_target([&] {
+        std::vector<float> falling(lanes), sigmoids(lanes);
+        for (size_t i = 0; i < falling.size(); ++i)
+            falling[i] = sigmoids[i] = -87.3f + 0.05f * static_cast<float>(i);
+        const std::vector<float> given = falling;
+        cpu::exponentials(falling.data(), lanes);
+        cpu::sigmoid(sigmoids.data(), lanes);
+        for (size_t i = 0; i < given.size(); ++i) {
+            const double wanted = std::exp(double{given[i]});
+            CHECK(falling[i] == Approx(wanted).epsilon(1e-6));
+            CHECK(sigmoids[i] == Approx(wanted).epsilon(1e-6));
+        }
     });
 }

@@ -35,6 +35,10 @@ inline std::vector<std::string> strategies_for(const Parameters& parameters) {
     return names;
 }
 
+inline bool is_exact(const std::string& strategy, const Parameters& parameters) {
+    return memory_family().variant(strategy)->is_exact(parameters);
+}
+
 inline Ran run(const std::string& strategy, const Parameters& parameters, const Arrays& inputs,
                cpu::Pool& pool = pool_of_one()) {
     return run(memory_family(), strategy, parameters, inputs, pool);
@@ -50,6 +54,16 @@ inline Arrays reference_for(const Parameters& parameters, const Arrays& inputs) 
     const auto at_chunks = memory::reference_at_chunks(parameters, inputs, true, {});
     all.insert(all.end(), at_chunks->begin(), at_chunks->end());
     return all;
+}
+
+inline DefinitionRequest definition_request(const std::string& strategy, const Parameters& parameters,
+                                            const Arrays& inputs) {
+    return {*memory_family().variant(strategy), parameters, inputs, true};
+}
+
+// All outputs of the strategy in float64, by its own rule.
+inline Arrays definition_of(const std::string& strategy, const Parameters& parameters, const Arrays& inputs) {
+    return *memory::definition(definition_request(strategy, parameters, inputs));
 }
 
 }  // namespace sawtooth::memory_facts

@@ -91,9 +91,9 @@ void subtract_rows(float* to, const float* rows, int64_t stride, int64_t count) 
     }
 }
 
-// exp(x) for x <= 0; 0 below -87, where the f32 result is practically 0.
+// exp(x) for x <= 0; 0 where the result is no normal number.
 HWY_INLINE V falling_exp(V x) {
-    const V least = hn::Set(tag, -87.0f);
+    const V least = hn::Set(tag, -87.33f);
     return hn::IfThenZeroElse(hn::Lt(x, least), hn::Exp(tag, hn::Max(x, least)));
 }
 

@@ -191,6 +191,16 @@ Shape level_shape(const Parameters& p, const Arrays&) {
     return {p.integer("batch"), level_count(p), p.integer("length"), p.integer("d")};
 }
 
+// An output that kernels keep in f32.
+ArraySpec state_row(std::string name, std::string meaning, std::vector<std::string> dimensions,
+                    bool (*used)(const Parameters&),
+                    Shape (*shape)(const Parameters&, const Arrays&) = nullptr) {
+    ArraySpec row =
+        array_row(Role::output, std::move(name), std::move(meaning), std::move(dimensions), used, shape);
+    row.rounded = false;
+    return row;
+}
+
 std::vector<ArraySpec> arrays() {
     using enum Role;
     using Dimensions = std::vector<std::string>;
@@ -199,7 +209,7 @@ std::vector<ArraySpec> arrays() {
                      values = {"batch", "d", "compress"};
     const std::string state = "d, lattice: slot_count";
     ArraySpec boundaries =
-        array_row(output, "boundaries",
+        state_row("boundaries",
                   "Memory, or slots of lattice, before each chunk and after the last; tnt: one per shard.",
                   {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
     boundaries.extra = true;
@@ -228,13 +238,11 @@ std::vector<ArraySpec> arrays() {
         array_row(optional, "sv0", "Value slots of trellis before the first token; zeros if absent.", values,
                   of_rules<has_two_matrices>),
         array_row(output, "y", "Output of each token.", vectors),
-        array_row(output, "m", "Memory, or slots of lattice, after the last token.", {"batch", state, "d"},
+        state_row("m", "Memory, or slots of lattice, after the last token.", {"batch", state, "d"},
                   of_rules<has_one_state>, state_shape),
-        array_row(output, "s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
-        array_row(output, "sk", "Key slots of trellis after the last token.", keys,
-                  of_rules<has_two_matrices>),
-        array_row(output, "sv", "Value slots of trellis after the last token.", values,
-                  of_rules<has_two_matrices>),
+        state_row("s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
+        state_row("sk", "Key slots of trellis after the last token.", keys, of_rules<has_two_matrices>),
+        state_row("sv", "Value slots of trellis after the last token.", values, of_rules<has_two_matrices>),
         std::move(boundaries),
         std::move(pulse),
         array_row(output, "level_y", "Output of each token from each level at its last boundary.",
@@ -285,6 +293,9 @@ Family make_family() {
     family.generate = generate;
     family.reference = reference;
     family.kernel_reference = reference_at_chunks;
+    family.definition = definition;
+    family.rounding = rounding;
+    family.main_output = "y";
     family.work = work;
     family.sequence_axis = "length";
     family.causal = [](const Parameters&) { return true; };

@@ -17,6 +17,8 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
 // that differs.
 Outcome<Arrays> reference_at_chunks(const Parameters& parameters, const Arrays& inputs, bool extras,
                                     std::stop_token stop);
+// The outputs of the strategy, by its own rule.
+Outcome<Arrays> definition(const DefinitionRequest& request);
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);

@@ -85,13 +85,14 @@ std::vector<Strategy> make_strategies() {
          .rules = every_rule,
          .outputs = {"y", "m", "s", "sk", "sv", "boundaries", "pulse", "level_y"},
          .on_cpu = {forward::chunkwise_gd, room::chunkwise_gd},
-         .on_cuda = {add_chunkwise_gd, shared_bytes::frozen}},
+         .on_cuda = {add_chunkwise_gd, shared_bytes::frozen, true}},
         {.name = "associative_scan",
          .idea =
              "A tree scan over matrices for momentum and memory; exact except for errors, which are frozen "
              "at the boundary.",
          .rules = matrix_rules,
          .outputs = {"y", "m", "s", "boundaries"},
+         .scans = true,
          .on_cpu = {forward::associative_scan, room::associative_scan},
          .on_cuda = {add_associative_scan, shared_bytes::associative_scan}},
         {.name = "tnt",
@@ -111,6 +112,7 @@ std::vector<Strategy> make_strategies() {
                  "recurrence.",
          .rules = {"lattice"},
          .outputs = {"y", "m", "boundaries"},
+         .linearises = true,
          .on_cpu = {forward::lattice_gla, room::lattice_gla},
          .on_cuda = {add_lattice_gla, shared_bytes::frozen}},
         {.name = "atlas_parallel",
@@ -119,14 +121,14 @@ std::vector<Strategy> make_strategies() {
          .rules = {"atlas", "atlas_omega"},
          .outputs = {"y", "m", "s", "boundaries"},
          .on_cpu = {forward::atlas_parallel, room::chunkwise_gd},
-         .on_cuda = {add_chunkwise_gd}},
+         .on_cuda = {.add_launches = add_chunkwise_gd, .uses_precision = true}},
         {.name = "exact_chunk",
          .idea = "Solves a triangular system for the errors of a chunk (WY form); exact with any chunk.",
          .rules = {"delta"},
          .outputs = {"y", "m", "boundaries"},
          .exact = Exact::always,
          .on_cpu = {forward::exact_chunk, room::exact_chunk},
-         .on_cuda = {add_exact_chunk}},
+         .on_cuda = {.add_launches = add_exact_chunk, .uses_precision = true}},
     };
 }
 
@@ -190,6 +192,18 @@ bool is_exact(const Variant& variant, const Parameters& parameters) {
     const std::vector<int64_t> levels = levels_of(parameters);
     const auto is_one = [&](int64_t chunk) { return std::min(chunk, job.length) == 1; };
     return is_one(job.chunk) && std::all_of(levels.begin(), levels.end(), is_one);
+}
+
+// Only on tensor cores factors of products are rounded; sums, states and outputs between launches are f32.
+Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
+    Rounding rounding;
+    if (backend != Backend::cuda || !strategy_of(variant).on_cuda.uses_precision) return rounding;
+    if (parameters.is("precision", "tf32")) rounding.narrow = 0x1p-11;
+    if (parameters.is("precision", "bf16")) {
+        rounding.narrow = rounding.stored = unit_of(Storage::bf16);
+        rounding.largest = largest_of(Storage::bf16);
+    }
+    return rounding;
 }
 
 }  // namespace sawtooth::memory

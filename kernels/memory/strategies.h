@@ -67,6 +67,8 @@ struct Strategy {
     std::string chunk = "chunk";
     int64_t least_chunk = 0, most_chunk = 0;  // usual sizes for any rule; 0: the source names none
     Exact exact = Exact::at_chunk_one;
+    bool scans = false;       // has the state after every token, instead of a matrix form
+    bool linearises = false;  // the update of slots, instead of adding up frozen terms
 
     // A CPU run folds the strategy over the sequence: chunk_forward advances the job's state over these
     // tokens (whole chunks, as many as the room allows) and stores the outputs.
@@ -78,6 +80,7 @@ struct Strategy {
     struct OnCuda {
         void (*add_launches)(cuda::PlanBuilder&, const Job&) = nullptr;
         int64_t (*shared_bytes)(const Job&) = nullptr;  // of the largest thread block; null: always fits
+        bool uses_precision = false;  // its products of matrices have the parameter `precision`
     } on_cuda;
 
     bool goes_with(const UpdateRule& rule) const;
@@ -99,6 +102,7 @@ Follow follow_of(const Parameters& parameters);
 // The functions of a Variant of the family.
 std::optional<std::string> check(const Variant& variant, const Parameters& parameters, const Chip& chip);
 bool is_exact(const Variant& variant, const Parameters& parameters);
+Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend);
 Outcome<Plan> plan_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_on_cuda(const PlanRequest& request);
 // chunk_forward runs this many chunks per call; 0: as many as fit the room.

@@ -48,7 +48,8 @@ std::optional<double> error_of(const Result& result, const char* name) {
 }
 
 bool frozen_diverges(const Result& result) {
-    return error_of(result, "chunkwise_gd") > 1.0 && error_of(result, "exact_chunk") < 1e-5;
+    return error_of(result, "chunkwise_gd").value_or(0) > 1 &&
+           error_of(result, "exact_chunk").value_or(1) < 1e-5;
 }
 bool frozen_is_exact(const Result& result) { return error_of(result, "chunkwise_gd").value_or(1) < 1e-5; }
 

@@ -1,0 +1,322 @@
+// What every strategy computes, for any number type: token by token (sequential, sequential_persistent, the
+// local memories of tnt, associative_scan), chunks in matrix form (chunkwise_gd, atlas_parallel, exact_chunk)
+// and slots in chunks (lattice). The formulas are in formulas/.
+
+#include <iterator>
+
+#include "kernels/memory/family.h"
+#include "kernels/memory/formulas/chunks.h"
+#include "kernels/memory/formulas/exact.h"
+#include "kernels/memory/formulas/slots.h"
+#include "kernels/memory/parts.h"
+#include "kernels/memory/strategies.h"
+
+namespace sawtooth::memory {
+namespace {
+
+using namespace formulas;
+
+// Tokens of a tile, as kernels cut them. Solved tiles are whole chunks on the CPU: the longer a tile, the
+// more terms its sums have.
+constexpr size_t usual_tile = 64, longest_solved_tile = 256;
+
+// A run over one sequence: how it is cut and read, and where its outputs go; null: not stored.
+struct Run {
+    size_t chunk = 1;
+    bool reads_boundary = false;
+    double *y = nullptr, *m = nullptr, *s = nullptr, *boundaries = nullptr;
+};
+
+template <class Real>
+double* put(double* to, const Real* values, size_t count) {
+    if (!to) return to;
+    return std::transform(values, values + count, to, [](Real value) { return value_of(value); });
+}
+
+// The strategy on one sequence.
+template <class Real>
+class Definition {
+  public:
+    Definition(const DefinitionRequest& request, size_t batch)
+        : parameters_(request.parameters),
+          strategy_(strategy_of(request.variant)),
+          rule_(rule_of(request.parameters)),
+          tokens_(request.parameters, request.inputs, batch),
+          length_(tokens_.length()),
+          d_(tokens_.d()),
+          stop_(request.stop) {}
+
+    // False if it was stopped.
+    bool compute(const Run& run) {
+        if (strategy_.walks_by_token() || strategy_.scans) return walk_tokens(run);
+        if (strategy_.exact == Exact::inside_locals) return walk_shards(run);
+        switch (rule_.state) {
+            case State::matrix:
+                return walk_chunks(run);
+            case State::slots:
+                return walk_slots(run);
+            case State::trellis:
+                return walk_trellis(run);
+        }
+        return false;
+    }
+
+  private:
+    // One token after another: exact, or with the errors of a chunk at its boundary.
+    bool walk_tokens(Run run) {
+        const bool is_frozen = !strategy_.walks_by_token();
+        ExactRule<Real> rule(parameters_, tokens_);
+        MemoryState<Real> state = initial_state(parameters_, tokens_), boundary;
+        Vector<Real> y(d_);
+        for (size_t t = 0; t < length_; ++t) {
+            if (stop_.stop_requested()) return false;
+            if (t % run.chunk == 0) {
+                put_boundary(run, state.m);
+                if (is_frozen) boundary.m = state.m;
+            }
+            rule.step(state, t, is_frozen ? boundary.m : state.m);
+            rule.read(is_frozen && run.reads_boundary ? boundary : state, t, y.data());
+            run.y = put(run.y, y.data(), d_);
+        }
+        put_final(run, state.m, state.s);
+        return true;
+    }
+
+    // Shards, one after another; in a shard local memories from the global one. Then
+    // M = (1 - a) M + mean mean^T with the means of y and of alpha over the shard.
+    bool walk_shards(Run run) {
+        const auto local_tokens = static_cast<size_t>(parameters_.integer("C_L"));
+        ExactRule<Real> rule(parameters_, tokens_);
+        Matrix<Real> global = initial_state(parameters_, tokens_).m;
+        MemoryState<Real> local;
+        Vector<Real> y(d_), mean(d_);
+        for (size_t first = 0; first < length_; first += run.chunk) {
+            const size_t last = std::min(first + run.chunk, length_);
+            const auto count = Real(last - first);
+            put_boundary(run, global);
+            std::fill(mean.begin(), mean.end(), Real(0));
+            double alpha = 0;
+            for (size_t t = first; t < last; ++t) {
+                if (stop_.stop_requested()) return false;
+                if ((t - first) % local_tokens == 0) local = {global, Matrix<Real>(d_, d_)};
+                rule.step(local, t);
+                rule.read(local, t, y.data());
+                run.y = put(run.y, y.data(), d_);
+                add(mean.data(), Real(1), y.data(), d_);
+                alpha += value_of(tokens_.alpha(t));  // kernels sum it in double too
+            }
+            for (Real& value : mean) value /= count;
+            scale(global.values.data(), Real(1) - Real(alpha) / count, d_ * d_);
+            for (size_t i = 0; i < d_; ++i) add(global.row(i), mean[i], mean.data(), d_);
+        }
+        put_final(run, global, {});
+        return true;
+    }
+
+    // Chunks of a matrix in tiles.
+    bool walk_chunks(Run run) {
+        MemoryState<Real> initial = initial_state(parameters_, tokens_);
+        MatrixChunks<Real> chain(chunk_settings(), std::move(initial.m), std::move(initial.s));
+        AtlasUpdate<Real> atlas(rule_.reads_w_omega ? tokens_.weights() : Matrix<Real>());
+        const Real share = Real(1) / Real(parameters_.integer("omega_window"));
+        TileTokens<Real> tile;
+        Vector<Real> queries, y;
+        const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
+            tile = {gates_of(first, last), rows_of(first, last, &Sequence<Real>::load_k),
+                    rows_of(first, last, &Sequence<Real>::load_v)};
+            if (rule_.is_windowed)
+                for (Gate<Real>& gate : tile.gates) gate.step *= share;
+            if (rule_.reads_w_omega) make_updates(atlas, tile);
+            if (opens_chunk) put_boundary(run, chain.m());
+            chain.take(tile, opens_chunk);
+            chain.read(rows_of(first, last, &Sequence<Real>::load_q), run.reads_boundary, y);
+            run.y = put(run.y, y.data(), y.size());
+            chain.advance();
+        });
+        put_final(run, chain.m(), chain.s());
+        return whole;
+    }
+
+    // Two chains: the output z of the key slots is the key of the value slots, and r is their query. Both
+    // errors are frozen; z reads the evolving memory in any case.
+    bool walk_trellis(Run run) {
+        MemoryState<Real> initial = initial_state(parameters_, tokens_);
+        const size_t c = initial.m.rows;
+        MatrixChunks<Real> keys(chunk_settings(), std::move(initial.m), {});
+        MatrixChunks<Real> values(chunk_settings(), std::move(initial.s), {});
+        Vector<Real> y;
+        TileTokens<Real> of_keys, of_values;
+        const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
+            of_keys = {gates_of(first, last, parameters_.real("lambda_k")),
+                       rows_of(first, last, &Sequence<Real>::load_x),
+                       first_numbers(rows_of(first, last, &Sequence<Real>::load_k), c)};
+            of_values.gates = gates_of(first, last, parameters_.real("lambda_v"));
+            of_values.values = rows_of(first, last, &Sequence<Real>::load_v);
+            Vector<Real>&z = of_values.keys, r;
+            keys.take(of_keys, opens_chunk);
+            keys.read(of_keys.keys, false, z);
+            keys.read(rows_of(first, last, &Sequence<Real>::load_q), run.reads_boundary, r);
+            keys.advance();
+            for (size_t t = 0; t < last - first; ++t) {
+                nsilu(z.data() + t * c, c);
+                nsilu(r.data() + t * c, c);
+            }
+            values.take(of_values, opens_chunk);
+            values.read(r, run.reads_boundary, y);
+            run.y = put(run.y, y.data(), y.size());
+            values.advance();
+        });
+        put_final(run, keys.m(), values.m());
+        return whole;
+    }
+
+    bool walk_slots(Run run) {
+        SlotChunks<Real> slots(initial_state(parameters_, tokens_).m, strategy_.linearises);
+        Vector<Real> y;
+        const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
+            if (opens_chunk) put_boundary(run, slots.slots());
+            slots.take(rows_of(first, last, &Sequence<Real>::load_k),
+                       rows_of(first, last, &Sequence<Real>::load_v), opens_chunk);
+            slots.read(rows_of(first, last, &Sequence<Real>::load_q), run.reads_boundary, y);
+            run.y = put(run.y, y.data(), y.size());
+            slots.advance(last % run.chunk == 0 || last == length_);
+        });
+        put_final(run, slots.slots(), {});
+        return whole;
+    }
+
+    bool solves() const { return strategy_.exact == Exact::always; }
+    typename MatrixChunks<Real>::Settings chunk_settings() const {
+        return {.window = rule_.is_windowed
+                              ? std::min(static_cast<size_t>(parameters_.integer("omega_window")), length_)
+                              : 1,
+                .reads_memory = rule_.reads_memory,
+                .has_momentum = rule_.has_momentum,
+                .solves = solves(),
+                .multiplies_bf16 = parameters_.is("precision", "bf16")};
+    }
+
+    // Calls act(first, last, opens_chunk) for the tiles of all chunks; false if it was stopped.
+    template <class Act>
+    bool each_tile(size_t chunk, Act&& act) const {
+        const size_t tile = solves() ? longest_solved_tile : usual_tile;
+        for (size_t first = 0, last = 0; first < length_; first = last) {
+            if (stop_.stop_requested()) return false;
+            last = std::min({first + tile, (first / chunk + 1) * chunk, length_});
+            act(first, last, first % chunk == 0);
+        }
+        return true;
+    }
+
+    std::vector<Gate<Real>> gates_of(size_t first, size_t last, double lambda = 0) const {
+        std::vector<Gate<Real>> gates;
+        for (size_t t = first; t < last; ++t) {
+            const Real step = rule_.has_step ? tokens_.theta(t) : Real(1);
+            const Real keep = rule_.has_momentum ? tokens_.eta(t) : Real(0);
+            gates.push_back({Real(1) - tokens_.alpha(t), keep, step});
+            if (lambda != 0) gates.back().decay -= step * Real(lambda);
+        }
+        return gates;
+    }
+
+    Vector<Real> rows_of(size_t first, size_t last, void (Sequence<Real>::*load)(size_t, Real*) const) const {
+        Vector<Real> rows((last - first) * d_);
+        for (size_t t = first; t < last; ++t) (tokens_.*load)(t, rows.data() + (t - first) * d_);
+        return rows;
+    }
+    // The first `count` numbers of every row.
+    Vector<Real> first_numbers(const Vector<Real>& rows, size_t count) const {
+        Vector<Real> kept;
+        for (auto row = rows.begin(); row != rows.end(); std::advance(row, d_))
+            kept.insert(kept.end(), row, row + static_cast<std::ptrdiff_t>(count));
+        return kept;
+    }
+    // e = -v without the memory: v = -W silu([k; v]).
+    void make_updates(AtlasUpdate<Real>& atlas, TileTokens<Real>& tile) const {
+        Vector<Real> w(d_);
+        for (size_t t = 0; t < tile.gates.size(); ++t) {
+            Real* const v = tile.values.data() + t * d_;
+            atlas.compute(tile.keys.data() + t * d_, v, w.data());
+            std::transform(w.begin(), w.end(), v, [](Real value) { return -value; });
+        }
+    }
+
+    static void put_boundary(Run& run, const Matrix<Real>& m) {
+        run.boundaries = put(run.boundaries, m.values.data(), m.values.size());
+    }
+    static void put_final(Run& run, const Matrix<Real>& m, const Matrix<Real>& s) {
+        put_boundary(run, m);
+        put(run.m, m.values.data(), m.values.size());
+        put(run.s, s.values.data(), s.values.size());
+    }
+
+    const Parameters& parameters_;
+    const Strategy& strategy_;
+    const UpdateRule& rule_;
+    Sequence<Real> tokens_;
+    size_t length_, d_;
+    std::stop_token stop_;
+};
+
+Array pulses(const std::vector<int64_t>& levels, int64_t length) {
+    Array pulse = Array::zeros("pulse", Dtype::int32, {static_cast<int64_t>(levels.size()), length});
+    auto to = pulse.as<int32_t>().begin();
+    for (const int64_t chunk : levels)
+        for (int64_t t = 0; t < length; ++t) *to++ = t % chunk == 0;
+    return pulse;
+}
+
+// Outputs in f64 with the shapes of the variant.
+Arrays outputs_of(const DefinitionRequest& request) {
+    Arrays outputs;
+    for (const std::string& name : request.variant.outputs) {
+        const ArraySpec& row = *memory_family().array(name);
+        if (!row.is_used(request.parameters) || (row.extra && !request.stores_extras)) continue;
+        outputs.push_back(
+            name == "pulse"
+                ? pulses(levels_of(request.parameters), request.parameters.integer("length"))
+                : Array::uninitialised(name, Dtype::f64,
+                                       request.variant.shape_of(row, request.parameters, request.inputs)));
+    }
+    return outputs;
+}
+
+template <class Real>
+Outcome<Arrays> define(const DefinitionRequest& request) {
+    const Parameters& parameters = request.parameters;
+    const Strategy& strategy = strategy_of(request.variant);
+    const auto levels = levels_of(parameters);
+    Arrays outputs = outputs_of(request);
+    const auto batch_count = static_cast<size_t>(parameters.integer("batch"));
+    for (size_t batch = 0; batch < batch_count; ++batch) {
+        // Where an output of the sequence starts; null: it is not stored.
+        const auto part = [&](std::string_view name) -> double* {
+            Array* const array = find(outputs, name);
+            if (!array) return nullptr;
+            return array->as<double>().data() + batch * (array->as<double>().size() / batch_count);
+        };
+        const bool is_trellis = rule_of(parameters).is(State::trellis);
+        Definition<Real> definition(request, batch);
+        if (!definition.compute({static_cast<size_t>(strategy.chunk_of(parameters)),
+                                 parameters.is("readout", "boundary"), part("y"),
+                                 part(is_trellis ? "sk" : "m"), part(is_trellis ? "sv" : "s"),
+                                 part("boundaries")}))
+            return Error::cancelled();
+        double* level_y = part("level_y");
+        for (size_t level = 0; level_y && level < levels.size(); ++level) {
+            if (!definition.compute(
+                    {.chunk = static_cast<size_t>(levels[level]), .reads_boundary = true, .y = level_y}))
+                return Error::cancelled();
+            level_y += parameters.integer("length") * parameters.integer("d");
+        }
+    }
+    return outputs;
+}
+
+}  // namespace
+
+Outcome<Arrays> definition(const DefinitionRequest& request) {
+    return request.noisy ? define<Noisy>(request) : define<double>(request);
+}
+
+}  // namespace sawtooth::memory

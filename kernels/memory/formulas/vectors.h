@@ -1,0 +1,106 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "kernels/core/noisy.h"
+
+// The definitions of the family, for any number type: the formulas of the spec page in its order. They share
+// no code with the kernels.
+namespace sawtooth::memory::formulas {
+
+template <class Real>
+using Vector = std::vector<Real>;
+
+template <class Real>
+struct Matrix {
+    size_t rows = 0, columns = 0;
+    Vector<Real> values;
+
+    Matrix() = default;
+    Matrix(size_t rows, size_t columns) : rows(rows), columns(columns), values(rows * columns) {}
+    Real* row(size_t i) { return values.data() + i * columns; }
+    const Real* row(size_t i) const { return values.data() + i * columns; }
+};
+
+// a b + c, rounded once: kernels fuse it.
+inline double multiply_add(double a, double b, double c) { return a * b + c; }
+inline Noisy multiply_add(Noisy a, Noisy b, Noisy c) { return Noisy(a.value() * b.value()) + c; }
+
+// start + x . y. In double in four sums, which a processor adds at once; with noise in one, as matrix
+// products of kernels add.
+inline double add_products(double start, const double* x, const double* y, size_t count) {
+    double sums[4] = {start, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (size_t part = 0; part < 4; ++part) sums[part] += x[i + part] * y[i + part];
+    for (; i < count; ++i) sums[0] += x[i] * y[i];
+    return sums[0] + sums[1] + (sums[2] + sums[3]);
+}
+inline Noisy add_products(Noisy start, const Noisy* x, const Noisy* y, size_t count) {
+    SumOfProducts<Noisy> sum(start);
+    for (size_t i = 0; i < count; ++i) sum.add(x[i], y[i]);
+    return sum.total();
+}
+
+template <class Real>
+Real dot(const Real* x, const Real* y, size_t count) {
+    return add_products(Real(0), x, y, count);
+}
+
+// y = m x.
+template <class Real>
+void multiply(const Matrix<Real>& m, const Real* x, Real* y) {
+    for (size_t i = 0; i < m.rows; ++i) y[i] = dot(m.row(i), x, m.columns);
+}
+
+// x = factor x.
+template <class Real>
+void scale(Real* x, Real factor, size_t count) {
+    for (size_t i = 0; i < count; ++i) x[i] *= factor;
+}
+
+// x = x + b y.
+template <class Real>
+void add(Real* x, Real b, const Real* y, size_t count) {
+    for (size_t i = 0; i < count; ++i) x[i] = multiply_add(b, y[i], x[i]);
+}
+
+// x = a x + b y.
+template <class Real>
+void combine(Real* x, Real a, Real b, const Real* y, size_t count) {
+    for (size_t i = 0; i < count; ++i) x[i] = multiply_add(a, x[i], b * y[i]);
+}
+
+// x / max(norm(x), 1e-12). Squares are summed in double: they may leave the range of f32, and kernels see to
+// that.
+template <class Real>
+void normalise(Real* x, size_t count) {
+    double square = 0;
+    for (size_t i = 0; i < count; ++i) square += value_of(x[i]) * value_of(x[i]);
+    const Real norm = Real(1) * Real(std::max(std::sqrt(square), 1e-12));
+    scale(x, Real(1) / norm, count);
+}
+
+template <class Real>
+Real sigmoid(Real x) {
+    using std::exp;
+    return Real(1) / (Real(1) + exp(-x));
+}
+
+template <class Real>
+void silu(Real* x, size_t count) {
+    for (size_t i = 0; i < count; ++i) x[i] *= sigmoid(x[i]);
+}
+
+// sqrt(c) silu(x) / max(norm(silu(x)), 1e-12).
+template <class Real>
+void nsilu(Real* x, size_t count) {
+    silu(x, count);
+    normalise(x, count);
+    scale(x, Real(std::sqrt(static_cast<double>(count))), count);
+}
+
+}  // namespace sawtooth::memory::formulas
