@@ -90,7 +90,8 @@ std::vector<ArraySpec> arrays() {
                          .meaning = "Gradient of " + name + ".",
                          .role = Role::output,
                          .dimensions = vectors,
-                         .used = used};
+                         .used = used,
+                         .rounded = false};
     };
     return {
         input("q", "Queries before rotation.", is_qkv),
@@ -109,12 +110,14 @@ std::vector<ArraySpec> arrays() {
         {.name = "lse",
          .meaning = "Base-2 logarithm of the sum of exp(scores) per query.",
          .role = Role::output,
-         .dimensions = rows},
+         .dimensions = rows,
+         .rounded = false},
         {.name = "delta",
          .meaning = "Product of o and its gradient, summed over the head.",
          .role = Role::output,
          .dimensions = rows,
-         .used = runs_backward},
+         .used = runs_backward,
+         .rounded = false},
         gradient("q1", runs_backward),
         gradient("q2", runs_backward),
         gradient("k1", runs_backward),
@@ -174,6 +177,15 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
                " registers per thread for scores, probabilities and sums; at most " +
                std::to_string(most_registers) + " are available for them";
     return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
+}
+
+// On CUDA rotated queries and keys, and o for its product with its gradient, are stored in `dtype`; only the
+// streaming variants multiply probabilities and gradients of scores on tensor cores.
+Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
+    if (backend == Backend::cpu) return {};
+    Rounding rounding = rounding_to_dtype(variant, parameters);
+    if (variant.name == "naive") rounding.narrow = 0;
+    return rounding;
 }
 
 std::vector<Variant> variants() {
@@ -253,6 +265,9 @@ Family make_family() {
     family.check = check;
     family.generate = attention::generate;
     family.reference = attention::reference;
+    family.definition = attention::definition;
+    family.rounding = rounding;
+    family.main_output = "o";
     family.work = attention::work;
     family.sequence_axis = "N";
     family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
