@@ -289,37 +289,50 @@ class Definition {
     }
 
     // The side of 0 decides whether a hidden unit has a gradient, and a hard gate. Near it kernels compute in
-    // double, so that they are on the exact side unless rounding moves numbers further than that.
+    // double, so that they are on the side of the exact number unless rounding moves numbers further.
     static void settle_units(Matrix<Noisy>& units, Range at, const Matrix<double>& exact) {
         for (int64_t l = at.first; l < at.last; ++l) {
             Noisy largest = 0;
             for (int64_t i = 0; i < units.columns; ++i) largest = std::max(largest, abs(units.row(l)[i]));
-            settle(units.row(l), exact.row(l), units.columns, 0x1p-14 * largest.value());
+            settle(units.row(l), exact.row(l), units.columns, 0x1p-14 * largest.value(),
+                   [](double unit) { return unit > 0; });
         }
     }
     static void settle_logits(Matrix<Noisy>& logits, Range at, const Matrix<double>& exact) {
         for (int64_t l = at.first; l < at.last; ++l)
-            settle(logits.row(l), exact.row(l), logits.columns, 0x1p-10);
+            settle(logits.row(l), exact.row(l), logits.columns, 0x1p-10,
+                   [](double logit) { return logit >= 0; });
     }
-    static void settle(Noisy* row, const double* exact, int64_t count, double near) {
+    template <class IsBeyond>
+    static void settle(Noisy* row, const double* exact, int64_t count, double near, IsBeyond is_beyond) {
         for (int64_t i = 0; i < count; ++i)
-            if (abs(row[i]) < Noisy(near)) row[i] = exact[i];
+            if (abs(row[i]) < Noisy(near) && is_beyond(row[i].value()) != is_beyond(exact[i]))
+                row[i] = exact[i];
     }
 
-    // w, and from here on c of both directions. Some variants read out each direction by itself.
+    // w, and from here on c of both directions. Rounded, w is that of each direction: unfused keeps both,
+    // fused their sum.
     void read_out(Forward<Real>& f, const Matrix<Real>& c_rev) const {
         const Range all = {0, sizes_.length};
-        const auto add_w = [&](const Matrix<Real>& c) {
-            f.w.push_back(ranks());
-            set_elements(f.w.back(), all, c, f.v, [](Real scanned, Real v) { return narrow(scanned * v); });
+        const auto read = [&](const Matrix<Real>& c) {
+            Matrix<Real> w = ranks();
+            set_elements(w, all, c, f.v, [](Real scanned, Real v) { return stored(scanned * v); });
+            return w;
         };
-        const bool separately = is_noisy && sizes_.bidirectional;
-        if (separately) add_w(f.c), add_w(c_rev);
-        if (sizes_.bidirectional)
-            set_elements(f.c, all, f.c, c_rev, [](Real forward, Real reverse) { return forward + reverse; });
-        if (!separately) add_w(f.c);
+        const auto sum = [](Real left, Real right) { return left + right; };
+        if (is_noisy && sizes_.bidirectional) {
+            f.w = {read(f.c), read(c_rev)};
+            set_elements(f.w[1], all, f.w[0], f.w[1],
+                         [](Real w, Real w_rev) { return narrow(w + w_rev) - w; });
+        }
+        if (sizes_.bidirectional) set_elements(f.c, all, f.c, c_rev, sum);
+        if (f.w.empty()) {
+            f.w = {read(f.c)};
+            set_elements(f.w[0], all, [](Real w) { return narrow(w); });
+        }
     }
 
+    // y = s (t + w W_o^T + b_o / s), or of each w by itself.
     void compute_output(Forward<Real>& f, Range at, Matrix<Real>& part) const {
         const Range rows = {0, at.count()};
         const auto add = [&](Real* y, const Real* term) {
@@ -330,6 +343,8 @@ class Definition {
         add(f.y.row(at.first), part.row(0));
         for (const Matrix<Real>& w : f.w) {
             set_rows(part, rows, weights_.out_bias);
+            if (sizes_.bidirectional && f.w.size() == 1)
+                set_elements(part, rows, [](Real b) { return 2 * b; });
             add_product<Real>(part.row(0), rows.count(), part.columns, {w.row(at.first), w.columns, 1},
                               transposed_.out_proj.row(0), w.columns);
             add(f.y.row(at.first), part.row(0));

@@ -135,6 +135,20 @@ std::string tiling_of(const Parameters& parameters) {
     return tiling;
 }
 
+// Grids count the heads of all sequences in their second or third dimension.
+std::optional<std::string> check_heads(const Parameters& parameters) {
+    constexpr int64_t most = 65535;
+    const int64_t heads = parameters.integer("Z") * parameters.integer("H");
+    if (heads <= most) return {};
+    return "Z = " + to_text(parameters.at("Z")) + ", H = " + to_text(parameters.at("H")) + ": makes " +
+           std::to_string(heads) + " heads; a launch on the GPU takes at most " + std::to_string(most);
+}
+
+std::optional<std::string> check_naive(const Variant&, const Parameters& parameters, const Chip& chip) {
+    if (chip.backend == Backend::cpu) return {};
+    return check_heads(parameters);
+}
+
 // Refuses a launch before it is compiled.
 std::optional<std::string> check_shared(const char* launch, int64_t asked, const Parameters& parameters,
                                         const Chip& chip) {
@@ -148,6 +162,7 @@ std::optional<std::string> check_tensor_cores(const Parameters& parameters, cons
                                               int64_t forward_bytes) {
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
+    if (auto refused = check_heads(parameters)) return refused;
     if (auto refused = check_shared("forward", forward_bytes, parameters, chip)) return refused;
     if (!runs_backward(parameters)) return {};
     return check_shared("backward", attention::backward_shared_bytes(parameters), parameters, chip);
@@ -198,6 +213,7 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .rounds_inside = true,
+         .check = check_naive,
          .plan_cpu = attention::plan_naive_on_cpu,
          .plan_cuda = attention::plan_naive_on_cuda},
         {.name = "streaming",
