@@ -16,9 +16,11 @@ namespace {
 constexpr double most_spreads = 12;
 // Roundings of the arithmetic that an element may differ by in any case.
 constexpr double least_roundings = 8;
-// The spread of a number is estimated from at least this many samples, those of its neighbours included.
+// The spread of a number is estimated from this many draws, and from at least as many samples, those of its
+// neighbours included. Neighbours may share one rounding, which few draws can all leave small: with 4 draws
+// one of 2000 settings of attention was called wrong for that.
+constexpr int draws = 8;
 constexpr int64_t least_samples = 32;
-constexpr int least_draws = 4, most_draws = 8;
 
 bool is_complex(const Array& array) {
     return array.dtype == Dtype::complex64 || array.dtype == Dtype::complex128;
@@ -82,7 +84,7 @@ class Squares {
 
     // The larger of its own root mean square and of the fourth root of the mean fourth power of its
     // neighbours, which the largest of them decide.
-    std::vector<float> spread(int draws) const {
+    std::vector<float> spread() const {
         std::vector<float> spread(sums_.size());
         const auto group = static_cast<size_t>(group_of(want_));
         for (size_t first = 0; first < sums_.size(); first += group) {
@@ -102,13 +104,6 @@ class Squares {
     const Array& want_;
     std::vector<double> sums_;
 };
-
-int draws_for(const std::vector<Expected>& outputs) {
-    int64_t fewest = INT64_MAX;  // samples of a group per draw
-    for (const Expected& output : outputs) fewest = std::min(fewest, group_of(output.want));
-    return static_cast<int>(
-        std::clamp<int64_t>(least_samples / std::max<int64_t>(fewest, 1) + 1, least_draws, most_draws));
-}
 
 Outcome<Arrays> draw(const Family& family, DefinitionRequest request, const Rounding& rounding, int number) {
     const NoiseScope noise(rounding, static_cast<uint64_t>(number) + 1);
@@ -166,7 +161,6 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
                                 const Rounding& rounding, int threads, std::vector<Expected>& outputs) {
     std::vector<Squares> squares;
     for (const Expected& output : outputs) squares.emplace_back(output.want);
-    const int draws = draws_for(outputs);
     for (int first = 0; first < draws; first += std::max(threads, 1)) {
         const int last = std::min(first + std::max(threads, 1), draws);
         std::vector<std::future<Outcome<Arrays>>> running;
@@ -179,7 +173,7 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
             for (size_t i = 0; i < outputs.size(); ++i) squares[i].add(*find(*arrays, outputs[i].want.name));
         }
     }
-    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].spread = squares[i].spread(draws);
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].spread = squares[i].spread();
     return {};
 }
 

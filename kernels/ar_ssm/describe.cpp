@@ -14,13 +14,13 @@ struct Described : Sizes {
         : Sizes(request.parameters),
           element(bytes_of(storage)),
           between(request.device ? bytes_of(storage) : bytes_of(Storage::f32)),
-          pads(!request.device) {}
+          on_cuda(request.device) {}
 
     ArrayUse of_tokens(std::string name, int64_t columns, int64_t bytes) const {
         return {std::move(name), {batch, length, columns}, bytes};
     }
     // An array between launches, whose rows are padded on the CPU.
-    int64_t stored(int64_t columns) const { return pads ? cpu::padded(columns) : columns; }
+    int64_t stored(int64_t columns) const { return on_cuda ? columns : cpu::padded(columns); }
     ArrayUse x() const { return of_tokens("x", width, element); }
     ArrayUse y() const { return of_tokens("y", width, element); }
     ArrayUse dy() const { return of_tokens("dy", width, element); }
@@ -31,6 +31,12 @@ struct Described : Sizes {
     }
     ArrayUse hidden_units(const char* name = "hidden") const {
         return of_tokens(name, stored(hidden), between);
+    }
+    // Those of the forward pass; on CUDA with what they lose in 16 bits, if hard gates need it.
+    Uses units_for_gates() const {
+        Uses uses = {hidden_units()};
+        if (on_cuda && hard && between < bytes_of(Storage::f32)) uses.push_back(hidden_units("hidden_rest"));
+        return uses;
     }
     ArrayUse ranks(const char* name, int64_t bytes = 4) const { return of_tokens(name, stored(rank), bytes); }
     ArrayUse scanned(Direction direction) const {
@@ -71,7 +77,7 @@ struct Described : Sizes {
     double projections() const { return product(width, hidden + 2 * rank) + product(hidden, rank); }
 
     int64_t element, between;  // bytes
-    bool pads;
+    bool on_cuda;
 };
 
 }  // namespace
@@ -85,7 +91,7 @@ LaunchInfo convolve(const PlanRequest& request) {
 LaunchInfo hidden(const PlanRequest& request) {
     const Described d(request);
     return launch_info("hidden", "Step 2: the hidden layer of the gates, relu(W1 x + b1).",
-                       {d.x(), d.weight("gate_w1"), d.weight("gate_b1")}, {d.hidden_units()},
+                       {d.x(), d.weight("gate_w1"), d.weight("gate_b1")}, d.units_for_gates(),
                        d.product(d.width, d.hidden));
 }
 
@@ -94,8 +100,8 @@ LaunchInfo gates(const PlanRequest& request) {
     Uses writes = {d.ranks("gates")};
     if (d.backward) writes.push_back(d.ranks("gate_slopes"));
     return launch_info("gates", "Step 2: the gates, sigmoid(W2 hidden + b2).",
-                       {d.hidden_units(), d.weight("gate_w2"), d.weight("gate_b2")}, std::move(writes),
-                       d.product(d.hidden, d.rank));
+                       d.units_for_gates() + Uses{d.weight("gate_w2"), d.weight("gate_b2")},
+                       std::move(writes), d.product(d.hidden, d.rank));
 }
 
 LaunchInfo effective_rank(const PlanRequest& request) {
@@ -236,7 +242,10 @@ LaunchInfo project(const PlanRequest& request, int64_t tile) {
     const Described d(request);
     Uses writes = {d.ranks("gates"), d.effective(), d.ranks("projected_u", d.between),
                    d.ranks("projected_v", d.between), d.totals("totals", tile)};
-    if (d.backward) writes.push_back(d.hidden_units());
+    if (d.on_cuda)
+        writes = writes + d.units_for_gates();
+    else if (d.backward)
+        writes.push_back(d.hidden_units());
     if (d.backward) writes.push_back(d.ranks("gate_slopes"));
     return launch_info("project",
                        "Steps 2 and 3 of a tile of positions: gates, x U^T and x V^T, and the sum of u.",
@@ -257,7 +266,8 @@ LaunchInfo scan_and_output(const PlanRequest& request, int64_t tile) {
                   d.weight("out_bias")};
     if (d.bidirectional) reads.push_back(d.totals("reverse_prefixes", tile));
     Uses writes = {d.y()};
-    if (d.backward) writes.push_back(d.ranks("c")), writes.push_back(d.ranks("w", d.between));
+    if (d.on_cuda || d.backward) writes.push_back(d.ranks("w", d.between));
+    if (d.backward) writes.push_back(d.ranks("c"));
     return launch_info("scan_and_output",
                        "Scans u from the prefix of the tile, then steps 1, 5 and 6: y from c v and x.",
                        std::move(reads), std::move(writes),

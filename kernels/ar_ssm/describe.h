@@ -9,6 +9,7 @@ namespace sawtooth::ar_ssm::describe {
 
 // The launches of the family on both backends. Grids are filled in by plan builders. Values between launches
 // are stored in the storage of x on CUDA and in f32 on the CPU; scans and gradients of ranks are f32 on both.
+// An array that a launch writes and reads again counts as written.
 
 // Along the sequence, or from its end, if the layer is bidirectional.
 enum class Direction { forward, reverse };

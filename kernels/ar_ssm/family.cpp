@@ -87,25 +87,37 @@ std::vector<ArraySpec> arrays() {
     all.push_back({.name = "gates",
                    .meaning = "Gate of each rank at each position, 0 to 1.",
                    .role = Role::output,
-                   .dimensions = {"batch", "length", "max_rank"}});
+                   .dimensions = {"batch", "length", "max_rank"},
+                   .rounded = false});
     all.push_back({.name = "effective_rank",
                    .meaning = "Sum of the gates at each position.",
                    .role = Role::output,
-                   .dimensions = {"batch", "length"}});
+                   .dimensions = {"batch", "length"},
+                   .rounded = false});
     all.push_back({.name = "dx",
                    .meaning = "Gradient of x.",
                    .role = Role::output,
                    .dimensions = tokens,
-                   .used = runs_backward});
+                   .used = runs_backward,
+                   .rounded = false});
     for (const Weight& weight : weights()) {
         ArraySpec gradient = weight_array(weight);
         gradient.name = "d" + weight.name;
         gradient.meaning = "Gradient of " + weight.name + ".";
         gradient.role = Role::output;
         gradient.used = runs_backward;
+        gradient.rounded = false;
         all.push_back(std::move(gradient));
     }
     return all;
+}
+
+// On CUDA unfused stores t, u, v and W_o w in `dtype` besides what both variants do.
+Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
+    if (backend == Backend::cpu) return {};
+    Rounding rounding = rounding_to_dtype(variant, parameters);
+    if (variant.name != "unfused") rounding.stored = 0;
+    return rounding;
 }
 
 std::vector<Variant> variants() {
@@ -153,6 +165,9 @@ Family make_family() {
     family.main_parameters = {"length", "d_model", "max_rank", "scan", "gate_mode", "bidirectional"};
     family.generate = ar_ssm::generate;
     family.reference = ar_ssm::reference;
+    family.definition = ar_ssm::definition;
+    family.rounding = rounding;
+    family.main_output = "y";
     family.work = ar_ssm::work;
     family.sequence_axis = "length";
     family.bench_cases = ar_ssm::bench_cases;

@@ -10,6 +10,8 @@ namespace sawtooth::ar_ssm {
 // The parts of the family, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+// Every variant computes the reference.
+Outcome<Arrays> definition(const DefinitionRequest& request);
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
 Work work(const Parameters& parameters);

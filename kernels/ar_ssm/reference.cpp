@@ -1,70 +1,78 @@
-// The definition in double precision, one sequence after another; s is 1, or 1/2 if bidirectional:
+// The definition, one sequence after another; s is 1, or 1/2 if bidirectional:
 //   t[l] = conv[0] x[l - 1] + conv[1] x[l] + conv[2] x[l + 1] in every channel, x is 0 outside the sequence;
-//   hidden = relu(x W1^T + b1), logits = hidden W2^T + b2, soft = sigmoid(logits);
-//   gates = soft, or hard: 1 where logits >= 0, otherwise 0;
+//   hidden = relu(x W1^T + b1), logits = hidden W2^T + b2;
+//   gates = sigmoid(logits), or hard: 1 where logits >= 0, otherwise 0;
 //   pu = x U^T, pv = x V^T, u = pu gates, v = pv gates;
-//   c = s scan(u), bidirectional: + s scan of u from the end; w = c v;
-//   y = s t + w W_o^T + b_o.
+//   c = scan(u), bidirectional: + scan of u from the end; w = c v;
+//   y = s (t + w W_o^T) + b_o.
 // Gradients, with dt = s dy:
-//   dw = dy W_o, dc = dw v, dv = dw c, du = s scan(dc) from the end, bidirectional: + s scan(dc);
-//   dlogits = (du pu + dv pv) soft (1 - soft), hard: the same, straight through;
+//   dw = dt W_o, dc = dw v, dv = dw c, du = scan(dc) from the end, bidirectional: + scan(dc);
+//   dlogits = (du pu + dv pv) sigmoid'(logits), hard: the same, straight through;
 //   dhidden = dlogits W2 where hidden > 0, otherwise 0;
 //   dx[l] = conv[0] dt[l + 1] + conv[1] dt[l] + conv[2] dt[l - 1]
 //           + dhidden W1 + (du gates) U + (dv gates) V.
+// It says what kernels round: narrow() what all of them keep in 16 bits, stored() what some do.
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/noisy.h"
 #include "kernels/core/range.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
 
 // Along a sequence a row is a position.
+template <class Real>
 struct Matrix {
     int64_t rows = 0, columns = 0;
-    std::vector<double> values;
+    std::vector<Real> values;
 
     Matrix() = default;
     Matrix(int64_t row_count, int64_t column_count)
         : rows(row_count), columns(column_count), values(static_cast<size_t>(row_count * column_count)) {}
-    double* row(int64_t r) { return values.data() + r * columns; }
-    const double* row(int64_t r) const { return values.data() + r * columns; }
+    Real* row(int64_t r) { return values.data() + r * columns; }
+    const Real* row(int64_t r) const { return values.data() + r * columns; }
 };
 
-Matrix transposed(const Matrix& from) {
-    Matrix to(from.columns, from.rows);
+template <class Real>
+Matrix<Real> transposed(const Matrix<Real>& from) {
+    Matrix<Real> to(from.columns, from.rows);
     for (int64_t r = 0; r < from.rows; ++r)
         for (int64_t c = 0; c < from.columns; ++c) to.row(c)[r] = from.row(r)[c];
     return to;
 }
 
 // The left factor of a product, possibly a transposed matrix.
+template <class Real>
 struct Left {
-    const double* values;
+    const Real* values;
     int64_t row_step, column_step;
 };
 
 // to[j] += sum over k of left[k] right[k, j], for as many columns j as registers hold: without the pragma GCC
 // keeps the sums in memory, at half the speed.
-template <int width>
-void add_columns(double* to, const double* left, int64_t step, const double* right, int64_t columns,
+template <int width, class Real>
+void add_columns(Real* to, const Real* left, int64_t step, const Real* right, int64_t columns,
                  int64_t terms) {
-    double sums[width];
-    for (int j = 0; j < width; ++j) sums[j] = to[j];
+    SumOfProducts<Real> sums[width];
+    for (int j = 0; j < width; ++j) sums[j] = SumOfProducts<Real>(to[j]);
     for (int64_t k = 0; k < terms; ++k)
 #pragma GCC unroll 16
-        for (int j = 0; j < width; ++j) sums[j] += left[k * step] * right[k * columns + j];
-    for (int j = 0; j < width; ++j) to[j] = sums[j];
+        for (int j = 0; j < width; ++j) sums[j].add(left[k * step], right[k * columns + j]);
+    for (int j = 0; j < width; ++j) to[j] = sums[j].total();
 }
 
 // to [rows, columns] += left [rows, terms] right [terms, columns], so many terms at a time that the cache
 // holds the columns of `right`.
-void add_product(double* to, int64_t rows, int64_t columns, const Left& left, const double* right,
+template <class Real>
+void add_product(Real* to, int64_t rows, int64_t columns, const Left<Real>& left, const Real* right,
                  int64_t terms) {
     constexpr int64_t together = 64;
     constexpr int width = 16;
@@ -76,84 +84,105 @@ void add_product(double* to, int64_t rows, int64_t columns, const Left& left, co
                     left.column_step, right + first * columns + j, columns, count);
         };
         int64_t j = 0;
-        for (; j + width <= columns; j += width) for_rows(add_columns<width>, j);
-        for (; j < columns; ++j) for_rows(add_columns<1>, j);
+        for (; j + width <= columns; j += width) for_rows(add_columns<width, Real>, j);
+        for (; j < columns; ++j) for_rows(add_columns<1, Real>, j);
     }
 }
 
 // At these positions: to += left right.
-void add_product(Matrix& to, Range at, const Matrix& left, const Matrix& right) {
-    add_product(to.row(at.first), at.count(), to.columns, {left.row(at.first), left.columns, 1}, right.row(0),
-                right.rows);
+template <class Real>
+void add_product(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right) {
+    add_product<Real>(to.row(at.first), at.count(), to.columns, {left.row(at.first), left.columns, 1},
+                      right.row(0), right.rows);
 }
 
 // to += left^T right over these positions.
-void add_outer_product(Matrix& to, Range at, const Matrix& left, const Matrix& right) {
-    add_product(to.row(0), to.rows, to.columns, {left.row(at.first), 1, left.columns}, right.row(at.first),
-                at.count());
+template <class Real>
+void add_outer_product(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right) {
+    add_product<Real>(to.row(0), to.rows, to.columns, {left.row(at.first), 1, left.columns},
+                      right.row(at.first), at.count());
 }
 
 // to += the sum of `from` over these positions.
-void add_rows(Matrix& to, Range at, const Matrix& from) {
+template <class Real>
+void add_rows(Matrix<Real>& to, Range at, const Matrix<Real>& from) {
     for (int64_t l = at.first; l < at.last; ++l)
         for (int64_t i = 0; i < from.columns; ++i) to.values[static_cast<size_t>(i)] += from.row(l)[i];
 }
 
-void set_rows(Matrix& to, Range at, const Matrix& row) {
+template <class Real>
+void set_rows(Matrix<Real>& to, Range at, const Matrix<Real>& row) {
     for (int64_t l = at.first; l < at.last; ++l) std::copy(row.values.begin(), row.values.end(), to.row(l));
 }
 
-// At these positions: to = left right, element by element.
-void set_elements(Matrix& to, Range at, const Matrix& left, const Matrix& right) {
+// At these positions: to = compute(left, right), element by element.
+template <class Real, class Compute>
+void set_elements(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right,
+                  Compute compute) {
     for (int64_t l = at.first; l < at.last; ++l)
-        for (int64_t i = 0; i < to.columns; ++i) to.row(l)[i] = left.row(l)[i] * right.row(l)[i];
+        for (int64_t i = 0; i < to.columns; ++i) to.row(l)[i] = compute(left.row(l)[i], right.row(l)[i]);
+}
+template <class Real, class Compute>
+void set_elements(Matrix<Real>& to, Range at, Compute compute) {
+    set_elements(to, at, to, to, [&](Real number, Real) { return compute(number); });
 }
 
-// to += scale times the inclusive scan of `from`, along the sequence or from its end.
-void add_scan(Matrix& to, const Matrix& from, double scale, bool from_end) {
-    std::vector<double> sums(static_cast<size_t>(from.columns));
+// to += the inclusive scan of `from`, along the sequence or from its end.
+template <class Real>
+void add_scan(Matrix<Real>& to, const Matrix<Real>& from, bool from_end) {
+    std::vector<Real> sums(static_cast<size_t>(from.columns));
     for (int64_t step = 0; step < from.rows; ++step) {
         const int64_t l = from_end ? from.rows - 1 - step : step;
         for (int64_t i = 0; i < from.columns; ++i) {
-            double& sum = sums[static_cast<size_t>(i)];
+            Real& sum = sums[static_cast<size_t>(i)];
             sum += from.row(l)[i];
-            to.row(l)[i] += scale * sum;
+            to.row(l)[i] += sum;
         }
     }
 }
 
 // Biases are single rows.
+template <class Real>
 struct Weights {
-    Matrix conv, gate_w1, gate_b1, gate_w2, gate_b2, u_proj, v_proj, out_proj, out_bias;
+    Matrix<Real> conv, gate_w1, gate_b1, gate_w2, gate_b2, u_proj, v_proj, out_proj, out_bias;
 };
 
+template <class Real>
 struct Named {
     const char* name;
-    Matrix Weights::*weight;
+    Matrix<Real> Weights<Real>::*weight;
 };
-constexpr Named all_weights[] = {
-    {"conv", &Weights::conv},       {"gate_w1", &Weights::gate_w1},   {"gate_b1", &Weights::gate_b1},
-    {"gate_w2", &Weights::gate_w2}, {"gate_b2", &Weights::gate_b2},   {"u_proj", &Weights::u_proj},
-    {"v_proj", &Weights::v_proj},   {"out_proj", &Weights::out_proj}, {"out_bias", &Weights::out_bias},
+template <class Real>
+constexpr Named<Real> all_weights[] = {
+    {"conv", &Weights<Real>::conv},         {"gate_w1", &Weights<Real>::gate_w1},
+    {"gate_b1", &Weights<Real>::gate_b1},   {"gate_w2", &Weights<Real>::gate_w2},
+    {"gate_b2", &Weights<Real>::gate_b2},   {"u_proj", &Weights<Real>::u_proj},
+    {"v_proj", &Weights<Real>::v_proj},     {"out_proj", &Weights<Real>::out_proj},
+    {"out_bias", &Weights<Real>::out_bias},
 };
 
-// What the forward pass computes for one sequence.
+// What the forward pass computes for one sequence. `w` is that of both directions, or of each by itself where
+// their roundings differ.
+template <class Real>
 struct Forward {
-    Matrix x, hidden, soft, gates, pu, pv, v, c, w, y;
+    Matrix<Real> x, hidden, logits, gates, pu, pv, v, c, y;
+    std::vector<Matrix<Real>> w;
 };
 
-class Reference {
+template <class Real>
+class Definition {
   public:
-    Reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop)
+    Definition(const Parameters& parameters, const Arrays& inputs, std::stop_token stop)
         : sizes_(parameters), inputs_(inputs), stop_(std::move(stop)) {
-        for (const auto& [name, weight] : all_weights) {
+        if constexpr (is_noisy) exact_ = std::make_unique<Definition<double>>(parameters, inputs, stop_);
+        for (const auto& [name, weight] : all_weights<Real>) {
             const Array& array = *find(inputs, name);
             const int64_t columns = array.shape.back();
-            Matrix& matrix = weights_.*weight;
-            matrix = Matrix(array.count() / columns, columns);
+            Matrix<Real>& matrix = weights_.*weight;
+            matrix = Matrix<Real>(array.count() / columns, columns);
             std::ranges::copy(array.as<float>(), matrix.values.begin());
             transposed_.*weight = transposed(matrix);
-            gradients_.*weight = Matrix(matrix.rows, matrix.columns);
+            gradients_.*weight = Matrix<Real>(matrix.rows, matrix.columns);
         }
         const auto add = [&](const char* name, int64_t columns) {
             Shape shape = {sizes_.batch, sizes_.length};
@@ -168,7 +197,7 @@ class Reference {
 
     Outcome<Arrays> compute() {
         for (int64_t sequence = 0; sequence < sizes_.batch && !stop_.stop_requested(); ++sequence) {
-            const Forward forward = run_forward(sequence);
+            const Forward<Real> forward = run_forward(sequence);
             put("y", sequence, forward.y.values);
             put("gates", sequence, forward.gates.values);
             put("effective_rank", sequence, effective_ranks(forward.gates));
@@ -180,113 +209,189 @@ class Reference {
     }
 
   private:
-    Matrix ranks() const { return {sizes_.length, sizes_.rank}; }
+    template <class Other>
+    friend class Definition;
+    static constexpr bool is_noisy = std::is_same_v<Real, Noisy>;
 
-    // One sequence of x or dy.
-    Matrix tokens(const char* name, int64_t sequence) const {
-        Matrix matrix(sizes_.length, sizes_.width);
+    Matrix<Real> ranks() const { return {sizes_.length, sizes_.rank}; }
+
+    // One sequence of x or dy, times a power of 2.
+    Matrix<Real> tokens(const char* name, int64_t sequence, float scale = 1) const {
+        Matrix<Real> matrix(sizes_.length, sizes_.width);
         const auto count = static_cast<int64_t>(matrix.values.size());
-        std::copy_n(find(inputs_, name)->as<float>().begin() + sequence * count, count,
-                    matrix.values.begin());
+        std::transform(find(inputs_, name)->as<float>().begin() + sequence * count,
+                       find(inputs_, name)->as<float>().begin() + (sequence + 1) * count,
+                       matrix.values.begin(), [scale](float value) { return scale * value; });
         return matrix;
     }
-    void put(const char* name, int64_t sequence, const std::vector<double>& values) {
-        const auto count = static_cast<int64_t>(values.size());
-        std::ranges::copy(values, find(outputs_, name)->as<double>().begin() + sequence * count);
+    void put(const char* name, int64_t sequence, const std::vector<Real>& values) {
+        std::ranges::transform(values,
+                               find(outputs_, name)->as<double>().begin() + sequence * std::ssize(values),
+                               [](Real value) { return value_of(value); });
     }
 
     // Calls each(positions) for blocks of positions, which make products fit the cache.
+    static constexpr int64_t block = 64;
     template <class Each>
     void for_each_block(Each&& each) const {
-        constexpr int64_t block = 64;
         for (int64_t first = 0; first < sizes_.length && !stop_.stop_requested(); first += block)
             each(Range{first, std::min(first + block, sizes_.length)});
     }
 
-    Forward run_forward(int64_t sequence) const {
-        Forward f{.x = tokens("x", sequence),
-                  .hidden = {sizes_.length, sizes_.hidden},
-                  .soft = ranks(),
-                  .gates = ranks(),
-                  .pu = ranks(),
-                  .pv = ranks(),
-                  .v = ranks(),
-                  .c = ranks(),
-                  .w = ranks(),
-                  .y = {sizes_.length, sizes_.width}};
-        Matrix u = ranks();
+    Forward<Real> run_forward(int64_t sequence) const {
+        Forward<Real> f{.x = tokens("x", sequence),
+                        .hidden = {sizes_.length, sizes_.hidden},
+                        .logits = ranks(),
+                        .gates = ranks(),
+                        .pu = ranks(),
+                        .pv = ranks(),
+                        .v = ranks(),
+                        .c = ranks(),
+                        .y = {sizes_.length, sizes_.width},
+                        .w = {}};
+        Forward<double> exact;
+        if (exact_) exact = exact_->run_forward(sequence);
+        Matrix<Real> u = ranks(), c_rev = ranks();
         for_each_block([&](Range at) {
-            compute_gates(f, at);
+            compute_gates(f, at, exact);
             add_product(f.pu, at, f.x, transposed_.u_proj);
             add_product(f.pv, at, f.x, transposed_.v_proj);
-            set_elements(u, at, f.pu, f.gates);
-            set_elements(f.v, at, f.pv, f.gates);
+            for (Matrix<Real>* projected : {&f.pu, &f.pv})
+                set_elements(*projected, at, [](Real number) { return narrow(number); });
+            const auto gated = [](Real projected, Real gate) { return stored(projected * gate); };
+            set_elements(u, at, f.pu, f.gates, gated);
+            set_elements(f.v, at, f.pv, f.gates, gated);
         });
-        add_scan(f.c, u, sizes_.scale(), false);
-        if (sizes_.bidirectional) add_scan(f.c, u, sizes_.scale(), true);
-        for_each_block([&](Range at) {
-            set_elements(f.w, at, f.c, f.v);
-            set_rows(f.y, at, weights_.out_bias);
-            add_convolution(f.y, at, f.x);
-            add_product(f.y, at, f.w, transposed_.out_proj);
-        });
+        add_scan(f.c, u, false);
+        if (sizes_.bidirectional) add_scan(c_rev, u, true);
+        read_out(f, c_rev);
+        Matrix<Real> part(std::min(block, sizes_.length), sizes_.width);  // of y
+        for_each_block([&](Range at) { compute_output(f, at, part); });
         return f;
     }
 
-    void compute_gates(Forward& f, Range at) const {
+    void compute_gates(Forward<Real>& f, Range at, const Forward<double>& exact) const {
         set_rows(f.hidden, at, weights_.gate_b1);
         add_product(f.hidden, at, f.x, transposed_.gate_w1);
-        for (double* h = f.hidden.row(at.first); h != f.hidden.row(at.last); ++h)
-            *h = *h < 0 ? 0 : *h;  // a NaN stays
-        Matrix& logits = f.soft;
-        set_rows(logits, at, weights_.gate_b2);
-        add_product(logits, at, f.hidden, transposed_.gate_w2);
-        for (int64_t l = at.first; l < at.last; ++l)
-            for (int64_t i = 0; i < sizes_.rank; ++i) {
-                const double logit = logits.row(l)[i];
-                f.soft.row(l)[i] = 1 / (1 + std::exp(-logit));
-                f.gates.row(l)[i] = !sizes_.hard ? f.soft.row(l)[i] : logit >= 0 ? 1 : 0;
-            }
+        if constexpr (is_noisy) settle_units(f.hidden, at, exact.hidden);
+        set_elements(f.hidden, at, [](Real unit) { return unit < Real(0) ? Real(0) : unit; });  // NaN stays
+        const auto keep_units = [&] { set_elements(f.hidden, at, [](Real unit) { return narrow(unit); }); };
+        if (!sizes_.hard) keep_units();
+        set_rows(f.logits, at, weights_.gate_b2);
+        add_product(f.logits, at, f.hidden, transposed_.gate_w2);
+        if (sizes_.hard) keep_units();  // hard gates see what they lose, too
+        if constexpr (is_noisy)
+            if (sizes_.hard) settle_logits(f.logits, at, exact.logits);
+        set_elements(f.gates, at, f.logits, f.logits, [&](Real logit, Real) {
+            if (sizes_.hard) return logit >= Real(0) ? Real(1) : Real(0);
+            return 1 / (1 + exp(-logit));
+        });
     }
 
-    // y += s t
-    void add_convolution(Matrix& y, Range at, const Matrix& x) const {
+    // The side of 0 decides whether a hidden unit has a gradient, and a hard gate. Near it kernels compute in
+    // double, so that they are on the side of the exact number unless rounding moves numbers further.
+    static void settle_units(Matrix<Noisy>& units, Range at, const Matrix<double>& exact) {
+        for (int64_t l = at.first; l < at.last; ++l) {
+            Noisy largest = 0;
+            for (int64_t i = 0; i < units.columns; ++i) largest = std::max(largest, abs(units.row(l)[i]));
+            settle(units.row(l), exact.row(l), units.columns, 0x1p-14 * largest.value(),
+                   [](double unit) { return unit > 0; });
+        }
+    }
+    static void settle_logits(Matrix<Noisy>& logits, Range at, const Matrix<double>& exact) {
         for (int64_t l = at.first; l < at.last; ++l)
+            settle(logits.row(l), exact.row(l), logits.columns, 0x1p-10,
+                   [](double logit) { return logit >= 0; });
+    }
+    template <class IsBeyond>
+    static void settle(Noisy* row, const double* exact, int64_t count, double near, IsBeyond is_beyond) {
+        for (int64_t i = 0; i < count; ++i)
+            if (abs(row[i]) < Noisy(near) && is_beyond(row[i].value()) != is_beyond(exact[i]))
+                row[i] = exact[i];
+    }
+
+    // w, and from here on c of both directions. Rounded, w is that of each direction: unfused keeps both,
+    // fused their sum.
+    void read_out(Forward<Real>& f, const Matrix<Real>& c_rev) const {
+        const Range all = {0, sizes_.length};
+        const auto read = [&](const Matrix<Real>& c) {
+            Matrix<Real> w = ranks();
+            set_elements(w, all, c, f.v, [](Real scanned, Real v) { return stored(scanned * v); });
+            return w;
+        };
+        const auto sum = [](Real left, Real right) { return left + right; };
+        if (is_noisy && sizes_.bidirectional) {
+            f.w = {read(f.c), read(c_rev)};
+            set_elements(f.w[1], all, f.w[0], f.w[1],
+                         [](Real w, Real w_rev) { return narrow(w + w_rev) - w; });
+        }
+        if (sizes_.bidirectional) set_elements(f.c, all, f.c, c_rev, sum);
+        if (f.w.empty()) {
+            f.w = {read(f.c)};
+            set_elements(f.w[0], all, [](Real w) { return narrow(w); });
+        }
+    }
+
+    // y = s (t + w W_o^T + b_o / s), or of each w by itself.
+    void compute_output(Forward<Real>& f, Range at, Matrix<Real>& part) const {
+        const Range rows = {0, at.count()};
+        const auto add = [&](Real* y, const Real* term) {
+            for (int64_t i = 0; i < rows.count() * sizes_.width; ++i) y[i] += stored(term[i]);
+        };
+        std::fill(part.values.begin(), part.values.end(), 0);
+        add_convolution(part.row(0), at, f.x);
+        add(f.y.row(at.first), part.row(0));
+        for (const Matrix<Real>& w : f.w) {
+            set_rows(part, rows, weights_.out_bias);
+            if (sizes_.bidirectional && f.w.size() == 1)
+                set_elements(part, rows, [](Real b) { return 2 * b; });
+            add_product<Real>(part.row(0), rows.count(), part.columns, {w.row(at.first), w.columns, 1},
+                              transposed_.out_proj.row(0), w.columns);
+            add(f.y.row(at.first), part.row(0));
+        }
+        set_elements(f.y, at, [&](Real y) { return sizes_.scale() * y; });
+    }
+
+    // to += t at these positions
+    void add_convolution(Real* to, Range at, const Matrix<Real>& x) const {
+        for (int64_t l = at.first; l < at.last; ++l, to += sizes_.width)
             for (int64_t k = 0; k < 3; ++k) {
                 const int64_t from = l + k - 1;
                 if (from < 0 || from >= sizes_.length) continue;
-                for (int64_t d = 0; d < sizes_.width; ++d)
-                    y.row(l)[d] += sizes_.scale() * weights_.conv.row(d)[k] * x.row(from)[d];
+                for (int64_t d = 0; d < sizes_.width; ++d) to[d] += weights_.conv.row(d)[k] * x.row(from)[d];
             }
     }
 
-    std::vector<double> effective_ranks(const Matrix& gates) const {
-        std::vector<double> sums;
+    std::vector<Real> effective_ranks(const Matrix<Real>& gates) const {
+        std::vector<Real> sums;
         for (int64_t l = 0; l < gates.rows; ++l)
-            sums.push_back(std::accumulate(gates.row(l), gates.row(l + 1), 0.0));
+            sums.push_back(std::accumulate(gates.row(l), gates.row(l + 1), Real(0)));
         return sums;
     }
 
     // Returns dx; adds to the gradients of the weights.
-    Matrix run_backward(int64_t sequence, const Forward& f) {
-        const Matrix dy = tokens("dy", sequence);
-        Matrix dw = ranks(), dc = ranks(), dv = ranks(), du = ranks();
+    Matrix<Real> run_backward(int64_t sequence, const Forward<Real>& f) {
+        const Matrix<Real> dt = tokens("dy", sequence, sizes_.scale());
+        Matrix<Real> dw = ranks(), dc = ranks(), dv = ranks(), du = ranks();
+        const auto product = [](Real left, Real right) { return left * right; };
         for_each_block([&](Range at) {
-            add_product(dw, at, dy, weights_.out_proj);
-            set_elements(dc, at, dw, f.v);
-            set_elements(dv, at, dw, f.c);
-            add_outer_product(gradients_.out_proj, at, dy, f.w);
-            add_rows(gradients_.out_bias, at, dy);
+            add_product(dw, at, dt, weights_.out_proj);
+            set_elements(dc, at, dw, f.v, product);
+            set_elements(dv, at, dw, f.c, product);
+            for (const Matrix<Real>& w : f.w) add_outer_product(gradients_.out_proj, at, dt, w);
+            for (int directions = sizes_.bidirectional ? 2 : 1; directions > 0; --directions)
+                add_rows(gradients_.out_bias, at, dt);
         });
-        add_scan(du, dc, sizes_.scale(), true);
-        if (sizes_.bidirectional) add_scan(du, dc, sizes_.scale(), false);
-        Matrix dpu = ranks(), dpv = ranks(), dlogits = ranks();
-        Matrix dhidden(sizes_.length, sizes_.hidden), dx(sizes_.length, sizes_.width);
+        add_scan(du, dc, true);
+        if (sizes_.bidirectional) add_scan(du, dc, false);
+        Matrix<Real> dpu = ranks(), dpv = ranks(), dlogits = ranks();
+        Matrix<Real> dhidden(sizes_.length, sizes_.hidden), dx(sizes_.length, sizes_.width);
+        const auto kept_product = [](Real left, Real right) { return narrow(left * right); };
         for_each_block([&](Range at) {
-            set_elements(dpu, at, du, f.gates);
-            set_elements(dpv, at, dv, f.gates);
+            set_elements(dpu, at, du, f.gates, kept_product);
+            set_elements(dpv, at, dv, f.gates, kept_product);
             compute_gate_gradients(dlogits, dhidden, at, f, du, dv);
-            add_convolution_gradients(dx, at, f.x, dy);
+            add_convolution_gradients(dx, at, f.x, dt);
             add_product(dx, at, dhidden, weights_.gate_w1);
             add_product(dx, at, dpu, weights_.u_proj);
             add_product(dx, at, dpv, weights_.v_proj);
@@ -300,52 +405,66 @@ class Reference {
         return dx;
     }
 
-    void compute_gate_gradients(Matrix& dlogits, Matrix& dhidden, Range at, const Forward& f,
-                                const Matrix& du, const Matrix& dv) const {
+    void compute_gate_gradients(Matrix<Real>& dlogits, Matrix<Real>& dhidden, Range at,
+                                const Forward<Real>& f, const Matrix<Real>& du,
+                                const Matrix<Real>& dv) const {
         for (int64_t l = at.first; l < at.last; ++l)
             for (int64_t i = 0; i < sizes_.rank; ++i) {
-                const double dgate = du.row(l)[i] * f.pu.row(l)[i] + dv.row(l)[i] * f.pv.row(l)[i];
-                dlogits.row(l)[i] = dgate * f.soft.row(l)[i] * (1 - f.soft.row(l)[i]);
+                const Real dgate = du.row(l)[i] * f.pu.row(l)[i] + dv.row(l)[i] * f.pv.row(l)[i];
+                dlogits.row(l)[i] = narrow(dgate * slope(f.logits.row(l)[i]));
             }
         add_product(dhidden, at, dlogits, weights_.gate_w2);
-        for (int64_t l = at.first; l < at.last; ++l)
-            for (int64_t i = 0; i < sizes_.hidden; ++i)
-                if (!(f.hidden.row(l)[i] > 0)) dhidden.row(l)[i] = 0;
+        set_elements(dhidden, at, dhidden, f.hidden,
+                     [](Real gradient, Real unit) { return unit > Real(0) ? narrow(gradient) : Real(0); });
+    }
+
+    // Of the sigmoid; no digit is lost where it is near 1.
+    static Real slope(Real logit) {
+        using std::abs;
+        const Real nearer = 1 / (1 + exp(abs(logit)));  // to 0, of the gate and 1 - gate
+        return nearer * (1 - nearer);
     }
 
     // Of x and of the taps.
-    void add_convolution_gradients(Matrix& dx, Range at, const Matrix& x, const Matrix& dy) {
+    void add_convolution_gradients(Matrix<Real>& dx, Range at, const Matrix<Real>& x,
+                                   const Matrix<Real>& dt) {
         for (int64_t l = at.first; l < at.last; ++l)
             for (int64_t k = 0; k < 3; ++k) {
                 const int64_t from = l - k + 1;  // x[l] is under tap k there
                 if (from < 0 || from >= sizes_.length) continue;
                 for (int64_t d = 0; d < sizes_.width; ++d) {
-                    const double dt = sizes_.scale() * dy.row(from)[d];
-                    dx.row(l)[d] += weights_.conv.row(d)[k] * dt;
-                    gradients_.conv.row(d)[k] += dt * x.row(l)[d];
+                    dx.row(l)[d] += weights_.conv.row(d)[k] * dt.row(from)[d];
+                    gradients_.conv.row(d)[k] += dt.row(from)[d] * x.row(l)[d];
                 }
             }
     }
 
     void add_weight_gradients() {
-        for (const auto& [name, weight] : all_weights) {
+        for (const auto& [name, weight] : all_weights<Real>) {
             outputs_.push_back(
                 Array::uninitialised("d" + std::string(name), Dtype::f64, find(inputs_, name)->shape));
-            std::ranges::copy((gradients_.*weight).values, outputs_.back().as<double>().begin());
+            std::ranges::transform((gradients_.*weight).values, outputs_.back().as<double>().begin(),
+                                   [](Real value) { return value_of(value); });
         }
     }
 
     Sizes sizes_;
     const Arrays& inputs_;
     std::stop_token stop_;
-    Weights weights_, transposed_, gradients_;
+    Weights<Real> weights_, transposed_, gradients_;
+    std::unique_ptr<Definition<double>> exact_;  // of Noisy
     Arrays outputs_;
 };
 
 }  // namespace
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
-    return Reference(parameters, inputs, std::move(stop)).compute();
+    return Definition<double>(parameters, inputs, std::move(stop)).compute();
+}
+
+Outcome<Arrays> definition(const DefinitionRequest& request) {
+    if (request.noisy) return Definition<Noisy>(request.parameters, request.inputs, request.stop).compute();
+    return Definition<double>(request.parameters, request.inputs, request.stop).compute();
 }
 
 }  // namespace sawtooth::ar_ssm

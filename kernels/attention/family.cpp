@@ -90,7 +90,8 @@ std::vector<ArraySpec> arrays() {
                          .meaning = "Gradient of " + name + ".",
                          .role = Role::output,
                          .dimensions = vectors,
-                         .used = used};
+                         .used = used,
+                         .rounded = false};
     };
     return {
         input("q", "Queries before rotation.", is_qkv),
@@ -109,12 +110,14 @@ std::vector<ArraySpec> arrays() {
         {.name = "lse",
          .meaning = "Base-2 logarithm of the sum of exp(scores) per query.",
          .role = Role::output,
-         .dimensions = rows},
+         .dimensions = rows,
+         .rounded = false},
         {.name = "delta",
          .meaning = "Product of o and its gradient, summed over the head.",
          .role = Role::output,
          .dimensions = rows,
-         .used = runs_backward},
+         .used = runs_backward,
+         .rounded = false},
         gradient("q1", runs_backward),
         gradient("q2", runs_backward),
         gradient("k1", runs_backward),
@@ -132,6 +135,20 @@ std::string tiling_of(const Parameters& parameters) {
     return tiling;
 }
 
+// Grids count the heads of all sequences in their second or third dimension.
+std::optional<std::string> check_heads(const Parameters& parameters) {
+    constexpr int64_t most = 65535;
+    const int64_t heads = parameters.integer("Z") * parameters.integer("H");
+    if (heads <= most) return {};
+    return "Z = " + to_text(parameters.at("Z")) + ", H = " + to_text(parameters.at("H")) + ": makes " +
+           std::to_string(heads) + " heads; a launch on the GPU takes at most " + std::to_string(most);
+}
+
+std::optional<std::string> check_naive(const Variant&, const Parameters& parameters, const Chip& chip) {
+    if (chip.backend == Backend::cpu) return {};
+    return check_heads(parameters);
+}
+
 // Refuses a launch before it is compiled.
 std::optional<std::string> check_shared(const char* launch, int64_t asked, const Parameters& parameters,
                                         const Chip& chip) {
@@ -145,6 +162,7 @@ std::optional<std::string> check_tensor_cores(const Parameters& parameters, cons
                                               int64_t forward_bytes) {
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
+    if (auto refused = check_heads(parameters)) return refused;
     if (auto refused = check_shared("forward", forward_bytes, parameters, chip)) return refused;
     if (!runs_backward(parameters)) return {};
     return check_shared("backward", attention::backward_shared_bytes(parameters), parameters, chip);
@@ -176,6 +194,15 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
     return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
 }
 
+// On CUDA rotated queries and keys, and o for its product with its gradient, are stored in `dtype`; only the
+// streaming variants multiply probabilities and gradients of scores on tensor cores.
+Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
+    if (backend == Backend::cpu) return {};
+    Rounding rounding = rounding_to_dtype(variant, parameters);
+    if (variant.name == "naive") rounding.narrow = 0;
+    return rounding;
+}
+
 std::vector<Variant> variants() {
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> outputs = {"o",   "lse", "delta", "dq1", "dq2",
@@ -186,6 +213,7 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .rounds_inside = true,
+         .check = check_naive,
          .plan_cpu = attention::plan_naive_on_cpu,
          .plan_cuda = attention::plan_naive_on_cuda},
         {.name = "streaming",
@@ -253,6 +281,9 @@ Family make_family() {
     family.check = check;
     family.generate = attention::generate;
     family.reference = attention::reference;
+    family.definition = attention::definition;
+    family.rounding = rounding;
+    family.main_output = "o";
     family.work = attention::work;
     family.sequence_axis = "N";
     family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };

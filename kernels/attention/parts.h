@@ -14,6 +14,8 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
 // the first head: gradients of keys need the forward pass of every query.
 Outcome<Arrays> reference_of_chosen_rows(const Parameters& parameters, const Arrays& inputs,
                                          std::stop_token stop);
+// Every variant computes the reference.
+Outcome<Arrays> definition(const DefinitionRequest& request);
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);

@@ -1,5 +1,6 @@
-// The definitions in double precision, for chosen rows of queries and of keys: all of them, unless that takes
-// too long. Loops run over positions in memory order, so that a compiler can use vectors.
+// The definition, for chosen rows of queries and of keys: all of them, unless that takes too long. Loops run
+// over positions in memory order, so that a compiler can use vectors. It says what kernels round: stored()
+// what they may keep in 16 bits between launches, narrow() the left factors of products on tensor cores.
 
 #include <algorithm>
 #include <cmath>
@@ -10,35 +11,67 @@
 #include <vector>
 
 #include "kernels/attention/parts.h"
-#include "kernels/attention/tiles.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/noisy.h"
+#include "kernels/core/range.h"
 
 namespace sawtooth::attention {
 namespace {
 
 // One head: [positions, d].
+template <class Real>
 struct Rows {
     int64_t d = 0;
-    std::vector<double> values;
+    std::vector<Real> values;
 
     Rows() = default;
     Rows(int64_t count, int64_t width) : d(width), values(static_cast<size_t>(count * width)) {}
-    double* row(int64_t position) { return values.data() + position * d; }
-    const double* row(int64_t position) const { return values.data() + position * d; }
+    Real* row(int64_t position) { return values.data() + position * d; }
+    const Real* row(int64_t position) const { return values.data() + position * d; }
 };
 
-// Of rows of D numbers, a multiple of 8: that many sums are vectors to a compiler.
-double dot(const double* left, const double* right, int64_t d) {
-    constexpr int64_t width = 8;
-    double sums[width] = {};
+// Rows have D numbers, a multiple of 8: so many sums are vectors to a compiler.
+constexpr int64_t width = 8;
+
+template <class Real>
+Real dot(const Real* left, const Real* right, int64_t d) {
+    SumOfProducts<Real> sums[width];
     for (int64_t m = 0; m < d; m += width)
-        for (int64_t i = 0; i < width; ++i) sums[i] += left[m + i] * right[m + i];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+        for (int64_t i = 0; i < width; ++i) sums[i].add(left[m + i], right[m + i]);
+    return (((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7])))
+        .total();
+}
+// In the order of most kernels, whose roundings are larger.
+template <>
+Noisy dot(const Noisy* left, const Noisy* right, int64_t d) {
+    SumOfProducts<Noisy> sum;
+    for (int64_t m = 0; m < d; ++m) sum.add(left[m], right[m]);
+    return sum.total();
 }
 
-void add(double* to, double factor, const double* row, int64_t d) {
-    for (int64_t m = 0; m < d; ++m) to[m] += factor * row[m];
-}
+// The sums of D columns.
+template <class Real>
+class RowSum {
+  public:
+    explicit RowSum(int64_t d) : sums_(static_cast<size_t>(d)) {}
+
+    void add(Real factor, const Real* row) {
+        for (size_t m = 0; m < sums_.size(); m += width) {
+            SumOfProducts<Real> some[width];
+            std::copy_n(&sums_[m], width, some);
+            for (size_t i = 0; i < width; ++i) some[i].add(factor, row[m + i]);
+            std::copy_n(some, width, &sums_[m]);
+        }
+    }
+    std::vector<Real> totals() const {
+        std::vector<Real> totals;
+        for (const auto& sum : sums_) totals.push_back(sum.total());
+        return totals;
+    }
+
+  private:
+    std::vector<SumOfProducts<Real>> sums_;
+};
 
 // R(p): cosine and sine of p 10000^(-2m/D) for m < D / 2.
 class Rotation {
@@ -52,14 +85,21 @@ class Rotation {
         }
     }
     // to += R(p) from
-    void add(const double* from, double* to) const { add_turned(from, to, 1); }
+    template <class Real>
+    void add(const Real* from, Real* to) const {
+        add_turned(from, to, 1);
+    }
     // to += R(p)^-1 from
-    void add_inverse(const double* from, double* to) const { add_turned(from, to, -1); }
+    template <class Real>
+    void add_inverse(const Real* from, Real* to) const {
+        add_turned(from, to, -1);
+    }
 
   private:
-    void add_turned(const double* from, double* to, double sense) const {
+    template <class Real>
+    void add_turned(const Real* from, Real* to, double sense) const {
         for (size_t m = 0, half = sines_.size(); m < half; ++m) {
-            const double x = from[m], y = from[m + half], c = cosines_[m], s = sense * sines_[m];
+            const Real x = from[m], y = from[m + half], c = cosines_[m], s = sense * sines_[m];
             to[m] += x * c - y * s;
             to[m + half] += y * c + x * s;
         }
@@ -80,31 +120,34 @@ struct Rotations {
     }
 };
 
+template <class Real>
 struct Inputs {
-    Rows q1, q2, k1, k2, v, dout;
+    Rows<Real> q1, q2, k1, k2, v, dout;
 };
 
-Inputs inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotations& rotations,
-                 int64_t head) {
+template <class Real>
+Inputs<Real> inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotations& rotations,
+                       int64_t head) {
     const int64_t length = parameters.integer("N"), d = parameters.integer("D");
     const auto rows = [&](const char* name) {
-        Rows read(length, d);
+        Rows<Real> read(length, d);
         const float* const from = find(inputs, name)->as<float>().data() + head * length * d;
         std::copy_n(from, length * d, read.values.begin());
         return read;
     };
-    const auto rotated = [&](const Rows& from, auto rotation_of) {
-        Rows to(length, d);
+    const auto rotated = [&](const Rows<Real>& from, auto rotation_of) {
+        Rows<Real> to(length, d);
         for (int64_t i = 0; i < length; ++i) rotation_of(i).add(from.row(i), to.row(i));
+        for (Real& number : to.values) number = stored(number);
         return to;
     };
-    Inputs in;
+    Inputs<Real> in;
     if (parameters.is("form", "qkv")) {
         const auto near = [&](int64_t i) -> const Rotation& {
             return rotations.near[static_cast<size_t>(i)];
         };
         const auto far = [&](int64_t) -> const Rotation& { return rotations.far.front(); };
-        const Rows q = rows("q");
+        const Rows<Real> q = rows("q");
         in.q1 = rotated(q, near);
         in.q2 = rotated(q, far);
         in.k2 = rows("k");
@@ -121,93 +164,107 @@ Inputs inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotat
 }
 
 // The forward pass of one query, and its gradients.
+template <class Real>
 struct Query {
-    double lse = 0, delta = 0;
-    std::vector<double> o = {}, dq1 = {}, dq2 = {};
+    Real lse = 0, delta = 0;
+    std::vector<Real> o = {}, dq1 = {}, dq2 = {};
 };
 // The gradients of one key.
+template <class Real>
 struct Key {
-    std::vector<double> dk1, dk2, dv;
+    std::vector<Real> dk1, dk2, dv;
 };
 
-// The reference of one head.
+// The definition of one head.
+template <class Real>
 class Head {
   public:
-    Head(const Parameters& parameters, Inputs inputs)
+    Head(const Parameters& parameters, Inputs<Real> inputs)
         : length_(parameters.integer("N")),
           d_(parameters.integer("D")),
-          mask_(mask_of(parameters)),
-          scale_(parameters.real("scale")),
+          window_(parameters.integer("window")),
+          causal_(parameters.flag("causal")),
+          scale_(Real(1) * parameters.real("scale")),  // kernels round it once
           in_(std::move(inputs)),
           scores_(static_cast<size_t>(length_)) {}
 
-    Query forward(int64_t i) {
-        Query query{.o = zeros()};
+    Query<Real> forward(int64_t i) {
         const Range keys = keys_of(i);
-        double largest = -INFINITY;
+        Real largest = -INFINITY;
         for (int64_t j = keys.first; j < keys.last; ++j) {
             at(j) = score(i, j);
             if (!(at(j) <= largest)) largest = at(j);  // a NaN wins
         }
-        double sum = 0;
+        Real sum = 0;
+        RowSum<Real> weighted(d_);
         for (int64_t j = keys.first; j < keys.last; ++j) {
-            const double p = std::exp(at(j) - largest);
+            const Real p = exp(at(j) - largest);
             sum += p;
-            add(query.o.data(), p, in_.v.row(j), d_);
+            weighted.add(narrow(p), in_.v.row(j));
         }
-        for (double& o : query.o) o /= sum;
-        query.lse = largest * std::numbers::log2e + std::log2(sum);
+        Query<Real> query{.o = weighted.totals()};
+        for (Real& o : query.o) o /= sum;
+        query.lse = largest * std::numbers::log2e + log2(sum);
         return query;
     }
 
-    void preprocess(int64_t i, Query& query) const { query.delta = dot(query.o.data(), in_.dout.row(i), d_); }
+    void preprocess(int64_t i, Query<Real>& query) const {
+        std::vector<Real> o = query.o;
+        for (Real& number : o) number = stored(number);
+        query.delta = dot(o.data(), in_.dout.row(i), d_);
+    }
 
     // Right after forward(i), whose scores it uses.
-    void backward_query(int64_t i, Query& query) {
-        query.dq1 = query.dq2 = zeros();
+    void backward_query(int64_t i, Query<Real>& query) {
+        RowSum<Real> dq1(d_), dq2(d_);
         const Range keys = keys_of(i);
         for (int64_t j = keys.first; j < keys.last; ++j) {
-            const bool is_near = mask_.is_near(i, j);
-            const double ds = gradient(i, j, probability(at(j), query), query);
-            add((is_near ? query.dq1 : query.dq2).data(), ds, (is_near ? in_.k1 : in_.k2).row(j), d_);
+            const Real ds = gradient(i, j, probability(at(j), query), query);
+            if (is_near(i, j))
+                dq1.add(ds, in_.k1.row(j));
+            else
+                dq2.add(ds, in_.k2.row(j));
         }
+        query.dq1 = dq1.totals();
+        query.dq2 = dq2.totals();
     }
 
     // From the forward pass of every query.
-    Key backward_key(int64_t j, const std::vector<Query>& queries) const {
-        Key key{zeros(), zeros(), zeros()};
-        for (int64_t i = mask_.causal ? j : 0; i < length_; ++i) {
-            const Query& query = queries[static_cast<size_t>(i)];
-            const bool is_near = mask_.is_near(i, j);
-            const double p = probability(score(i, j), query);
-            add(key.dv.data(), p, in_.dout.row(i), d_);
-            add((is_near ? key.dk1 : key.dk2).data(), gradient(i, j, p, query),
-                (is_near ? in_.q1 : in_.q2).row(i), d_);
+    Key<Real> backward_key(int64_t j, const std::vector<Query<Real>>& queries) const {
+        RowSum<Real> dk1(d_), dk2(d_), dv(d_);
+        for (int64_t i = causal_ ? j : 0; i < length_; ++i) {
+            const Query<Real>& query = queries[static_cast<size_t>(i)];
+            const Real p = probability(score(i, j), query), ds = gradient(i, j, p, query);
+            dv.add(narrow(p), in_.dout.row(i));
+            if (is_near(i, j))
+                dk1.add(ds, in_.q1.row(i));
+            else
+                dk2.add(ds, in_.q2.row(i));
         }
-        return key;
+        return {dk1.totals(), dk2.totals(), dv.totals()};
     }
 
   private:
-    std::vector<double> zeros() const { return std::vector<double>(static_cast<size_t>(d_)); }
-    double& at(int64_t j) { return scores_[static_cast<size_t>(j)]; }
-    double score(int64_t i, int64_t j) const {
-        return scale_ * (mask_.is_near(i, j) ? dot(in_.q1.row(i), in_.k1.row(j), d_)
-                                             : dot(in_.q2.row(i), in_.k2.row(j), d_));
+    Real& at(int64_t j) { return scores_[static_cast<size_t>(j)]; }
+    Range keys_of(int64_t i) const { return {0, causal_ ? i + 1 : length_}; }
+    bool is_near(int64_t i, int64_t j) const { return std::abs(i - j) < window_; }
+    Real score(int64_t i, int64_t j) const {
+        return scale_ * (is_near(i, j) ? dot(in_.q1.row(i), in_.k1.row(j), d_)
+                                       : dot(in_.q2.row(i), in_.k2.row(j), d_));
     }
-    Range keys_of(int64_t i) const { return {0, mask_.causal ? i + 1 : length_}; }
-    static double probability(double score, const Query& query) {
-        return std::exp2(score * std::numbers::log2e - query.lse);
+    static Real probability(Real score, const Query<Real>& query) {
+        return exp2(score * std::numbers::log2e - query.lse);
     }
     // Of the score of a pair.
-    double gradient(int64_t i, int64_t j, double p, const Query& query) const {
-        return p * (dot(in_.dout.row(i), in_.v.row(j), d_) - query.delta) * scale_;
+    Real gradient(int64_t i, int64_t j, Real p, const Query<Real>& query) const {
+        return narrow(p * (dot(in_.dout.row(i), in_.v.row(j), d_) - query.delta)) * scale_;
     }
 
-    int64_t length_, d_;
-    Mask mask_;
-    double scale_;
-    Inputs in_;
-    std::vector<double> scores_;  // of one query
+    int64_t length_, d_, window_;
+    bool causal_;
+    Real scale_;
+    Inputs<Real> in_;
+    std::vector<Real> scores_;  // of one query
 };
 
 // The rows to compute, over all heads.
@@ -238,9 +295,11 @@ class Outputs {
         add("dk", chosen.keys, d);
     }
 
-    void put(const char* name, int64_t row, const std::vector<double>& values) {
-        std::copy(values.begin(), values.end(),
-                  find(arrays_, name)->as<double>().begin() + row * static_cast<int64_t>(values.size()));
+    template <class Real>
+    void put(const char* name, int64_t row, const std::vector<Real>& values) {
+        std::transform(values.begin(), values.end(),
+                       find(arrays_, name)->as<double>().begin() + row * static_cast<int64_t>(values.size()),
+                       [](Real value) { return value_of(value); });
     }
     Arrays take() { return std::move(arrays_); }
 
@@ -257,9 +316,10 @@ Range rows_of(const ChosenRows& chosen, int64_t head, int64_t length) {
     return {before(head * length), before((head + 1) * length)};
 }
 
-class Reference {
+template <class Real>
+class Definition {
   public:
-    Reference(const Parameters& parameters, const Arrays& inputs, const Chosen& chosen, std::stop_token stop)
+    Definition(const Parameters& parameters, const Arrays& inputs, const Chosen& chosen, std::stop_token stop)
         : parameters_(parameters),
           inputs_(inputs),
           chosen_(chosen),
@@ -281,12 +341,12 @@ class Reference {
         Range queries = rows_of(*chosen_.queries, number, length_);
         const Range keys = backward_ ? rows_of(*chosen_.keys, number, length_) : Range{};
         if (queries.count() + keys.count() == 0) return;
-        Head head(parameters_, inputs_of(parameters_, inputs_, rotations_, number));
-        std::vector<Query> all;  // which the gradients of keys need
+        Head<Real> head(parameters_, inputs_of<Real>(parameters_, inputs_, rotations_, number));
+        std::vector<Query<Real>> all;  // which the gradients of keys need
         for (int64_t i = 0; i < length_ && !stop_.stop_requested(); ++i) {
             const bool is_chosen = queries.count() > 0 && position_of(*chosen_.queries, queries.first) == i;
             if (!is_chosen && keys.count() == 0) continue;
-            Query query = head.forward(i);
+            Query<Real> query = head.forward(i);
             if (backward_) head.preprocess(i, query);
             if (is_chosen && backward_) head.backward_query(i, query);
             if (is_chosen) put(queries.first++, i, query);
@@ -302,25 +362,25 @@ class Reference {
         return chosen.places[static_cast<size_t>(row)] % length_;
     }
 
-    void put(int64_t row, int64_t i, const Query& query) {
+    void put(int64_t row, int64_t i, const Query<Real>& query) {
         outputs_.put("o", row, query.o);
-        outputs_.put("lse", row, {query.lse});
+        outputs_.put("lse", row, std::vector{query.lse});
         if (!backward_) return;
-        outputs_.put("delta", row, {query.delta});
+        outputs_.put("delta", row, std::vector{query.delta});
         outputs_.put("dq1", row, query.dq1);
         outputs_.put("dq2", row, query.dq2);
         if (rotations_.near.empty()) return;
-        std::vector<double> dq(query.dq1.size());
+        std::vector<Real> dq(query.dq1.size());
         rotations_.near[static_cast<size_t>(i)].add_inverse(query.dq1.data(), dq.data());
         rotations_.far.front().add_inverse(query.dq2.data(), dq.data());
         outputs_.put("dq", row, dq);
     }
-    void put(int64_t row, int64_t j, const Key& key) {
+    void put(int64_t row, int64_t j, const Key<Real>& key) {
         outputs_.put("dk1", row, key.dk1);
         outputs_.put("dk2", row, key.dk2);
         outputs_.put("dv", row, key.dv);
         if (rotations_.near.empty()) return;
-        std::vector<double> dk = key.dk2;
+        std::vector<Real> dk = key.dk2;
         rotations_.near[static_cast<size_t>(j)].add_inverse(key.dk1.data(), dk.data());
         outputs_.put("dk", row, dk);
     }
@@ -346,39 +406,82 @@ std::shared_ptr<const ChosenRows> all_rows(const Parameters& parameters) {
     return std::make_shared<const ChosenRows>(std::move(rows));
 }
 
-// At least `count` rows of the first `heads` heads (all, if there are fewer): spread evenly over heads and
-// positions, and in the first and the last head the positions around the ends and around the window.
-std::shared_ptr<const ChosenRows> spread_rows(const Parameters& parameters, int64_t heads, int64_t count) {
+// Positions at which a tile of any size, the window, or the sequence begins or ends, and their neighbours:
+// the first 256, which cut the tiles of every size, then those around the window and around the last tile,
+// which may be short.
+std::set<int64_t> borders_of(const Parameters& parameters) {
+    constexpr int64_t smallest = 16, largest = 256;
+    const int64_t length = parameters.integer("N"), window = parameters.integer("window");
+    std::set<int64_t> borders;
+    const auto add = [&](int64_t border) {
+        for (int64_t i = border - 1; i <= border + 1; ++i)
+            if (i >= 0 && i < length) borders.insert(i);
+    };
+    for (int64_t tile = 0; tile <= largest; tile += smallest) add(tile);
+    for (const int64_t edge : {window, length - window, length - 1}) {
+        add(edge);
+        for (int64_t size = smallest; size <= largest; size *= 2) {
+            add(edge / size * size);
+            if (edge != length - 1) add((edge / size + 1) * size);
+        }
+    }
+    return borders;
+}
+
+// At least `count` rows of the first `heads` heads (all, if there are fewer): the borders, dealt to the
+// heads; the edges of the sequence and of the window in the first and in the last head; and at least `spread`
+// more, evenly over heads and positions.
+std::shared_ptr<const ChosenRows> spread_rows(const Parameters& parameters, int64_t heads, int64_t count,
+                                              int64_t spread) {
     const int64_t length = parameters.integer("N"), window = parameters.integer("window");
     std::set<int64_t> places;
+    for (int64_t next = 0; const int64_t border : borders_of(parameters))
+        places.insert(next++ % heads * length + border);
     for (const int64_t head : {int64_t{0}, heads - 1})
-        for (const int64_t middle : {int64_t{0}, window, length - window, length - 1})
-            for (int64_t i = middle - 1; i <= middle + 1; ++i)
-                if (i >= 0 && i < length) places.insert(head * length + i);
-    // Multiples of the golden ratio are even for every count, and meet every place in a tile.
-    constexpr double golden = 0.6180339887498949;
+        for (const int64_t i : {int64_t{0}, window - 1, window, length - window, length - 1})
+            if (i >= 0 && i < length) places.insert(head * length + i);
+    // Multiples of these two are even in a plane for every count (M. Roberts, the R2 sequence).
+    constexpr double across = 0.7548776662466927, along = 0.5698402909980532;
+    const auto part = [](int64_t multiple, double of, int64_t parts) {
+        const double turns = of * static_cast<double>(multiple);
+        return static_cast<int64_t>((turns - std::floor(turns)) * static_cast<double>(parts));
+    };
     const auto wanted = static_cast<size_t>(std::min(count, heads * length));
-    for (int64_t r = 0; r < count || places.size() < wanted; ++r) {
-        const double turns = golden * static_cast<double>(r);
-        const auto i = static_cast<int64_t>((turns - std::floor(turns)) * static_cast<double>(length));
-        places.insert(r % count * heads / count * length + i);
-    }
+    for (int64_t r = 0; r < spread || places.size() < wanted; ++r)
+        places.insert(part(r, across, heads) * length + part(r, along, length));
     return std::make_shared<const ChosenRows>(
         ChosenRows{extents_of(parameters), {places.begin(), places.end()}});
 }
 
-}  // namespace
-
-Mask mask_of(const Parameters& parameters) {
-    return {parameters.integer("window"), parameters.flag("causal")};
+std::shared_ptr<const ChosenRows> chosen_queries(const Parameters& parameters) {
+    const int64_t heads = parameters.integer("Z") * parameters.integer("H");
+    return spread_rows(parameters, heads, 256, 128);
 }
 
-Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
+// Of the first head: the gradients of its keys need the forward pass of all of its queries.
+std::shared_ptr<const ChosenRows> chosen_keys(const Parameters& parameters) {
+    return spread_rows(parameters, 1, 128, 64);
+}
+
+// Of chosen rows at any size; lists them too.
+template <class Real>
+Outcome<Arrays> compute_chosen(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
+    const Chosen chosen{chosen_queries(parameters), chosen_keys(parameters)};
+    auto outputs = Definition<Real>(parameters, inputs, chosen, std::move(stop)).compute();
+    if (!outputs) return outputs;
+    outputs->push_back(listed("rows", *chosen.queries));
+    if (runs_backward(parameters)) outputs->push_back(listed("key_rows", *chosen.keys));
+    return outputs;
+}
+
+// Of all rows, unless Z H N^2 D > 2^30.
+template <class Real>
+Outcome<Arrays> compute(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
     double products = parameters.real("N") * parameters.real("D");
     for (const int64_t extent : extents_of(parameters)) products *= static_cast<double>(extent);
-    if (products > 0x1p30) return reference_of_chosen_rows(parameters, inputs, std::move(stop));
+    if (products > 0x1p30) return compute_chosen<Real>(parameters, inputs, std::move(stop));
     const auto all = all_rows(parameters);
-    auto outputs = Reference(parameters, inputs, {all, all}, std::move(stop)).compute();
+    auto outputs = Definition<Real>(parameters, inputs, {all, all}, std::move(stop)).compute();
     if (!outputs) return outputs;
     for (Array& output : *outputs) {
         output.shape = output.whole_shape();
@@ -387,16 +490,20 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
     return outputs;
 }
 
+}  // namespace
+
+Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
+    return compute<double>(parameters, inputs, std::move(stop));
+}
+
 Outcome<Arrays> reference_of_chosen_rows(const Parameters& parameters, const Arrays& inputs,
                                          std::stop_token stop) {
-    constexpr int64_t queries = 256, keys = 64;
-    const int64_t heads = parameters.integer("Z") * parameters.integer("H");
-    const Chosen chosen{spread_rows(parameters, heads, queries), spread_rows(parameters, 1, keys)};
-    auto outputs = Reference(parameters, inputs, chosen, std::move(stop)).compute();
-    if (!outputs) return outputs;
-    outputs->push_back(listed("rows", *chosen.queries));
-    if (runs_backward(parameters)) outputs->push_back(listed("key_rows", *chosen.keys));
-    return outputs;
+    return compute_chosen<double>(parameters, inputs, std::move(stop));
+}
+
+Outcome<Arrays> definition(const DefinitionRequest& request) {
+    return request.noisy ? compute<Noisy>(request.parameters, request.inputs, request.stop)
+                         : compute<double>(request.parameters, request.inputs, request.stop);
 }
 
 }  // namespace sawtooth::attention

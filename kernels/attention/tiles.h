@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/core/family.h"
 #include "kernels/core/integers.h"
+#include "kernels/core/parameter.h"
 #include "kernels/core/range.h"
 
 namespace sawtooth::attention {
@@ -17,7 +17,9 @@ struct Mask {
     bool allows(int64_t query, int64_t key) const { return !causal || key <= query; }
     bool is_near(int64_t query, int64_t key) const { return std::abs(query - key) < window; }
 };
-Mask mask_of(const Parameters& parameters);
+inline Mask mask_of(const Parameters& parameters) {
+    return {parameters.integer("window"), parameters.flag("causal")};
+}
 
 // How a pair of a query tile and a key tile is scored, by its pairs that the mask allows: none of them, all
 // by q1 k1, all by q2 k2, or both.

@@ -1,6 +1,6 @@
 // The convolution of a tile of positions along the sequence, three taps a channel, zeros beyond both ends.
 //
-// Defines: STORAGE, ALIGNED_CHANNELS, THREADS.
+// Defines: STORAGE, ALIGNED_CHANNELS (rows of x are multiples of 16 bytes), THREADS.
 #pragma once
 
 #include "kernels/ar_ssm/cuda/product.cuh"

@@ -1,8 +1,7 @@
 // Products of matrices in global memory by a thread block, in the layouts of products.cuh. Parts of both
 // factors pass through shared memory, `depth` terms at a time, while copies of the next parts are under way.
 //
-// Defines: STORAGE, ALIGNED (rows of all matrices are multiples of 16 bytes), ALIGNED_CHANNELS (those of x
-// are), THREADS.
+// Defines: STORAGE, ALIGNED (rows of all matrices are multiples of 16 bytes), THREADS.
 #pragma once
 
 #include "kernels/ar_ssm/cuda/arguments.cuh"

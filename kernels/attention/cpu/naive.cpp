@@ -111,20 +111,19 @@ void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool
 
 Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const Parameters& p = request.parameters;
     const CpuJob& job = builder.keep(prepared_job(builder));
     Pass pass{job, {.stride = cpu::padded(job.length)}};
     const int64_t numbers = job.heads * job.length * pass.matrices.stride;
     pass.matrices.probabilities = builder.take<float>(numbers);
     if (job.runs_backward) pass.matrices.gradients = builder.take<float>(numbers);
-    add_pass(builder, pass, describe::scores(p), false, score);
-    add_pass(builder, pass, describe::softmax(p), false, normalise);
-    add_pass(builder, pass, describe::values(p), false, weigh_values);
+    add_pass(builder, pass, describe::scores(request), false, score);
+    add_pass(builder, pass, describe::softmax(request), false, normalise);
+    add_pass(builder, pass, describe::values(request), false, weigh_values);
     if (job.runs_backward) {
-        add_pass(builder, pass, describe::preprocess(p), false, preprocess);
-        add_pass(builder, pass, describe::score_gradients(p), false, differentiate);
-        add_pass(builder, pass, describe::gradients_of_queries(p), false, gradients_of_queries);
-        add_pass(builder, pass, describe::gradients_of_keys(p), true, gradients_of_keys);
+        add_pass(builder, pass, describe::preprocess(request), false, preprocess);
+        add_pass(builder, pass, describe::score_gradients(request), false, differentiate);
+        add_pass(builder, pass, describe::gradients_of_queries(request), false, gradients_of_queries);
+        add_pass(builder, pass, describe::gradients_of_keys(request), true, gradients_of_keys);
     }
     add_epilogue(builder, job);
     return builder.finish();

@@ -231,7 +231,7 @@ void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job) {
                            }
                        });
     if (!job.dq) return;
-    builder.launch(describe::rotate_back(builder.parameters()), items, [job](const cpu::Item& item) {
+    builder.launch(describe::rotate_back(builder.request()), items, [job](const cpu::Item& item) {
         const Range positions = tile_at(item.index, block, job.length);
         const std::vector<Rotation> near = rotations_of(positions, job.d);
         const Rotation far(job.mask.window, job.d);

@@ -24,7 +24,7 @@ float largest(const float* row, int64_t count) {
 }
 
 float exponentials(float* row, float shift, int64_t count) {
-    const V by = hn::Set(tag, shift), least = hn::Set(tag, -87.0f);  // below, exp is practically 0
+    const V by = hn::Set(tag, shift), least = hn::Set(tag, -87.33654f);  // below, exp is no normal number
     V sum = hn::Zero(tag);
     for (int64_t i = 0; i < count; i += width) {
         const V x = hn::Sub(hn::LoadU(tag, row + i), by);

@@ -136,17 +136,17 @@ Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
     const CpuJob& job = builder.keep(prepared_job(builder));
     const Side tiles = pieces("N", job.length, "BLOCK_M", job.block_m) * side("Z H", job.heads);
-    builder.launch(describe::forward(request.parameters), tiles, cpu::Split::cyclic,
+    builder.launch(describe::forward(request), tiles, cpu::Split::cyclic,
                    [&job](const cpu::Item& item) { stream_forward(job, item); });
     if (job.runs_backward) {
-        builder.launch(describe::preprocess(request.parameters), tiles,
+        builder.launch(describe::preprocess(request), tiles,
                        [&job](const cpu::Item& item) { preprocess(job, item); });
         const Groups groups = take_groups(builder, job);
-        builder.launch(describe::backward(request.parameters, groups.count, 5),
+        builder.launch(describe::backward(request, groups.count, 5),
                        side("Z H", job.heads) * side("groups", groups.count), cpu::Split::cyclic,
                        [&job, groups](const cpu::Item& item) { stream_backward(job, groups, item); });
         if (groups.count > 1)
-            builder.launch(describe::sum_groups(request.parameters, groups.count), tiles,
+            builder.launch(describe::sum_groups(request, groups.count), tiles,
                            [&job, groups](const cpu::Item& item) { sum_groups(job, groups, item); });
     }
     add_epilogue(builder, job);

@@ -72,7 +72,7 @@ CudaJob prepared_job(cuda::PlanBuilder& builder) {
 void add_preprocess(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Parameters& p = builder.parameters();
     const int64_t block = p.integer("BLOCK_M");
-    builder.launch(describe::preprocess(p),
+    builder.launch(describe::preprocess(builder.request()),
                    {pieces("N", job.length, "BLOCK_M", block), side("Z H", job.heads)},
                    {.file = "kernels/attention/cuda/preprocess.cu",
                     .entry = "preprocess",
@@ -83,7 +83,7 @@ void add_preprocess(cuda::PlanBuilder& builder, const CudaJob& job) {
 
 void add_epilogue(cuda::PlanBuilder& builder, const CudaJob& job) {
     if (!job.dq) return;
-    add_rotations(builder, describe::rotate_back(builder.parameters()), job, "rotate_back",
+    add_rotations(builder, describe::rotate_back(builder.request()), job, "rotate_back",
                   RotationBackArguments{job.dq1, job.dq2, job.dk1, job.dk2, job.dq, job.dk, job.heads,
                                         job.length, job.window});
 }

@@ -32,14 +32,14 @@ Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request) {
     };
     const Side tiles = pieces("N", job.length, edge), columns = pieces("D", job.d, edge),
                heads = side("Z H", job.heads);
-    launch(describe::scores(p), {tiles, tiles, heads});
-    launch(describe::softmax(p), {side("N", job.length), heads});
-    launch(describe::values(p), {tiles, columns, heads});
+    launch(describe::scores(request), {tiles, tiles, heads});
+    launch(describe::softmax(request), {side("N", job.length), heads});
+    launch(describe::values(request), {tiles, columns, heads});
     if (job.dout) {
         add_preprocess(builder, job);
-        launch(describe::score_gradients(p), {tiles, tiles, heads});
-        launch(describe::gradients_of_queries(p), {tiles, columns, heads});
-        launch(describe::gradients_of_keys(p), {tiles, columns, heads});
+        launch(describe::score_gradients(request), {tiles, tiles, heads});
+        launch(describe::gradients_of_queries(request), {tiles, columns, heads});
+        launch(describe::gradients_of_keys(request), {tiles, columns, heads});
         add_epilogue(builder, job);
     }
     return builder.finish();

@@ -38,7 +38,7 @@ void add_backward(PlanBuilder& builder, const CudaJob& job) {
     const Side keys = pieces("N", job.length, "BLOCK_N", p.integer("BLOCK_N")),
                queries = pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M"));
     builder.launch(
-        describe::backward(p, 1, 7), {keys + queries, side("Z H", job.heads)},
+        describe::backward(builder.request(), 1, 7), {keys + queries, side("Z H", job.heads)},
         {.file = "kernels/attention/cuda/backward.cu",
          .entry = "backward",
          .defines = defines_of(p),
@@ -86,7 +86,7 @@ Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request) {
     PlanBuilder builder(request);
     const Parameters& p = request.parameters;
     const CudaJob job = prepared_job(builder);
-    builder.launch(describe::forward(p), query_tiles(p, job),
+    builder.launch(describe::forward(request), query_tiles(p, job),
                    {.file = "kernels/attention/cuda/streaming.cu",
                     .entry = "forward",
                     .defines = defines_of(p),
@@ -107,7 +107,7 @@ Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request) {
     const WarpgroupArguments given{map(job.q1, "BLOCK_M"), map(job.q2, "BLOCK_M"), map(job.k1, "BLOCK_N"),
                                    map(job.k2, "BLOCK_N"), map(job.v, "BLOCK_N"),  job.forward()};
     const int64_t consumers = p.integer("warps"), producers = consumers > 4 ? 4 : 1;
-    builder.launch(describe::forward(p), query_tiles(p, job),
+    builder.launch(describe::forward(request), query_tiles(p, job),
                    {.file = "kernels/attention/cuda/streaming_wgmma.cu",
                     .entry = "forward",
                     .defines = defines_of(p),
