@@ -103,9 +103,14 @@ class Squares {
     std::vector<double> sums_;
 };
 
+// Neighbours along the last axis are independent samples; further rows of a group may depend on each other.
 int draws_for(const std::vector<Expected>& outputs) {
     int64_t fewest = INT64_MAX;  // samples of a group per draw
-    for (const Expected& output : outputs) fewest = std::min(fewest, group_of(output.want));
+    for (const Expected& output : outputs) {
+        const Array& want = output.want;
+        if (want.count() > 0 && !want.shape.empty())
+            fewest = std::min(fewest, want.shape.back() * Numbers(want).parts());
+    }
     return static_cast<int>(
         std::clamp<int64_t>(least_samples / std::max<int64_t>(fewest, 1) + 1, least_draws, most_draws));
 }
