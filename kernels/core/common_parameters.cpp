@@ -109,7 +109,8 @@ ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
             .role = Role::output,
             .dimensions = input.dimensions,
             .shape = input.shape,
-            .used = used};
+            .used = used,
+            .rounded = false};
 }
 
 Parameter drawn_parameter(std::string name, const std::string& unit, std::string of, int64_t most) {

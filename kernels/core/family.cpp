@@ -54,15 +54,17 @@ Parameters Family::acting(const Parameters& set, Backend backend) const {
     return acting;
 }
 
+Rounding rounding_to(Storage storage) {
+    if (storage == Storage::f32) return {};
+    return {.narrow = unit_of(storage),
+            .stored = unit_of(storage),
+            .largest = largest_of(storage),
+            .finest = unit_of(storage) * least_of(storage)};
+}
+
 Rounding rounding_to_dtype(const Variant& variant, const Parameters& parameters) {
-    Rounding rounding;
-    if (!variant.rounds_inside || !parameters.has("dtype")) return rounding;
-    const Storage storage = storage_named(parameters.text("dtype"));
-    if (storage == Storage::f32) return rounding;
-    rounding.narrow = rounding.stored = unit_of(storage);
-    rounding.largest = largest_of(storage);
-    rounding.finest = storage == Storage::f16 ? 0x1p-25 : 0;
-    return rounding;
+    if (!variant.rounds_inside || !parameters.has("dtype")) return {};
+    return rounding_to(storage_named(parameters.text("dtype")));
 }
 
 Rounding rounding_of(const Family& family, const Variant& variant, const Parameters& parameters,

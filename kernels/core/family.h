@@ -209,6 +209,8 @@ struct Family {
     Parameters acting(const Parameters& set, Backend backend) const;
 };
 
+// Numbers kept in that storage inside.
+Rounding rounding_to(Storage storage);
 // Rounding inside to `dtype`, if the variant does.
 Rounding rounding_to_dtype(const Variant& variant, const Parameters& parameters);
 // How the variant rounds; unless the family says otherwise, inside only on CUDA.

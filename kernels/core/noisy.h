@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/core/random.h"
 #include "kernels/core/rounding.h"
 
 namespace sawtooth {
@@ -14,6 +16,9 @@ namespace sawtooth {
 // as those of a kernel in f32 do. A definition written for any number type gives the exact outputs with
 // double; with Noisy it shows how far a right kernel may be from them, because every rounding travels the
 // same way to the outputs. Leaving the range of f32 counts as well: infinite above it, uncertain below it.
+//
+// Half of the error depends on the operands alone. As in a kernel, where numbers repeat, so do their
+// roundings, and a sum of many drifts. The other half does not, so that equal terms never cancel exactly.
 class Noisy {
   public:
     Noisy() = default;
@@ -23,10 +28,14 @@ class Noisy {
 
     double value() const { return value_; }
 
-    Noisy& operator+=(Noisy other) { return *this = rounded(value_ + other.value_); }
-    Noisy& operator-=(Noisy other) { return *this = rounded(value_ - other.value_); }
-    Noisy& operator*=(Noisy other) { return *this = rounded(value_ * other.value_); }
-    Noisy& operator/=(Noisy other) { return *this = rounded(value_ / other.value_); }
+    Noisy& operator+=(Noisy other) { return *this = sum(value_, other.value_); }
+    Noisy& operator-=(Noisy other) { return *this = sum(value_, -other.value_); }
+    Noisy& operator*=(Noisy other) {
+        return *this = rounded(value_ * other.value_, leading(value_) << 32 | leading(other.value_));
+    }
+    Noisy& operator/=(Noisy other) {
+        return *this = rounded(value_ / other.value_, leading(value_) << 32 | leading(other.value_));
+    }
     friend Noisy operator+(Noisy left, Noisy right) { return left += right; }
     friend Noisy operator-(Noisy left, Noisy right) { return left -= right; }
     friend Noisy operator*(Noisy left, Noisy right) { return left *= right; }
@@ -39,53 +48,81 @@ class Noisy {
     friend bool operator>=(Noisy left, Noisy right) { return left.value_ >= right.value_; }
 
     friend Noisy abs(Noisy number) { return Noisy(std::abs(number.value_)); }
-    friend Noisy sqrt(Noisy number) { return rounded(std::sqrt(number.value_)); }
-    friend Noisy exp(Noisy number) { return rounded(std::exp(number.value_)); }
-    friend Noisy exp2(Noisy number) { return rounded(std::exp2(number.value_)); }
-    friend Noisy log(Noisy number) { return rounded(std::log(number.value_)); }
-    friend Noisy log2(Noisy number) { return rounded(std::log2(number.value_)); }
+    friend Noisy sqrt(Noisy number) { return rounded(std::sqrt(number.value_), leading(number.value_)); }
+    friend Noisy exp(Noisy number) { return rounded(std::exp(number.value_), leading(number.value_)); }
+    friend Noisy exp2(Noisy number) { return rounded(std::exp2(number.value_), leading(number.value_)); }
+    friend Noisy log(Noisy number) { return rounded(std::log(number.value_), leading(number.value_)); }
+    friend Noisy log2(Noisy number) { return rounded(std::log2(number.value_), leading(number.value_)); }
     friend bool isnan(Noisy number) { return std::isnan(number.value_); }
     friend bool isfinite(Noisy number) { return std::isfinite(number.value_); }
-    friend Noisy narrow(Noisy number) { return kept(number, state().rounding.narrow); }
-    friend Noisy stored(Noisy number) { return kept(number, state().rounding.stored); }
+    friend Noisy narrow(Noisy number) {
+        return kept(number.value_, state().rounding.narrow, leading(number.value_));
+    }
+    friend Noisy stored(Noisy number) {
+        return kept(number.value_, state().rounding.stored, leading(number.value_));
+    }
+    friend Noisy narrow_sum(Noisy left, Noisy right) {
+        const double sum = left.value_ + right.value_;
+        return kept(sum, state().rounding.narrow, sum_operands(left.value_, right.value_, sum));
+    }
 
   private:
     friend class NoiseScope;
     template <class Real>
     friend class SumOfProducts;
 
-    // The noise of the running thread: splitmix64, like Random.
+    // The noise of the running thread.
     struct State {
         Rounding rounding;
-        uint64_t random = 0;
+        uint64_t random = 0;  // of the last operation
+        uint64_t draw = 0;
 
-        double share() {  // -1 to 1
-            random += 0x9E3779B97F4A7C15u;
-            uint64_t mixed = (random ^ (random >> 30)) * 0xBF58476D1CE4E5B9u;
+        double next() { return share(random += 0x9E3779B97F4A7C15u); }
+        // The number with an error of about that share of it.
+        double off(double number, double unit, uint64_t operands) {
+            const double error = next() + share((operands ^ draw) * 0xD6E8FEB86659FD93u);
+            return number * (1 + unit * half * error);
+        }
+        // -1 to 1: the steps of splitmix64, like Random.
+        static double share(uint64_t mixed) {
+            mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
             mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
             return static_cast<double>(static_cast<int64_t>(mixed)) * 0x1p-63;
         }
+        static constexpr double half = 0.70710678;  // of the variance
     };
     static State& state() {
         thread_local State current;
         return current;
     }
-    static Noisy rounded(double result) {
-        return within(result * (1 + state().rounding.arithmetic * state().share()), FLT_MAX);
+
+    // Sign, exponent and 20 bits of the mantissa: what the noise of an operand leaves alone.
+    static uint64_t leading(double number) { return std::bit_cast<uint64_t>(number) >> 32; }
+
+    // How a sum rounds depends on its smaller term, as the larger is a multiple of what is rounded to.
+    static uint64_t sum_operands(double left, double right, double result) {
+        const double smaller = std::abs(left) < std::abs(right) ? left : right;
+        return leading(smaller) << 32 | leading(result) >> 20;
     }
-    static Noisy kept(Noisy number, double unit) {
-        if (unit == 0) return number;
+    static Noisy sum(double left, double right) {
+        const double result = left + right;
+        return right == 0 ? Noisy(left) : rounded(result, sum_operands(left, right, result));
+    }
+    static Noisy kept(double number, double unit, uint64_t operands) {
+        if (number == 0 || unit == 0) return Noisy(number);
         const Rounding& rounding = state().rounding;
-        const double error = std::max(unit * std::abs(number.value_), rounding.finest);
-        return number.value_ == 0 ? number
-                                  : within(number.value_ + error * state().share(), rounding.largest);
+        const double share = std::max(unit, rounding.finest / std::abs(number));
+        return within(state().off(number, share, operands), rounding.largest);
+    }
+    static Noisy rounded(double result, uint64_t operands) {
+        return within(state().off(result, state().rounding.arithmetic, operands), FLT_MAX);
     }
     static Noisy within(double result, double largest) {
         const double size = std::abs(result);
         if (size > largest) return Noisy(std::copysign(INFINITY, result));
         if (size >= FLT_MIN || size == 0 || std::isnan(result)) return Noisy(result);
         if (size < 0x1p-150) return Noisy(0);
-        const double share = state().share();  // it may lose its digits, or be flushed
+        const double share = state().next();  // it may lose its digits, or be flushed
         return Noisy(share < 0 ? 0 : result * (1 + 0.5 * share));
     }
 
@@ -136,19 +173,22 @@ class SumOfProducts<Noisy> {
         if (!std::isfinite(sum_)) return sum_;
         if (squares_ > double{FLT_MAX} * FLT_MAX) return NAN;
         Noisy::State& state = Noisy::state();
-        return Noisy::within(sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.share(), FLT_MAX);
+        return Noisy::within(sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.next(), FLT_MAX);
     }
 
   private:
     double sum_ = 0, squares_ = 0;  // `squares_` of what was rounded
 };
+// A sum that is narrowed at once.
+inline double narrow_sum(double left, double right) { return left + right; }
 
 // Sets the noise of Noisy on this thread while it lives.
 class NoiseScope {
   public:
     NoiseScope(const Rounding& rounding, uint64_t seed) : before_(Noisy::state()) {
-        // Not a multiple of the step of `share`: draws of other seeds would be the same numbers, shifted.
-        Noisy::state() = {rounding, seed * 0xD1342543DE82EF95u};
+        // Draws start far apart: neighbours would see the same numbers one operation later.
+        Random random(seed, "noise");
+        Noisy::state() = {rounding, random.next(), random.next()};
     }
     ~NoiseScope() { Noisy::state() = before_; }
     NoiseScope(const NoiseScope&) = delete;

@@ -18,6 +18,8 @@ double unit_of(Storage storage) {
     return storage == Storage::f16 ? 0x1p-11 : storage == Storage::bf16 ? 0x1p-8 : 0x1p-24;
 }
 
+double least_of(Storage storage) { return storage == Storage::f16 ? 0x1p-14 : FLT_MIN; }
+
 double largest_of(Storage storage) { return storage == Storage::f16 ? 65504 : FLT_MAX; }
 
 int64_t bytes_of(Storage storage, Dtype dtype) {

@@ -114,6 +114,16 @@ std::optional<Refusal> check(const Parameters& parameters) {
     return {};
 }
 
+// A compensated sum loses nothing but in its two words of f32, which the definition marks. da reads y as it
+// is stored. The largest and the smallest are inputs.
+Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
+    if (parameters.flag("compensated")) return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
+    const Operator op = op_of(parameters).op;
+    Rounding rounding = rounding_to(storage_named(parameters.text("dtype")));
+    if (op == Operator::maximum || op == Operator::minimum) rounding.arithmetic = 0;
+    return rounding;
+}
+
 Work work(const Parameters& parameters) {
     const bool linear = is_linear(parameters), complex = op_of(parameters).is_complex;
     const double elements = static_cast<double>(parameters.integer("batch") * parameters.integer("length") *
@@ -146,6 +156,9 @@ Family make_family() {
     family.check = check;
     family.generate = generate;
     family.reference = reference;
+    family.definition = definition;
+    family.rounding = rounding;
+    family.main_output = "y";
     family.work = work;
     family.sequence_axis = "length";
     family.causal = [](const Parameters& p) { return p.is("direction", "forward") && !runs_backward(p); };

@@ -10,6 +10,7 @@ namespace sawtooth::scan {
 // The parts of the family, one file each; family.cpp assembles them.
 std::vector<Variant> variants();
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+Outcome<Arrays> definition(const DefinitionRequest& request);
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
 std::vector<BenchCase> bench_cases(Backend backend);
