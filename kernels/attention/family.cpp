@@ -194,6 +194,13 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
     return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
 }
 
+// Rows of keys for their gradients, otherwise of queries.
+std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters) {
+    const bool of_keys = output.starts_with("dk") || output == "dv";
+    const char* const name = of_keys ? "BLOCK_N" : "BLOCK_M";
+    return {{"N", name, parameters.integer(name)}};
+}
+
 // On CUDA rotated queries and keys, and o for its product with its gradient, are stored in `dtype`; only the
 // streaming variants multiply probabilities and gradients of scores on tensor cores.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
@@ -283,6 +290,7 @@ Family make_family() {
     family.reference = attention::reference;
     family.definition = attention::definition;
     family.rounding = rounding;
+    family.tilings = tilings;
     family.main_output = "o";
     family.work = attention::work;
     family.sequence_axis = "N";

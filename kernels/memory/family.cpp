@@ -257,8 +257,24 @@ std::vector<Variant> variants() {
                                                           .plan_cpu = plan_on_cpu,
                                                           .plan_cuda = plan_on_cuda,
                                                           .shape = output_shape});
-    for (Variant& variant : all) variant.outputs = strategy_of(variant).outputs;
+    for (Variant& variant : all) {
+        variant.outputs = strategy_of(variant).outputs;
+        variant.definition = strategy_of(variant).walks_by_token() ? "sequential" : variant.name;
+    }
     return all;
+}
+
+// Outputs along the sequence, in the chunks of the strategy.
+std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters) {
+    if (output != "y") return {};
+    const Strategy& strategy = strategy_of(variant);
+    std::vector<Tiling> tilings;
+    if (!strategy.walks_by_token())
+        tilings.push_back({"length", strategy.chunk, strategy.chunk_of(parameters)});
+    if (strategy.exact == Exact::inside_locals)
+        tilings.push_back(
+            {"length", "C_L", std::min(parameters.integer("C_L"), parameters.integer("length"))});
+    return tilings;
 }
 
 std::optional<Refusal> check_compress(const Parameters& parameters) {
@@ -295,6 +311,8 @@ Family make_family() {
     family.kernel_reference = reference_at_chunks;
     family.definition = definition;
     family.rounding = rounding;
+    family.definition_reads = {"chunk", "C_G", "C_L", "readout", "levels"};
+    family.tilings = tilings;
     family.main_output = "y";
     family.work = work;
     family.sequence_axis = "length";

@@ -116,6 +116,12 @@ std::optional<Refusal> check(const Parameters& parameters) {
 
 // A compensated sum loses nothing but in its two words of f32, which the definition marks. da reads y as it
 // is stored. The largest and the smallest are inputs.
+std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters) {
+    const bool in_tiles = variant.name == "three_phase" || variant.name == "lookback";
+    if (!in_tiles) return {};
+    return {{"length", "block_size", block_size_of(parameters)}};
+}
+
 Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
     if (parameters.flag("compensated")) return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
     const Operator op = op_of(parameters).op;
@@ -158,6 +164,8 @@ Family make_family() {
     family.reference = reference;
     family.definition = definition;
     family.rounding = rounding;
+    family.definition_reads = {"compensated"};
+    family.tilings = tilings;
     family.main_output = "y";
     family.work = work;
     family.sequence_axis = "length";

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/core/figures.h"
+#include "kernels/core/noisy.h"
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cuda/plan_builder.h"
 #include "tests/scale/arguments.cuh"
@@ -39,13 +40,23 @@ Array generate(const ArraySpec& row, const Parameters& parameters, const Arrays&
     return array;
 }
 
-// 3. The reference: in f64, written for reading.
-Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token) {
+// 3. The reference: in f64, written for reading. Noisy numbers show how far rounding may take a kernel from
+// it.
+template <class Real>
+Outcome<Arrays> scaled(const Parameters& parameters, const Arrays& inputs) {
     const Array& x = *find(inputs, "x");
     Array y = Array::uninitialised("y", Dtype::f64, x.shape);
     for (int64_t i = 0; i < x.count(); ++i)
-        y.as<double>()[static_cast<size_t>(i)] = parameters.real("a") * x.value(i).real();
+        y.as<double>()[static_cast<size_t>(i)] = value_of(Real(parameters.real("a")) * x.value(i).real());
     return Arrays{std::move(y)};
+}
+
+Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token) {
+    return scaled<double>(parameters, inputs);
+}
+Outcome<Arrays> definition(const DefinitionRequest& request) {
+    return request.noisy ? scaled<Noisy>(request.parameters, request.inputs)
+                         : scaled<double>(request.parameters, request.inputs);
 }
 
 Work work(const Parameters& parameters) {
@@ -124,6 +135,8 @@ const Family& scale_family() {
                           .plan_cuda = plan_cuda}};
         made.generate = generate;
         made.reference = reference;
+        made.definition = definition;
+        made.main_output = "y";
         made.work = work;
         made.sequence_axis = "length";
         made.causal = [](const Parameters&) { return true; };
