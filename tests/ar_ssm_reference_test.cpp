@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/core/noisy.h"
 #include "tests/catch.h"
 #include "tests/run_ar_ssm.h"
 
@@ -237,6 +238,58 @@ TEST_CASE("gradients of ar_ssm agree with central differences of the definition"
             // The third derivative, of order 1 to 100, times step^2 / 6, and roundings over the step.
             CHECK(gradient.value(static_cast<int64_t>(i)).real() ==
                   Approx((after - before) / (2 * step)).epsilon(1e-7).margin(1e-7));
+        }
+    }
+}
+
+Arrays definition_of(const Variant& variant, const Parameters& parameters, const Arrays& inputs,
+                     bool noisy = false) {
+    return *ar_ssm::definition(
+        {.variant = variant, .parameters = parameters, .inputs = inputs, .noisy = noisy});
+}
+
+TEST_CASE("every variant of ar_ssm has the reference as its definition", "[ar_ssm]") {
+    const bool bidirectional = GENERATE(false, true);
+    const std::string mode = GENERATE("soft", "hard");
+    const auto parameters = small(bidirectional, mode);
+    const Arrays inputs = inputs_for(parameters), reference = reference_for(parameters, inputs);
+    for (const Variant& variant : ar_ssm_family().variants) {
+        INFO(variant.name);
+        CHECK(same_bits(definition_of(variant, parameters, inputs), reference));
+        // Roundings of f32 only: the noisy definition has the same formulas.
+        const NoiseScope noise({}, 1);
+        for (const Array& drawn : definition_of(variant, parameters, inputs, true)) {
+            INFO(drawn.name);
+            CHECK(distance(drawn, *find(reference, drawn.name)) < 1e-5);
+        }
+    }
+}
+
+// Kernels settle such logits, and hidden units near 0, in double.
+TEST_CASE("roundings open and close no hard gate of ar_ssm that is close to one half", "[ar_ssm]") {
+    Settings settings = {{"length", int64_t{60}},
+                         {"d_model", int64_t{24}},
+                         {"max_rank", int64_t{12}},
+                         {"gate_hidden", int64_t{20}},
+                         {"backward", true}};
+    Arrays inputs = inputs_for(parameters_with(settings));
+    const Arrays soft = reference_for(parameters_with(settings), inputs);
+    // The bias moves the logit of one position to 0, up to its own rounding.
+    for (int64_t r = 0; r < 12; ++r) {
+        const double gate = number(soft, "gates", 5 * r * 12 + r);
+        auto& bias = find(inputs, "gate_b2")->as<float>()[static_cast<size_t>(r)];
+        bias = static_cast<float>(bias - std::log(gate / (1 - gate)));
+    }
+    settings.emplace_back("gate_mode", "hard");
+    const auto parameters = parameters_with(settings);
+    const Arrays reference = reference_for(parameters, inputs);
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+        const NoiseScope noise({}, seed);
+        const Arrays drawn = definition_of(ar_ssm_family().variants[0], parameters, inputs, true);
+        CHECK(same_bits(*find(drawn, "gates"), *find(reference, "gates")));
+        for (const Array& output : drawn) {
+            INFO(output.name);
+            CHECK(distance(output, *find(reference, output.name)) < 1e-5);
         }
     }
 }

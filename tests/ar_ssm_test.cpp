@@ -356,6 +356,40 @@ TEST_CASE("launches of ar_ssm read what earlier ones wrote, in one direction and
         }
 }
 
+const ArrayUse* written(const Plan& plan, const std::string& launch, const std::string& array) {
+    for (const Launch& one : plan.launches)
+        if (one.info->name == launch)
+            for (const ArrayUse& use : one.info->writes)
+                if (use.name == array) return &use;
+    return nullptr;
+}
+
+TEST_CASE("project of ar_ssm describes the hidden units that it stores", "[ar_ssm][cpu][cuda]") {
+    const Family& family = ar_ssm_family();
+    cuda::Device* const device = theory("sm_90a");
+    const bool backward = GENERATE(false, true);
+    const std::string mode = GENERATE("soft", "hard"), dtype = GENERATE("f32", "bf16");
+    const auto parameters = parameters_with({{"length", int64_t{70}},
+                                             {"gate_hidden", int64_t{10}},
+                                             {"gate_mode", mode},
+                                             {"dtype", dtype},
+                                             {"backward", backward}});
+    const Arrays inputs = inputs_for(parameters);
+    INFO(mode << " " << dtype << (backward ? " backward" : ""));
+    const Plan on_cpu = plan_on_cpu(family, "fused", parameters, inputs);
+    CHECK((written(on_cpu, "project", "hidden") != nullptr) == backward);
+    CHECK_FALSE(written(on_cpu, "project", "hidden_rest"));
+    CHECK((written(on_cpu, "scan_and_output", "w") != nullptr) == backward);
+    if (!device) return;
+    for (const auto& [variant, launch] : {std::pair("fused", "project"), std::pair("unfused", "hidden")}) {
+        const Plan plan = plan_on_device(*device, family, variant, parameters, without_data(inputs), true);
+        REQUIRE(written(plan, launch, "hidden"));
+        CHECK(written(plan, launch, "hidden")->bytes() == 70 * 10 * (dtype == "f32" ? 4 : 2));
+        CHECK((written(plan, launch, "hidden_rest") != nullptr) == (mode == "hard" && dtype == "bf16"));
+        if (std::string(variant) == "fused") CHECK(written(plan, "scan_and_output", "w"));
+    }
+}
+
 TEST_CASE("a file with the gradient of y turns the backward pass of ar_ssm on", "[ar_ssm][engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());

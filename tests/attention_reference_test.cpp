@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/engine/judge.h"
 #include "app/engine/runner.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
@@ -31,6 +32,39 @@ Arrays waves(const Parameters& parameters) {
         inputs.push_back(wave(row.name, row.shape_for(parameters, inputs)));
     });
     return inputs;
+}
+
+// The four arrays of q and k, v and do, as the prologue makes them.
+Arrays rotated_inputs(const Arrays& inputs) {
+    const Array &q = *find(inputs, "q"), &k = *find(inputs, "k");
+    const int64_t length = q.shape[2], d = q.shape[3];
+    const auto rotated = [&](const char* name, const Array& from, auto position_of) {
+        Array to = Array::uninitialised(name, Dtype::f32, from.shape);
+        for (int64_t row = 0; row < from.count() / d; ++row)
+            for (int64_t m = 0; m < d / 2; ++m) {
+                const double turn = static_cast<double>(position_of(row % length)) *
+                                    std::pow(1e4, -2.0 * static_cast<double>(m) / static_cast<double>(d));
+                const int64_t at = row * d + m;
+                const double x = from.value(at).real(), y = from.value(at + d / 2).real();
+                to.as<float>()[static_cast<size_t>(at)] =
+                    static_cast<float>(x * std::cos(turn) - y * std::sin(turn));
+                to.as<float>()[static_cast<size_t>(at + d / 2)] =
+                    static_cast<float>(y * std::cos(turn) + x * std::sin(turn));
+            }
+        return to;
+    };
+    const auto own = [](int64_t i) { return i; };
+    Array k2 = k;
+    k2.name = "k2";
+    return {rotated("q1", q, own), rotated("q2", q, [](int64_t) { return 128; }),
+            rotated("k1", k, own), k2,
+            *find(inputs, "v"),    *find(inputs, "do")};
+}
+
+Array as_floats(const Array& from) {
+    Array to = Array::uninitialised(from.name, Dtype::f32, from.shape);
+    std::copy(from.as<double>().begin(), from.as<double>().end(), to.as<float>().begin());
+    return to;
 }
 
 Settings small(Settings more) {
@@ -220,10 +254,141 @@ TEST_CASE("enough rows are chosen, of every head and around the borders of the w
         CHECK(head == 0);
         eighths_of_keys.insert(position * 8 / length);
     }
-    CHECK(std::cmp_greater_equal(heads_met.size(), std::min<int64_t>(batch * heads, 256)));
+    CHECK(std::cmp_greater_equal(heads_met.size(), std::min<int64_t>(batch * heads, 192)));
     CHECK(eighths.size() == 8);
     CHECK(eighths_of_keys.size() == 8);
     CHECK(places_in_tiles.size() == 16);
+}
+
+// Where a row and its neighbours may be in tiles of different kinds, or in the short last one.
+TEST_CASE("rows are chosen around the borders of tiles of every size", "[attention]") {
+    constexpr int64_t length = 5000, window = 1030;
+    const auto parameters = parameters_with(
+        {{"H", int64_t{4}}, {"N", length}, {"D", int64_t{16}}, {"window", window}, {"backward", true}});
+    const auto chosen = attention::reference_of_chosen_rows(parameters, inputs_for(parameters), {});
+    REQUIRE(chosen);
+    std::set<int64_t> borders;
+    for (int64_t border = 16; border <= 256; border += 16) borders.insert(border);
+    for (int64_t size = 16; size <= 256; size *= 2)
+        for (const int64_t edge : {window, length - window}) {
+            borders.insert(edge / size * size);
+            borders.insert((edge / size + 1) * size);
+        }
+    for (int64_t size = 16; size <= 256; size *= 2) borders.insert((length - 1) / size * size);
+    std::set<int64_t> queries, heads;
+    for (const auto& [head, position] : rows_in(*find(*chosen, "rows"), 4)) {
+        queries.insert(position);
+        heads.insert(head);
+    }
+    const std::set<Row> keys = rows_in(*find(*chosen, "key_rows"), 4);
+    CHECK(heads.size() == 4);
+    for (const int64_t border : borders)
+        for (int64_t i = border - 1; i <= border + 1; ++i) {
+            INFO(i);
+            CHECK(queries.contains(i));
+            CHECK(keys.contains({0, i}));
+        }
+}
+
+Arrays definition_of(const Variant& variant, const Parameters& parameters, const Arrays& inputs) {
+    return *attention::definition({.variant = variant, .parameters = parameters, .inputs = inputs});
+}
+
+TEST_CASE("every variant of attention has the reference as its definition", "[attention]") {
+    const std::string form = GENERATE("four", "qkv");
+    const auto parameters = parameters_with(small({{"N", int64_t{40}}, {"form", form}}));
+    const Arrays inputs = waves(parameters), reference = reference_for(parameters, inputs);
+    for (const Variant& variant : attention_family().variants) {
+        INFO(variant.name);
+        CHECK(same_bits(definition_of(variant, parameters, inputs), reference));
+    }
+}
+
+// The verdicts on outputs that a variant could have on a backend.
+std::vector<OutputVerdict> verdicts_on(const Arrays& outputs, const Variant& variant,
+                                       const Parameters& parameters, const Arrays& inputs, Backend backend) {
+    const DefinitionRequest request{.variant = variant, .parameters = parameters, .inputs = inputs};
+    const Rounding rounding = rounding_of(attention_family(), variant, parameters, backend);
+    std::vector<Expected> expected;
+    for (const Array& want : definition_of(variant, parameters, inputs)) expected.push_back({want});
+    REQUIRE_FALSE(add_spread(attention_family(), request, rounding, 1, expected));
+    std::vector<OutputVerdict> verdicts;
+    for (const Expected& one : expected)
+        verdicts.push_back(judge(*find(outputs, one.want.name), one, rounding,
+                                 storage_of(*attention_family().array(one.want.name), parameters)));
+    return verdicts;
+}
+
+TEST_CASE("saturated softmaxes are never called wrong", "[attention][cpu]") {
+    const double scale = GENERATE(0.25, 3.0, 30.0, 100.0);
+    const int64_t length = GENERATE(1, 2, 3, 50);
+    const std::string dtype = GENERATE("f32", "f16");
+    const auto parameters = parameters_with({{"N", length},
+                                             {"D", int64_t{32}},
+                                             {"window", int64_t{20}},
+                                             {"scale", scale},
+                                             {"dtype", dtype},
+                                             {"backward", true}});
+    const Arrays inputs = inputs_for(parameters);
+    for (const char* name : {"naive", "streaming"}) {
+        const Variant& variant = *attention_family().variant(name);
+        const Ran ran = run(name, parameters, inputs);
+        for (const OutputVerdict& verdict :
+             verdicts_on(ran.outputs, variant, parameters, inputs, Backend::cpu)) {
+            INFO(name << " " << verdict.output << ", N " << length << ", scale " << scale << ", " << dtype);
+            CHECK(verdict.verdict != Verdict::wrong);
+            if (verdict.output == "o") CHECK(verdict.verdict == Verdict::right);
+        }
+    }
+}
+
+// What naive computes on CUDA: rotated queries and keys are rounded to bf16 between its launches.
+TEST_CASE("a saturated softmax of rounded queries and keys is right on CUDA alone", "[attention]") {
+    const auto parameters = parameters_with(
+        {{"N", int64_t{3}}, {"D", int64_t{128}}, {"scale", 1.0}, {"dtype", "bf16"}, {"backward", true}});
+    const Variant& naive = *attention_family().variant("naive");
+    const auto of_k1 = [](const Arrays& outputs) -> const Array& { return *find(outputs, "dk1"); };
+    double farthest = 0;
+    int wrong_on_cpu = 0;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        const Arrays inputs = inputs_for(parameters, seed);
+        Parameters four = parameters;
+        four.set("form", "four");
+        Arrays rotated = rotated_inputs(inputs);
+        for (Array& array : rotated) cpu::round_to(Storage::bf16, array.as<float>().data(), array.count());
+        Arrays outputs = run("naive", four, rotated).outputs;
+        const Arrays exact = reference_for(parameters, inputs);
+        farthest = std::max(farthest, distance(of_k1(outputs), of_k1(exact)));
+        for (const char* name : {"dq", "dk"}) outputs.push_back(*find(exact, name));  // not of this form
+        for (Array& array : outputs)
+            if (array.dtype == Dtype::f64) array = as_floats(array);
+        for (const OutputVerdict& verdict : verdicts_on(outputs, naive, parameters, inputs, Backend::cuda)) {
+            INFO(verdict.output << ", inputs " << seed);
+            CHECK(verdict.verdict != Verdict::wrong);
+        }
+        for (const OutputVerdict& verdict : verdicts_on(outputs, naive, parameters, inputs, Backend::cpu))
+            wrong_on_cpu += verdict.output == "dk1" && verdict.verdict == Verdict::wrong;
+    }
+    CHECK(farthest > 0.05);
+    CHECK(wrong_on_cpu > 10);
+}
+
+TEST_CASE("a window or a mask that is off by one is wrong", "[attention][cpu]") {
+    const auto parameters =
+        parameters_with({{"N", int64_t{200}}, {"D", int64_t{16}}, {"window", int64_t{50}}, {"form", "four"}});
+    const Arrays inputs = inputs_for(parameters);
+    const Variant& streaming = *attention_family().variant("streaming");
+    const auto wrong_elements = [&](const Parameters& other) {
+        const Ran ran = run("streaming", other, inputs);
+        const auto verdicts = verdicts_on(ran.outputs, streaming, parameters, inputs, Backend::cpu);
+        return std::pair(verdicts[0].verdict, verdicts[0].elements);
+    };
+    CHECK(wrong_elements(parameters) == std::pair(Verdict::right, int64_t{0}));
+    Parameters wider = parameters;
+    wider.set("window", int64_t{51});
+    const auto [verdict, elements] = wrong_elements(wider);
+    CHECK(verdict == Verdict::wrong);
+    CHECK(elements > 149 * 16 / 2);  // queries from 50 on
 }
 
 TEST_CASE("the reference is whole up to 2^30 products, and chosen rows beyond", "[attention][engine]") {

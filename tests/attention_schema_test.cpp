@@ -87,3 +87,17 @@ TEST_CASE("attention: f32 leaves out the tensor-core variants, and wgmma needs H
     CHECK(contains(variant_refusal("attention", "streaming_wgmma", {{"warps", 8}}, h200), "BLOCK_M = 64"));
     CHECK(contains(variant_refusal("attention", "streaming_wgmma", {{"dtype", "f32"}}, h200), "dtype"));
 }
+
+TEST_CASE("attention: more heads than a grid has are refused on the GPU only", "[schema][attention]") {
+    const auto refusal = [](const char* variant, int64_t batch, const Chip& chip) {
+        return variant_refusal("attention", variant, {{"Z", batch}, {"H", int64_t{256}}, {"N", int64_t{1}}},
+                               chip);
+    };
+    for (const char* variant : {"naive", "streaming", "streaming_wgmma"}) {
+        INFO(variant);
+        CHECK(refusal(variant, 255, h200).empty());
+        CHECK(contains(refusal(variant, 256, h200), "65536 heads"));
+        CHECK(contains(refusal(variant, 256, h200), "at most 65535"));
+    }
+    for (const char* variant : {"naive", "streaming"}) CHECK(refusal(variant, 256, processor).empty());
+}

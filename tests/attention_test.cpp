@@ -3,7 +3,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/core/launch_info.h"
 #include "tests/catch.h"
+#include "tests/cuda_devices.h"
 #include "tests/family_compare.h"
 #include "tests/family_random.h"
 #include "tests/run_attention.h"
@@ -355,6 +357,59 @@ TEST_CASE("naive has a pass for every step, streaming skips tiles and encodings"
     CHECK(launch_of(streaming, "forward").tally.combines == rows);
     CHECK(launch_of(streaming, "backward").tally.combines == rows);
     CHECK(rows < all_rows);
+}
+
+// On CUDA inputs, rotated queries and keys, and o are in the dtype; everything else is f32.
+TEST_CASE("launches of attention describe as many bytes as they store", "[attention][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    constexpr int64_t heads = 3, length = 100, d = 32;
+    const std::string dtype = GENERATE("f32", "bf16");
+    const double element = dtype == "f32" ? 4 : 2, numbers = heads * length * d, rows = heads * length;
+    const auto parameters = parameters_with(sized(heads, length, d, 40, {{"dtype", dtype}}));
+    for (const char* variant : {"naive", "streaming", "streaming_wgmma"}) {
+        if (dtype == "f32" && std::string(variant) != "naive") continue;
+        const Plan plan = plan_on_device(*device, attention_family(), variant, parameters,
+                                         input_shapes(attention_family(), parameters), true);
+        std::map<std::string, double> bytes;
+        for (const Launch& launch : plan.launches)
+            bytes[launch.info->name] = bytes_of(launch.info->reads) + bytes_of(launch.info->writes);
+        INFO(variant << " " << dtype);
+        CHECK(bytes["prologue"] == 5 * numbers * element);
+        CHECK(bytes["preprocess"] == 2 * numbers * element + 4 * rows);
+        CHECK(bytes["rotate_back"] == 6 * numbers * 4);
+        if (std::string(variant) == "naive") {
+            const double matrix = heads * length * length * 4.0;
+            CHECK(bytes["scores"] == 4 * numbers * element + matrix);
+            CHECK(bytes["values"] == 2 * numbers * element + matrix);
+            CHECK(bytes["gradients_of_keys"] == 3 * numbers * element + 2 * matrix + 3 * numbers * 4);
+        } else {
+            CHECK(bytes["forward"] == 6 * numbers * element + 4 * rows);
+            CHECK(bytes["backward"] == 6 * numbers * element + 5 * numbers * 4 + 2 * rows * 4);
+        }
+    }
+}
+
+// exp of -87.2 is a normal number of f32.
+TEST_CASE("probabilities count down to the smallest normal number", "[attention][cpu]") {
+    const auto parameters = parameters_with({{"H", int64_t{1}},
+                                             {"N", int64_t{2}},
+                                             {"D", int64_t{16}},
+                                             {"form", "four"},
+                                             {"causal", false},
+                                             {"scale", 1.0}});
+    Arrays inputs = inputs_for(parameters);
+    for (Array& array : inputs) fill(array, 0);
+    for (const size_t query : {0, 16}) find(inputs, "q1")->as<float>()[query] = 1;
+    find(inputs, "k1")->as<float>()[16] = -87.2f;
+    find(inputs, "v")->as<float>()[16] = 1e30f;
+    const Arrays reference = reference_for(parameters, inputs);
+    CHECK(find(reference, "o")->value(0).real() == Approx(1e30 * std::exp(-87.2)).epsilon(1e-4));
+    for (const std::string& variant : variants) {
+        INFO(variant);
+        CHECK(run(variant, parameters, inputs)["o"].value(0).real() ==
+              Approx(find(reference, "o")->value(0).real()).epsilon(1e-4));
+    }
 }
 
 TEST_CASE("the variants of every bench case accept its settings", "[attention][bench]") {

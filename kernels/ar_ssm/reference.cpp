@@ -334,32 +334,29 @@ class Definition {
 
     // y = s (t + w W_o^T + b_o / s), or of each w by itself.
     void compute_output(Forward<Real>& f, Range at, Matrix<Real>& part) const {
-        const Range rows = {0, at.count()};
-        const auto add = [&](Real* y, const Real* term) {
-            for (int64_t i = 0; i < rows.count() * sizes_.width; ++i) y[i] += stored(term[i]);
-        };
-        std::fill(part.values.begin(), part.values.end(), 0);
-        add_convolution(part.row(0), at, f.x);
-        add(f.y.row(at.first), part.row(0));
+        set_convolution(f.y, at, f.x);
+        Real* const y = f.y.row(at.first);
+        const int64_t count = at.count() * sizes_.width;
+        const double biases = sizes_.bidirectional && f.w.size() == 1 ? 2 : 1;
         for (const Matrix<Real>& w : f.w) {
-            set_rows(part, rows, weights_.out_bias);
-            if (sizes_.bidirectional && f.w.size() == 1)
-                set_elements(part, rows, [](Real b) { return 2 * b; });
-            add_product<Real>(part.row(0), rows.count(), part.columns, {w.row(at.first), w.columns, 1},
+            set_rows(part, {0, at.count()}, weights_.out_bias);
+            if (biases > 1) set_elements(part, {0, at.count()}, [&](Real bias) { return biases * bias; });
+            add_product<Real>(part.row(0), at.count(), part.columns, {w.row(at.first), w.columns, 1},
                               transposed_.out_proj.row(0), w.columns);
-            add(f.y.row(at.first), part.row(0));
+            for (int64_t i = 0; i < count; ++i) y[i] += stored(part.values[static_cast<size_t>(i)]);
         }
-        set_elements(f.y, at, [&](Real y) { return sizes_.scale() * y; });
+        if (sizes_.bidirectional) set_elements(f.y, at, [&](Real sum) { return sizes_.scale() * sum; });
     }
 
-    // to += t at these positions
-    void add_convolution(Real* to, Range at, const Matrix<Real>& x) const {
-        for (int64_t l = at.first; l < at.last; ++l, to += sizes_.width)
-            for (int64_t k = 0; k < 3; ++k) {
-                const int64_t from = l + k - 1;
-                if (from < 0 || from >= sizes_.length) continue;
-                for (int64_t d = 0; d < sizes_.width; ++d) to[d] += weights_.conv.row(d)[k] * x.row(from)[d];
+    void set_convolution(Matrix<Real>& t, Range at, const Matrix<Real>& x) const {
+        for (int64_t l = at.first; l < at.last; ++l) {
+            const int64_t first = l == 0 ? 1 : 0, last = l + 1 == sizes_.length ? 2 : 3;  // taps
+            for (int64_t d = 0; d < sizes_.width; ++d) {
+                Real sum = 0;
+                for (int64_t k = first; k < last; ++k) sum += weights_.conv.row(d)[k] * x.row(l + k - 1)[d];
+                t.row(l)[d] = stored(sum);
             }
+        }
     }
 
     std::vector<Real> effective_ranks(const Matrix<Real>& gates) const {
