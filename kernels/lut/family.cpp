@@ -129,6 +129,9 @@ Family make_family() {
                               "outputs",   "arithmetic",           "dragged_by"};
     family.generate = lut::generate;
     family.reference = lut::reference;
+    family.definition = lut::definition;
+    family.rounding = lut::rounding;
+    family.main_output = "y";
     family.work = lut::work;
     family.bench_cases = lut::bench_cases;
     family.sweeps = lut::sweeps;

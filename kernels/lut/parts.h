@@ -10,6 +10,7 @@ namespace sawtooth::lut {
 // The parts of the family lut, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+Outcome<Arrays> definition(const DefinitionRequest& request);
 // Also of lut_sequence.
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);

@@ -12,11 +12,12 @@
 namespace sawtooth::lut {
 namespace {
 
-using namespace definition;
+using namespace definitions;
 
+template <class Real>
 class Reference {
   public:
-    Reference(const Parameters& parameters, const Arrays& inputs)
+    Reference(const Parameters& parameters, const Arrays& inputs, bool in_steps)
         : sizes_(parameters),
           backward_(runs_backward(parameters)),
           terms_(parameters),
@@ -25,14 +26,12 @@ class Reference {
           x_(find(inputs, "x")->as<float>().data()),
           dy_(backward_ ? find(inputs, "dy")->as<float>().data() : nullptr),
           anchors_(find(inputs, "anchors")->as<int32_t>().data()),
-          weights_(*find(inputs, sizes_.sparse ? "synapse_weights" : "weights")),
-          internal_(parameters.is("gradient_policy", "internal")),
           lookup_index_(Array::zeros("lookup_index", Dtype::int32, {sizes_.batch, sizes_.detectors})),
           min_delta_(Array::zeros("min_delta", Dtype::f64, {sizes_.batch, sizes_.detectors})),
           min_delta_index_(Array::zeros("min_delta_index", Dtype::int32, {sizes_.batch, sizes_.detectors})),
           y_(terms_, "y", {sizes_.batch, sizes_.outputs}),
           dx_(terms_, "dx", backward_ ? Shape{sizes_.batch, sizes_.inputs} : Shape{0}),
-          dweights_(terms_, "dweights", backward_ ? weights_.shape : Shape{0}) {}
+          dweights_(parameters, inputs, in_steps) {}
 
     Outcome<Arrays> compute(const std::stop_token& stop) {
         for (int64_t item = 0; item < sizes_.batch; ++item) {
@@ -71,8 +70,8 @@ class Reference {
             dweights_.add(synapse, table_.gradient(synapse, dy[output]));
         });
         if (bits.weakest_bit < 0) return;
-        const double g = gather_(neuron, dy) - gather_(first_row + bits.flipped(), dy);
-        const double du = g * surrogate_derivative(bits.weakest);
+        const Real g = gather_(neuron, dy) - gather_(first_row + bits.flipped(), dy);
+        const Real du = g * surrogate_derivative<Real>(bits.weakest);
         const int32_t* const pair = anchors(detector) + 2 * bits.weakest_bit;
         dx_.add(item * sizes_.inputs + pair[0], du);
         dx_.add(item * sizes_.inputs + pair[1], -du);
@@ -81,27 +80,28 @@ class Reference {
     Outcome<Arrays> finish() {
         if (gather_.overflows()) return terms_.overflow("gradient_sums");
         const Arrays found = {lookup_index_, min_delta_, min_delta_index_};
-        if (!backward_) return finished(found, {&y_}, nullptr);
-        return finished(found, {&y_, &dx_, &dweights_}, internal_ ? &weights_ : nullptr);
+        if (!backward_) return finished<Real>(found, {&y_}, nullptr);
+        return finished<Real>(found, {&y_, &dx_}, &dweights_);
     }
 
     Sizes sizes_;
     bool backward_;
-    Terms terms_;
-    Table table_;
-    Gather gather_;
+    Terms<Real> terms_;
+    Table<Real> table_;
+    Gather<Real> gather_;
     const float *x_, *dy_;
     const int32_t* anchors_;
-    const Array& weights_;
-    bool internal_;
     Array lookup_index_, min_delta_, min_delta_index_;
-    Sums y_, dx_, dweights_;
+    Sums<Real> y_, dx_;
+    WeightGradients<Real> dweights_;
 };
 
 }  // namespace
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
-    return Reference(parameters, inputs).compute(stop);
+    return Reference<double>(parameters, inputs, false).compute(stop);
 }
+
+Outcome<Arrays> definition(const DefinitionRequest& request) { return definition_by<Reference>(request); }
 
 }  // namespace sawtooth::lut

@@ -266,6 +266,11 @@ std::vector<ArraySpec> table_gradients(const std::string& rows) {
     };
 }
 
+Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
+    if (!parameters.is("arithmetic", "integer")) return {};
+    return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
+}
+
 // Arrays of one form choose it; if both are given, `check_inputs` refuses.
 void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     const bool sparse =

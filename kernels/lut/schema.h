@@ -39,6 +39,9 @@ std::vector<ArraySpec> table_arrays(const std::string& rows);
 // dweights and weights_after.
 std::vector<ArraySpec> table_gradients(const std::string& rows);
 
+// Integers are not rounded until their sums are floats, which weights_after subtracts.
+Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend);
+
 void settle(Parameters& parameters, const Arrays& given, Backend backend);
 std::optional<Refusal> check(const Parameters& parameters);
 // Checks all given arrays, also unused ones.

@@ -210,6 +210,9 @@ Family make_family() {
                               "events"};
     family.generate = lut::generate;
     family.reference = lut_sequence::reference;
+    family.definition = lut_sequence::definition;
+    family.rounding = lut::rounding;
+    family.main_output = "y";
     family.work = lut_sequence::work;
     family.causal = [](const Parameters& p) { return !runs_backward(p); };
     family.bench_cases = lut_sequence::bench_cases;

@@ -10,6 +10,7 @@ namespace sawtooth::lut_sequence {
 // The parts of the family lut_sequence, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+Outcome<Arrays> definition(const DefinitionRequest& request);
 Work work(const Parameters& parameters);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);

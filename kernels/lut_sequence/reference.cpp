@@ -1,7 +1,7 @@
-// The definition in double precision, one pair of positions i < j and one detector after another: the bits Q
-// of position j, K of position i and PE of the distance, whose bits are set where positional[j - i - 1] > 0,
-// choose the neuron (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(neuron, o). Gradients, with
-// the neuron n' whose weakest bit of Q is flipped if |delta Q| < |delta K|, else that of K:
+// The definition in double precision, one position j, detector and earlier position i after another: the bits
+// Q of position j, K of position i and PE of the distance, whose bits are set where positional[j - i - 1] >
+// 0, choose the neuron (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(neuron, o). Gradients,
+// with the neuron n' whose weakest bit of Q is flipped if |delta Q| < |delta K|, else that of K:
 //   g = sum_o dy(j)_o w(n, o) - sum_o dy(j)_o w(n', o); du = g up'(delta), to the two anchors of that bit at
 //   position j or i; dw(n, o) += dy(j)_o lr.
 // Where the weakest bit of PE is weaker than both, the same with it flipped, to dpositional.
@@ -13,7 +13,7 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-using namespace lut::definition;
+using namespace lut::definitions;
 
 // Bits of each detector for several positions or distances, as outputs.
 class Found {
@@ -43,12 +43,12 @@ class Found {
     std::vector<Bits> bits_;
 };
 
+template <class Real>
 class Reference {
   public:
-    Reference(const Parameters& parameters, const Arrays& inputs)
+    Reference(const Parameters& parameters, const Arrays& inputs, bool in_steps)
         : sizes_(parameters),
           backward_(runs_backward(parameters)),
-          internal_(parameters.is("gradient_policy", "internal")),
           terms_(parameters),
           table_(parameters, inputs),
           gather_(table_, terms_),
@@ -56,13 +56,12 @@ class Reference {
           dy_(backward_ ? find(inputs, "dy")->as<float>().data() : nullptr),
           anchors_(find(inputs, "anchors")->as<int32_t>().data()),
           positional_(*find(inputs, "positional")),
-          weights_(*find(inputs, sizes_.sparse ? "synapse_weights" : "weights")),
           positions_("", {sizes_.batch, sizes_.length, sizes_.detectors}),
           distances_("positional_", {sizes_.distances(), sizes_.detectors}),
           y_(terms_, "y", {sizes_.batch, sizes_.length, sizes_.outputs}),
           dx_(terms_, "dx", backward_ ? Shape{sizes_.batch, sizes_.length, sizes_.inputs} : Shape{0}),
           dpositional_(terms_, "dpositional", backward_ ? positional_.shape : Shape{0}),
-          dweights_(terms_, "dweights", backward_ ? weights_.shape : Shape{0}) {}
+          dweights_(parameters, inputs, in_steps) {}
 
     Outcome<Arrays> compute(const std::stop_token& stop) {
         check_positions();
@@ -70,9 +69,8 @@ class Reference {
         for (int64_t item = 0; item < sizes_.batch; ++item)
             for (int64_t j = 1; j < sizes_.length; ++j) {
                 if (stop.stop_requested()) return Error::cancelled();
-                for (int64_t i = 0; i < j; ++i)
-                    for (int64_t detector = 0; detector < sizes_.detectors; ++detector)
-                        compute_pair(item, i, j, detector);
+                for (int64_t detector = 0; detector < sizes_.detectors; ++detector)
+                    for (int64_t i = 0; i < j; ++i) compute_pair(item, i, j, detector);
             }
         return finish();
     }
@@ -135,8 +133,8 @@ class Reference {
         if (flipped.weakest_bit >= 0) {
             const int64_t other = flips_q ? neuron(pair, q.flipped(), k.index, positional.index)
                                           : neuron(pair, q.index, k.flipped(), positional.index);
-            const double du =
-                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative(flipped.weakest);
+            const Real du =
+                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative<Real>(flipped.weakest);
             const int32_t* const anchor = anchors(pair.detector) + 2 * flipped.weakest_bit;
             const int64_t position = flips_q ? pair.j : pair.i;
             dx_.add(position * sizes_.inputs + anchor[0], du);
@@ -148,7 +146,7 @@ class Reference {
             dpositional_.add(
                 (pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
                     positional.weakest_bit,
-                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative(positional.weakest));
+                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative<Real>(positional.weakest));
         }
     }
 
@@ -156,26 +154,29 @@ class Reference {
         if (gather_.overflows()) return terms_.overflow("gradient_sums");
         Arrays found = positions_.arrays();
         for (const Array& array : distances_.arrays()) found.push_back(array);
-        if (!backward_) return finished(found, {&y_}, nullptr);
-        return finished(found, {&y_, &dx_, &dpositional_, &dweights_}, internal_ ? &weights_ : nullptr);
+        if (!backward_) return finished<Real>(found, {&y_}, nullptr);
+        return finished<Real>(found, {&y_, &dx_, &dpositional_}, &dweights_);
     }
 
     Sizes sizes_;
-    bool backward_, internal_;
-    Terms terms_;
-    Table table_;
-    Gather gather_;
+    bool backward_;
+    Terms<Real> terms_;
+    Table<Real> table_;
+    Gather<Real> gather_;
     const float *x_, *dy_;
     const int32_t* anchors_;
-    const Array &positional_, &weights_;
+    const Array& positional_;
     Found positions_, distances_;
-    Sums y_, dx_, dpositional_, dweights_;
+    Sums<Real> y_, dx_, dpositional_;
+    WeightGradients<Real> dweights_;
 };
 
 }  // namespace
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
-    return Reference(parameters, inputs).compute(stop);
+    return Reference<double>(parameters, inputs, false).compute(stop);
 }
+
+Outcome<Arrays> definition(const DefinitionRequest& request) { return definition_by<Reference>(request); }
 
 }  // namespace sawtooth::lut_sequence
