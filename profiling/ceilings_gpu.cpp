@@ -213,7 +213,7 @@ Outcome<Plan> copy_plan(cuda::Device& device, int64_t bytes) {
         auto memory = device.allocate(bytes);
         if (!memory) return memory.error();
         plan.memory.push_back(*memory);
-        if (auto error = device.fill_zero(memory->get(), bytes)) return *error;
+        if (auto error = device.fill(memory->get(), bytes, 0)) return *error;
         plan.memory_bytes += bytes;
     }
     if (auto error = device.wait()) return *error;

@@ -123,7 +123,7 @@ std::optional<Error> GpuTimer::empty_cache() {
         if (!memory) return memory.error();
         scratch_ = std::move(*memory);
     }
-    return device_.fill_zero(scratch_.get(), bytes);
+    return device_.fill(scratch_.get(), bytes, 0);
 }
 
 std::optional<Error> GpuTimer::restore(const Plan& plan, Cache cache) {
@@ -291,7 +291,7 @@ std::optional<Error> GpuTimer::mark_end() {
         if (!memory) return memory.error();
         marker_ = std::move(*memory);
     }
-    return device_.fill_zero(marker_.get(), recorder_->next_marker());
+    return device_.fill(marker_.get(), recorder_->next_marker(), 0);
 }
 
 // The launches in order, as recorded by CUPTI; nullopt if it recorded fewer.

@@ -69,7 +69,7 @@ TEST_CASE("uploaded arrays come back unchanged", "[cuda][gpu]") {
     CHECK_FALSE(device->upload(memory->get(), there.data(), bytes));
     CHECK_FALSE(device->download(back.data(), memory->get(), bytes));
     CHECK(back == there);
-    CHECK_FALSE(device->fill_zero(memory->get(), bytes));
+    CHECK_FALSE(device->fill(memory->get(), bytes, 0));
     CHECK_FALSE(device->download(back.data(), memory->get(), bytes));
     CHECK(back == std::vector<float>(there.size()));
     CHECK(device->free_bytes() > 0);

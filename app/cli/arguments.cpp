@@ -82,6 +82,8 @@ constexpr OptionRow option_rows[] = {
      run | sweep | window},
     {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",
      measuring | window | worker},
+    {"--allow-wrong", Takes::nothing, "", "exit with 0 even if a variant computes wrong outputs",
+     run | sweep | bench},
     {"--json", Takes::nothing, "", "print one JSON document and nothing else",
      list | run | sweep | report | shot | bench | devices},
     {"--json-file", Takes::one, "FILE", "write the JSON document ('-': standard output)", sweep | bench},

@@ -123,7 +123,8 @@ int run(const Arguments& arguments) {
     const Result& result = **ran;
     if (arguments.has("--output"))
         if (const auto problem = write_npz(output, all_arrays(result))) return fail(*problem);
-    return print(arguments.has("--json") ? to_json(result) : text_of(*settings->family, result));
+    const int printed = print(arguments.has("--json") ? to_json(result) : text_of(*settings->family, result));
+    return exit_code(printed, first_wrong(result), arguments.has("--allow-wrong"));
 }
 
 }  // namespace sawtooth::cli

@@ -12,6 +12,7 @@
 #include "app/engine/sweep_effect.h"
 #include "app/engine/tables.h"
 #include "app/engine/worker_link.h"
+#include "kernels/core/correctness.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -47,6 +48,19 @@ std::string skipped_everywhere(const SweepResult& result, const std::string& var
         reason = row->refused;
     }
     return reason;
+}
+
+// The first wrong result, with the values of its cell.
+std::string first_wrong(const SweepResult& result) {
+    for (const SweepCell& cell : result.cells) {
+        const std::string words = cell.result ? sawtooth::first_wrong(*cell.result) : "";
+        if (words.empty()) continue;
+        std::string values;
+        for (size_t i = 0; i < cell.values.size(); ++i)
+            values += (i ? ", " : "") + result.sweep.axes[i].parameter + " " + to_text(cell.values[i]);
+        return values + ": " + words;
+    }
+    return "";
 }
 
 // The table without variants that ran nowhere, which have a line each below it.
@@ -101,7 +115,7 @@ int sweep(const Arguments& arguments) {
                                          .json = to_json(result),
                                          .csv = table.csv(),
                                          .markdown = table.markdown()});
-    return swept ? written : fail(cancelled);
+    return swept ? exit_code(written, first_wrong(result), arguments.has("--allow-wrong")) : fail(cancelled);
 }
 
 }  // namespace sawtooth::cli

@@ -35,6 +35,13 @@ int fail(const Error& error) {
     return error.exit_code();
 }
 
+int exit_code(int written, std::string_view wrong, bool allowed) {
+    constexpr int wrong_code = 4;
+    if (written != 0 || wrong.empty() || allowed) return written;
+    fail(Error::failure(std::string(wrong) + ". Use --allow-wrong to accept it"));
+    return wrong_code;
+}
+
 void print_note(std::string_view text) { complain(fmt::format("note: {}", text)); }
 
 ProgressBar::ProgressBar() : terminal_(::isatty(STDERR_FILENO) == 1) {}

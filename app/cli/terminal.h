@@ -14,6 +14,9 @@ namespace sawtooth::cli {
 int print(std::string_view text);
 // Prints one line on standard error. Returns the exit code of the error.
 int fail(const Error& error);
+// The exit code of a command that printed results: 4 if a variant is wrong, which one line on standard error
+// says, otherwise `written`.
+int exit_code(int written, std::string_view wrong, bool allowed);
 void print_note(std::string_view text);  // on standard error
 
 // A progress line on standard error if that is a terminal, otherwise nothing.

@@ -7,23 +7,12 @@
 #include "app/engine/guarded.h"
 #include "app/engine/limit_plans.h"
 #include "kernels/core/ceilings.h"
+#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "profiling/measure.h"
 
 namespace sawtooth {
 namespace {
-
-// Why the check of the outputs failed; "" if it passed.
-std::string failed_check(const VariantResult& variant, double tolerance) {
-    for (const OutputError& error : variant.errors) {
-        if (error.nonfinite > 0)
-            return error.output + " has " + std::to_string(error.nonfinite) + " non-finite values";
-        if (error.rel_l2 && *error.rel_l2 > tolerance)
-            return "relative L2 error of " + error.output + " is " + short_number(*error.rel_l2) +
-                   ", above " + short_number(tolerance);
-    }
-    return {};
-}
 
 bool is_abandoned(const Machine& machine) { return machine.timer && machine.timer->abandoned(); }
 
@@ -179,7 +168,9 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
         row.variant = variant.name;
         row.parameters = result.parameters;
         row.errors = variant.errors;
-        row.note = variant.ran() ? failed_check(variant, bench.tolerance) : variant.refused;
+        row.verdict = variant.verdict();
+        row.verdicts = variant.verdicts;
+        row.note = variant.ran() ? wrong_sentence(variant) : variant.refused;
         const auto before_pair = [&] {
             if (progress) progress({0, variant.name + " and its limit", true}, {});
         };

@@ -340,6 +340,8 @@ Json row_of(const BenchRow& row) {
                    {"limit", nullptr},
                    {"ratio", nullptr},
                    {"bound", bound_of(row.bound)},
+                   {"verdict", name_of(row.verdict)},
+                   {"verdicts", list_of(row.verdicts, verdict_of)},
                    {"errors", errors_of(row.errors)},
                    {"launches", known(row.launches)},
                    {"note", row.note}};

@@ -23,7 +23,6 @@ BenchCase bench_case(bool backward, int64_t batch, int64_t heads, int64_t block,
                     {"order", order}, {"dtype", dtype}, {"backward", backward}};
     // Fewer warps leave more registers a thread, which the backward pass and long blocks need.
     if (backward || block == 64) bench.values.emplace_back("wpb", int64_t{8});
-    bench.tolerance = dtype == "f32" ? 1e-5 : 1e-2;
     bench.variants = std::move(variants);
     return bench;
 }

@@ -80,6 +80,13 @@ std::string wrong_sentence(const VariantResult& variant) {
     return words;
 }
 
+std::string first_wrong(const Result& result) {
+    for (const VariantResult& variant : result.variants)
+        if (const std::string words = wrong_words(variant); !words.empty())
+            return variant.name + ": " + words;
+    return "";
+}
+
 std::string verdict_words(const VariantResult& variant) {
     if (!variant.ran()) return "";
     switch (variant.verdict()) {

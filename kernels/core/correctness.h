@@ -27,6 +27,8 @@ std::string wrong_words(const VariantResult& variant);
 std::string wrong_badge(const VariantResult& variant);
 // The same with the worst element: "..., the worst at [0, 65, 3]: 0.5 instead of 0.25 (...)".
 std::string wrong_sentence(const VariantResult& variant);
+// "fused: y is wrong: …" for the first wrong variant; "" if there is none.
+std::string first_wrong(const Result& result);
 // "right", "wrong", "cannot judge", "judging"; "" if it did not run.
 std::string verdict_words(const VariantResult& variant);
 // Whether that variant ran and is right.

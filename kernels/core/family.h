@@ -144,7 +144,6 @@ struct BenchCase {
     std::string name;
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;
-    double tolerance = 1e-3;                 // a larger relative L2 error of any output fails the case
     std::vector<std::string> variants = {};  // the measured ones; empty: all
     bool by_launch = false;                  // times and bytes of every launch too
 };

@@ -125,10 +125,10 @@ std::optional<Error> Device::download(void* to, const void* from, int64_t bytes)
     return wait();
 }
 
-std::optional<Error> Device::fill_zero(void* at, int64_t bytes) {
+std::optional<Error> Device::fill(void* at, int64_t bytes, unsigned char byte) {
     if (bytes == 0) return {};
-    return error_of("cuMemsetD8Async",
-                    state_->calls().cuMemsetD8Async(address_of(at), 0, static_cast<size_t>(bytes), stream()));
+    return error_of("cuMemsetD8Async", state_->calls().cuMemsetD8Async(address_of(at), byte,
+                                                                       static_cast<size_t>(bytes), stream()));
 }
 
 std::optional<Error> Device::wait() {

@@ -53,9 +53,9 @@ class Device {
     Outcome<Memory> allocate(int64_t bytes);  // out of memory: the error has both sizes
     std::optional<Error> upload(void* to, const void* from, int64_t bytes);
     std::optional<Error> download(void* to, const void* from, int64_t bytes);
-    std::optional<Error> fill_zero(void* at, int64_t bytes);  // on the stream
-    std::optional<Error> wait();                              // until the stream is empty
-    int64_t free_bytes() const;                               // theoretical device: all memory of the chip
+    std::optional<Error> fill(void* at, int64_t bytes, unsigned char byte);  // on the stream
+    std::optional<Error> wait();                                             // until the stream is empty
+    int64_t free_bytes() const;  // theoretical device: all memory of the chip
 
   private:
     struct State;

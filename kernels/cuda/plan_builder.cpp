@@ -54,8 +54,8 @@ std::shared_ptr<void> PlanBuilder::allocate(int64_t bytes, bool zeroed) {
         fail(memory.error());
         return nullptr;
     }
-    if (zeroed)
-        if (auto error = device_.fill_zero(memory->get(), bytes)) fail(std::move(*error));
+    // Bytes of ones are a NaN in every float: a kernel that reads what nothing wrote cannot be right by luck.
+    if (auto error = device_.fill(memory->get(), bytes, zeroed ? 0 : 0xFF)) fail(std::move(*error));
     return *memory;
 }
 

@@ -24,7 +24,6 @@ BenchCase bench_case(bool backward, int64_t batch, const std::string& connectivi
                     {"connectivity", connectivity},
                     {"arithmetic", arithmetic},
                     {"backward", backward}};
-    bench.tolerance = 1e-5;
     bench.by_launch = true;
     return bench;
 }

@@ -28,7 +28,6 @@ BenchCase bench_case(const Shapes& shapes, bool backward, const std::string& eve
                     {"events", events},
                     {"hash", "mixed"},
                     {"backward", backward}};
-    bench.tolerance = 1e-5;
     bench.by_launch = true;
     bench.variants = std::move(variants);
     return bench;
