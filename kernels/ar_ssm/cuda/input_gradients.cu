@@ -1,8 +1,8 @@
 // The gradients of a tile of ROWS positions by one thread block, from dc back to x: scans dc from the
 // prefixes of the tile, then the gradients of x U^T, x V^T and the logits, of the hidden units, and of x.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BIDIRECTIONAL, ROWS, DEPTH, CHANNELS (of
-// dx or of hidden units at a time).
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BIDIRECTIONAL, ROWS, DEPTH, CHANNELS
+// (of dx or of hidden units at a time).
 
 #include "kernels/ar_ssm/cuda/gate_gradients.cuh"
 #include "kernels/ar_ssm/cuda/staged.cuh"
