@@ -102,7 +102,7 @@ class Definition {
                 rule.step(local, t);
                 rule.read(local, t, y.data());
                 run.y = put(run.y, y.data(), d_);
-                add(mean.data(), Real(1), y.data(), d_);
+                for (size_t i = 0; i < d_; ++i) mean[i] += y[i];
                 alpha += value_of(tokens_.alpha(t));  // kernels sum it in double too
             }
             for (Real& value : mean) value /= count;

@@ -25,9 +25,20 @@ struct Matrix {
     const Real* row(size_t i) const { return values.data() + i * columns; }
 };
 
-// a b + c, rounded once: kernels fuse it.
+// a b + c and a b + c d. Their roundings are drawn as one: they are most of the work.
 inline double multiply_add(double a, double b, double c) { return a * b + c; }
-inline Noisy multiply_add(Noisy a, Noisy b, Noisy c) { return Noisy(a.value() * b.value()) + c; }
+inline double multiply_add(double a, double b, double c, double d) { return a * b + c * d; }
+inline Noisy multiply_add(Noisy a, Noisy b, Noisy c) {
+    SumOfProducts<Noisy> sum(c);
+    sum.add(a, b);
+    return sum.total();
+}
+inline Noisy multiply_add(Noisy a, Noisy b, Noisy c, Noisy d) {
+    SumOfProducts<Noisy> sum;
+    sum.add(c, d);
+    sum.add(a, b);
+    return sum.total();
+}
 
 // start + x . y. In double in four sums, which a processor adds at once; with noise in one, as matrix
 // products of kernels add.
@@ -71,7 +82,7 @@ void add(Real* x, Real b, const Real* y, size_t count) {
 // x = a x + b y.
 template <class Real>
 void combine(Real* x, Real a, Real b, const Real* y, size_t count) {
-    for (size_t i = 0; i < count; ++i) x[i] = multiply_add(a, x[i], b * y[i]);
+    for (size_t i = 0; i < count; ++i) x[i] = multiply_add(a, x[i], b, y[i]);
 }
 
 // x / max(norm(x), 1e-12). Squares are summed in double: they may leave the range of f32, and kernels see to
