@@ -32,16 +32,16 @@ int check_variants(const Parameters& parameters, const Arrays& inputs) {
     std::map<double, Wanted> wanted;  // by the rounding of products
     int variants = 0;
     for (const Implementation& implementation : implementations()) {
-        const Rounding rounding = rounding_of(implementation.variant, parameters, implementation.backend);
-        if (!wanted.contains(rounding.products))
-            wanted[rounding.products] = wanted_of_reference(family, parameters, inputs, rounding.products);
-        const auto& [rights, moved] = wanted[rounding.products];
+        const Tolerance tolerance = tolerance_of(implementation.variant, parameters, implementation.backend);
+        if (!wanted.contains(tolerance.products))
+            wanted[tolerance.products] = wanted_of_reference(family, parameters, inputs, tolerance.products);
+        const auto& [rights, moved] = wanted[tolerance.products];
         const Arrays outputs = implementation.run(parameters, inputs);
         REQUIRE(outputs.size() == rights.size());
-        const double largest = rounding.products > 1e-6 ? largest_norm(rights) : 0;
+        const double largest = tolerance.products > 1e-6 ? largest_norm(rights) : 0;
         for (size_t a = 0; a < rights.size(); ++a) {
             const Comparison comparison = compare(family, *find(outputs, rights[a].name), rights[a], moved[a],
-                                                  none_wild, rounding.outputs, largest);
+                                                  none_wild, tolerance.outputs, largest);
             INFO(implementation.name << " " << words_of(family, parameters) << ": " << comparison.words);
             CHECK(comparison.elements == rights[a].count());
             CHECK(comparison.worst <= 1);

@@ -128,6 +128,13 @@ TEST_CASE("occupancy by tiles names the limiter, and is not offered without occu
     CHECK(map.texts[3] == "50 %, registers");
     CHECK(map.framed.at(0).column == 3);
     CHECK(contains(map.texts[24], "needs 300000 bytes"));
+    // It ran on the CPU, and refuses the chip that it should be compiled for.
+    Result refused = *swept.cells[2].result;
+    refused.variants[0].launches.clear();
+    refused.notes = {"streaming skipped for sm_90a: " + refusal};
+    swept.cells[2].result = std::make_shared<const Result>(std::move(refused));
+    const Figure compiled = figure_named(attention::tile_figures(swept), "occupancy_by_tiles");
+    CHECK(contains(marks_of<HeatMap>(compiled).front().texts[2], "needs 300000 bytes"));
     swept.cells.clear();
     CHECK(attention::tile_figures(swept).size() == 1);
     CHECK_FALSE(attention::tile_figures(swept).front().missing.empty());

@@ -31,7 +31,7 @@ Settings sized(int64_t heads, int64_t length, int64_t d, int64_t window, Setting
 // roundings of sums, and what a rounding of the inputs changes.
 int check_variant(const std::string& variant, const Parameters& parameters, const Arrays& inputs,
                   const Wanted& wanted) {
-    const double share = rounding_of(*attention_family().variant(variant), parameters, Backend::cpu).outputs;
+    const double share = tolerance_of(*attention_family().variant(variant), parameters, Backend::cpu).outputs;
     const std::vector<bool> none_wild(static_cast<size_t>(parameters.integer("Z")));
     const Ran ran = run(variant, parameters, inputs);
     int compared = 0;
@@ -48,8 +48,8 @@ int check_variant(const std::string& variant, const Parameters& parameters, cons
 }
 
 Wanted wanted_for(const Parameters& parameters, const Arrays& inputs) {
-    const Rounding rounding = rounding_of(attention_family().variants[0], parameters, Backend::cpu);
-    return wanted_of_reference(attention_family(), parameters, inputs, rounding.products);
+    const Tolerance tolerance = tolerance_of(attention_family().variants[0], parameters, Backend::cpu);
+    return wanted_of_reference(attention_family(), parameters, inputs, tolerance.products);
 }
 
 int check_variants(const Parameters& parameters, const Arrays& inputs) {

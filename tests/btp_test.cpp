@@ -36,8 +36,8 @@ Settings sized(const Value& order, int64_t length, int64_t block, int64_t width,
 // the roundings of sums, and what a rounding of the inputs changes.
 int check_variants(const Parameters& parameters, const Arrays& inputs) {
     const Family& family = btp_family();
-    const Rounding rounding = rounding_of(family.variants[0], parameters, Backend::cpu);
-    const Wanted wanted = wanted_of_reference(family, parameters, inputs, rounding.products);
+    const Tolerance tolerance = tolerance_of(family.variants[0], parameters, Backend::cpu);
+    const Wanted wanted = wanted_of_reference(family, parameters, inputs, tolerance.products);
     const std::vector<bool> none_wild(static_cast<size_t>(parameters.integer("B")));
     int compared = 0;
     for (const std::string& variant : variants) {
@@ -46,7 +46,7 @@ int check_variants(const Parameters& parameters, const Arrays& inputs) {
             const auto* const right = find(wanted.outputs, output.name);
             const Array& moved = wanted.moved[static_cast<size_t>(right - wanted.outputs.data())];
             const Comparison comparison =
-                compare(family, output, *right, moved, none_wild, rounding.outputs, 0);
+                compare(family, output, *right, moved, none_wild, tolerance.outputs, 0);
             INFO(variant << " " << words_of(family, parameters) << ": " << comparison.words);
             CHECK(comparison.elements == right->count());
             CHECK(comparison.worst <= 1);

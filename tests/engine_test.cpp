@@ -14,6 +14,7 @@
 #include "app/engine/memory.h"
 #include "app/engine/npz.h"
 #include "tests/catch.h"
+#include "tests/cuda_devices.h"
 #include "tests/engine_events.h"
 #include "tests/temporary_folder.h"
 
@@ -341,6 +342,27 @@ TEST_CASE("refused cells are results with their reason", "[engine]") {
     CHECK(runner.sweep(wrong, {}).error().exit_code() == 2);
     wrong.axes = {{"batch", {int64_t{1}}}, {"length", {int64_t{1}}}, {"channels", {int64_t{1}}}};
     CHECK(runner.sweep(wrong, {}).error().text.find("one or two") != std::string::npos);
+}
+
+TEST_CASE("a variant that refuses a chip says why in its own words", "[engine][cuda]") {
+    if (!theory("sm_89")) return;
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request;
+    request.family = "attention";
+    request.variants = {"streaming"};
+    request.arch = "sm_89";
+    for (const auto& [name, value] :
+         Settings{{"N", 16}, {"H", 1}, {"BLOCK_M", 128}, {"BLOCK_N", 128}, {"stages", 3}, {"D", 128}})
+        request.parameters.set(name, value);
+    const auto result = runner.run(request, {});
+    REQUIRE(result);
+    std::string notes;
+    for (const std::string& note : (*result)->notes) notes += note + "\n";
+    INFO(notes);
+    CHECK(notes.find("streaming skipped for sm_89: BLOCK_M = 128") != std::string::npos);
+    CHECK(notes.find("needs 382976 bytes of shared memory") != std::string::npos);
+    CHECK(notes.find("compile") == std::string::npos);
 }
 
 TEST_CASE("the newest Request wins and its figures come with the result", "[engine]") {

@@ -39,11 +39,11 @@ Wanted wanted_of_cpu(const Family& family, const Variant& variant, const Paramet
                      const Arrays& inputs, double share);
 
 // The roundings of a backend, as shares of a value.
-struct Rounding {
+struct Tolerance {
     double products = 0;  // of each factor of a product: the perturbation of inputs
     double outputs = 0;   // of an output: its storage, and a few hundred sums on the way
 };
-Rounding rounding_of(const Variant& variant, const Parameters& parameters, Backend backend);
+Tolerance tolerance_of(const Variant& variant, const Parameters& parameters, Backend backend);
 
 // The sequences of the batch with values too large for f32 (or f16 storage), which prove nothing.
 std::vector<bool> wild_sequences(const Family& family, const Parameters& parameters, const Wanted& wanted);

@@ -135,9 +135,9 @@ TEST_CASE("every variant gives the same results on CUDA and on the CPU", "[famil
     cuda::Device* const device = gpu();
     if (!device) return;
     for_every_family("CUDA against CPU", device->chip(), nullptr, {}, [&](RandomCase& drawn) {
-        const Rounding rounding = rounding_of(drawn.variant, drawn.parameters, Backend::cuda);
+        const Tolerance tolerance = tolerance_of(drawn.variant, drawn.parameters, Backend::cuda);
         const Wanted wanted =
-            wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs, rounding.products);
+            wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs, tolerance.products);
         const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
         const Runs runs = on_gpu(*device);
         return check_outputs(drawn, runs.chip, runs.run(drawn, drawn.inputs), wanted, wild);

@@ -130,8 +130,8 @@ Arrays cut(const Family& family, Arrays arrays, int64_t length) {
 }
 
 Wanted wanted_of_reference(const RandomCase& drawn, const Arrays& inputs, const Chip& chip) {
-    const Rounding rounding = rounding_of(drawn.variant, drawn.parameters, chip.backend);
-    return wanted_of_reference(drawn.family, drawn.parameters, inputs, rounding.products);
+    const Tolerance tolerance = tolerance_of(drawn.variant, drawn.parameters, chip.backend);
+    return wanted_of_reference(drawn.family, drawn.parameters, inputs, tolerance.products);
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ void for_every_family(const std::string& property, const Chip& chip, bool (*conc
 
 int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& outputs, const Wanted& wanted,
                       const std::vector<bool>& wild) {
-    const double share = rounding_of(drawn.variant, drawn.parameters, chip.backend).outputs;
+    const double share = tolerance_of(drawn.variant, drawn.parameters, chip.backend).outputs;
     const bool rounds = drawn.variant.rounds_inside && chip.backend == Backend::cuda;
     const double largest = rounds ? largest_norm(wanted.outputs) : 0;
     int64_t compared = 0;
@@ -255,9 +255,9 @@ void check_causal_prefixes(const Runs& runs, bool by_rounding) {
         INFO(prefix.words);
         const Arrays after = runs.run(drawn, prefix.inputs);
         if (by_rounding) {
-            const Rounding rounding = rounding_of(drawn.variant, drawn.parameters, runs.chip.backend);
+            const Tolerance tolerance = tolerance_of(drawn.variant, drawn.parameters, runs.chip.backend);
             Wanted wanted =
-                wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs, rounding.products);
+                wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs, tolerance.products);
             const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
             wanted = {cut(drawn.family, wanted.outputs, prefix.length),
                       cut(drawn.family, wanted.moved, prefix.length)};

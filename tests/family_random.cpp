@@ -50,7 +50,8 @@ int64_t random_integer(Random& random, int64_t least, int64_t most) {
     if (kind == 0) value = least;
     if (kind <= 2 && kind > 0) {
         const auto powers = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(most)));
-        value = (int64_t{1} << below(random, powers)) + below(random, 3) - 1;
+        const int64_t power = int64_t{1} << below(random, powers);
+        value = power + below(random, 3) - 1;
     }
     return std::clamp(value, least, most);
 }
@@ -98,11 +99,15 @@ bool has_reference(const RandomCase& drawn, const Arrays& inputs) {
 
 void for_random_cases(const std::string& draws, const Family& family, const Chip& chip,
                       const Accepts& accepts, const std::function<void(RandomCase&)>& each) {
+    const auto seeds = static_cast<int>(random_seeds().size());
+    // Compiling a setting for a GPU takes seconds, so that seeds share the settings there.
+    const int count = random_settings() * (chip.backend == Backend::cpu ? seeds : 1);
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(chip.backend)) continue;
-        for (int number = 0; number < random_settings(); ++number) {
+        for (int number = 0; number < count; ++number) {
+            const uint64_t seed = random_seeds()[static_cast<size_t>(number % seeds)];
             const std::string who = family.name + " " + variant.name;
-            Random random(random_seed(), draws + " " + who + " " + std::to_string(number));
+            Random random(seed, draws + " " + who + " " + std::to_string(number / seeds));
             auto parameters = accepted_parameters(random, family, variant, chip, accepts);
             if (!parameters) break;
             const auto input_seed = static_cast<uint64_t>(below(random, 1000));
@@ -111,7 +116,7 @@ void for_random_cases(const std::string& draws, const Family& family, const Chip
             shrink_states(family, inputs);
             RandomCase drawn{family, variant, std::move(*parameters), std::move(inputs), "", random};
             if (!has_reference(drawn, drawn.inputs)) continue;
-            drawn.words = who + ", SAWTOOTH_RANDOM_SEED=" + std::to_string(random_seed()) + " (inputs " +
+            drawn.words = who + ", SAWTOOTH_RANDOM_SEED=" + std::to_string(seed) + " (inputs " +
                           std::to_string(input_seed) + (with_optional ? ", optional ones too" : "") +
                           "): " + words_of(family, drawn.parameters);
             each(drawn);

@@ -36,9 +36,10 @@ bool has_reference(const RandomCase& drawn, const Arrays& inputs);
 // The settings that a test wants; empty: all.
 using Accepts = std::function<bool(const Family&, const Variant&, const Parameters&)>;
 
-// Calls each(case) for `count` settings of every variant of the family on the backend of the chip: settings
-// that the variant and `accepts` allow, that have a reference and that cost a few milliseconds. The name of
-// the draws and the seed determine the settings. A variant without any is skipped.
+// Calls each(case) for random_settings() settings per seed and variant of the family on the backend of the
+// chip (on a GPU, in all): settings that the variant and `accepts` allow, that have a reference and that cost
+// a few milliseconds. The name of the draws and the seed determine the settings. A variant without any is
+// skipped.
 void for_random_cases(const std::string& draws, const Family& family, const Chip& chip,
                       const Accepts& accepts, const std::function<void(RandomCase&)>& each);
 

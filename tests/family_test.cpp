@@ -16,9 +16,9 @@ cpu::Pool& pool_of_four() {
 
 TEST_CASE("every exact variant agrees with the reference over random settings", "[family][random][cpu]") {
     for_every_family("agreement", processor, nullptr, is_exact, [](RandomCase& drawn) {
-        const Rounding rounding = rounding_of(drawn.variant, drawn.parameters, Backend::cpu);
+        const Tolerance tolerance = tolerance_of(drawn.variant, drawn.parameters, Backend::cpu);
         const Wanted wanted =
-            wanted_of_reference(drawn.family, drawn.parameters, drawn.inputs, rounding.products);
+            wanted_of_reference(drawn.family, drawn.parameters, drawn.inputs, tolerance.products);
         const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
         return check_outputs(drawn, processor, on_cpu().run(drawn, drawn.inputs), wanted, wild);
     });
@@ -79,6 +79,26 @@ TEST_CASE("a dry plan on the CPU counts exactly the memory of the plan", "[famil
         CHECK(dry.launch_bytes == plan.launch_bytes);
         return int64_t{1};
     });
+}
+
+TEST_CASE("what should not be finite is looked for in outputs without a batch too", "[family]") {
+    const auto array = [](const char* name, Shape shape, std::vector<double> values) {
+        Array made = Array::uninitialised(name, Dtype::f64, std::move(shape));
+        std::ranges::copy(values, made.as<double>().begin());
+        return made;
+    };
+    const Family& lut = *find_family("lut");  // a gradient of weights has terms of all items
+    const auto worst = [&](const Array& got, const Array& wanted, const Array& moved, bool wild) {
+        return compare(lut, got, wanted, moved, {wild, false}, 1e-5, 0).worst;
+    };
+    const Array finite = array("dweights", {1, 2, 1}, {1, 2}),
+                infinite = array("dweights", {1, 2, 1}, {1, INFINITY});
+    CHECK(worst(finite, infinite, infinite, false) == INFINITY);
+    CHECK(worst(infinite, infinite, infinite, false) == 0);
+    CHECK(worst(finite, infinite, infinite, true) == 0);  // of a wild item
+    CHECK(worst(finite, infinite, finite, false) == 0);   // a perturbation makes it finite
+    CHECK(worst(infinite, finite, infinite, false) == 0);
+    CHECK(worst(infinite, finite, finite, false) == INFINITY);
 }
 
 // Every integer at its largest value, but one of them at its smallest.

@@ -1,5 +1,6 @@
 // The schemas of the look-up tables: facts from their documentation.
 
+#include <limits>
 #include <string>
 
 #include "tests/schema_facts.h"
@@ -56,6 +57,48 @@ TEST_CASE("lut_sequence: rows of more than 24 bits, or neurons past 32 bits, are
     Settings many = most;
     many.push_back({"detectors", 128});
     CHECK(contains(family_refusal("lut_sequence", many), "up to 127"));
+}
+
+// 16 pairs of sequences of 16384 positions are 2147352576, the next number of pairs is past 2^31.
+TEST_CASE("lut_sequence: more events or pairs than 32 bits number are refused", "[schema][lut]") {
+    const auto refusal = [](const char* variant, const Chip& chip, Settings settings) {
+        settings.emplace_back("sequence_length", int64_t{16384});
+        return variant_refusal("lut_sequence", variant, settings, chip);
+    };
+    using Sized = std::pair<const char*, int64_t>;
+    for (const auto& [name, most] : {Sized{"detectors", 16}, Sized{"batch", 16}}) {
+        Settings settings = {{"detectors", 1}, {name, most}};
+        CHECK(refusal("unfused", h200, settings).empty());
+        settings.back().second = most + 1;
+        CHECK(contains(refusal("unfused", h200, settings), "up to 2281562112 events"));
+        CHECK(contains(refusal("unfused", h200, settings), "2147483647"));
+        CHECK(refusal("unfused", processor, settings).empty());
+        CHECK(refusal("fused", h200, settings).empty());
+        // A neuron has at most one event at a position.
+        settings.insert(settings.end(), {{"events", "statistic"}, {"anchors_per_detector", 1}});
+        CHECK(refusal("unfused", h200, settings).empty());
+    }
+    for (const Chip& chip : {h200, processor}) {
+        Settings settings = {{"backward", true}, {"detectors", 8}};
+        CHECK(refusal("unfused", chip, settings).empty());
+        settings.back().second = int64_t{9};
+        CHECK(contains(refusal("unfused", chip, settings), "alternative events"));
+    }
+    Settings settings = {{"backward", true}, {"batch", 16}};
+    CHECK(refusal("fused", h200, settings).empty());
+    settings.back().second = int64_t{17};
+    CHECK(contains(refusal("fused", h200, settings), "up to 2281562112 pairs"));
+    CHECK(refusal("fused", processor, settings).empty());
+}
+
+TEST_CASE("lut: the largest shapes have numbers of 32 bits for events and neurons", "[schema][lut]") {
+    const auto most = [](const char* family, const char* name) {
+        return static_cast<int64_t>(family_named(family).parameter(name)->maximum);
+    };
+    const int64_t detectors = most("lut", "detectors"), int32 = std::numeric_limits<int32_t>::max();
+    CHECK(most("lut", "batch") * detectors <= int32);
+    CHECK(detectors << most("lut", "anchors_per_detector") <= int32);
+    CHECK(most("lut_sequence", "batch") * most("lut_sequence", "sequence_length") <= int32);
 }
 
 TEST_CASE("lut: output blocks beyond the outputs are refused", "[schema][lut]") {

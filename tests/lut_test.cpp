@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tests/contains.h"
+#include "tests/run_judge.h"
 #include "tests/run_lut.h"
 
 namespace sawtooth {
@@ -199,6 +200,40 @@ TEST_CASE("integer sums differ from sums of floats by the roundings of their ter
         // |up'| is at most 1/2; g has the terms of two rows, and an input may be in all weakest pairs.
         CHECK(largest("dx") <= 2 * detectors * (synapses + 1) * half + rounding);
         CHECK(largest("y") > 0);
+    }
+}
+
+TEST_CASE("every variant of both families has the reference as its definition", "[lut]") {
+    const Family& family = *GENERATE(&lut_family(), &lut_sequence_family());
+    const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer");
+    const Problem problem(family, {{"connectivity", connectivity},
+                                   {"arithmetic", arithmetic},
+                                   {"gradient_policy", "internal"},
+                                   {"backward", true}});
+    CHECK(distance_of_definitions(family, problem.parameters, problem.inputs) < 1e-14);
+}
+
+TEST_CASE("sums in fixed point are judged by every bit", "[lut]") {
+    const Family& family = *GENERATE(&lut_family(), &lut_sequence_family());
+    const Problem problem(family,
+                          {{"arithmetic", "integer"}, {"gradient_policy", "internal"}, {"backward", true}});
+    for (const Variant& variant : family.variants) {
+        Arrays outputs = copied(*problem.run(variant.name));
+        const auto verdicts = [&] {
+            return judged(family, variant.name, problem.parameters, problem.inputs, outputs);
+        };
+        for (const OutputVerdict& verdict : verdicts()) {
+            INFO(variant.name << " " << verdict.output);
+            CHECK(verdict.verdict == Verdict::right);
+        }
+        for (const char* name : {"y", "dx", "dweights"}) {
+            const auto values = find(outputs, name)->as<float>();
+            float& largest = *std::ranges::max_element(values);
+            largest = std::nextafter(std::nextafter(largest, 0.0f), 0.0f);
+        }
+        int wrong = 0;
+        for (const OutputVerdict& verdict : verdicts()) wrong += verdict.verdict == Verdict::wrong;
+        CHECK(wrong == 3);
     }
 }
 

@@ -15,14 +15,19 @@ std::optional<uint64_t> number_in_environment(const char* name) {
 
 }  // namespace
 
-uint64_t random_seed() {
-    static const uint64_t seed = [] {
-        const uint64_t chosen = number_in_environment("SAWTOOTH_RANDOM_SEED").value_or(1);
-        std::cout << "random settings: SAWTOOTH_RANDOM_SEED=" << chosen << std::endl;
-        return chosen;
+const std::vector<uint64_t>& random_seeds() {
+    static const std::vector<uint64_t> seeds = [] {
+        const auto chosen = number_in_environment("SAWTOOTH_RANDOM_SEED");
+        const std::vector<uint64_t> all = chosen ? std::vector{*chosen} : std::vector<uint64_t>{1, 4};
+        std::cout << "random settings:";
+        for (const uint64_t seed : all) std::cout << " SAWTOOTH_RANDOM_SEED=" << seed;
+        std::cout << std::endl;
+        return all;
     }();
-    return seed;
+    return seeds;
 }
+
+uint64_t random_seed() { return random_seeds().front(); }
 
 int random_settings() {
     static const int settings =

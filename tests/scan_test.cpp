@@ -4,6 +4,7 @@
 #include "kernels/core/common_parameters.h"
 #include "kernels/scan/job.h"
 #include "tests/catch.h"
+#include "tests/run_judge.h"
 #include "tests/run_scan.h"
 #include "tests/vector_targets.h"
 
@@ -318,6 +319,70 @@ TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
         INFO(variant);
         CHECK(std::equal(expected.begin(), expected.end(), run.outputs[0].as<float>().begin()));
     }
+}
+
+TEST_CASE("every variant of scan has the reference as its definition", "[scan]") {
+    const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
+    const std::string direction = GENERATE("forward", "reverse", "both");
+    const bool compensated = GENERATE(false, true);
+    Settings settings = {
+        {"batch", int64_t{2}},    {"length", int64_t{150}},     {"channels", int64_t{3}},   {"op", op},
+        {"direction", direction}, {"compensated", compensated}, {"distribution", "uniform"}};
+    settings.emplace_back("backward", true);
+    if (scan_family().check(scan_parameters(settings))) settings.back().second = false;
+    const auto parameters = scan_parameters(settings);
+    if (scan_family().check(parameters)) return;
+    INFO(op << " " << direction);
+    CHECK(distance_of_definitions(scan_family(), parameters, scan_inputs(parameters, true)) < 1e-14);
+}
+
+// The order of the definition is sequential; these lengths have many blocks and high trees. Terms that repeat
+// make roundings repeat.
+TEST_CASE("long scans are judged right in every order", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "linear", "complex_sum");
+    const std::string distribution = GENERATE("normal", "badly_conditioned", "impulse", "constant");
+    const bool compensated = GENERATE(false, true), is_constant = distribution == "constant";
+    Settings settings = {{"batch", int64_t{1}},
+                         {"length", int64_t{20000}},
+                         {"channels", GENERATE(int64_t{1}, int64_t{17})},
+                         {"op", op},
+                         {"backward", op != "complex_sum"},
+                         {"distribution", is_constant ? "normal" : distribution},
+                         {"compensated", compensated}};
+    const auto parameters = scan_parameters(settings);
+    if (scan_family().check(parameters)) return;
+    Arrays inputs = scan_inputs(parameters);
+    if (is_constant)
+        for (const char* name : {"x", "dy"})
+            if (Array* const array = find(inputs, name)) std::ranges::fill(array->as<float>(), 0.1f);
+    for (const std::string& variant : variant_names()) {
+        const Ran ran = run_scan(variant, parameters, inputs, pool());
+        for (const OutputVerdict& verdict : judged(scan_family(), variant, parameters, inputs, ran.outputs)) {
+            INFO(variant << " " << op << " " << distribution << " " << verdict.output);
+            CHECK(verdict.verdict == Verdict::right);
+        }
+    }
+}
+
+TEST_CASE("a sum that loses its compensation is judged wrong", "[scan][cpu]") {
+    Settings settings = {{"batch", int64_t{1}}, {"length", int64_t{4000}}, {"channels", int64_t{8}}};
+    const Arrays inputs = scan_inputs(scan_parameters(settings));
+    const Ran plain = run_scan("sequential", scan_parameters(settings), inputs, pool());
+    settings.emplace_back("compensated", true);
+    const auto verdicts =
+        judged(scan_family(), "sequential", scan_parameters(settings), inputs, plain.outputs);
+    REQUIRE(verdicts.size() == 1);
+    CHECK(verdicts[0].verdict == Verdict::wrong);
+}
+
+TEST_CASE("the largest of a scan is exact", "[scan][cpu]") {
+    const auto parameters = scan_parameters({{"length", int64_t{300}}, {"op", "max"}, {"dtype", "f16"}});
+    const Arrays inputs = scan_inputs(parameters);
+    Ran ran = run_scan("blelloch", parameters, inputs, pool());
+    CHECK(judged(scan_family(), "blelloch", parameters, inputs, ran.outputs)[0].verdict == Verdict::right);
+    float& last = ran.outputs[0].as<float>().back();
+    last *= 1 + 0x1p-10f;
+    CHECK(judged(scan_family(), "blelloch", parameters, inputs, ran.outputs)[0].verdict == Verdict::wrong);
 }
 
 TEST_CASE("impossible settings of a scan are refused with a reason", "[scan]") {

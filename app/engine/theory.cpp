@@ -52,8 +52,7 @@ void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Devic
     for (const Variant* variant : for_cuda.variants) {
         VariantResult& row = row_of(*variant, *for_cuda.family, result);
         const auto leave_out = [&](const std::string& reason) {
-            result.notes.push_back(variant->name + " cannot be compiled for " + chip.architecture + ": " +
-                                   reason);
+            result.notes.push_back(variant->name + " skipped for " + chip.architecture + ": " + reason);
         };
         const auto refusal = variant->refusal(for_cuda.parameters, chip);
         if (refusal) {

@@ -123,13 +123,30 @@ std::vector<ArraySpec> arrays() {
     return all;
 }
 
-std::optional<std::string> check_events(const Variant&, const Parameters& parameters, const Chip&) {
-    using namespace lut_sequence;
+// Why there are more of something than 32 bits number.
+std::optional<std::string> check_count(int64_t count, const std::string& what) {
     const int64_t most = std::numeric_limits<int32_t>::max();
-    const int64_t events = most_events(Sizes(parameters), alternative_events);
-    if (!runs_backward(parameters) || events <= most) return {};
-    return "has up to " + std::to_string(events) + " alternative events, but only " + std::to_string(most) +
+    if (count <= most) return {};
+    return "has up to " + std::to_string(count) + " " + what + ", but only " + std::to_string(most) +
            " have a number of 32 bits";
+}
+
+// Events are counted in 32 bits on a GPU, and the hash table stores their numbers. On the CPU each position
+// counts its own.
+std::optional<std::string> check_events(const Variant&, const Parameters& parameters, const Chip& chip) {
+    using namespace lut_sequence;
+    const Sizes sizes(parameters);
+    if (runs_backward(parameters))
+        return check_count(most_events(sizes, alternative_events), "alternative events");
+    if (chip.backend == Backend::cpu) return {};
+    return check_count(most_events(sizes, main_events), "events");
+}
+
+// A GPU sorts the numbers of a detector's pairs.
+std::optional<std::string> check_pairs(const Variant&, const Parameters& parameters, const Chip& chip) {
+    if (chip.backend == Backend::cpu || !runs_backward(parameters)) return {};
+    const lut_sequence::Sizes sizes(parameters);
+    return check_count(sizes.batch * sizes.pairs(), "pairs of positions");
 }
 
 std::vector<Variant> variants() {
@@ -161,6 +178,7 @@ std::vector<Variant> variants() {
                  "one order.",
          .backends = both,
          .outputs = outputs,
+         .check = check_pairs,
          .plan_cpu = lut_sequence::plan_fused_on_cpu,
          .plan_cuda = lut_sequence::plan_fused_on_cuda},
     };
