@@ -63,7 +63,7 @@ class FakeEngine {
         const auto configuration = configure(request, {});
         result->parameters = configuration->parameters;
         result->device = "a processor";
-        result->complete = complete;
+        result->timed = result->complete = complete;
         for (const Variant* variant : configuration->variants) {
             VariantResult made;
             made.name = variant->name;

@@ -89,11 +89,13 @@ TEST_CASE("points of wrong results say what is wrong", "[figures]") {
     SweepResult sweep = swept({{"chunk", {int64_t{16}, int64_t{32}, int64_t{64}}}});
     for (size_t i = 1; i < 3; ++i) {
         Result result = *sweep.cells[i].result;
-        result.variants[0].errors = {{"y", 1.0, i == 1 ? 1e-7 : 2.0, 0, {}, {}}};
+        const Verdict verdict = i == 1 ? Verdict::right : Verdict::wrong;
+        result.variants[0].verdicts = {
+            {.output = "y", .verdict = verdict, .judged = 1000, .elements = i == 1 ? 0 : 12}};
         sweep.cells[i].result = std::make_shared<const Result>(std::move(result));
     }
     const auto lines = timed_curves_of(sweep, median_us);
-    CHECK(lines[0].wrong == std::vector<std::string>{"", "error 200 %"});
+    CHECK(lines[0].wrong == std::vector<std::string>{"", "y is wrong: 12 of 1,000 elements"});
     CHECK(lines[1].wrong.empty());
 }
 

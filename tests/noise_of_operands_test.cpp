@@ -83,7 +83,7 @@ TEST_CASE("small numbers keep fewer digits in f16", "[noise]") {
     const Storage storage = GENERATE(Storage::f16, Storage::bf16);
     Rounding rounding{.arithmetic = 0};
     rounding.narrow = unit_of(storage);
-    rounding.least = least_of(storage);
+    rounding.finest = unit_of(storage) * least_of(storage);
     rounding.largest = largest_of(storage);
     const auto largest_error = [&](double number) {
         double largest = 0;

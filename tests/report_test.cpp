@@ -19,8 +19,10 @@ std::shared_ptr<Result> result_of(const std::string& family) {
     Request request;
     request.family = family;
     auto result = gpu_result(request, "a GPU");
+    result->main_output = "y";
     for (VariantResult& variant : result->variants) {
         variant.errors = {{"y", 1e-7, 2e-7, 0, {}, {}}};
+        variant.verdicts = {{.output = "y", .verdict = Verdict::right, .judged = 1000, .rel_l2 = 1e-7}};
         variant.exact = find_family(family)->variant(variant.name)->is_exact(result->parameters);
     }
     return result;
@@ -37,31 +39,47 @@ void set(Result& result, const std::string& name, double time, double error) {
     variant.errors[0].rel_l2 = error;
 }
 
+void set_wrong(Result& result, const std::string& name) {
+    variant_of(result, name).verdicts = {
+        {.output = "y", .verdict = Verdict::wrong, .judged = 1000, .elements = 12}};
+}
+
 std::string text_of(const std::vector<SummaryLine>& lines) {
     std::string text;
     for (const SummaryLine& line : lines) text += (line.wrong ? "! " : "") + line.text + "\n";
     return text;
 }
 
-TEST_CASE("a result is wrong if its error exceeds its tolerance", "[report]") {
+TEST_CASE("a wrong kernel is told apart from a method that approximates", "[report]") {
     const auto result = result_of("memory");
-    VariantResult& exact = variant_of(*result, "exact_chunk");
     VariantResult& frozen = variant_of(*result, "chunkwise_gd");
-    CHECK(wrong_words(*result, exact).empty());
-    exact.errors[0].rel_l2 = 4e-3;
-    CHECK(wrong_words(*result, exact) == "error 0.4 %");
-    frozen.errors[0].rel_l2 = 0.3;  // approximation errors are not mistakes
-    CHECK(wrong_words(*result, frozen).empty());
-    frozen.errors[0].rel_l2 = 0.9999;
-    CHECK(wrong_words(*result, frozen) == "error 100 %");
+    frozen.errors[0].rel_l2 = 0.3;
+    CHECK(verdict_words(frozen) == "right");
+    CHECK(wrong_words(frozen).empty());
+    CHECK(*approximation_of(*result, frozen) == 0.3);
+    CHECK(*kernel_error(*result, frozen) == 1e-7);
+    CHECK_FALSE(has_diverged(*result, frozen));
     frozen.errors[0].rel_l2 = 2.1;
-    CHECK(wrong_words(*result, frozen) == "error 210 %");
-    frozen.errors[0].rel_l2 = 1e6;
-    CHECK(wrong_words(*result, frozen) == "diverged");
+    CHECK(has_diverged(*result, frozen));
     frozen.errors[0] = {"y", {}, {}, 3, 7, {}};
-    CHECK(wrong_words(*result, frozen) == "diverged");
-    result->parameters.set("precision", std::string("bf16"));
-    CHECK(wrong_words(*result, exact).empty());  // rounding of products
+    CHECK(has_diverged(*result, frozen));
+    CHECK(wrong_words(frozen).empty());
+
+    VariantResult& exact = variant_of(*result, "exact_chunk");
+    CHECK_FALSE(approximation_of(*result, exact));
+    exact.verdicts.push_back({.output = "m", .verdict = Verdict::cannot_judge});
+    CHECK(verdict_words(exact) == "right");  // what can be judged is
+    exact.verdicts.push_back({.output = "s", .verdict = Verdict::wrong, .judged = 4096, .elements = 1});
+    exact.verdicts.back().worst = JudgedElement{{0, 65, 3}, 0.5, 0.25, 1e-6, "length = 65: row 1 of tile 1"};
+    CHECK(verdict_words(exact) == "wrong");
+    CHECK(wrong_badge(exact) == "wrong");
+    CHECK(wrong_sentence(exact) ==
+          "s is wrong: 1 of 4,096 elements, the worst at [0, 65, 3]: 0.5 instead of 0.25 (rounding allows "
+          "1e-06); length = 65: row 1 of tile 1");
+    CHECK(first_wrong(*result) == "exact_chunk: s is wrong: 1 of 4,096 elements");
+    CHECK_FALSE(is_right(*result, "exact_chunk"));
+    exact.verdicts.clear();
+    CHECK(verdict_words(exact) == "judging");
 }
 
 TEST_CASE("only correct results can be the fastest", "[report]") {
@@ -69,15 +87,16 @@ TEST_CASE("only correct results can be the fastest", "[report]") {
     for (VariantResult& variant : result->variants) set(*result, variant.name, 500, 2e-7);
     variant_of(*result, "sequential").launch_count = 1024;
     set(*result, "exact_chunk", 200, 2e-7);
-    set(*result, "tnt", 20, 1.0);
+    set(*result, "tnt", 20, 0.01);
+    set_wrong(*result, "tnt");
     set(*result, "chunkwise_gd", 100, 0.066);
     CHECK(
         text_of(summary_of(*result)) ==
         "Fastest correct result: exact_chunk, 200 us, 2.50x faster than sequential, relative error 2.0e-07.\n"
         "Fastest approximation: chunkwise_gd, 100 us, relative error 6.6 %.\n"
         "sequential leaves the GPU idle 16 % of the time, between 1024 launches.\n"
-        "! tnt: error 100 %\n");
-    for (VariantResult& variant : result->variants) variant.errors[0].nonfinite = 1;
+        "! tnt: y is wrong: 12 of 1,000 elements\n");
+    for (VariantResult& variant : result->variants) variant.verdicts[0].verdict = Verdict::wrong;
     CHECK(fastest_right(*result) == nullptr);
     CHECK_FALSE(contains(text_of(summary_of(*result)), "Fastest"));
 }
@@ -85,6 +104,7 @@ TEST_CASE("only correct results can be the fastest", "[report]") {
 TEST_CASE("a page starts with summary and times and mentions no clicks", "[report]") {
     const auto result = result_of("memory");
     set(*result, "tnt", 1, 3.0);
+    set_wrong(*result, "tnt");
     VariantResult& skipped = variant_of(*result, "lattice_gla");
     skipped = {};
     skipped.name = "lattice_gla";
@@ -106,8 +126,8 @@ TEST_CASE("a page starts with summary and times and mentions no clicks", "[repor
     const std::string page = report_page({{*family, result, {figure, empty}}}, "2030-01-02");
     CHECK(page.find("<h3>Summary</h3>") < page.find("<h3>Times</h3>"));
     CHECK(page.find("<h3>Times</h3>") < page.find("<h3>Views</h3>"));
-    CHECK(contains(page, "<li class=\"wrong\">tnt: error 300 %</li>"));
-    CHECK(contains(page, "<td>tnt <span class=\"wrong\">error 300 %</span></td>"));
+    CHECK(contains(page, "<li class=\"wrong\">tnt: y is wrong: 12 of 1,000 elements</li>"));
+    CHECK(contains(page, "<td>tnt <span class=\"wrong\">y is wrong: 12 of 1,000 elements</span></td>"));
     CHECK(contains(page, "lattice_gla skipped: needs rule lattice"));
     CHECK(page.find("lattice_gla skipped") == page.rfind("lattice_gla skipped"));  // once
     CHECK(contains(page, "another note"));

@@ -3,7 +3,6 @@
 #include "app/engine/single_run.h"
 
 #include "app/engine/compare.h"
-#include "app/engine/memory.h"
 #include "kernels/cpu/plan_builder.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
@@ -69,12 +68,13 @@ const Metric* changes_of(const Result& result, const std::string& variant) {
     return nullptr;
 }
 
-TEST_CASE("a run counts the values that change in unordered variants", "[engine]") {
+TEST_CASE("outputs that change from one repeat to another are wrong, and counted in unordered variants", "[engine]") {
     Setting setting;
     const bool stores_extras = GENERATE(false, true);
     setting.request.repeats = GENERATE(1, 2, 0);
-    const Prepared prepared{setting.request, setting.configuration, setting.machine, setting.inputs, {}, {},
-                            stores_extras};
+    Definitions definitions;
+    const Prepared prepared{setting.request, setting.configuration, setting.machine, setting.inputs,
+                            {},              definitions,           {},              stores_extras};
     const TimeLimit limit({}, {});
     const OnProgress progress;
     SingleRun run(prepared, limit, progress);
@@ -83,24 +83,22 @@ TEST_CASE("a run counts the values that change in unordered variants", "[engine]
     REQUIRE_FALSE(run.measure_variants());
     const Result& result = run.result();
     CHECK_FALSE(changes_of(result, "secret"));
+    CHECK(find(result, "steady")->verdict() == Verdict::pending);  // without a reference
     if (setting.request.repeats == 0) {
         CHECK_FALSE(changes_of(result, "changing"));
         return;
     }
+    const VariantResult& secret = *find(result, "secret");
+    CHECK(secret.verdict() == Verdict::wrong);
+    CHECK(secret.verdicts[0].elements == 3);
+    CHECK(secret.verdicts[0].worst->index == Shape{0, 0});
+    CHECK(secret.verdicts[0].worst->where == "changed between the first run and the last repeat");
+    CHECK(find(result, "changing")->verdict() == Verdict::pending);
     REQUIRE(changes_of(result, "changing"));
     CHECK(*changes_of(result, "changing")->value == 3);
     CHECK(*changes_of(result, "steady")->value == 0);
     REQUIRE(result.notes.size() == 1);
     CHECK(result.notes[0] == "changing: 3 of 128 output values changed from one repeat to another");
-}
-
-TEST_CASE("the memory of a run has a second copy of unordered outputs", "[engine]") {
-    Setting setting;
-    const auto needed = [&](const char* variant) {
-        setting.configuration.variants = {setting.family.variant(variant)};
-        return needed_memory(setting.configuration, setting.machine, false).host;
-    };
-    CHECK(needed("changing") - needed("secret") == 128 * 4);
 }
 
 TEST_CASE("values count as changed if any of their bits differ", "[engine]") {

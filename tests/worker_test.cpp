@@ -83,7 +83,7 @@ Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bo
     result.request = request;
     result.parameters = (*find_offered_family(request.family))->defaults();
     result.inputs = {Array::zeros("x", Dtype::f32, {4})};
-    result.complete = complete;
+    result.timed = result.complete = complete;
     const Shown shown{1, std::make_shared<const Result>(result),
                       std::make_shared<const std::vector<Figure>>()};
     saying(folder, "shows", greeting() + message(shown) + then);

@@ -52,13 +52,13 @@ struct BenchRow {
     std::string limit_name;
     std::optional<TimeStatistics> limit;
     std::optional<Spread> ratio;         // of the pairs: time / limit
-    Verdict verdict = Verdict::pending;  // a wrong one has no time
-    std::vector<OutputVerdict> verdicts = {};
     std::vector<OutputError> errors;
     std::string note;      // why `time` is absent
     int64_t launches = 0;  // of one repeat; 0 if `time` is absent
     std::optional<Bound> bound = {};
     std::vector<LaunchCost> costs = {};  // of a case `by_launch`, from repeats of their own
+    Verdict verdict = Verdict::pending;  // a wrong variant has no time
+    std::vector<OutputVerdict> verdicts = {};
 };
 
 struct BenchReport {
