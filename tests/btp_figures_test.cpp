@@ -203,8 +203,8 @@ TEST_CASE("btp: Lmat is drawn with its zeros, and its NaN as cells without a val
     for (size_t i = 0; i < 16; ++i)
         for (size_t j = 0; j < 16; ++j) {
             const size_t at = i * 16 + j;
-            const bool is_nan = j < i && j >= 8 && construction == "log_difference";
-            const bool is_zero = j < i && i >= 8 && (j < 8 || construction == "cumprod_ratio");
+            const bool is_nan = j <= i && j >= 8 && construction == "log_difference";
+            const bool is_zero = j <= i && i >= 8 && (j < 8 || construction == "cumprod_ratio");
             nans += is_nan, zeros += is_zero;
             CHECK(map.texts[at] == (is_nan ? "NaN" : is_zero ? "0" : ""));
             CHECK(std::isnan(map.values[at]) == (j > i || is_nan || is_zero));

@@ -120,7 +120,7 @@ TEST_CASE("the rate counts the bytes that a variant has to move, beside the copy
     CHECK(bars.bars[1].segments[0].length == Approx(btp::work(parameters).bytes / 100 / 1e3));
     CHECK(marks_of<Rule>(figure).front().at == 100);
     CHECK(contains(figure.caption, "fused reaches"));
-    result.variants[1].errors = {{"x", NAN, NAN, 5, 0, {}}};
+    result.variants[1].verdicts = {{.output = "x", .verdict = Verdict::wrong, .judged = 9, .elements = 5}};
     CHECK(contains(figure_named(btp::speed_figures(result), "rate").caption, "sequential reaches"));
     CHECK(figure_named(btp::speed_figures(result), "time-a-token").y.categories.back() ==
           "fused with backward, whole / L");

@@ -16,6 +16,7 @@
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"
 #include "tests/engine_events.h"
+#include "tests/run_family.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
@@ -202,7 +203,7 @@ TEST_CASE("a run returns outputs, errors, times and launches of every variant", 
     CHECK(other.ceilings(2, {}).copy_bytes_per_second == result.ceilings->copy_bytes_per_second);
 }
 
-TEST_CASE("outputs and errors come once before times and equal those of the complete result", "[engine]") {
+TEST_CASE("outputs come before times, times before verdicts, and nothing changes on the way", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
     // memory stores boundaries in the displayed run but not in timed runs.
@@ -215,9 +216,14 @@ TEST_CASE("outputs and errors come once before times and equal those of the comp
         if (partial) shown.push_back(partial);
     });
     REQUIRE(outcome);
-    REQUIRE(shown.size() == 1);
+    REQUIRE(shown.size() == 2);
     const Result &first = *shown[0], &last = **outcome;
+    CHECK_FALSE(first.timed);
     CHECK_FALSE(first.complete);
+    CHECK(shown[1]->timed);
+    CHECK_FALSE(shown[1]->complete);
+    for (const VariantResult& variant : last.variants)
+        CHECK((!variant.ran() || variant.verdict() == Verdict::right));
     CHECK(first.parameters == last.parameters);
     REQUIRE(first.variants.size() == last.variants.size());
     for (size_t v = 0; v < first.variants.size(); ++v) {
@@ -230,8 +236,7 @@ TEST_CASE("outputs and errors come once before times and equal those of the comp
         CHECK(timed.time);
         CHECK(timed.launches.size() == static_cast<size_t>(early.launch_count));
         REQUIRE(early.outputs.size() == timed.outputs.size());
-        for (size_t i = 0; i < early.outputs.size(); ++i)
-            CHECK(early.outputs[i].data == timed.outputs[i].data);
+        CHECK(same_bits(early.outputs, timed.outputs));
         REQUIRE_FALSE(early.errors.empty());
         CHECK(early.errors[0].rel_l2 == timed.errors[0].rel_l2);
     }

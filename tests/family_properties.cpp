@@ -256,8 +256,8 @@ void check_causal_prefixes(const Runs& runs, bool by_rounding) {
         const Arrays after = runs.run(drawn, prefix.inputs);
         if (by_rounding) {
             const Tolerance tolerance = tolerance_of(drawn.variant, drawn.parameters, runs.chip.backend);
-            Wanted wanted =
-                wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs, tolerance.products);
+            Wanted wanted = wanted_of_cpu(drawn.family, drawn.variant, drawn.parameters, drawn.inputs,
+                                          tolerance.products);
             const auto wild = wild_sequences(drawn.family, drawn.parameters, wanted);
             wanted = {cut(drawn.family, wanted.outputs, prefix.length),
                       cut(drawn.family, wanted.moved, prefix.length)};

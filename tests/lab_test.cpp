@@ -166,11 +166,13 @@ TEST_CASE("the facts that panels show change with the result", "[gui]") {
     CHECK(lab.told.has_achieved);
 
     auto wrong = std::make_shared<Result>(*lab.result);
-    wrong->variants[0].verdicts = {{.output = "y", .verdict = Verdict::wrong, .judged = 1000, .elements = 12}};
+    wrong->variants[0].verdicts = {
+        {.output = "y", .verdict = Verdict::wrong, .judged = 1000, .elements = 12}};
     submit(lab);
     engine.answer(engine.run_ticket, wrong, {});
     update(lab, lab.now + 0.01);
-    CHECK(lab.told.wrong == std::map<std::string, std::string>{{wrong->variants[0].name, "y is wrong: 12 of 1,000 elements"}});
+    CHECK(lab.told.wrong ==
+          std::map<std::string, std::string>{{wrong->variants[0].name, "y is wrong: 12 of 1,000 elements"}});
 
     choose_family(lab, *lab.families[lab.families[0] == lab.family ? 1 : 0]);
     CHECK(lab.told.measured.rows.empty());

@@ -68,13 +68,15 @@ const Metric* changes_of(const Result& result, const std::string& variant) {
     return nullptr;
 }
 
-TEST_CASE("outputs that change from one repeat to another are wrong, and counted in unordered variants", "[engine]") {
+TEST_CASE("outputs that change from one repeat to another are wrong, and counted in unordered variants",
+          "[engine]") {
     Setting setting;
     const bool stores_extras = GENERATE(false, true);
     setting.request.repeats = GENERATE(1, 2, 0);
     Definitions definitions;
-    const Prepared prepared{setting.request, setting.configuration, setting.machine, setting.inputs,
-                            {},              definitions,           {},              stores_extras};
+    const Prepared prepared{
+        setting.request, setting.configuration, setting.machine, setting.inputs, {}, definitions, {},
+        stores_extras};
     const TimeLimit limit({}, {});
     const OnProgress progress;
     SingleRun run(prepared, limit, progress);

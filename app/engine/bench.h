@@ -51,7 +51,7 @@ struct BenchRow {
     std::optional<TimeStatistics> time;  // absent if the check failed or the variant was refused
     std::string limit_name;
     std::optional<TimeStatistics> limit;
-    std::optional<Spread> ratio;         // of the pairs: time / limit
+    std::optional<Spread> ratio;  // of the pairs: time / limit
     std::vector<OutputError> errors;
     std::string note;      // why `time` is absent
     int64_t launches = 0;  // of one repeat; 0 if `time` is absent

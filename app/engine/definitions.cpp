@@ -43,7 +43,9 @@ Outcome<Arrays> exact_outputs(const Definitions::Source& source, const Definitio
         } else if (find(source.reference, request.variant.name + "/" + array.name)) {
             continue;
         }
-        outputs.push_back(std::move(array));
+        const auto& given = request.variant.outputs;
+        if (std::find(given.begin(), given.end(), array.name) != given.end())
+            outputs.push_back(std::move(array));
     }
     return outputs;
 }
