@@ -37,6 +37,7 @@ VariantResult timed(const std::string& name, double us) {
 SweepCell cell_of(const Sweep& sweep, size_t index, std::vector<VariantResult> variants) {
     Result result;
     result.parameters = sweep.base.parameters;
+    result.main_output = "y";
     result.variants = std::move(variants);
     return {sweep.cell(index), "", std::make_shared<const Result>(std::move(result))};
 }

@@ -24,7 +24,7 @@ TEST_CASE("draws of noisy arithmetic share no numbers, not even shifted", "[core
     std::set<double> met;
     for (const uint64_t seed : {1, 2, 3, 9}) {
         for (const double rounding : roundings(seed, 100)) {
-            CHECK(std::abs(rounding) <= 1);
+            CHECK(std::abs(rounding) <= 1.42);  // two halves of the variance
             CHECK(met.insert(rounding).second);
         }
         CHECK(roundings(seed, 5) == roundings(seed, 5));
@@ -37,19 +37,20 @@ TEST_CASE("a sum of products rounds like its operations", "[core]") {
         double squares = 0;
         for (int seed = 1; seed <= draws; ++seed) {
             const NoiseScope noise({}, static_cast<uint64_t>(seed));
-            const double error = value_of(sum_of_terms()) / (terms * 1.5) - 1;
+            const double error =
+                value_of(sum_of_terms()) / (terms * (1.5 + 0.75 * 0.01 * (terms - 1) / 2)) - 1;
             squares += error * error;
         }
         return squares / draws;
     };
     const double together = mean_square([] {
         SumOfProducts<Noisy> sum;
-        for (int i = 0; i < terms; ++i) sum.add(Noisy(0.75), Noisy(2));
+        for (int i = 0; i < terms; ++i) sum.add(Noisy(0.75), Noisy(2 + 0.01 * i));
         return sum.total();
     });
     const double one_by_one = mean_square([] {
         Noisy sum = 0;
-        for (int i = 0; i < terms; ++i) sum += Noisy(0.75) * Noisy(2);
+        for (int i = 0; i < terms; ++i) sum += Noisy(0.75) * Noisy(2 + 0.01 * i);
         return sum;
     });
     // The standard error of either is 2 %.
@@ -76,9 +77,9 @@ TEST_CASE("noisy numbers are kept in 16 bits where the rounding says so", "[core
         largest = std::max(largest, std::abs(narrow(Noisy(1)).value() - 1));
         largest_of_small = std::max(largest_of_small, std::abs(narrow(Noisy(0x1p-23)).value() - 0x1p-23));
     }
-    CHECK(largest <= 0x1p-11);
+    CHECK(largest <= 1.42 * 0x1p-11);
     CHECK(largest > 0x1p-13);
-    CHECK(largest_of_small <= 0x1p-25);
+    CHECK(largest_of_small <= 1.42 * 0x1p-25);
     CHECK(largest_of_small > 0x1p-27);
     CHECK(stored(Noisy(1.0 / 3)).value() == 1.0 / 3);
     CHECK(narrow(Noisy(0)).value() == 0);
