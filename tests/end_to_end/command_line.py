@@ -265,7 +265,7 @@ def a_report_of_one_experiment_tells_approximations_from_wrong_results(program):
             "chunkwise_gd", "--repeat", 1, seconds=200).wants(0)
     text = (program.folder / "one" / "index.html").read_text(encoding="utf-8")
     assert "Run with chunk 256, d 4." in text and "Fastest correct result: sequential" in text
-    assert "<th>approximation</th>" in text and '<span class="wrong">' not in text
+    assert ">approximation</th>" in text and '<span class="wrong">' not in text
     assert not re.search(r"\b(click|hover|drag|press)", text, re.I)
 
 
