@@ -230,6 +230,21 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
                     floats("weights", {1, 8, 1}, weights), floats("dy", {2, 2, 1}, {0, dy, 0, dy})});
 }
 
+// 12 bytes an event: 2147352576 of them, the most below 2^31 with 16384 positions, in sequences or detectors.
+TEST_CASE("a plan has memory for as many events as 32 bits number", "[lut]") {
+    const Settings shape = GENERATE(Settings{{"detectors", 16}}, Settings{{"detectors", 1}, {"batch", 16}},
+                                    Settings{{"detectors", 8}, {"backward", true}});
+    Settings settings = shape;
+    settings.insert(settings.end(), {{"sequence_length", 16384}, {"inputs", 4}});
+    const Parameters parameters = settled(family(), settings);
+    const Arrays inputs = input_shapes(family(), parameters);
+    const auto check = [](const Plan& plan) { CHECK(plan.memory_bytes > int64_t{2147352576} * 12); };
+    check(plan_on_cpu(family(), "unfused", parameters, inputs, true));
+    if (cuda::Device* const device = theory("sm_90a"))
+        check(plan_on_device(*device, family(), "unfused", settled(family(), settings, {}, Backend::cuda),
+                             inputs, true));
+}
+
 TEST_CASE("every variant of lut_sequence fails with the array whose sum overflows", "[lut]") {
     const std::string events = GENERATE("buffer", "statistic");
     for (const Implementation& implementation : implementations(family())) {
