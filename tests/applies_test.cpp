@@ -38,7 +38,7 @@ double last(const char* family, const char* parameter, const Settings& settings 
 Arrays computed(const Configuration& configuration) {
     static cpu::Pool pool(1);
     const Family& family = *configuration.family;
-    Arrays all = *make_inputs(configuration, 1, {});
+    Arrays all = *make_inputs(configuration, {}, {});
     const Arrays inputs = all;
     const auto add = [&](const Outcome<Arrays>& arrays) {
         REQUIRE(arrays);

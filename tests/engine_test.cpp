@@ -108,7 +108,7 @@ TEST_CASE("a given input does not change the generated ones", "[engine]") {
     const auto given = configure(with_x, {ramp("x", {2, 5, 3})});
     REQUIRE(all);
     REQUIRE(given);
-    const Arrays drawn = *make_inputs(*all, 7, {}), mixed = *make_inputs(*given, 7, {});
+    const Arrays drawn = *make_inputs(*all, {.seed = 7}, {}), mixed = *make_inputs(*given, {.seed = 7}, {});
     CHECK(std::ranges::equal(find(drawn, "a")->as<float>(), find(mixed, "a")->as<float>()));
     CHECK(find(mixed, "x")->as<float>()[4] == 4);
 }
@@ -116,7 +116,7 @@ TEST_CASE("a given input does not change the generated ones", "[engine]") {
 TEST_CASE("inputs are rounded to the dtype first", "[engine]") {
     const auto configuration = configure(scan_request({{"dtype", "bf16"}}), {});
     REQUIRE(configuration);
-    const Arrays inputs = *make_inputs(*configuration, 1, {});
+    const Arrays inputs = *make_inputs(*configuration, {}, {});
     for (float value : find(inputs, "x")->as<float>()) {
         uint32_t bits;
         std::memcpy(&bits, &value, 4);

@@ -68,15 +68,6 @@ std::string batch_axis(const Family& family) {
     return is_axis ? axis : "";
 }
 
-Arrays copied(const Arrays& arrays) {
-    Arrays copies;
-    for (const Array& array : arrays) {
-        copies.push_back(Array::uninitialised(array.name, array.dtype, array.shape));
-        std::memcpy(copies.back().data.get(), array.data.get(), static_cast<size_t>(array.bytes()));
-    }
-    return copies;
-}
-
 Arrays perturbed(const Arrays& inputs, double share, uint64_t seed) {
     Arrays changed = copied(inputs);
     for (Array& array : changed) {

@@ -21,8 +21,6 @@ Dimension dimension_of(const Family& family, const Array& array, const std::stri
 // The dimension of independent sequences: "batch", or "" if no input and output have it.
 std::string batch_axis(const Family& family);
 
-// Copies the data of the arrays: those of a CPU plan share its memory, which its next run overwrites.
-Arrays copied(const Arrays& arrays);
 // Perturbs every float by up to `share` of itself.
 Arrays perturbed(const Arrays& inputs, double share, uint64_t seed);
 

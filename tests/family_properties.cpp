@@ -62,10 +62,10 @@ Strange with_strange(RandomCase& drawn, const std::string& dimension = "") {
         if (!dimension.empty() && !dimension_of(drawn.family, array, dimension).there) continue;
         if (array.dtype != Dtype::int32 && array.count() > 0) floats.push_back(&array);
     }
-    Array& array = *floats[static_cast<size_t>(below(drawn.random, static_cast<int64_t>(floats.size())))];
-    const float value = values[below(drawn.random, 3)];
+    Array& array = *floats[static_cast<size_t>(drawn.random.below(static_cast<int64_t>(floats.size())))];
+    const float value = values[drawn.random.below(3)];
     strange.array = array.name;
-    strange.element = below(drawn.random, array.count());
+    strange.element = drawn.random.below(array.count());
     array.as<float>()[static_cast<size_t>(strange.element * bytes_of(array.dtype) / 4)] = value;
     strange.words = array.name + "[" + std::to_string(strange.element) + "] = " + std::to_string(value);
     return strange;
@@ -81,8 +81,8 @@ struct Prefix {
 Prefix with_other_end(RandomCase& drawn) {
     const Family& family = drawn.family;
     Prefix prefix{copied(drawn.inputs), 0, ""};
-    prefix.length = 1 + below(drawn.random, drawn.parameters.integer(family.sequence_axis) - 1);
-    const int64_t kind = below(drawn.random, 3);
+    prefix.length = 1 + drawn.random.below(drawn.parameters.integer(family.sequence_axis) - 1);
+    const int64_t kind = drawn.random.below(3);
     for (Array& array : prefix.inputs) {
         const Dimension positions = dimension_of(family, array, family.sequence_axis);
         if (!positions.there || array.dtype == Dtype::int32) continue;
@@ -231,7 +231,7 @@ void check_separate_sequences(const Runs& runs) {
 void check_lone_sequences(const Runs& runs) {
     const auto check = [&](RandomCase& drawn) {
         const std::string batch = batch_axis(drawn.family);
-        const int64_t sequence = below(drawn.random, drawn.parameters.integer(batch));
+        const int64_t sequence = drawn.random.below(drawn.parameters.integer(batch));
         RandomCase lone = drawn;
         lone.parameters.set(batch, int64_t{1});
         for (Array& array : lone.inputs) array = sequence_of(drawn.family, array, sequence);

@@ -11,15 +11,6 @@
 // Random settings and inputs of any family, generated from its schema only.
 namespace sawtooth {
 
-// From `least` to `most`, evenly over magnitudes; sometimes `least`, or close to a power of two.
-int64_t random_integer(Random& random, int64_t least, int64_t most);
-// A value that the row accepts; integers at most `most`.
-Value random_value(Random& random, const Parameter& row, int64_t most);
-
-// Every parameter at random, settled; the family may refuse them. Dimensions are at most `widest`, except the
-// sequence axis.
-Parameters random_parameters(Random& random, const Family& family, Backend backend, int64_t widest);
-
 // One setting with its inputs, and its description for failed tests.
 struct RandomCase {
     const Family& family;

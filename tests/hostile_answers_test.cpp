@@ -55,7 +55,7 @@ TEST_CASE("changed answers of a worker are refused in words or drawn", "[hostile
         for (int round = 0; round < 60 * random_settings(); ++round) {
             Random random(random_seed(), fmt::format("changed answer {} {}", family->name, round));
             nlohmann::json changed = honest;
-            for (int64_t left = 1 + below(random, 4); left > 0; --left) change_one_place(changed, random);
+            for (int64_t left = 1 + random.below(4); left > 0; --left) change_one_place(changed, random);
             std::string bytes;
             nlohmann::json::to_msgpack(changed, bytes);
             INFO(family->name << ", SAWTOOTH_RANDOM_SEED=" << random_seed() << ", round " << round);

@@ -1,6 +1,7 @@
 // NamedValues, files, answers and launchers as an attacker would make them, over the table of families. Each
 // must end in words or in a right result. The choices follow SAWTOOTH_RANDOM_SEED.
 
+#include "app/engine/check/draw.h"
 #include "kernels/core/correctness.h"
 #include "tests/contains.h"
 #include "tests/family_random.h"
@@ -13,10 +14,9 @@ namespace {
 // Small values of every parameter, and sometimes one that a user should not have given.
 Request random_request(Random& random, const Family& family) {
     Request request = bounded_request(family);
-    const Parameters drawn = random_parameters(random, family, Backend::cpu, 24);
-    for (const Parameter& row : family.parameters)
-        if (row.renews != Renews::figures) request.parameters.set(row.name, drawn.at(row.name));
-    if (below(random, 2)) return request;
+    const auto drawn = draw_setting(random, family, family.variants.front(), processor, {.widest = 24});
+    if (drawn) request.parameters = *drawn;
+    if (random.below(2)) return request;
     const Parameter& row = one_of(random, family.parameters);
     if (const auto parsed = parse_setting(family, row.name, one_of(random, hostile_texts())))
         request.parameters.set(row.name, parsed->second);
@@ -54,24 +54,24 @@ TEST_CASE("random settings of every family give right results or words", "[hosti
 
 // Changes a few bytes: flipped, set, removed or inserted.
 std::string damaged(std::string bytes, Random& random) {
-    for (int64_t left = 1 + below(random, 5); left > 0 && !bytes.empty(); --left) {
+    for (int64_t left = 1 + random.below(5); left > 0 && !bytes.empty(); --left) {
         // Headers are at the start, the directory at the end.
         const auto size = static_cast<int64_t>(bytes.size()), edge = std::min<int64_t>(size, 200);
-        const std::vector<int64_t> places = {below(random, size), below(random, edge),
-                                             size - 1 - below(random, edge)};
+        const std::vector<int64_t> places = {random.below(size), random.below(edge),
+                                             size - 1 - random.below(edge)};
         const auto at = static_cast<size_t>(one_of(random, places));
-        switch (below(random, 4)) {
+        switch (random.below(4)) {
             case 0:
-                bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(random, 8)));
+                bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.below(8)));
                 break;
             case 1:
                 bytes[at] = static_cast<char>(one_of(random, std::vector<int>{0, 127, 128, 255}));
                 break;
             case 2:
-                bytes.erase(at, static_cast<size_t>(1 + below(random, 40)));
+                bytes.erase(at, static_cast<size_t>(1 + random.below(40)));
                 break;
             default:
-                bytes.insert(at, random_bytes(random, 1 + below(random, 30)));
+                bytes.insert(at, random_bytes(random, 1 + random.below(30)));
         }
     }
     return bytes;
@@ -119,8 +119,8 @@ TEST_CASE("a damaged input file of any family is refused in words or read as it 
 
 // A worker that says any messages, whole or not, in any order, and then hangs, ends or repeats itself.
 std::string random_launcher(const TemporaryFolder& folder, Random& random, const std::string& shown) {
-    std::string said = below(random, 5) ? greeting() : "";
-    for (int64_t left = below(random, 6); left > 0; --left) switch (below(random, 7)) {
+    std::string said = random.below(5) ? greeting() : "";
+    for (int64_t left = random.below(6); left > 0; --left) switch (random.below(7)) {
             case 0:
                 said += message(Alive{});
                 break;
@@ -128,21 +128,21 @@ std::string random_launcher(const TemporaryFolder& folder, Random& random, const
                 said += message(Said{1, {std::nan(""), one_of(random, hostile_texts()), true}});
                 break;
             case 2:
-                said += message(
-                    Failed{1, Error::failure(one_of(random, hostile_texts())), below(random, 2) == 1});
+                said +=
+                    message(Failed{1, Error::failure(one_of(random, hostile_texts())), random.below(2) == 1});
                 break;
             case 3:
                 said +=
-                    shown.substr(0, static_cast<size_t>(below(random, static_cast<int64_t>(shown.size()))));
+                    shown.substr(0, static_cast<size_t>(random.below(static_cast<int64_t>(shown.size()))));
                 break;
             case 4:
-                said += random_bytes(random, 1 + below(random, 100));
+                said += random_bytes(random, 1 + random.below(100));
                 break;
             case 5:
                 said += message(CellDone{1, {{}, "", nullptr}});
                 break;
             default:
-                said += message(ArrayPart{1, Bytes(static_cast<size_t>(below(random, 100)))});
+                said += message(ArrayPart{1, Bytes(static_cast<size_t>(random.below(100)))});
         }
     const std::string name = "said";
     const std::string again = "while cat '" + folder.file(name) + "'; do :; done";

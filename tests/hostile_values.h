@@ -16,12 +16,12 @@ namespace sawtooth {
 
 template <class T>
 const T& one_of(Random& random, const std::vector<T>& choices) {
-    return choices[static_cast<size_t>(below(random, static_cast<int64_t>(choices.size())))];
+    return choices[static_cast<size_t>(random.below(static_cast<int64_t>(choices.size())))];
 }
 
 inline std::string random_bytes(Random& random, int64_t count) {
     std::string bytes;
-    for (int64_t i = 0; i < count; ++i) bytes.push_back(static_cast<char>(below(random, 256)));
+    for (int64_t i = 0; i < count; ++i) bytes.push_back(static_cast<char>(random.below(256)));
     return bytes;
 }
 
@@ -74,9 +74,9 @@ inline nlohmann::json doubled(const nlohmann::json& list) {
 inline void change_one_place(nlohmann::json& message, Random& random) {
     using Json = nlohmann::json;
     Json* at = &message;
-    while (at->is_structured() && !at->empty() && below(random, 8) != 0) {
+    while (at->is_structured() && !at->empty() && random.below(8) != 0) {
         auto next = at->begin();
-        std::advance(next, below(random, static_cast<int64_t>(at->size())));
+        std::advance(next, random.below(static_cast<int64_t>(at->size())));
         at = &*next;
     }
     static const std::vector<int64_t> integers = {-1,
@@ -107,15 +107,15 @@ inline void change_one_place(nlohmann::json& message, Random& random) {
     else if (at->is_boolean())
         *at = !at->get<bool>();
     else if (at->is_string())
-        *at = below(random, 4) == 0 ? std::string(100000, 'A') : one_of(random, hostile_texts());
+        *at = random.below(4) == 0 ? std::string(100000, 'A') : one_of(random, hostile_texts());
     else if (at->is_array())
-        *at = below(random, 2) ? halved(*at) : doubled(*at);
+        *at = random.below(2) ? halved(*at) : doubled(*at);
     else if (at->is_binary()) {
         auto& bytes = at->get_binary();
         const double number = one_of(random, numbers);
-        if (below(random, 2)) bytes.resize(bytes.size() / 16 * 8);
+        if (random.below(2)) bytes.resize(bytes.size() / 16 * 8);
         for (size_t i = 0; i + sizeof number <= bytes.size(); i += sizeof number)
-            if (below(random, 2)) std::memcpy(bytes.data() + i, &number, sizeof number);
+            if (random.below(2)) std::memcpy(bytes.data() + i, &number, sizeof number);
     } else
         *at = one_of(random, std::vector<Json>{Json(), 0, 1.5, "", Json::array(), Json::object()});
 }

@@ -68,19 +68,19 @@ std::string any_id(Random& random, const std::string& text) {
     std::vector<size_t> places;
     for (size_t at = text.find("0x"); at != std::string::npos; at = text.find("0x", at + 1))
         places.push_back(at);
-    return text.substr(places[static_cast<size_t>(below(random, static_cast<int64_t>(places.size())))], 10);
+    return text.substr(places[static_cast<size_t>(random.below(static_cast<int64_t>(places.size())))], 10);
 }
 
 // The text between the first and the last line with one change.
 void mutate(Random& random, std::string& text) {
-    const auto place = [&] { return static_cast<size_t>(below(random, static_cast<int64_t>(text.size()))); };
+    const auto place = [&] { return static_cast<size_t>(random.below(static_cast<int64_t>(text.size()))); };
     const size_t at = place(), line = text.rfind('\n', at) + 1,
                  next = std::min(text.find('\n', at), text.size() - 1) + 1;
     constexpr std::string_view bytes = "0123456789ABCDEFx,=-[]\n ";
     const char* const pieces[] = {"", "9999999", "-1", "0x00000001", "Split=X "};
-    switch (below(random, 8)) {
+    switch (random.below(8)) {
         case 0:
-            text.replace(at, 1, pieces[below(random, std::size(pieces))]);
+            text.replace(at, 1, pieces[random.below(std::size(pieces))]);
             break;
         case 1:
             text.erase(line, next - line);
@@ -93,7 +93,7 @@ void mutate(Random& random, std::string& text) {
                 text.replace(id, 10, any_id(random, text));
             break;
         default:
-            text[at] = bytes[static_cast<size_t>(below(random, bytes.size()))];
+            text[at] = bytes[static_cast<size_t>(random.below(bytes.size()))];
     }
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a layout that passes its trial can be drawn, and any other is set asi
     size_t used = 0;
     for (int i = 0; i < 4 * random_settings(); ++i) {
         std::string text = inner;
-        const int64_t changes = std::array{1, 3, 20, 100}[static_cast<size_t>(below(random, 4))];
+        const int64_t changes = std::array{1, 3, 20, 100}[static_cast<size_t>(random.below(4))];
         for (int64_t change = 0; change < changes && !text.empty(); ++change) mutate(random, text);
         INFO("SAWTOOTH_RANDOM_SEED=" << random_seed() << ", layout " << i << ":\n" << text);
         const std::string layout = tried(std::string(head) + text + std::string(end_line));

@@ -35,8 +35,4 @@ int random_settings() {
     return settings;
 }
 
-int64_t below(Random& random, int64_t limit) {
-    return static_cast<int64_t>(random.next() % static_cast<uint64_t>(limit));
-}
-
 }  // namespace sawtooth

@@ -14,6 +14,4 @@ uint64_t random_seed();
 // Number of random cases, such as settings per variant: SAWTOOTH_RANDOM_SETTINGS, or a few.
 int random_settings();
 
-int64_t below(Random& random, int64_t limit);  // 0 to limit - 1
-
 }  // namespace sawtooth

@@ -20,6 +20,8 @@ constexpr CommandRow command_rows[] = {
     {Command::list, "list", "Show families with their variants, parameters and arrays."},
     {Command::run, "run", "Run one configuration; print times, errors and occupancy of every variant."},
     {Command::sweep, "sweep", "Run every combination of the values of one or two parameters."},
+    {Command::check, "check",
+     "Try settings that make wrong kernels of families fail; show the smallest one that does."},
     {Command::report, "report",
      "Run families at their defaults, or one as set, and write DIR/index.html with summary, figures and "
      "tables."},
@@ -32,8 +34,8 @@ constexpr CommandRow command_rows[] = {
 
 constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
 constexpr unsigned window = bit(Command::window), list = bit(Command::list), run = bit(Command::run),
-                   sweep = bit(Command::sweep), report = bit(Command::report), shot = bit(Command::shot),
-                   bench = bit(Command::bench), devices = bit(Command::devices),
+                   sweep = bit(Command::sweep), check = bit(Command::check), report = bit(Command::report),
+                   shot = bit(Command::shot), bench = bit(Command::bench), devices = bit(Command::devices),
                    worker = bit(Command::worker);
 constexpr unsigned measuring = run | sweep | bench | report | shot;
 constexpr unsigned one_configuration = run | sweep | shot | report;
@@ -55,7 +57,7 @@ constexpr OptionRow option_rows[] = {
     {"--set", Takes::several, "NAME=VALUE", "set a parameter; repeatable", one_configuration},
     {"--preset", Takes::one, "NAME", "start from these values instead of the defaults", one_configuration},
     {"--variant", Takes::several, "V", "run only this variant; repeatable (all that the backend has)",
-     one_configuration},
+     one_configuration | check},
     {"--input", Takes::one, "FILE.npz", "read input arrays by name; the others are generated",
      one_configuration},
     {"--output", Takes::one, "FILE.npz", "write inputs, outputs of every variant and the reference", run},
@@ -63,10 +65,16 @@ constexpr OptionRow option_rows[] = {
     {"--panel", Takes::one, "NAME", "draw only this panel", shot},
     {"--theme", Takes::one, "dark|light", "colour theme", window | shot},
     {"--scale", Takes::one, "S", "size of text and controls, 1 to 2", window | shot},
-    {"--backend", Takes::one, "cpu|cuda|auto", "where the kernels run (cpu)", measuring},
-    {"--device", Takes::one, "N", "index of the GPU (0)", measuring | window},
-    {"--threads", Takes::one, "N", "CPU worker threads (one per core)", measuring | window},
-    {"--seed", Takes::one, "N", "seed of generated inputs (1)", measuring},
+    {"--backend", Takes::one, "cpu|cuda|auto", "where the kernels run (cpu)", measuring | check},
+    {"--device", Takes::one, "N", "index of the GPU (0)", measuring | check | window},
+    {"--threads", Takes::one, "N", "CPU worker threads (one per core)", measuring | check | window},
+    {"--seed", Takes::one, "N", "seed of generated inputs, or of the settings that check draws (1)",
+     measuring | check},
+    {"--values", Takes::one, "KIND",
+     "numbers among generated inputs: usual, zeros, denormals, huge, infinity or nan (usual)",
+     one_configuration},
+    {"--optional", Takes::nothing, "", "generate optional inputs too, such as initial states",
+     one_configuration},
     {"--repeat", Takes::one, "N", "timed repeats (9)", measuring},
     {"--cache", Takes::one, "cold|hot", "state of the caches before every repeat (cold)", measuring},
     {"--profile", Takes::one, "LEVEL", "none, timeline, counters or sampling (timeline)", measuring},
@@ -77,15 +85,19 @@ constexpr OptionRow option_rows[] = {
     {"--arch", Takes::one, "sm_XX",
      "also compile for this chip and show registers and occupancy; no GPU needed", measuring},
     {"--kernels", Takes::one, "DIR", "read .cu files from DIR/kernels instead of the built-in ones",
-     measuring | window},
+     measuring | check | window},
     {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
-     run | sweep | window},
+     run | sweep | check | window},
     {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",
-     measuring | window | worker},
+     measuring | check | window | worker},
+    {"--seconds", Takes::one, "S", "check each family for so long (every setting of its battery once)",
+     check},
+    {"--pictures", Takes::one, "DIR", "write what a wrong variant computed and should have as SVG files",
+     check},
     {"--allow-wrong", Takes::nothing, "", "exit with 0 even if a variant computes wrong outputs",
-     run | sweep | bench},
+     run | sweep | check | bench},
     {"--json", Takes::nothing, "", "print one JSON document and nothing else",
-     list | run | sweep | report | shot | bench | devices},
+     list | run | sweep | check | report | shot | bench | devices},
     {"--json-file", Takes::one, "FILE", "write the JSON document ('-': standard output)", sweep | bench},
     {"--csv", Takes::one, "FILE", "write the table as CSV ('-': standard output)", sweep | bench},
     {"--markdown", Takes::one, "FILE", "write the table as Markdown ('-': standard output)", sweep | bench},
@@ -124,6 +136,8 @@ void add_positionals(CLI::App& app, Command command, Slots& slots) {
         app.add_option("FILE.png", slots.target, "file to write")->required()->type_name("");
     if (command == Command::report)
         app.add_option("FAMILY", slots.families, "families to run (all); one with --set")->type_name("");
+    if (command == Command::check)
+        app.add_option("FAMILY", slots.families, "families to check (all)")->type_name("");
     if (command == Command::bench)
         app.add_option("FAMILY", slots.families, "families to time (all); 'window' times the window")
             ->type_name("");
@@ -161,7 +175,8 @@ Error unknown_option(Command command, const std::string& name) {
 }
 
 int most_positionals(Command command) {
-    if (command == Command::bench || command == Command::report) return std::numeric_limits<int>::max();
+    if (command == Command::bench || command == Command::check || command == Command::report)
+        return std::numeric_limits<int>::max();
     return command == Command::run || command == Command::sweep || command == Command::shot ? 1 : 0;
 }
 

@@ -45,6 +45,8 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
             return run(arguments);
         case Command::sweep:
             return sweep(arguments);
+        case Command::check:
+            return check(arguments);
         case Command::report:
             return report(arguments);
         case Command::shot:

@@ -21,15 +21,6 @@
 namespace sawtooth::cli {
 namespace {
 
-// Creates the folder of the report, but no parent. Returns whether it was created.
-Outcome<bool> make_folder(const std::string& path) {
-    struct stat status {};
-    if (::mkdir(path.c_str(), 0777) == 0) return true;
-    const int problem = errno;
-    if (problem == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return false;
-    return Error::failure(fmt::format("{}: cannot create the folder: {}", path, std::strerror(problem)));
-}
-
 // Progress of the whole report from the progress of its parts.
 class Steps {
   public:

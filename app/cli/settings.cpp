@@ -165,6 +165,7 @@ void settle_variants(const Arguments& arguments, Request& request) {
 }
 
 void settle_family(const Arguments& arguments, OptionReader& reader, Settings& settings) {
+    if (arguments.command == Command::check) return;  // it has families of its own
     const bool one = arguments.command == Command::run || arguments.command == Command::sweep;
     if (arguments.command == Command::report && arguments.families.size() != 1) {
         for (const char* option : {"--set", "--variant", "--input"})
@@ -200,6 +201,8 @@ Outcome<Settings> settle(const Arguments& arguments) {
     reader.integer("--device", 0, most_device, request.device);
     reader.integer("--threads", 1, most_threads, request.threads);
     reader.integer<uint64_t>("--seed", 0, UINT64_MAX, request.seed);
+    reader.word<Values>("--values", {std::begin(value_names), std::end(value_names)}, request.values);
+    request.optional = arguments.has("--optional");
     reader.integer("--repeat", 1, most_repeats, request.repeats);
     reader.word("--cache", {{"cold", Cache::cold}, {"hot", Cache::hot}}, request.cache);
     reader.word("--profile",
@@ -273,6 +276,13 @@ Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Se
         axes.push_back(std::move(axis));
     }
     return axes;
+}
+
+Outcome<std::optional<double>> settle_seconds(const Arguments& arguments) {
+    OptionReader reader(arguments);
+    const auto seconds = reader.real("--seconds", 0.1, 1e6, "expected seconds, at least 0.1");
+    if (reader.error()) return *reader.error();
+    return seconds;
 }
 
 Outcome<WindowOptions> settle_window(const Arguments& arguments) {

@@ -93,6 +93,25 @@ std::string fault_in(const Result& result, const Family& family) {
     return fault_in(result.variants, family);
 }
 
+// Of a Request that a worker drew for one variant; what it did not draw becomes that of `base`.
+std::string fault_in_drawn(Request& drawn, const Request& base, const Family& family) {
+    if (drawn.variants.size() != 1 || !family.variant(drawn.variants.front())) return "unknown variant";
+    for (const auto& [name, value] : drawn.parameters.values) {
+        const Parameter* const row = family.parameter(name);
+        if (!row) return "unknown parameter " + name;
+        if (const auto refusal = row->check(value)) return refusal->sentence();
+    }
+    Request own = base;
+    own.variants = drawn.variants;
+    own.parameters = drawn.parameters;
+    own.seed = drawn.seed;
+    own.values = drawn.values;
+    own.optional = drawn.optional;
+    own.extras = drawn.extras;
+    drawn = std::move(own);
+    return "";
+}
+
 }  // namespace
 
 Outcome<std::shared_ptr<const Result>> checked_result(const Result& answer, const Request& asked) {
@@ -112,6 +131,29 @@ Outcome<SweepCell> checked_cell(const SweepCell& answer, const Sweep& sweep, siz
     if (!result) return result.error();
     checked.result = std::move(*result);
     return checked;
+}
+
+Outcome<CheckReport> checked_report(const CheckReport& answer, const CheckRequest& asked) {
+    const auto found = find_offered_family(asked.base.family);
+    if (!found) return found.error();
+    const Family& family = **found;
+    CheckReport report = answer;
+    const auto refuse = [](const std::string& words) { return Error::failure("the report has " + words); };
+    if (report.family != family.name) return refuse("another family");
+    if (report.tried < 0 || report.size < 0 || report.cannot_judge < 0 ||
+        report.judged < report.cannot_judge || !is_duration(report.seconds))
+        return refuse("impossible counts");
+    const auto take = [&](Request& request) { return fault_in_drawn(request, asked.base, family); };
+    if (report.trying)
+        if (const std::string words = take(*report.trying); !words.empty()) return refuse(words);
+    for (Finding& finding : report.findings) {
+        std::string words = take(finding.request);
+        if (words.empty() && finding.variant != finding.request.variants.front()) words = "two variants";
+        if (words.empty() && finding.problem.empty()) words = fault_in(finding.verdict, family);
+        if (!words.empty()) return refuse(words);
+        if (!is_duration(finding.seconds)) return refuse("impossible counts");
+    }
+    return report;
 }
 
 std::optional<Error> check_numbers(const Request& request) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/engine/check/report.h"
 #include "kernels/core/family.h"
 
 namespace sawtooth {
@@ -13,6 +14,9 @@ namespace sawtooth {
 Outcome<std::shared_ptr<const Result>> checked_result(const Result& answer, const Request& asked);
 // The same for a cell, whose values are those of the sweep.
 Outcome<SweepCell> checked_cell(const SweepCell& answer, const Sweep& sweep, size_t cell);
+
+// The same for a check: its Requests are those of the client but for what a battery draws.
+Outcome<CheckReport> checked_report(const CheckReport& answer, const CheckRequest& asked);
 
 // The numbers of a Request that no schema checks. Usage errors, in the words of the command line.
 std::optional<Error> check_numbers(const Request& request);

@@ -6,6 +6,7 @@
 #include <complex>
 #include <thread>
 
+#include "app/engine/values.h"
 #include "kernels/core/nearest.h"
 #include "kernels/cpu/half.h"
 #include "kernels/families.h"
@@ -100,6 +101,23 @@ void note_unused(Configuration& configuration, const Request& request) {
     }
 }
 
+bool is_generated(const ArraySpec& spec, const Configuration& configuration) {
+    return is_input(spec) && (spec.role != Role::optional || configuration.with_optional);
+}
+
+// The generated float input that gets the one infinity or NaN; "" if there is none.
+std::string input_with_strange_number(const Configuration& configuration, const Request& request) {
+    Names names;
+    for (const ArraySpec& spec : configuration.family->arrays)
+        if (spec.is_used(configuration.parameters) && is_generated(spec, configuration) &&
+            spec.dtype_with(configuration.parameters) != Dtype::int32 &&
+            !find(configuration.given, spec.name))
+            names.push_back(spec.name);
+    Random random(request.seed, "values");
+    if (names.empty()) return "";
+    return names[static_cast<size_t>(random.uniform() * static_cast<double>(names.size()))];
+}
+
 const char* title_of(Backend backend) { return backend == Backend::cpu ? "CPU" : "CUDA"; }
 
 Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const Request& request,
@@ -181,6 +199,7 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
     Configuration configuration;
     configuration.family = &family;
     configuration.backend = backend;
+    configuration.with_optional = request.optional;
     if (const auto error = check_names(family, request, given)) return *error;
 
     if (!request.preset.empty() && !find_preset(family, request.preset))
@@ -251,20 +270,25 @@ Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::
     return std::pair{std::string(name), std::move(*value)};
 }
 
-Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, std::stop_token stop) {
+Outcome<Arrays> make_inputs(const Configuration& configuration, const Request& request,
+                            std::stop_token stop) {
     const Family& family = *configuration.family;
     const Storage storage = configuration.parameters.has("dtype")
                                 ? storage_named(configuration.parameters.text("dtype"))
                                 : Storage::f32;
+    const std::string chosen = input_with_strange_number(configuration, request);
     Arrays inputs;
     for (const ArraySpec& spec : family.arrays) {
         if (!is_input(spec) || !spec.is_used(configuration.parameters)) continue;
         const Array* const given = find(configuration.given, spec.name);
-        if (!given && spec.role == Role::optional) continue;
-        Array array =
-            given ? *given
-                  : family.generate(spec, configuration.parameters, inputs, Random(seed, spec.name), stop);
+        if (!given && !is_generated(spec, configuration)) continue;
+        Array array = given ? *given
+                            : family.generate(spec, configuration.parameters, inputs,
+                                              Random(request.seed, spec.name), stop);
         if (stop.stop_requested()) return Error::cancelled();
+        if (!given)
+            place_values(request.values, array, spec.name == chosen, storage,
+                         Random(request.seed, spec.name + " values"));
         if (spec.rounded && array.dtype == Dtype::f32 && storage != Storage::f32) {
             Array rounded = Array::uninitialised(array.name, array.dtype, array.shape);
             std::ranges::copy(array.as<float>(), rounded.as<float>().begin());

@@ -28,6 +28,7 @@ struct Configuration {
     Parameters parameters;
     Arrays given;                          // from the file, converted to the dtype of the schema
     std::vector<const Variant*> variants;  // the requested ones, in the order of the family
+    bool with_optional = false;            // optional inputs that are not given are generated
     std::vector<std::string> notes;
 };
 
@@ -49,9 +50,9 @@ Parameters in_force(const Family& family, const Request& request, const Arrays& 
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
                                                      std::string_view text);
 
-// All used inputs: the given ones, and the others generated from the seed; rounded to the parameter `dtype`.
-// Cancelled when stopped.
-Outcome<Arrays> make_inputs(const Configuration& configuration, uint64_t seed, std::stop_token stop);
+// All used inputs: the given ones, and the others generated as the Request says (seed, values, optional
+// ones); rounded to the parameter `dtype`. Cancelled when stopped.
+Outcome<Arrays> make_inputs(const Configuration& configuration, const Request& request, std::stop_token stop);
 
 // The CPU as a chip.
 Chip cpu_chip();

@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t most_bytes_together = int64_t{64}
                                         << 20;  // of a reference of which several are computed at once
 
-int threads_for(int64_t reference_bytes) {
+int threads_for(int64_t reference_bytes, int threads = 0) {
+    if (threads > 0) return threads;
     if (reference_bytes > most_bytes_together) return 1;
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
@@ -32,7 +33,7 @@ std::map<std::string, Value> read_by_definitions(const Configuration& configurat
 
 // The exact outputs: those of the reference under their plain names, or computed.
 Outcome<Arrays> exact_outputs(const Definitions::Source& source, const DefinitionRequest& request) {
-    if (!request.variant.is_exact(request.parameters))
+    if (source.reference.empty() || !request.variant.is_exact(request.parameters))
         return source.configuration.family->definition(request);
     Arrays outputs;
     for (Array array : source.reference) {
@@ -90,11 +91,27 @@ Outcome<const std::vector<Expected>*> Definitions::find(const Source& source, co
                 source.stores_extras,
                 {}};
     for (Array& array : *exact) entry.outputs.push_back({std::move(array)});
-    if (auto error =
-            add_spread(family, request, entry.rounding, threads_for(bytes_of(entry.outputs)), entry.outputs))
+    if (auto error = add_spread(family, request, entry.rounding,
+                                threads_for(bytes_of(entry.outputs), source.threads), entry.outputs))
         return *error;
     entries_.push_back(std::move(entry));
     return &entries_.back().outputs;
+}
+
+OutputVerdict verdict_on(const Array& output, const Variant& variant, const Definitions::Source& source,
+                         const std::vector<Expected>& expected) {
+    const Family& family = *source.configuration.family;
+    const Parameters& parameters = source.configuration.parameters;
+    const auto own = std::find_if(expected.begin(), expected.end(), [&](const Expected& one) {
+        return one.want.name == output.name && one.want.whole_shape() == output.shape;
+    });
+    if (own == expected.end()) return {.output = output.name};
+    OutputVerdict verdict = judge(output, *own, rounding_of(family, variant, parameters, source.backend),
+                                  storage_of(*family.array(output.name), parameters));
+    if (verdict.worst)
+        verdict.worst->where =
+            tile_words(family, variant, output.name, parameters, output.shape, verdict.worst->index);
+    return verdict;
 }
 
 const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {

@@ -13,13 +13,15 @@ namespace sawtooth {
 // the parameters that definitions read stay the same.
 class Definitions {
   public:
-    // What the outputs of a configuration are judged by. `reference` serves variants that are exact.
+    // What the outputs of a configuration are judged by. `reference` serves variants that are exact; empty:
+    // their definitions are computed too.
     struct Source {
         const Configuration& configuration;
         Backend backend;
         const Arrays& inputs;
         const Arrays& reference;
         bool stores_extras = false;
+        int threads = 0;  // that compute; 0: one per core
     };
 
     // Forgets what depends on other values of parameters.
@@ -43,6 +45,11 @@ class Definitions {
 
     std::vector<Entry> entries_;
 };
+
+// The verdict on an output of the variant, with the place of its worst element in tiles; pending if it is not
+// among the expected ones.
+OutputVerdict verdict_on(const Array& output, const Variant& variant, const Definitions::Source& source,
+                         const std::vector<Expected>& expected);
 
 // The array of the reference for an output of the variant: "VARIANT/NAME", or NAME; null if there is none of
 // that shape.

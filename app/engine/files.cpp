@@ -248,4 +248,12 @@ std::optional<std::string> find_asset(const std::string& name) {
     return {};
 }
 
+Outcome<bool> make_folder(const std::string& path) {
+    struct stat status {};
+    if (::mkdir(path.c_str(), 0777) == 0) return true;
+    const int problem = errno;
+    if (problem == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return false;
+    return Error::failure(path + ": cannot create the folder: " + std::strerror(problem));
+}
+
 }  // namespace sawtooth

@@ -34,4 +34,7 @@ std::string config_directory();
 // source tree; nullopt if it is in none of them.
 std::optional<std::string> find_asset(const std::string& name);
 
+// Creates a folder, but no parent. Returns whether it was created: false if it was there.
+Outcome<bool> make_folder(const std::string& path);
+
 }  // namespace sawtooth

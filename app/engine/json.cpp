@@ -246,6 +246,8 @@ Json result_of(const Result& result) {
         {"device", result.device},
         {"version", SAWTOOTH_VERSION},
         {"seed", request.seed},
+        {"values", name_of(request.values)},
+        {"optional", request.optional},
         {"parameters", object_of(request.family, result.parameters)},
         {"unused_parameters", unused_parameters_of(result)},
         {"notes", result.notes},
@@ -384,6 +386,27 @@ std::string to_json(const SweepResult& result) {
                     {"axes", list_of(sweep.axes, axis_of)},
                     {"complete", result.complete},
                     {"cells", list_of(result.cells, cell_of)}});
+}
+
+std::string to_json(const std::vector<CheckReport>& reports) {
+    const auto finding_of = [](const Finding& finding) {
+        return Json{{"variant", finding.variant},
+                    {"command", command_of(finding)},
+                    {"problem", finding.problem.empty() ? Json() : Json(finding.problem)},
+                    {"verdict", finding.problem.empty() ? verdict_of(finding.verdict) : Json()},
+                    {"setting", finding.number},
+                    {"seconds", number(finding.seconds)}};
+    };
+    return text_of(
+        {{"version", SAWTOOTH_VERSION}, {"families", list_of(reports, [&](const CheckReport& report) {
+                                             return Json{{"family", report.family},
+                                                         {"device", report.device},
+                                                         {"settings", report.tried},
+                                                         {"outputs", report.judged},
+                                                         {"cannot_judge", report.cannot_judge},
+                                                         {"seconds", number(report.seconds)},
+                                                         {"failures", list_of(report.findings, finding_of)}};
+                                         })}});
 }
 
 std::string to_json(const BenchReport& report) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/engine/bench.h"
+#include "app/engine/check/report.h"
 #include "app/engine/devices.h"
 #include "kernels/core/family.h"
 #include "kernels/core/result.h"
@@ -16,6 +17,7 @@ namespace sawtooth {
 std::string to_json(const Result& result);
 std::string to_json(const SweepResult& result);
 std::string to_json(const BenchReport& report);
+std::string to_json(const std::vector<CheckReport>& reports);
 std::string to_json(const Devices& devices);
 std::string families_json(const std::vector<const Family*>& families);
 // {"written": [paths]}: the --json output of subcommands that write files.

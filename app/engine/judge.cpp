@@ -6,6 +6,7 @@
 #include <future>
 #include <system_error>
 
+#include "app/engine/compare.h"
 #include "kernels/core/noisy.h"
 
 namespace sawtooth {
@@ -16,6 +17,9 @@ namespace {
 constexpr double most_spreads = 12;
 // Roundings of the arithmetic that an element may differ by in any case.
 constexpr double least_roundings = 8;
+// Where rounding moves neighbours by as much as their size, it decides between branches, and few draws show
+// how far a number may go.
+constexpr double unsure = 4;
 // The spread of a number is estimated from this many draws, and from at least as many samples, those of its
 // neighbours included. Neighbours may share one rounding, which few draws can all leave small: with 4 draws
 // one of 2000 settings of attention was called wrong for that.
@@ -65,6 +69,25 @@ bool same_kind(double left, double right) {
     return std::isinf(left) || std::isinf(right) ? left == right : true;
 }
 
+// Whether a kernel may give a number of that kind. One that is not finite must stay so, and an infinity must
+// keep its sign, but in another order of operations it may meet a zero or another infinity and become NaN.
+bool may_be(double got, double want) {
+    if (std::isfinite(want)) return std::isfinite(got);
+    return !std::isfinite(got) && (std::isnan(got) || std::isnan(want) || got == want);
+}
+
+// The largest size of a finite number in float arrays.
+double largest_of(const Arrays& arrays) {
+    double largest = 0;
+    for (const Array& array : arrays) {
+        if (array.dtype == Dtype::int32) continue;
+        const Numbers numbers(array);
+        for (int64_t i = 0; i < numbers.count(); ++i)
+            if (std::isfinite(numbers[i])) largest = std::max(largest, std::abs(numbers[i]));
+    }
+    return largest;
+}
+
 // The sum of squares of what several draws differ by from the definition.
 class Squares {
   public:
@@ -89,13 +112,19 @@ class Squares {
         const auto group = static_cast<size_t>(group_of(want_));
         for (size_t first = 0; first < sums_.size(); first += group) {
             const size_t last = std::min(first + group, sums_.size());
-            double fourth = 0;
-            for (size_t i = first; i < last; ++i) fourth += std::isfinite(sums_[i]) ? sums_[i] * sums_[i] : 0;
-            const double shared = std::sqrt(fourth / static_cast<double>(last - first));
-            for (size_t i = first; i < last; ++i)
-                spread[i] = std::isnan(sums_[i])
-                                ? NAN
-                                : static_cast<float>(std::sqrt(std::max(shared, sums_[i]) / draws));
+            double fourth = 0, squares = 0;
+            for (size_t i = first; i < last; ++i) {
+                const double size = Numbers(want_)[static_cast<int64_t>(i)];
+                fourth += std::isfinite(sums_[i]) ? sums_[i] * sums_[i] : 0;
+                squares += std::isfinite(size) ? size * size : 0;
+            }
+            const auto count = static_cast<double>(last - first);
+            const double shared = std::sqrt(fourth / count), size = std::sqrt(squares / count);
+            for (size_t i = first; i < last; ++i) {
+                const double own = std::sqrt(std::max(shared, sums_[i]) / draws);
+                const double wider = most_spreads * own > size ? unsure : 1;
+                spread[i] = std::isnan(sums_[i]) ? NAN : static_cast<float>(wider * own);
+            }
         }
         return spread;
     }
@@ -173,7 +202,11 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
             for (size_t i = 0; i < outputs.size(); ++i) squares[i].add(*find(*arrays, outputs[i].want.name));
         }
     }
-    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].spread = squares[i].spread();
+    const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        outputs[i].spread = squares[i].spread();
+        outputs[i].flushed = flushed;
+    }
     return {};
 }
 
@@ -196,18 +229,16 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
         }
         ++verdict.judged;
         double bound = most_spreads * spread + least_roundings * arithmetic * std::abs(right);
-        bound += stored.unit * (std::abs(right) + bound) + stored.least;
-        if (want.dtype == Dtype::int32 && spread == 0) bound = 0;
+        bound += stored.unit * (std::abs(right) + bound) + std::max(stored.least, expected.flushed);
+        if ((want.dtype == Dtype::int32 && spread == 0) || !std::isfinite(right)) bound = 0;
         const bool overflows = std::abs(right) + bound > stored.largest && std::isfinite(right);
         double error = 0;
         if (overflows && std::isinf(is[i]) && std::signbit(is[i]) == std::signbit(right))
             error = 0;
-        else if (!same_kind(is[i], right))
+        else if (!may_be(is[i], right))
             error = INFINITY;
         else if (std::isfinite(right))
             error = std::abs(is[i] - right);
-        else
-            bound = 0;
         if (std::isfinite(right)) {
             squares += right * right;
             off += error * error;
@@ -225,7 +256,8 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
         verdict.worst = std::move(element);
     }
     if (squares > 0) verdict.rel_l2 = std::sqrt(off / squares);
-    const double least = static_cast<double>(verdict.judged) * stored.least * stored.least;
+    const double flushed = std::max(stored.least, expected.flushed);
+    const double least = static_cast<double>(verdict.judged) * flushed * flushed;
     const bool lost = uncertain > squares && uncertain > 4 * least;
     verdict.verdict = verdict.elements > 0                               ? Verdict::wrong
                       : lost || (verdict.judged == 0 && got.count() > 0) ? Verdict::cannot_judge
@@ -240,13 +272,19 @@ OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding&
     return verdict;
 }
 
-std::optional<JudgedElement> first_change(const Array& earlier, const Array& later) {
+std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& later) {
     const auto before = earlier.as<uint32_t>(), after = later.as<uint32_t>();
     const auto changed = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
     if (changed == before.end()) return {};
     const Numbers had(earlier), has(later);
     const int64_t number = changed - before.begin();
-    return JudgedElement{index_of(number / has.parts(), later.shape), has[number], had[number], 0, ""};
+    return OutputVerdict{
+        .output = later.name,
+        .verdict = Verdict::wrong,
+        .judged = later.count(),
+        .elements = changed_values(earlier, later),
+        .worst = JudgedElement{index_of(number / has.parts(), later.shape), has[number], had[number], 0,
+                               "changed between the first run and the last repeat"}};
 }
 
 std::string tile_words(const Family& family, const Variant& variant, const std::string& output,

@@ -14,6 +14,9 @@ struct Expected {
     // For every number of `want` (two per complex one) the typical distance of a right kernel; NaN: rounding
     // decides whether it is finite.
     std::vector<float> spread = {};
+    // What flushing a number below the range of f32 may take away: such a number may still be multiplied by
+    // inputs.
+    double flushed = 0;
 };
 
 // Computes the definition of a variant with random roundings, several times, and adds the spread of its
@@ -29,8 +32,8 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
 // pending.
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage);
 
-// The first number whose bits differ from those of an earlier run; absent if there is none.
-std::optional<JudgedElement> first_change(const Array& earlier, const Array& later);
+// Wrong, with the first number whose bits differ from those of an earlier run; absent if there is none.
+std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& later);
 
 // Where an element lies in the tiles of the variant: "L = 65: row 1 of tile 4, BL = 16"; "" without tiles.
 std::string tile_words(const Family& family, const Variant& variant, const std::string& output,

@@ -35,7 +35,7 @@ struct Shapes {
     explicit Shapes(const Configuration& of) : configuration(of) {
         for (const ArraySpec& spec : of.family->arrays) {
             const Array* const given = find(of.given, spec.name);
-            const bool absent = spec.role == Role::optional && !given;
+            const bool absent = spec.role == Role::optional && !given && !of.with_optional;
             if (spec.role == Role::output || absent || !spec.is_used(of.parameters)) continue;
             const Array array = given ? *given
                                       : Array{spec.name, spec.dtype_with(of.parameters),

@@ -21,7 +21,8 @@ namespace sawtooth {
 
 SAWTOOTH_FIELDS(Parameters, values)
 SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, on, threads, preset, parameters,
-                seed, input, repeats, cache, profile, extras, time_limit_seconds, memory_limit_bytes)
+                seed, values, optional, input, repeats, cache, profile, extras, time_limit_seconds,
+                memory_limit_bytes)
 SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)
 SAWTOOTH_FIELDS(Sweep, id, base, axes)
 SAWTOOTH_FIELDS(View::Range, low, high)
@@ -81,16 +82,23 @@ SAWTOOTH_FIELDS(Rule, across, at, label, ink)
 SAWTOOTH_FIELDS(Note, x, y, text)
 SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by)
 
+SAWTOOTH_FIELDS(CheckRequest, base, seconds, first, leave_out)
+SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, figures)
+SAWTOOTH_FIELDS(CheckReport, family, device, tried, size, judged, cannot_judge, seconds, trying, findings,
+                complete)
+
 SAWTOOTH_FIELDS(Hello, program, protocol, device)
 SAWTOOTH_FIELDS(FilePart, first, bytes)
 SAWTOOTH_FIELDS(RunJob, job, request, sent_input, view)
 SAWTOOTH_FIELDS(CellJob, job, sweep, sent_input, cell)
+SAWTOOTH_FIELDS(CheckJob, job, request)
 SAWTOOTH_FIELDS(LookJob, job, of, view, figure_parameters)
 SAWTOOTH_FIELDS(FetchJob, job, of, array, offset)
 SAWTOOTH_FIELDS(CancelJob, job)
 SAWTOOTH_FIELDS(Said, job, progress)
 SAWTOOTH_FIELDS(Shown, job, result, figures)
 SAWTOOTH_FIELDS(CellDone, job, cell)
+SAWTOOTH_FIELDS(Checked, job, report)
 SAWTOOTH_FIELDS(FiguresMade, job, figures)
 SAWTOOTH_FIELDS(ArrayPart, job, bytes)
 SAWTOOTH_FIELDS(Failed, job, error, ending)
@@ -124,6 +132,8 @@ template <>
 constexpr inline Backend last_of<Backend> = Backend::cuda;
 template <>
 constexpr inline Cache last_of<Cache> = Cache::hot;
+template <>
+constexpr inline Values last_of<Values> = Values::nan;
 template <>
 constexpr inline Profile last_of<Profile> = Profile::sampling;
 template <>

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/engine/check/report.h"
 #include "app/engine/runner.h"
 #include "kernels/core/figure.h"
 #include "kernels/core/request.h"
@@ -18,9 +19,9 @@ namespace sawtooth {
 
 // Messages between a worker and its client. Both start with Hello. Then the client sends jobs, which the
 // worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
-// result, CellDone, FiguresMade, ArrayPart or Failed.
+// result, CellDone, Checked, FiguresMade, ArrayPart or Failed.
 
-constexpr int protocol_version = 4;
+constexpr int protocol_version = 5;
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;
@@ -50,6 +51,10 @@ struct CellJob {
     Sweep sweep;
     bool sent_input = false;
     uint64_t cell = 0;
+};
+struct CheckJob {
+    JobNumber job = 0;
+    CheckRequest request;
 };
 // Requests new figures for the last result of job `of`.
 struct LookJob {
@@ -81,6 +86,10 @@ struct CellDone {
     JobNumber job = 0;
     SweepCell cell;
 };
+struct Checked {
+    JobNumber job = 0;
+    CheckReport report;  // so far
+};
 struct FiguresMade {
     JobNumber job = 0;
     std::shared_ptr<const std::vector<Figure>> figures;
@@ -95,8 +104,8 @@ struct Failed {
     bool ending = false;  // the worker cannot continue and exits
 };
 
-using ToWorker = std::variant<Hello, FilePart, RunJob, CellJob, LookJob, FetchJob, CancelJob>;
-using FromWorker = std::variant<Hello, Alive, Said, Shown, CellDone, FiguresMade, ArrayPart, Failed>;
+using ToWorker = std::variant<Hello, FilePart, RunJob, CellJob, CheckJob, LookJob, FetchJob, CancelJob>;
+using FromWorker = std::variant<Hello, Alive, Said, Shown, CellDone, Checked, FiguresMade, ArrayPart, Failed>;
 
 // MessagePack, without the length prefix.
 std::string encode(const ToWorker& message);

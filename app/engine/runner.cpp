@@ -29,6 +29,8 @@ namespace {
 struct InputKey {
     std::string family;
     uint64_t seed = 0;
+    Values values = Values::usual;
+    bool optional = false;
     FileStamp file;
     std::map<std::string, Value> parameters;  // those that renew inputs, with their effective values
     bool operator==(const InputKey&) const = default;
@@ -37,7 +39,7 @@ struct InputKey {
 InputKey key_of(const Configuration& configuration, const Request& request) {
     const Family& family = *configuration.family;
     const Parameters acting = family.acting(configuration.parameters, configuration.backend);
-    InputKey key{family.name, request.seed, stamp_of(request.input), {}};
+    InputKey key{family.name, request.seed, request.values, request.optional, stamp_of(request.input), {}};
     for (const Parameter& row : family.parameters)
         if (row.renews == Renews::inputs) key.parameters[row.name] = acting.at(row.name);
     return key;
@@ -222,7 +224,7 @@ std::optional<Error> Runner::renew_inputs(const Request& request, const Configur
     kept_->kernel_key.reset();
     kept_->definitions = {};
     say(progress, 0, "inputs");
-    auto inputs = make_inputs(configuration, request.seed, stop);
+    auto inputs = make_inputs(configuration, request, stop);
     if (!inputs) return inputs.error();
     kept_->inputs = std::move(*inputs);
     clock.done("inputs");

@@ -51,6 +51,7 @@ class Runner {
 
     // Whether a GPU error makes every later call of this process fail: only a new process helps.
     bool broken() const { return broken_; }
+    void give_up() { broken_ = true; }
 
     // Where the launches of the Request run: the CPU, a GPU, or the choice of "auto". Failure: no usable GPU,
     // or the family has no CUDA implementation. Usage: no GPU of that number.

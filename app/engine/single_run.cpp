@@ -67,16 +67,6 @@ std::vector<std::string> notes_on_rows(const Arrays& reference) {
     return notes;
 }
 
-// The same values in memory of their own: later runs of a plan on the CPU overwrite its outputs.
-Arrays copied(Arrays arrays) {
-    for (Array& array : arrays) {
-        const auto data = allocate(array.bytes());
-        std::copy_n(array.data.get(), array.bytes(), data.get());
-        array.data = data;
-    }
-    return arrays;
-}
-
 // Reports a large change of the processor clock during its lifetime.
 class ClockWatch {
   public:
@@ -201,26 +191,16 @@ Definitions::Source SingleRun::source() const {
 }
 
 // By its definition if that is known, otherwise at once by the reference.
-OutputVerdict SingleRun::verdict_on(const Array& output, const Variant& variant,
-                                    const std::vector<Expected>* expected) const {
+OutputVerdict SingleRun::first_verdict(const Array& output, const Variant& variant,
+                                       const std::vector<Expected>* expected) const {
+    if (expected) return verdict_on(output, variant, source(), *expected);
     const Family& family = *prepared_.configuration.family;
     const Parameters& parameters = prepared_.configuration.parameters;
+    const Array* const want =
+        variant.is_exact(parameters) ? reference_of(prepared_.reference, variant.name, output) : nullptr;
+    if (!want) return {.output = output.name};
     const Rounding rounding = rounding_of(family, variant, parameters, prepared_.machine.backend());
-    const Storage storage = storage_of(*family.array(output.name), parameters);
-    OutputVerdict verdict = {.output = output.name};
-    if (expected) {
-        const auto own = std::find_if(expected->begin(), expected->end(), [&](const Expected& one) {
-            return one.want.name == output.name && one.want.whole_shape() == output.shape;
-        });
-        if (own != expected->end()) verdict = judge(output, *own, rounding, storage);
-    } else if (variant.is_exact(parameters)) {
-        if (const Array* const want = reference_of(prepared_.reference, variant.name, output))
-            verdict = judge_at_once(output, *want, rounding, storage);
-    }
-    if (verdict.worst)
-        verdict.worst->where =
-            tile_words(family, variant, output.name, parameters, output.shape, verdict.worst->index);
-    return verdict;
+    return judge_at_once(output, *want, rounding, storage_of(*family.array(output.name), parameters));
 }
 
 void SingleRun::set_verdict(VariantResult& made, OutputVerdict verdict) const {
@@ -239,7 +219,7 @@ void SingleRun::compare_outputs(VariantResult& made) const {
     for (const Array& output : made.outputs) {
         if (const Array* const wanted = reference_of(prepared_.reference, made.name, output))
             made.errors.push_back(compare(output, *wanted, sequence_axis_of(family, output.name)));
-        set_verdict(made, verdict_on(output, variant, expected));
+        set_verdict(made, first_verdict(output, variant, expected));
     }
 }
 
@@ -251,9 +231,10 @@ std::optional<Error> SingleRun::judge_outputs() {
         say("judging " + made.name, last_.fraction);
         const auto expected = prepared_.definitions.find(source(), variant(v), limit_.token());
         if (!expected) return stopped_or(expected.error(), "judging " + made.name);
-        for (const Array& output : made.outputs) set_verdict(made, verdict_on(output, variant(v), *expected));
+        for (const Array& output : made.outputs)
+            set_verdict(made, verdict_on(output, variant(v), source(), **expected));
         for (const Array& output : repeated_[v]) {
-            OutputVerdict again = verdict_on(output, variant(v), *expected);
+            OutputVerdict again = verdict_on(output, variant(v), source(), **expected);
             if (again.verdict != Verdict::wrong) continue;
             again.worst->where +=
                 (again.worst->where.empty() ? "" : "; ") + std::string("in the last repeat");
@@ -281,13 +262,7 @@ std::optional<Error> SingleRun::judge_repeat(size_t v, const Arrays& first) {
             repeated_[v].push_back(copied({output}).front());
             continue;
         }
-        OutputVerdict verdict{.output = output.name,
-                              .verdict = Verdict::wrong,
-                              .judged = output.count(),
-                              .elements = differing,
-                              .worst = first_change(*before, output)};
-        verdict.worst->where = "changed between the first run and the last repeat";
-        set_verdict(made, std::move(verdict));
+        set_verdict(made, *changed_since(*before, output));
     }
     if (!variant(v).unordered) return {};
     made.metrics.push_back({"changed_values", "changed values", "", static_cast<double>(changed)});

@@ -72,8 +72,8 @@ class SingleRun {
     std::optional<Error> leave_out(size_t v, Error reason);
     void compare_outputs(VariantResult& made) const;
     Definitions::Source source() const;
-    OutputVerdict verdict_on(const Array& output, const Variant& variant,
-                             const std::vector<Expected>* expected) const;
+    OutputVerdict first_verdict(const Array& output, const Variant& variant,
+                                const std::vector<Expected>* expected) const;
     void set_verdict(VariantResult& made, OutputVerdict verdict) const;
     std::optional<Error> judge_repeat(size_t v, const Arrays& first);
     void note_compiled(size_t v);

@@ -245,6 +245,8 @@ std::string options_of(const Request& request) {
     if (request.device != usual.device) add("--device", std::to_string(request.device));
     if (request.threads != usual.threads) add("--threads", std::to_string(request.threads));
     if (request.seed != usual.seed) add("--seed", std::to_string(request.seed));
+    if (request.values != usual.values) add("--values", name_of(request.values));
+    if (request.optional) text += " --optional";
     if (request.repeats != usual.repeats) add("--repeat", std::to_string(request.repeats));
     if (request.cache != usual.cache) add("--cache", "hot");
     if (request.profile != usual.profile) add("--profile", word_for(request.profile));

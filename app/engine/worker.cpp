@@ -14,6 +14,7 @@
 #include <mutex>
 #include <thread>
 
+#include "app/engine/check/check.h"
 #include "app/engine/checked.h"
 #include "app/engine/descriptor.h"
 #include "app/engine/devices.h"
@@ -234,6 +235,14 @@ class Worker {
         if (background_.broken()) return fail(job.job, Error::failure(cell->refused));
         if (cell->result) cell->result = as_asked(*cell->result, job.sweep.base);
         out_.send(CellDone{job.job, std::move(*cell)});
+    }
+
+    void serve(const CheckJob& job, std::stop_token stop) {
+        const auto report = check(background_, job.request, stop, [&](const CheckReport& so_far) {
+            out_.send(Checked{job.job, so_far});
+        });
+        if (!report) return fail(job.job, report.error());
+        out_.send(Checked{job.job, *report});
     }
 
     void serve(const LookJob& job, std::stop_token) {

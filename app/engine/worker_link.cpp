@@ -63,6 +63,34 @@ JobNumber job_of(const FromWorker& message) {
 
 Error result_is_gone() { return Error::failure("the worker that has this result is gone; run it again"); }
 
+// A check in two workers, one after another.
+CheckReport joined(const CheckReport& before, CheckReport later) {
+    later.judged += before.judged;
+    later.cannot_judge += before.cannot_judge;
+    later.seconds += before.seconds;
+    for (Finding& finding : later.findings) finding.seconds += before.seconds;
+    later.findings.insert(later.findings.begin(), before.findings.begin(), before.findings.end());
+    return later;
+}
+
+Finding lost_with_worker(const CheckReport& so_far, const Error& error) {
+    Finding finding;
+    finding.variant = so_far.trying->variants.front();
+    finding.request = *so_far.trying;
+    finding.problem = error.text;
+    finding.number = so_far.tried;
+    finding.seconds = so_far.seconds;
+    return finding;
+}
+
+CheckRequest continued(const CheckRequest& request, const CheckReport& so_far) {
+    CheckRequest rest = request;
+    rest.first = so_far.tried;
+    if (rest.seconds) rest.seconds = std::max(0.0, *rest.seconds - so_far.seconds);
+    for (const Finding& finding : so_far.findings) rest.leave_out.push_back(finding.variant);
+    return rest;
+}
+
 // The request of a job on an existing result: for its description and time limit, without the input file.
 Request request_for(const Result& result) {
     Request request = result.request;
@@ -362,6 +390,44 @@ Outcome<SweepResult> WorkerLink::sweep(const Sweep& sweep, std::stop_token stop,
     }
     result.complete = true;
     return result;
+}
+
+// In one worker; adds what it found to `so_far`.
+Outcome<CheckReport> WorkerLink::check_part(const CheckRequest& request, const std::stop_token& stop,
+                                            CheckReport& so_far, const OnCheck& news) {
+    Job job(*this, request.base, stop, {});
+    if (auto error = job.prepare()) return *error;
+    job.give(CheckJob{job.number, request});
+    const CheckReport before = so_far;
+    while (true) {
+        const auto answer = job.answer();
+        if (!answer) return answer.error();
+        if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
+        const auto* checked = std::get_if<Checked>(&*answer);
+        if (!checked) return job.garbled("no report");
+        const auto report = checked_report(checked->report, request);
+        if (!report) return job.garbled(report.error().text);
+        so_far = joined(before, *report);
+        if (so_far.complete) return so_far;
+        if (news) news(so_far);
+    }
+}
+
+Outcome<CheckReport> WorkerLink::check(const CheckRequest& request, std::stop_token stop,
+                                       const OnCheck& news) {
+    CheckRequest rest = request;
+    CheckReport so_far;
+    while (true) {
+        so_far.trying.reset();
+        const size_t found = so_far.findings.size();
+        const auto report = check_part(rest, stop, so_far, news);
+        if (report || report.error().kind != Error::Kind::failure || !so_far.trying) return report;
+        if (so_far.findings.size() == found) {  // the worker did not live to tell
+            so_far.findings.push_back(lost_with_worker(so_far, report.error()));
+            ++so_far.tried;
+        }
+        rest = continued(request, so_far);
+    }
 }
 
 bool WorkerLink::has_worker_of(const Result& result) const {

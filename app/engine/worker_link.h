@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/engine/check/check.h"
 #include "app/engine/runner.h"
 #include "kernels/core/figure.h"
 
@@ -50,6 +51,10 @@ class WorkerLink {
                                   const OnNews& news = {});
     Outcome<SweepResult> sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done = {});
 
+    // One family; goes on in a new worker after a launch that ended the last. Errors: usage, no such machine,
+    // cancelled, or no worker could be started.
+    Outcome<CheckReport> check(const CheckRequest& request, std::stop_token stop, const OnCheck& news = {});
+
     // New figures of the last result. Failure: its worker is gone.
     Outcome<std::shared_ptr<const std::vector<Figure>>> look(const Result& result, const View& view,
                                                              const Parameters& figure_parameters,
@@ -65,6 +70,8 @@ class WorkerLink {
   private:
     class Job;  // the current job
     bool has_worker_of(const Result& result) const;
+    Outcome<CheckReport> check_part(const CheckRequest& request, const std::stop_token& stop,
+                                    CheckReport& so_far, const OnCheck& news);
     Outcome<std::vector<uint8_t>> fetch_part(const Request& request, uint64_t array, uint64_t offset,
                                              size_t bytes, std::stop_token stop);
 

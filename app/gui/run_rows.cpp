@@ -24,6 +24,12 @@ Value limit_value(std::optional<double> seconds) {
     return static_cast<double>(whole) == *seconds ? Value(whole) : Value(*seconds);
 }
 
+std::vector<Value> names_of_values() {
+    std::vector<Value> names;
+    for (const auto& [name, values] : value_names) names.emplace_back(std::string(name));
+    return names;
+}
+
 }  // namespace
 
 int cores() {
@@ -38,6 +44,12 @@ const std::vector<Parameter>& run_rows() {
         std::vector<Parameter> made{
             integer_parameter("seed", "Seed of the generated inputs.", run, "", 1, 0, 1000000, Step::linear,
                               Renews::inputs),
+            choice_parameter("values",
+                             "What stands among the numbers of generated inputs: zeros in place of half of "
+                             "them, a few denormals, a few huge numbers, one infinity, or one NaN.",
+                             run, word("usual"), names_of_values(), Renews::inputs),
+            flag_parameter("optional", "Generates optional inputs too, such as initial states.", run, false,
+                           Renews::inputs),
             integer_parameter("repeats", "Timed repeats of each variant; its time is the median.", run, "", 9,
                               1, 999, Step::linear, Renews::kernels),
             choice_parameter("cache", "cold: arrays are not in the caches before a repeat. hot: they may be.",
@@ -56,9 +68,9 @@ const std::vector<Parameter>& run_rows() {
                 "Compiling kernels, which happens once, does not count.",
                 run, "s", 10, 1, 3600, Step::linear, Renews::kernels),
         };
-        made[4].word = "auto";
-        made[4].initial = word("auto");
-        made[5].word = "none";
+        made[6].word = "auto";
+        made[6].initial = word("auto");
+        made[7].word = "none";
         return made;
     }();
     return rows;
@@ -71,6 +83,8 @@ bool is_run_row(const Parameter& row) {
 
 Value run_value(const Request& request, std::string_view row) {
     if (row == "seed") return static_cast<int64_t>(request.seed);
+    if (row == "values") return std::string(name_of(request.values));
+    if (row == "optional") return request.optional;
     if (row == "repeats") return int64_t{request.repeats};
     if (row == "cache") return std::string(request.cache == Cache::cold ? "cold" : "hot");
     if (row == "time_limit") return limit_value(request.time_limit_seconds);
@@ -83,6 +97,10 @@ Value run_value(const Request& request, std::string_view row) {
 void set_run_value(Request& request, std::string_view row, const Value& value) {
     const auto* number = std::get_if<int64_t>(&value);
     if (row == "seed") request.seed = static_cast<uint64_t>(*number);
+    if (row == "values")
+        for (const auto& [name, values] : value_names)
+            if (value == Value(std::string(name))) request.values = values;
+    if (row == "optional") request.optional = std::get<bool>(value);
     if (row == "repeats") request.repeats = static_cast<int>(*number);
     if (row == "cache") request.cache = value == Value(std::string("cold")) ? Cache::cold : Cache::hot;
     if (row == "threads") request.threads = number ? static_cast<int>(*number) : 0;

@@ -104,6 +104,15 @@ Array* find(Arrays& arrays, std::string_view name) {
     return const_cast<Array*>(find(static_cast<const Arrays&>(arrays), name));
 }
 
+Arrays copied(Arrays arrays) {
+    for (Array& array : arrays) {
+        const auto data = allocate(array.bytes());
+        std::memcpy(data.get(), array.data.get(), static_cast<size_t>(array.bytes()));
+        array.data = data;
+    }
+    return arrays;
+}
+
 Array listed(std::string name, const ChosenRows& rows) {
     const auto count = static_cast<int64_t>(rows.places.size());
     const auto dimensions = static_cast<int64_t>(rows.extents.size());

@@ -62,6 +62,8 @@ struct Array {
 using Arrays = std::vector<Array>;
 const Array* find(const Arrays& arrays, std::string_view name);
 Array* find(Arrays& arrays, std::string_view name);
+// The same values in memory of their own: on the CPU later runs of a plan overwrite its outputs.
+Arrays copied(Arrays arrays);
 // The indices of every chosen row, as int32 [rows, dimensions].
 Array listed(std::string name, const ChosenRows& rows);
 

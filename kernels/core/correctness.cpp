@@ -28,6 +28,11 @@ std::string short_text(double value, const char* format) {
     return text;
 }
 
+std::string words_of_wrong(const OutputVerdict& output) {
+    return output.output + " is wrong: " + with_thousands(output.elements) + " of " +
+           with_thousands(output.judged) + (output.judged == 1 ? " element" : " elements");
+}
+
 }  // namespace
 
 std::optional<double> reference_error(const Result& result, const VariantResult& variant) {
@@ -58,26 +63,27 @@ std::string error_words(double relative_error) {
 
 std::string wrong_words(const VariantResult& variant) {
     const OutputVerdict* const worst = most_wrong(variant);
-    if (!worst) return "";
-    return worst->output + " is wrong: " + with_thousands(worst->elements) + " of " +
-           with_thousands(worst->judged) + (worst->judged == 1 ? " element" : " elements");
+    return worst ? words_of_wrong(*worst) : "";
 }
 
 std::string wrong_badge(const VariantResult& variant) {
     return variant.verdict() == Verdict::wrong ? "wrong" : "";
 }
 
-std::string wrong_sentence(const VariantResult& variant) {
-    const OutputVerdict* const worst = most_wrong(variant);
-    if (!worst) return "";
-    std::string words = wrong_words(variant);
-    if (const auto& at = worst->worst) {
+std::string wrong_sentence(const OutputVerdict& output) {
+    std::string words = words_of_wrong(output);
+    if (const auto& at = output.worst) {
         words += ", the worst at " + to_text(at->index) + ": " + short_text(at->got, "%.7g") +
                  " instead of " + short_text(at->want, "%.7g") + " (rounding allows " +
                  short_text(at->bound, "%.2g") + ")";
         if (!at->where.empty()) words += "; " + at->where;
     }
     return words;
+}
+
+std::string wrong_sentence(const VariantResult& variant) {
+    const OutputVerdict* const worst = most_wrong(variant);
+    return worst ? wrong_sentence(*worst) : "";
 }
 
 std::string first_wrong(const Result& result) {

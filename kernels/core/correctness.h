@@ -26,6 +26,7 @@ std::string wrong_words(const VariantResult& variant);
 // "wrong" or "": beside a time.
 std::string wrong_badge(const VariantResult& variant);
 // The same with the worst element: "..., the worst at [0, 65, 3]: 0.5 instead of 0.25 (...)".
+std::string wrong_sentence(const OutputVerdict& output);
 std::string wrong_sentence(const VariantResult& variant);
 // "fused: y is wrong: …" for the first wrong variant; "" if there is none.
 std::string first_wrong(const Result& result);

@@ -15,7 +15,8 @@ namespace sawtooth {
 // Monte Carlo arithmetic (Parker 1997): a double whose operations each err by a random share of the result,
 // as those of a kernel in f32 do. A definition written for any number type gives the exact outputs with
 // double; with Noisy it shows how far a right kernel may be from them, because every rounding travels the
-// same way to the outputs. Leaving the range of f32 counts as well: infinite above it, uncertain below it.
+// same way to the outputs. Leaving the range of f32 counts as well: infinite above it, maybe infinite near
+// its end, uncertain below it.
 //
 // Half of the error depends on the operands alone. As in a kernel, where numbers repeat, so do their
 // roundings, and a sum of many drifts. The other half does not, so that equal terms never cancel exactly.
@@ -67,6 +68,8 @@ class Noisy {
     }
 
   private:
+    // Of what a kernel may form on the way, in another order: terms over their sum, products over the result.
+    static constexpr double headroom = 0x1p40;
     friend class NoiseScope;
     template <class Real>
     friend class SumOfProducts;
@@ -115,7 +118,12 @@ class Noisy {
         return within(state().off(number, share, operands), rounding.largest);
     }
     static Noisy rounded(double result, uint64_t operands) {
-        return within(state().off(result, state().rounding.arithmetic, operands), FLT_MAX);
+        return near_overflow(state().off(result, state().rounding.arithmetic, operands));
+    }
+    static Noisy near_overflow(double result) {
+        const bool is_near = std::abs(result) > FLT_MAX / headroom;
+        if (is_near && state().next() < 0.5) return Noisy(std::copysign(INFINITY, result));
+        return within(result, FLT_MAX);
     }
     static Noisy within(double result, double largest) {
         const double size = std::abs(result);
@@ -171,7 +179,8 @@ class SumOfProducts<Noisy> {
     }
     Noisy total() const {
         if (!std::isfinite(sum_)) return sum_;
-        if (squares_ > double{FLT_MAX} * FLT_MAX) return NAN;
+        constexpr double most = FLT_MAX / Noisy::headroom;
+        if (squares_ > most * most) return NAN;
         Noisy::State& state = Noisy::state();
         return Noisy::within(sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.next(), FLT_MAX);
     }

@@ -27,6 +27,8 @@ class Random {
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // [0, 1)
     double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
+    int64_t below(int64_t count) { return static_cast<int64_t>(uniform() * static_cast<double>(count)); }
+
     // Standard normal, by the polar method, which needs no trigonometry.
     double normal() {
         if (has_spare_) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/core/chip.h"
@@ -16,6 +17,13 @@ enum class BackendChoice { cpu, cuda, automatic };
 enum class Cache { cold, hot };
 // Which of the outputs stored only on request: none, those small enough to draw, or all, for a file.
 enum class Extras { none, drawable, all };
+// What is placed among the numbers of generated inputs: zeros instead of half of them, denormals or huge
+// numbers instead of a few, one infinity, or one NaN.
+enum class Values { usual, zeros, denormals, huge, infinity, nan };
+constexpr std::pair<const char*, Values> value_names[] = {
+    {"usual", Values::usual}, {"zeros", Values::zeros},       {"denormals", Values::denormals},
+    {"huge", Values::huge},   {"infinity", Values::infinity}, {"nan", Values::nan}};
+constexpr const char* name_of(Values values) { return value_names[static_cast<size_t>(values)].first; }
 enum class Profile { none, timeline, counters, sampling };
 
 // Everything that decides what is computed and measured, as a plain value.
@@ -31,7 +39,9 @@ struct Request {
     std::string preset;
     Parameters parameters;  // the ones that were set; others come from input arrays, preset and defaults
     uint64_t seed = 1;
-    std::string input;  // an .npz file; "" if all inputs are generated
+    Values values = Values::usual;
+    bool optional = false;  // inputs that may be absent are generated too
+    std::string input;      // an .npz file; "" if all inputs are generated
     int repeats = 9;
     Cache cache = Cache::cold;
     Profile profile = Profile::timeline;

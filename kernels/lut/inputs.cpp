@@ -9,14 +9,9 @@
 namespace sawtooth::lut {
 namespace {
 
-// From 0 to count - 1.
-int64_t below(Random& random, int64_t count) {
-    return static_cast<int64_t>(random.uniform() * static_cast<double>(count));
-}
-
 // Any two inputs; about three pairs of a hundred are skipped.
 void generate_anchors(Array& anchors, int64_t inputs, Random random, const std::stop_token& stop) {
-    fill(anchors.as<int32_t>(), stop, [&] { return below(random, 64) == 0 ? -1 : below(random, inputs); });
+    fill(anchors.as<int32_t>(), stop, [&] { return random.below(64) == 0 ? -1 : random.below(inputs); });
 }
 
 // Each neuron has up to so many synapses.
@@ -24,7 +19,7 @@ void generate_offsets(Array& offsets, int64_t most, Random random, const std::st
     int64_t next = 0;
     fill(offsets.as<int32_t>(), stop, [&] {
         const int64_t offset = next;
-        next += below(random, most + 1);
+        next += random.below(most + 1);
         return offset;
     });
 }
@@ -44,7 +39,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
                std::stop_token stop) {
     Array array = Array::uninitialised(spec.name, spec.dtype, spec.shape_for(parameters, so_far));
     const auto fill_below = [&](int64_t count) {
-        fill(array.as<int32_t>(), stop, [&] { return below(random, count); });
+        fill(array.as<int32_t>(), stop, [&] { return random.below(count); });
     };
     if (spec.name == "anchors")
         generate_anchors(array, parameters.integer("inputs"), random, stop);

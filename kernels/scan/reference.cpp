@@ -42,9 +42,12 @@ struct Compensated {
     Real lost = 0;
 
     Compensated operator+(float x) const {
-        const double exact = double{sum} + x;
-        const auto rounded = static_cast<float>(exact);
-        return {rounded, std::isfinite(rounded) ? narrow_sum(lost, exact - rounded) : Real(0)};
+        const double total = double{sum} + x;
+        const auto rounded = static_cast<float>(total);
+        if (!std::isfinite(rounded)) return {rounded, 0};
+        // What the float loses, and what the double does: the terms may be 2^60 apart.
+        const double of_x = total - sum, of_double = (sum - (total - of_x)) + (x - of_x);
+        return {rounded, narrow_sum(lost, (total - rounded) + of_double)};
     }
     friend double value_of(const Compensated& pair) { return pair.sum + value_of(pair.lost); }
 };

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/terminal.h"
+#include "app/engine/configure.h"
+#include "app/engine/files.h"
+#include "app/engine/json.h"
+#include "app/engine/worker_link.h"
+#include "kernels/core/nearest.h"
+#include "kernels/core/table.h"
+#include "viz/figure_svg.h"
+
+namespace sawtooth::cli {
+namespace {
+
+constexpr size_t width = 110;
+
+// The families to check: those named, or all; of these the ones that have the variants.
+Outcome<std::vector<const Family*>> chosen_families(const Arguments& arguments, const Request& request) {
+    std::vector<const Family*> chosen;
+    for (const std::string& name : arguments.families) {
+        const auto family = find_offered_family(name);
+        if (!family) return family.error();
+        if (std::find(chosen.begin(), chosen.end(), *family) == chosen.end()) chosen.push_back(*family);
+    }
+    if (arguments.families.empty()) chosen = offered_families();
+    const auto has_all = [&](const Family* family) {
+        return std::all_of(request.variants.begin(), request.variants.end(),
+                           [&](const std::string& name) { return family->variant(name); });
+    };
+    Names variants;
+    for (const Family* family : chosen)
+        for (const Variant& variant : family->variants) variants.push_back(variant.name);
+    for (const std::string& name : request.variants)
+        if (std::find(variants.begin(), variants.end(), name) == variants.end())
+            return Error::usage(Refusal{"--variant", name, not_one_of(name, variants)});
+    std::erase_if(chosen, [&](const Family* family) { return !has_all(family); });
+    if (chosen.empty()) return Error::usage("no family has all of these variants");
+    return chosen;
+}
+
+std::string words_of(const CheckReport& report) {
+    const std::string place = report.device.empty() ? "" : " on " + report.device;
+    std::string text = fmt::format(
+        "{}{}: {} settings, {} outputs judged{}, {:.1f} s: {}\n", report.family, place,
+        with_thousands(report.tried), with_thousands(report.judged),
+        report.cannot_judge > 0 ? fmt::format(" ({} cannot be judged)", report.cannot_judge) : "",
+        report.seconds,
+        report.findings.empty() ? "no variant is wrong" : fmt::format("{} wrong", report.findings.size()));
+    for (const Finding& finding : report.findings) {
+        text += "\n" + wrapped(finding.variant + ": " + sentence_of(finding), width, 2) + "\n";
+        text += "  " + command_of(finding) + "\n";
+        text += fmt::format("  found after {:.1f} s, by setting {}\n", finding.seconds, finding.number + 1);
+    }
+    return text;
+}
+
+// FAMILY-VARIANT-got.svg and so on. Returns the names.
+Outcome<std::vector<std::string>> write_pictures(const std::string& folder,
+                                                 const std::vector<CheckReport>& reports) {
+    std::vector<std::string> written;
+    for (const CheckReport& report : reports)
+        for (const Finding& finding : report.findings)
+            for (const Figure& figure : finding.figures) {
+                const std::string what = figure.id.substr(figure.id.rfind('_') + 1);
+                std::string path =
+                    fmt::format("{}/{}-{}-{}.svg", folder, report.family, finding.variant, what);
+                if (auto error = write_file(path, to_svg(figure, light_theme(), 900, 600))) return *error;
+                written.push_back(std::move(path));
+            }
+    return written;
+}
+
+}  // namespace
+
+int check(const Arguments& arguments) {
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    const auto families = chosen_families(arguments, settings->request);
+    if (!families) return fail(families.error());
+    const auto seconds = settle_seconds(arguments);
+    if (!seconds) return fail(seconds.error());
+    const std::string pictures = arguments.value("--pictures");
+    if (!pictures.empty())
+        if (const auto made = make_folder(pictures); !made) return fail(made.error());
+
+    Interrupts interrupts;
+    ProgressBar bar;
+    WorkerLink link(settings->cache_directory);
+    link.leave_when_stopped();
+    std::vector<CheckReport> reports;
+    for (const Family* family : *families) {
+        CheckRequest request;
+        request.base = settings->request;
+        request.base.family = family->name;
+        request.seconds = *seconds;
+        const auto show = [&](const CheckReport& report) {
+            const double part = request.seconds ? report.seconds / *request.seconds
+                                : report.size > 0
+                                    ? static_cast<double>(report.tried) / static_cast<double>(report.size)
+                                    : 0;
+            const std::string trying = report.trying ? ", " + setting_words(*report.trying) : "";
+            bar.show((static_cast<double>(reports.size()) + part) / static_cast<double>(families->size()),
+                     family->name + trying);
+        };
+        const auto report = link.check(request, interrupts.token(), show);
+        bar.clear();
+        if (!report) return fail(report.error());
+        reports.push_back(*report);
+        if (!arguments.has("--json")) print(words_of(*report));
+    }
+    std::string wrong;
+    for (const CheckReport& report : reports)
+        if (wrong.empty() && !report.findings.empty())
+            wrong = report.family + " " + report.findings.front().variant + ": " +
+                    sentence_of(report.findings.front());
+    if (!pictures.empty())
+        if (const auto written = write_pictures(pictures, reports); !written) return fail(written.error());
+    const int printed = arguments.has("--json") ? print(to_json(reports)) : 0;
+    return exit_code(printed, wrong, arguments.has("--allow-wrong"));
+}
+
+}  // namespace sawtooth::cli

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/engine/check/draw.h"
+#include "kernels/core/request.h"
+
+namespace sawtooth {
+
+// Requests that make wrong kernels of a family fail, in an order that finds most of them early. The same ones
+// for the same `base`, which chooses family, variants, backend and seed; endless.
+class Battery {
+  public:
+    Battery(const Family& family, Request base, const Chip& chip);
+
+    // The next Request, for one variant: variants take turns. Absent if nothing can be drawn for any.
+    std::optional<Request> next();
+    // How many Requests a whole check has.
+    int64_t size() const;
+
+  private:
+    // What a Request tries: values of parameters, pairs of them, places of a length in tiles, kinds of
+    // numbers.
+    using Facts = std::set<std::string>;
+    struct Candidate {
+        Request request;
+        Facts facts;
+        bool new_kernels = false;
+    };
+    std::optional<Candidate> draw(const Variant& variant);
+    Facts facts_of(const Variant& variant, const Request& request) const;
+
+    const Family& family_;
+    Request base_;
+    Chip chip_;
+    Random random_;
+    std::vector<const Variant*> variants_;
+    size_t turn_ = 0;
+    std::map<std::string, int> tried_;  // how often each fact was
+    // Choices and tiles of earlier Requests of a variant: their kernels are compiled.
+    std::map<const Variant*, std::vector<Parameters>> compiled_;
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,220 @@
+#include "app/engine/check/check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <thread>
+
+#include "app/engine/check/battery.h"
+#include "app/engine/check/finding_figures.h"
+#include "app/engine/check/shrink.h"
+#include "app/engine/check/trial.h"
+#include "app/engine/tables.h"
+#include "kernels/core/correctness.h"
+
+namespace sawtooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Prepared = Outcome<std::shared_ptr<const Trial>>;
+
+constexpr double seconds_to_shrink = 8;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Requests of a battery in order, prepared ahead on all cores.
+class Ahead {
+  public:
+    Ahead(Battery& battery, Preparation preparation, const CheckRequest& request, std::stop_token stop)
+        : battery_(battery), preparation_(std::move(preparation)), stop_(std::move(stop)) {
+        end_ = request.seconds ? INT64_MAX : battery.size();
+        for (; number_ < request.first; ++number_) battery_.next();
+    }
+
+    struct Next {
+        int64_t number = 0;  // in the battery
+        Request request;
+        std::future<Prepared> trial;
+    };
+    // The next Request whose variant is not left out; absent at the end.
+    std::optional<Next> next(const std::vector<std::string>& left_out) {
+        const auto is_left_out = [&](const Request& request) {
+            return std::find(left_out.begin(), left_out.end(), request.variants.front()) != left_out.end();
+        };
+        std::erase_if(waiting_, [&](const Next& one) { return is_left_out(one.request); });
+        const size_t most = std::max(2u, std::thread::hardware_concurrency());
+        while (waiting_.size() < most && number_ < end_) {
+            auto request = battery_.next();
+            if (!request) break;
+            const int64_t number = number_++;
+            if (is_left_out(*request)) continue;
+            auto prepared = std::async(std::launch::async, [this, request = *request] {
+                return prepare_trial(request, preparation_, stop_);
+            });
+            waiting_.push_back({number, std::move(*request), std::move(prepared)});
+        }
+        if (waiting_.empty()) return {};
+        Next first = std::move(waiting_.front());
+        waiting_.pop_front();
+        return first;
+    }
+
+  private:
+    Battery& battery_;
+    const Preparation preparation_;
+    const std::stop_token stop_;
+    int64_t number_ = 0, end_ = 0;
+    std::deque<Next> waiting_;
+};
+
+class Check {
+  public:
+    Check(Runner& runner, const CheckRequest& request, const Family& family, const Machine& machine,
+          std::stop_token stop, const OnCheck& news)
+        : runner_(runner),
+          request_(request),
+          family_(family),
+          machine_(machine),
+          preparation_{machine.chip, {runner.cache_directory(), request.base.kernels}},
+          stop_(std::move(stop)),
+          news_(news),
+          left_out_(request.leave_out) {
+        report_.family = family.name;
+        report_.device = machine.words;
+    }
+
+    Outcome<CheckReport> run() {
+        Battery battery(family_, request_.base, machine_.chip);
+        report_.size = request_.seconds ? 0 : battery.size();
+        report_.tried = request_.first;
+        Ahead ahead(battery, preparation_, request_, stop_);
+        while (!is_over()) {
+            auto next = ahead.next(left_out_);
+            if (!next) break;
+            report_.tried = next->number;
+            tell(next->request);
+            if (auto error = take(*next)) return *error;
+            report_.tried = next->number + 1;
+        }
+        if (stop_.stop_requested()) return Error::cancelled();
+        report_.trying.reset();
+        report_.complete = true;
+        report_.seconds = seconds_since(start_);
+        return report_;
+    }
+
+  private:
+    bool is_over() const {
+        return stop_.stop_requested() || (request_.seconds && seconds_since(start_) >= *request_.seconds);
+    }
+
+    void tell(const Request& request) {
+        report_.trying = request;
+        report_.seconds = seconds_since(start_);
+        if (news_) news_(report_);
+    }
+
+    // Errors: cancelled, or the process must end.
+    std::optional<Error> take(Ahead::Next& next) {
+        const Prepared trial = next.trial.get();
+        if (!trial && trial.error().kind == Error::Kind::cancelled) return trial.error();
+        if (!trial || !*trial) return {};
+        const auto tried = try_out(**trial, machine_, stop_);
+        if (!tried) return {};
+        for (const OutputVerdict& verdict : tried->verdicts) {
+            ++report_.judged;
+            report_.cannot_judge += verdict.verdict == Verdict::cannot_judge;
+        }
+        if (!tried->is_wrong()) return {};
+        const double seconds = seconds_since(start_);
+        Finding finding = finding_of(**trial, *tried);
+        if (!tried->ends_process) finding = smallest(next.request).value_or(std::move(finding));
+        finding.number = next.number;
+        finding.seconds = seconds;
+        left_out_.push_back(finding.variant);
+        report_.findings.push_back(std::move(finding));
+        if (!tried->ends_process) return {};
+        report_.tried = next.number + 1;
+        tell(next.request);
+        runner_.give_up();
+        return Error::failure(tried->problem);
+    }
+
+    Finding finding_of(const Trial& trial, const Tried& tried) const {
+        Finding finding;
+        finding.variant = trial.variant().name;
+        finding.request = trial.request;
+        finding.problem = tried.problem;
+        if (const OutputVerdict* const wrong = tried.first_wrong()) finding.verdict = *wrong;
+        finding.figures = figures_of_finding(trial, tried);
+        return finding;
+    }
+
+    // The finding of the smallest Request that fails like this one; absent if it does not fail again.
+    std::optional<Finding> smallest(const Request& failing) {
+        const auto start = Clock::now();
+        std::optional<Finding> found;
+        const auto fails = [&](const Request& smaller) {
+            if (seconds_since(start) > seconds_to_shrink || stop_.stop_requested()) return false;
+            const Prepared trial = prepare_trial(smaller, preparation_, stop_);
+            if (!trial || !*trial) return false;
+            const auto tried = try_out(**trial, machine_, stop_);
+            if (!tried || !tried->is_wrong() || tried->ends_process) return false;
+            found = finding_of(**trial, *tried);
+            return true;
+        };
+        shrunk(family_, failing, machine_.backend(), fails);
+        return found;
+    }
+
+    Runner& runner_;
+    const CheckRequest& request_;
+    const Family& family_;
+    const Machine& machine_;
+    const Preparation preparation_;
+    const std::stop_token stop_;
+    const OnCheck& news_;
+    const Clock::time_point start_ = Clock::now();
+    std::vector<std::string> left_out_;
+    CheckReport report_;
+};
+
+}  // namespace
+
+std::string setting_words(const Request& request) {
+    std::string words = request.variants.front();
+    const char* separator = ": ";
+    for (const auto& [name, value] : request.parameters.values) {
+        words += separator + name + " " + to_text(value);
+        separator = ", ";
+    }
+    return words;
+}
+
+std::string sentence_of(const Finding& finding) {
+    return finding.problem.empty() ? wrong_sentence(finding.verdict) : finding.problem;
+}
+
+std::string command_of(const Finding& finding) {
+    Request request = finding.request;
+    request.repeats = std::min(request.repeats, 3);
+    // Outputs that are stored only on request are stored for a file.
+    const bool stores = request.extras == Extras::all;
+    return command_of(request) + (stores ? " --output outputs.npz" : "");
+}
+
+Outcome<CheckReport> check(Runner& runner, const CheckRequest& request, std::stop_token stop,
+                           const OnCheck& news) {
+    const auto family = find_offered_family(request.base.family);
+    if (!family) return family.error();
+    auto machine = runner.machine(request.base, **family);
+    if (!machine) return machine.error();
+    if (const auto known = configure(request.base, {}, machine->backend()); !known) return known.error();
+    return Check(runner, request, **family, *machine, std::move(stop), news).run();
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "app/engine/check/report.h"
+#include "app/engine/runner.h"
+
+namespace sawtooth {
+
+// Called before each Request and after the last.
+using OnCheck = std::function<void(const CheckReport&)>;
+
+// Tries Requests that make wrong kernels fail (Battery) and judges every output. A variant that is wrong is
+// left out from then on, with the smallest Request that shows it. Errors: usage, no such machine, cancelled;
+// a failure after which the process must end (Runner::broken): the report shown last has the finding.
+Outcome<CheckReport> check(Runner& runner, const CheckRequest& request, std::stop_token stop,
+                           const OnCheck& news);
+
+}  // namespace sawtooth

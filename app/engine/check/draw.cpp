@@ -1,0 +1,134 @@
+#include "app/engine/check/draw.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kernels/core/integers.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int most_draws = 20000;           // a refused setting costs a microsecond
+constexpr int64_t most_elements = 1 << 20;  // of an array: a few milliseconds to generate
+constexpr int64_t most_tiles = 4;
+
+double random_real(Random& random, const Parameter& row) {
+    // Magnitudes from a thousandth of the range up.
+    const double share = std::pow(2.0, -10 * random.uniform());
+    return random.below(8) == 0 ? row.minimum : row.minimum + share * (row.maximum - row.minimum);
+}
+
+Value random_value(Random& random, const Parameter& row, int64_t most) {
+    if (row.type == Type::choice)
+        return row.choices[static_cast<size_t>(random.below(static_cast<int64_t>(row.choices.size())))];
+    if (row.type == Type::boolean) return random.below(2) == 1;
+    if (!row.word.empty() && random.below(2) == 0) return row.word;
+    if (row.type == Type::real) return random_real(random, row);
+    const auto least = static_cast<int64_t>(row.minimum);
+    most = std::min(most, static_cast<int64_t>(row.maximum));
+    if (row.type == Type::integer) return random_integer(random, least, most);
+    std::vector<int64_t> list;
+    for (int64_t left = 1 + random.below(3); left > 0; --left)
+        list.push_back(random_integer(random, least, most));
+    return list;
+}
+
+bool is_width(const Family& family, const Parameter& row) {
+    return row.group == Group::shape && row.name != family.sequence_axis;
+}
+
+// The tiles of all outputs along dimensions that a parameter sets.
+std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values) {
+    std::vector<Tiling> all;
+    if (!family.tilings) return all;
+    for (const std::string& output : variant.outputs)
+        for (Tiling& tiling : family.tilings(variant, output, values)) {
+            const Parameter* const row = family.parameter(tiling.dimension);
+            if (row && row->type == Type::integer && tiling.size > 0) all.push_back(std::move(tiling));
+        }
+    return all;
+}
+
+// Some whole tiles, one more or less, or part of one.
+int64_t random_length(Random& random, int64_t tile) {
+    const int64_t whole = tile * (1 + random.below(most_tiles));
+    const int64_t kind = random.below(4);
+    return std::max<int64_t>(1, kind < 3 ? whole + kind - 1 : whole - random.below(tile));
+}
+
+bool has_small_arrays(const Family& family, const Parameters& values) {
+    Arrays inputs;
+    for (const ArraySpec& row : family.arrays) {
+        if (!row.is_used(values)) continue;
+        const Shape shape = row.shape_for(values, inputs);
+        int64_t count = 1;
+        for (const int64_t extent : shape) count = saturating_multiply(count, extent);
+        if (count > most_elements) return false;
+        if (row.role != Role::output) inputs.push_back({row.name, row.dtype_with(values), shape, nullptr});
+    }
+    return true;
+}
+
+void set_all(Random& random, const Family& family, const DrawLimits& limits, Parameters& set) {
+    const bool usual_reals = random.below(2) == 0;
+    for (const Parameter& row : family.parameters) {
+        if (set.has(row.name) || row.renews == Renews::figures) continue;
+        if (usual_reals && row.type == Type::real) continue;
+        set.set(row.name, random_value(random, row, is_width(family, row) ? limits.widest : limits.longest));
+    }
+}
+
+void set_lengths_in_tiles(Random& random, const Family& family, const Variant& variant, const Chip& chip,
+                          const Parameters& kept, Parameters& set) {
+    if (random.below(4) == 0) return;  // any length at all
+    const auto tilings = tilings_of(family, variant, settled_values(family, set, chip.backend));
+    if (tilings.empty()) return;
+    const Tiling& tiling = tilings[static_cast<size_t>(random.below(static_cast<int64_t>(tilings.size())))];
+    const Parameter& row = *family.parameter(tiling.dimension);
+    const int64_t length = random_length(random, tiling.size);
+    if (!kept.has(row.name) && !row.check(length)) set.set(row.name, length);
+}
+
+}  // namespace
+
+int64_t random_integer(Random& random, int64_t least, int64_t most) {
+    const auto spread = static_cast<double>(most - least + 2);
+    int64_t value = least - 1 + static_cast<int64_t>(std::pow(spread, random.uniform()));
+    const int64_t kind = random.below(8);
+    if (kind == 0) value = least;
+    if (kind <= 2 && kind > 0) {
+        const auto powers = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(most)));
+        const int64_t power = int64_t{1} << random.below(powers);
+        value = power + random.below(3) - 1;
+    }
+    return std::clamp(value, least, most);
+}
+
+Parameters settled_values(const Family& family, const Parameters& set, Backend backend) {
+    Parameters values = family.defaults();
+    for (const auto& [name, value] : set.values) values.set(name, value);
+    if (family.settle) family.settle(values, {}, backend);
+    return values;
+}
+
+std::optional<Parameters> draw_setting(Random& random, const Family& family, const Variant& variant,
+                                       const Chip& chip, const DrawLimits& limits, const Parameters& kept) {
+    for (int draw = 0; draw < most_draws; ++draw) {
+        Parameters set = kept;
+        set_all(random, family, limits, set);
+        set_lengths_in_tiles(random, family, variant, chip, kept, set);
+        const Parameters values = settled_values(family, set, chip.backend);
+        if (family.check && family.check(values)) continue;
+        if (variant.refusal(values, chip)) continue;
+        if (family.work(values).operations > limits.operations) continue;
+        if (!has_small_arrays(family, values)) continue;
+        std::erase_if(set.values, [&](const auto& setting) {
+            return setting.second == family.parameter(setting.first)->initial;
+        });
+        return set;
+    }
+    return {};
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,135 @@
+#include "app/engine/check/trial.h"
+
+#include <algorithm>
+
+#include "app/engine/time_limit.h"
+#include "profiling/measure.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int runs = 3;
+constexpr double longest_run = 20;  // seconds, with compiling
+
+// Compiles what the plan of the trial needs; if that fails, so does the plan itself later.
+void compile_ahead(const Trial& trial, const Preparation& preparation, const std::stop_token& stop) {
+    auto device = cuda::Device::theory(preparation.chip.architecture, preparation.compiler);
+    if (!device) return;
+    Arrays shapes = trial.inputs;
+    for (Array& array : shapes) array.data = nullptr;
+    make_plan({.family = *trial.configuration.family,
+               .variant = trial.variant(),
+               .parameters = trial.configuration.parameters,
+               .inputs = shapes,
+               .dry = true,
+               .device = device->get(),
+               .stores_extras = trial.request.extras == Extras::all,
+               .stop = stop});
+}
+
+Definitions::Source source_of(const Trial& trial) {
+    static const Arrays none;
+    return {trial.configuration,
+            trial.configuration.backend,
+            trial.inputs,
+            none,
+            trial.request.extras == Extras::all,
+            1};
+}
+
+std::optional<Error> run_again(const Plan& plan, const Machine& machine) {
+    if (machine.timer) {
+        if (auto error = machine.timer->prepare(plan, Cache::hot)) return error;
+        return machine.timer->run(plan);
+    }
+    std::vector<LaunchRecord> untimed;
+    if (run_plan(plan, *machine.pool, Cache::hot, untimed)) return {};
+    return Error::cancelled();
+}
+
+bool is_memory(const Error& error) { return error.text.find("memory") != std::string::npos; }
+
+// Outputs of the first run and of the last one.
+struct Outputs {
+    Arrays first, last;
+};
+Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, const std::stop_token& stop) {
+    auto plan = make_plan({.family = *trial.configuration.family,
+                           .variant = trial.variant(),
+                           .parameters = trial.configuration.parameters,
+                           .inputs = trial.inputs,
+                           .device = machine.device(),
+                           .stores_extras = trial.request.extras == Extras::all,
+                           .stop = stop});
+    if (!plan) return plan.error();
+    Outputs outputs;
+    for (int run = 0; run < runs; ++run) {
+        if (auto error = run_again(*plan, machine)) {
+            // A launch is still using the memory of the plan; freeing it would wait forever.
+            if (machine.timer && machine.timer->abandoned()) new Plan(std::move(*plan));
+            return *error;
+        }
+        if (run > 0 && run + 1 < runs) continue;
+        auto made = plan->outputs();
+        if (!made) return made.error();
+        (run == 0 ? outputs.first : outputs.last) = copied(std::move(*made));
+    }
+    return outputs;
+}
+
+}  // namespace
+
+const OutputVerdict* Tried::first_wrong() const {
+    const auto found = std::find_if(verdicts.begin(), verdicts.end(),
+                                    [](const OutputVerdict& one) { return one.verdict == Verdict::wrong; });
+    return found == verdicts.end() ? nullptr : &*found;
+}
+
+Outcome<std::shared_ptr<const Trial>> prepare_trial(const Request& request, const Preparation& preparation,
+                                                    std::stop_token stop) {
+    auto configuration = configure(request, {}, preparation.chip.backend);
+    if (!configuration) return configuration.error();
+    auto trial = std::make_shared<Trial>(Trial{request, std::move(*configuration), {}, {}});
+    if (trial->variant().refusal(trial->configuration.parameters, preparation.chip))
+        return std::shared_ptr<const Trial>();
+    auto inputs = make_inputs(trial->configuration, request, stop);
+    if (!inputs) return inputs.error();
+    trial->inputs = std::move(*inputs);
+    Definitions definitions;
+    const auto expected = definitions.find(source_of(*trial), trial->variant(), stop);
+    if (stop.stop_requested()) return Error::cancelled();
+    if (!expected) return std::shared_ptr<const Trial>();
+    trial->expected = **expected;
+    if (preparation.chip.backend == Backend::cuda) compile_ahead(*trial, preparation, stop);
+    return std::shared_ptr<const Trial>(std::move(trial));
+}
+
+std::optional<Tried> try_out(const Trial& trial, const Machine& machine, std::stop_token stop) {
+    const TimeLimit limit(stop, longest_run);
+    machine.set_stop(limit.token());
+    const auto outputs = run_all(trial, machine, limit.token());
+    machine.set_stop({});
+    Tried tried;
+    const bool abandoned = machine.timer && machine.timer->abandoned();
+    if (!outputs) {
+        if (stop.stop_requested() || is_memory(outputs.error())) return {};
+        tried.problem = limit.reason(outputs.error(), trial.variant().name).text;
+        tried.ends_process = abandoned || cuda::is_fatal(outputs.error());
+        return tried;
+    }
+    tried.outputs = outputs->last;
+    for (const Array& output : outputs->last) {
+        const Array* const first = find(outputs->first, output.name);
+        const bool again = first && !trial.variant().unordered;
+        if (const auto changed = again ? changed_since(*first, output) : std::nullopt) {
+            tried.verdicts.push_back(*changed);
+            continue;
+        }
+        OutputVerdict verdict = verdict_on(output, trial.variant(), source_of(trial), trial.expected);
+        if (verdict.verdict == Verdict::pending) continue;  // without a definition
+        tried.verdicts.push_back(std::move(verdict));
+    }
+    return tried;
+}
+
+}  // namespace sawtooth
