@@ -6,6 +6,7 @@
 //   triad                         to[i] = left[i] + 3 right[i]: two read, one written
 //   multiply_add                  f32 fma in registers; 256 operations per thread and step
 //   products                      bf16 products with f32 sums on the tensor cores, see below
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/types.cuh"
 
 extern "C" __global__ void empty() {}
@@ -99,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(128 * warpgroups) products(float* n
     for (int i = threadIdx.x; i < slices * words_of_b; i += blockDim.x) (&b[0][0])[i] = two_values(~i);
     // Tensor cores read shared memory through another proxy than the stores above.
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    sawtooth::device::sync_block();
 
     float sums[128] = {};
     for (int step = 0; step < steps; ++step) {

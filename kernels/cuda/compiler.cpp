@@ -9,13 +9,14 @@
 namespace sawtooth::cuda {
 namespace {
 
-std::vector<std::string> options_for(const Source& source, const std::string& architecture,
+std::vector<std::string> options_for(const Source& source, const std::string& architecture, int jitter,
                                      const NvrtcVersion& version) {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                         "--ptxas-options=-v"};
     // With a driver, NVRTC keeps compiled kernels in a cache of its own and returns an empty log for a hit.
     if (version.major > 12 || (version.major == 12 && version.minor >= 9)) options.push_back("--no-cache");
     for (const auto& [name, value] : source.defines) options.push_back("-D" + name + "=" + value);
+    if (jitter != 0) options.push_back("-DSAWTOOTH_JITTER=" + std::to_string(jitter));
     return options;
 }
 
@@ -59,7 +60,7 @@ Outcome<Compiled> Compiler::compile(const Source& source, const std::string& arc
     if (!texts) return texts.error();
     const auto version = nvrtc_version();
     if (!version) return version.error();
-    const std::vector<std::string> options = options_for(source, architecture, *version);
+    const std::vector<std::string> options = options_for(source, architecture, options_.jitter, *version);
     const std::string key = key_of(*texts, options, *version);
     if (const auto known = compiled_.find(key); known != compiled_.end()) return known->second;
 

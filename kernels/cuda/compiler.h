@@ -47,6 +47,7 @@ struct Compiled {
 struct CompilerOptions {
     std::string cache_directory;    // cubins go to its folder "cubin", at most 1 GiB, oldest removed
     std::string kernels_directory;  // holds "kernels/…" to read instead of the embedded text; "": embedded
+    int jitter = 0;                 // kernels/cuda/device/sync.cuh; 0: none
 };
 
 // Compiles with NVRTC, which is opened at the first call and needs neither a GPU nor a driver. Cubins are

@@ -10,6 +10,7 @@
 // MIN_BLOCKS, FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
 
 #include "kernels/cuda/device/lookback.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/scan/columns.cuh"
 
 using namespace sawtooth;
@@ -42,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
         shared_turn = {ticket.run, static_cast<int>(ticket.number / sequences),
                        static_cast<int>(sequence / strips), static_cast<int>(sequence % strips)};
     }
-    __syncthreads();  // the ticket is visible
+    device::sync_block();  // the ticket is visible
     const Turn turn = shared_turn;
     const int64_t first = int64_t{turn.tile} * BLOCK_SIZE;
     const int64_t column = int64_t{turn.strip} * Tile::width + Tile::unit() * VECTOR;
@@ -51,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
     Tile::Kept kept;
     Tile::load(given.in, geometry, turn.batch, first, column, kept);
     const Tile::States inclusive = Tile::fold(kept, shared);
-    __syncthreads();  // the warps' totals are visible
+    device::sync_block();  // the warps' totals are visible
 
     const Tile::States before = Tile::before_in_tile(inclusive, shared);
     constexpr int looking_warps = Tile::width / lookers;
@@ -72,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
         if (!is_last) entries.publish_prefix(turn.tile, OP::join(prefix, total));
         shared.before_tile[channel] = prefix;  // every lane of the channel writes the same value
     }
-    __syncthreads();  // the prefix of the tile is visible
+    device::sync_block();  // the prefix of the tile is visible
 
     Tile::States state = Tile::carry(before, shared);
     Tile::for_each_row(kept, geometry, turn.batch, first, column,

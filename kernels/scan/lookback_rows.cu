@@ -7,6 +7,7 @@
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
 #include "kernels/cuda/device/lookback.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/scan/rows.cuh"
 
 using namespace sawtooth;
@@ -34,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lookback(Given<LookbackBoa
     __shared__ State before_stretch;
 
     if (threadIdx.x == 0) shared_ticket = device::draw_ticket(given.counter, gridDim.x);
-    __syncthreads();  // the ticket is visible
+    device::sync_block();  // the ticket is visible
     const auto batches = static_cast<uint32_t>(given.batch);
     const device::Ticket ticket = shared_ticket;
     const auto batch = static_cast<int>(ticket.number % batches);
@@ -49,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lookback(Given<LookbackBoa
     Tile::fold(in, inclusive);
     const State mine = Tile::total(inclusive);
     if (device::lane_of_thread() == 0) warp_total[warp] = mine;
-    __syncthreads();  // the warps' totals are visible
+    device::sync_block();  // the warps' totals are visible
 
     State before = OP::identity();
     if (warp > 0) {
@@ -64,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lookback(Given<LookbackBoa
         if (!is_last) entries.publish_prefix(index, OP::join(prefix, total));
         if (device::lane_of_thread() == 0) before_stretch = prefix;
     }
-    __syncthreads();  // the prefix of the stretch is visible
+    device::sync_block();  // the prefix of the stretch is visible
     const State carry = warp > 0 ? OP::join(before_stretch, before) : before_stretch;
     Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, given.y);
 }

@@ -14,6 +14,7 @@
 //
 // Defines: OP, Y (storage of y), BLOCK_SIZE, LANES (of phase 3), UNITS (of phase 2), FLIPPED, THREADS.
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/scan/columns.cuh"
 #include "kernels/scan/strips.cuh"
 
@@ -42,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(Given<P
         Totals::Kept kept;
         Totals::load(totals, geometry, batch, first, column, kept);
         const Totals::States inclusive = Totals::fold(kept, shared);
-        __syncthreads();  // the warps' totals are visible
+        device::sync_block();  // the warps' totals are visible
         Totals::States state = Totals::before_in_tile(inclusive, shared);
         state.of[0] = Totals::is_first() ? before_tile : OP::join(before_tile, state.of[0]);
         Totals::for_each_row(kept, geometry, batch, first, column,
@@ -51,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(Given<P
                                  state.of[0] = OP::join(state.of[0], total[0]);
                              });
         before_tile = OP::join(before_tile, Totals::total_of_warps(shared, Totals::unit(), total_warps));
-        __syncthreads();  // all reads of the warps' totals are done
+        device::sync_block();  // all reads of the warps' totals are done
     }
 }
 

@@ -6,6 +6,7 @@
 // Defines: OP, X (storage of the inputs), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS, MIN_BLOCKS,
 // FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/scan/columns.cuh"
 
 using namespace sawtooth;
@@ -28,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) block_scan(Giv
     Tile::Kept kept;
     Tile::load(given.in, geometry, batch, first, column, kept);
     const Tile::States inclusive = Tile::fold(kept, shared);
-    __syncthreads();  // the warps' totals are visible
+    device::sync_block();  // the warps' totals are visible
 
     const int channel = static_cast<int>(threadIdx.x);
     if (channel < Tile::width && strip_column + channel < given.channels)

@@ -7,6 +7,7 @@
 #include "kernels/ar_ssm/cuda/gate_gradients.cuh"
 #include "kernels/ar_ssm/cuda/staged.cuh"
 #include "kernels/ar_ssm/cuda/tile_scan.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
@@ -71,7 +72,7 @@ __device__ void differentiate_inputs(const Layer& of, const Positions& at, int64
     add_product(shared.product, at, of.dprojected_u, of.rank, of.u_proj, of.width, channel, sums);
     add_product(shared.product, at, of.dprojected_v, of.rank, of.v_proj, of.width, channel, sums);
     shared.staged.put(sums);
-    __syncthreads();  // the products are visible
+    device::sync_block();  // the products are visible
     convolution.for_each_row([&](int row, int column, const float(&dt)[channels_together]) {
         float dx[channels_together];
 #pragma unroll
@@ -79,7 +80,7 @@ __device__ void differentiate_inputs(const Layer& of, const Positions& at, int64
             dx[v] = fmaf(of.scale, dt[v], shared.staged.at(row, column + v));
         store_floats(of.dx + (at.token + row) * of.width + channel + column, dx);
     });
-    __syncthreads();  // all have read the products
+    device::sync_block();  // all have read the products
 }
 
 // Grid: B ceil(L / ROWS).
@@ -89,10 +90,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const Positions at = positions_of<ROWS>(of, blockIdx.x);
     for (int64_t first = 0; first < of.rank; first += Scan::columns) scan_ranks(of, at, first, shared.scan);
-    __syncthreads();  // gradients of the logits are visible to the block
+    device::sync_block();  // gradients of the logits are visible to the block
     for (int64_t unit = 0; unit < of.hidden; unit += CHANNELS)
         differentiate_units(of, at, unit, shared.product);
-    __syncthreads();  // those of hidden units too
+    device::sync_block();  // those of hidden units too
     for (int64_t channel = 0; channel < of.width; channel += CHANNELS)
         differentiate_inputs(of, at, channel, shared);
 }

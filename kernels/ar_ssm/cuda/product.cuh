@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/ar_ssm/cuda/arguments.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 
 namespace sawtooth::ar_ssm {
@@ -142,15 +143,15 @@ struct Product {
 #pragma unroll 1
         for (int step = 0; step < steps; ++step) {
             device::wait_for_copies_but_last<stages - 2>();
-            __syncthreads();  // the part of this step is visible; that of the step before is not read any
-                              // more
+            device::sync_block();  // the part of this step is visible; that of the step before is not read
+                                   // any more
             if (step + stages - 1 < steps) copy(shared.stage[next], int64_t{step + stages - 1} * depth);
             device::end_batch_of_copies();
             multiply(shared.stage[now], sums);
             now = now + 1 == stages ? 0 : now + 1;
             next = next + 1 == stages ? 0 : next + 1;
         }
-        __syncthreads();
+        device::sync_block();
     }
 
     // The elements of a thread, numbered.

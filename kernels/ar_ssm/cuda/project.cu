@@ -7,6 +7,7 @@
 #include "kernels/ar_ssm/cuda/convolution.cuh"
 #include "kernels/ar_ssm/cuda/gates.cuh"
 #include "kernels/ar_ssm/cuda/totals.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
@@ -95,7 +96,7 @@ __device__ void store_effective_ranks(const Layer& of, const Positions& at, cons
         const int row = Gates::first_row() + device::row_of_lane() + 8 * half;
         if (device::lane_of_thread() % 4 == 0) shared.effective[Gates::first_column() > 0][row] = sum;
     }
-    __syncthreads();  // the sums of both warps of a row are visible
+    device::sync_block();  // the sums of both warps of a row are visible
     const auto row = static_cast<int>(threadIdx.x);
     if (row < at.count)
         of.effective_rank[at.token + row] = shared.effective[0][row] + shared.effective[1][row];
@@ -110,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     const Positions at = positions_of<ROWS>(of, tile);
     for (int64_t panel = 0; panel < of.hidden + 2 * of.rank; panel += PANEL)
         project_panel(of, at, panel, shared);
-    __syncthreads();  // hidden units and x U^T are visible to the block
+    device::sync_block();  // hidden units and x U^T are visible to the block
     float effective[2] = {};
     for (int64_t first = 0; first < of.rank; first += RANKS)
         compute_gates(of, at, tile, first, effective, shared);

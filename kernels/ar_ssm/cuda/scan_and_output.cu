@@ -6,6 +6,7 @@
 
 #include "kernels/ar_ssm/cuda/staged.cuh"
 #include "kernels/ar_ssm/cuda/tile_scan.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
@@ -48,7 +49,7 @@ __device__ void output(const Layer& of, const Positions& at, int64_t channel, Sh
                                    channel, k);
     });
     shared.staged.put(sums);
-    __syncthreads();  // the products are visible
+    device::sync_block();  // the products are visible
     device::Words<Storage, channels_together> bias = {};
     if (convolution.is_there())
         bias = device::load_words<Storage, channels_together>(of.out_bias, convolution.channel());
@@ -59,7 +60,7 @@ __device__ void output(const Layer& of, const Positions& at, int64_t channel, Sh
             y[v] = of.scale * (t[v] + shared.staged.at(row, column + v)) + bias.get(v);
         device::store<Storage>(of.y, (at.token + row) * of.width + channel + column, y);
     });
-    __syncthreads();  // all have read the products
+    device::sync_block();  // all have read the products
 }
 
 // Grid: B ceil(L / ROWS).
@@ -69,6 +70,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const Positions at = positions_of<ROWS>(of, blockIdx.x);
     for (int64_t first = 0; first < of.rank; first += Scan::columns) scan_ranks(of, at, first, shared.scan);
-    __syncthreads();  // w is visible to the block
+    device::sync_block();  // w is visible to the block
     for (int64_t channel = 0; channel < of.width; channel += CHANNELS) output(of, at, channel, shared);
 }

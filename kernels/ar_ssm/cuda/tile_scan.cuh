@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 namespace sawtooth::ar_ssm {
 
@@ -44,7 +45,7 @@ struct TileScan {
         for (int r = 0; r < own_rows; ++r) total += values.of[r];
         const int group = static_cast<int>(threadIdx.x) / columns;
         shared.total[group][column()] = total;
-        __syncthreads();       // the totals are visible
+        device::sync_block();  // the totals are visible
         float ends[own_rows];  // the sum of the row and all later ones
         if constexpr (reverse) {
 #pragma unroll
@@ -58,7 +59,7 @@ struct TileScan {
             for (int g = 0; g < groups - 1; ++g)
                 if (g < group) before += shared.total[g][column()];
         }
-        __syncthreads();  // all have read the totals: they may be reused
+        device::sync_block();  // all have read the totals: they may be reused
 #pragma unroll
         for (int r = 0; r < own_rows; ++r) {
             const float value = values.of[r];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/ar_ssm/cuda/product.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 namespace sawtooth::ar_ssm {
 
@@ -25,7 +26,7 @@ struct ColumnTotals {
                     of_warps[Product::first_row() / 16]
                             [Product::first_column() + 8 * n + device::column_of_lane() + v] = sum;
             }
-        __syncthreads();  // the sums of the warps are visible
+        device::sync_block();  // the sums of the warps are visible
         for (int column = threadIdx.x; column < Product::columns && first + column < columns;
              column += THREADS) {
             float sum = 0;
@@ -33,7 +34,7 @@ struct ColumnTotals {
             for (int warp = 0; warp < warps; ++warp) sum += of_warps[warp][column];
             to[first + column] = sum;
         }
-        __syncthreads();  // all have read them
+        device::sync_block();  // all have read them
     }
 };
 

@@ -4,6 +4,7 @@
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, DEPTH.
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
@@ -51,7 +52,7 @@ __device__ void sum_columns(const ColumnSum& of, int64_t tile, const Part& part)
             sum += element(of.values, token * of.columns + column);
     }
     room[group][lane] = sum;
-    __syncthreads();  // the sums of the groups are visible
+    device::sync_block();  // the sums of the groups are visible
     if (group != 0 || column >= of.columns) return;
     sum = 0;
 #pragma unroll
@@ -101,7 +102,7 @@ __device__ void sum_taps(const WeightGradients& of, int64_t tile, const Part& pa
 #pragma unroll
         for (int v = 0; v < channels_together; ++v)
             room[group][tap][lane * channels_together + v] = sums[tap][v];
-    __syncthreads();  // the sums of the groups are visible
+    device::sync_block();  // the sums of the groups are visible
     for (int at = threadIdx.x; at < 3 * tap_columns; at += THREADS) {
         const int64_t column = tile * tap_columns + at / 3;
         if (column >= of.conv_width) return;

@@ -16,6 +16,7 @@
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/mask.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 
 using namespace sawtooth;
@@ -150,7 +151,7 @@ struct Visit {
         };
         bool by_pair = false;
         if constexpr (hides)
-            by_pair = __syncthreads_or(has_strange(stage.first) || has_strange(stage.second));
+            by_pair = device::any_of_block(has_strange(stage.first) || has_strange(stage.second));
 #pragma unroll
         for (int b = 0; b < Pass::bands; ++b) {
             const int first = own + row + 16 * b;
@@ -206,11 +207,11 @@ struct Visit {
                       Pass::rows * HEAD * sizeof(float));
 #pragma unroll 1
         for (int other = 1; other < Pass::shares; ++other) {
-            __syncthreads();  // all have used the room
+            device::sync_block();  // all have used the room
 #pragma unroll
             for (int b = 0; b < Pass::bands; ++b)
                 if (share == other) device::store_tiles(sums[b], room + (row + 16 * b) * HEAD, HEAD);
-            __syncthreads();  // the sums are visible
+            device::sync_block();  // the sums are visible
 #pragma unroll
             for (int b = 0; b < Pass::bands; ++b) {
                 if (share > 0) continue;
@@ -242,7 +243,7 @@ struct Visit {
         for (int b = 0; b < Pass::bands; ++b) device::clear(sums[b]);
         int visitor = next(first_visitor(), wanted), coming = visitor, slot = 0, coming_slot = 0;
         if (visitor == visitors()) return;
-        __syncthreads();  // all have used the room
+        device::sync_block();  // all have used the room
         copy_own(own_first, own_second);
         const auto start = [&] {
             if (coming < visitors()) {
@@ -255,13 +256,13 @@ struct Visit {
         for (int stage = 0; stage < STAGES - 1; ++stage) start();
         for (; visitor < visitors(); visitor = next(visitor + 1, wanted)) {
             if constexpr (STAGES == 1) {
-                __syncthreads();  // all have used the visitor before
+                device::sync_block();  // all have used the visitor before
                 start();
                 device::wait_for_copies();
-                __syncthreads();  // the visitor is visible to all
+                device::sync_block();  // the visitor is visible to all
             } else {
                 device::wait_for_copies_but_last<STAGES - 2>();
-                __syncthreads();  // the visitor is visible to all, and all have used the one before
+                device::sync_block();  // the visitor is visible to all, and all have used the one before
                 start();
             }
             if (hides(visitor))

@@ -7,6 +7,7 @@
 
 #include "kernels/attention/cuda/arguments.cuh"
 #include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/words.cuh"
 
 using namespace sawtooth;
@@ -77,12 +78,12 @@ __device__ Sums product_of_rows(const void* queries, const void* keys, int64_t q
                                 int64_t keys_there, Factor& left, Factor& right) {
     Sums sums;
     for (int first = 0; first < HEAD; first += depth) {
-        __syncthreads();  // all have used the slice before
+        device::sync_block();  // all have used the slice before
         left.fill(queries_there, HEAD - first,
                   [&](int row, int column) { return element(queries, row * HEAD + first + column); });
         right.fill(keys_there, HEAD - first,
                    [&](int row, int column) { return element(keys, row * HEAD + first + column); });
-        __syncthreads();  // the slice is visible to all
+        device::sync_block();  // the slice is visible to all
         sums.add(left, right, [](int, int) { return true; });
     }
     return sums;
@@ -134,12 +135,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) softmax(NaiveArguments all
     for (int64_t j = threadIdx.x; j < n; j += THREADS) most = fmaxf(most, row[j]);
     room[threadIdx.x] = most;
     for (int step = THREADS / 2; step > 0; step /= 2) {
-        __syncthreads();  // the maxima of this step are visible
+        device::sync_block();  // the maxima of this step are visible
         if (threadIdx.x < step) room[threadIdx.x] = fmaxf(room[threadIdx.x], room[threadIdx.x + step]);
     }
-    __syncthreads();  // the maximum in room[0] is visible
+    device::sync_block();  // the maximum in room[0] is visible
     most = room[0];
-    __syncthreads();  // all have read it
+    device::sync_block();  // all have read it
     float sum = 0;
     for (int64_t j = threadIdx.x; j < n; j += THREADS) {
         const float p = expf(row[j] - most);
@@ -168,7 +169,7 @@ __device__ void sum_rows(const attention::ForwardArguments& given, const float* 
     Sums sums;
     for (int64_t other = begin; other < end; other += depth) {
         const int there = static_cast<int>(min(n - other, static_cast<int64_t>(depth)));
-        __syncthreads();  // all have used the slice before
+        device::sync_block();  // all have used the slice before
         weights.fill(n - own, there, [&](int row, int column) {
             const int64_t i = over == Over::keys ? own + row : other + column;
             const int64_t j = over == Over::keys ? other + column : own + row;
@@ -177,7 +178,7 @@ __device__ void sum_rows(const attention::ForwardArguments& given, const float* 
         factors.fill(HEAD - first_column, there, [&](int row, int column) {
             return element(rows, (head + other + column) * HEAD + first_column + row);
         });
-        __syncthreads();  // the slice is visible to all
+        device::sync_block();  // the slice is visible to all
         sums.add(weights, factors, [&](int row, int k) {
             const int64_t i = over == Over::keys ? own + row : other + k;
             const int64_t j = over == Over::keys ? other + k : own + row;

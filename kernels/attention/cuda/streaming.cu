@@ -9,6 +9,7 @@
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::attention;
@@ -144,19 +145,19 @@ struct Walk {
     __device__ void visit_tiles(Rows (&rows)[bands]) {
         do {
             if constexpr (STAGES == 1) {
-                __syncthreads();  // all have read the tile before
+                device::sync_block();  // all have read the tile before
                 start(tile);
                 device::wait_for_copies();
-                __syncthreads();  // the tile is visible to all
+                device::sync_block();  // the tile is visible to all
             } else {
                 device::wait_for_copies_but_last<STAGES - 2>();
-                __syncthreads();  // the tile is visible to all, and all have read the one before
+                device::sync_block();  // the tile is visible to all, and all have read the one before
                 start(tile + STAGES - 1);
             }
             const Stage& stage = shared.stages[tile % STAGES];
             bool by_pair = false;
             if constexpr (hides_pairs)
-                by_pair = __syncthreads_or(
+                by_pair = device::any_of_block(
                     has_nonfinite<device::PRECISION, BLOCK_N, HEAD, THREADS>(&stage.values[0][0], stride));
             if (works)
                 visit<of_kind, hides_pairs>(shared, stage, mask, query + row, row, tile * BLOCK_N, factor,

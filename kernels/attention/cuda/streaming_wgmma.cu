@@ -13,6 +13,7 @@
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tensor_copy.cuh"
 #include "kernels/cuda/device/warpgroup.cuh"
 
@@ -263,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
         }
         device::make_barriers_visible();
     }
-    __syncthreads();  // barriers are visible to all
+    device::sync_block();  // barriers are visible to all
     const Mask mask(given.forward.length, given.forward.window);
     // The longest rows of tiles first, so that the last thread blocks are short.
     const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;

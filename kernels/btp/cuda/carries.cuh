@@ -7,6 +7,7 @@
 
 #include "kernels/btp/cuda/segment.cuh"
 #include "kernels/cuda/device/lookback.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 namespace sawtooth::btp {
 
@@ -31,7 +32,7 @@ struct Stretch {
     static __device__ Stretch by_ticket(const Chain& chain, int stretches, bool flipped) {
         __shared__ device::Ticket shared_ticket;
         if (threadIdx.x == 0) shared_ticket = device::draw_ticket(chain.counter, gridDim.x);
-        __syncthreads();  // the ticket is visible
+        device::sync_block();  // the ticket is visible
         const int rows = static_cast<int>(gridDim.x) / stretches;
         const auto number = static_cast<int>(shared_ticket.number);
         const int index = number / rows;
@@ -78,13 +79,13 @@ template <bool flipped, class From>
 __device__ void chain_carries(const Link (&link)[2], From& from, float (&into)[2]) {
     __shared__ float decay[warps], last[warps][16], carry[warps][16];
     const int warp = device::uniform_warp_of_thread();
-    __syncthreads();  // the carries of an earlier call were read
+    device::sync_block();  // the carries of an earlier call were read
     if (device::lane_of_thread() % 4 == 0) {
         decay[warp] = link[0].decay;
 #pragma unroll
         for (int half = 0; half < 2; ++half) last[warp][channel_of_lane() + 8 * half] = link[half].last;
     }
-    __syncthreads();  // the links are visible
+    device::sync_block();  // the links are visible
     if (warp == 0) {
         const int channel = device::lane_of_thread() % 16;
         const auto warp_of = [](int step) { return flipped ? warps - 1 - step : step; };
@@ -100,7 +101,7 @@ __device__ void chain_carries(const Link (&link)[2], From& from, float (&into)[2
         }
         from.keep(so_far);
     }
-    __syncthreads();  // the carries are visible
+    device::sync_block();  // the carries are visible
 #pragma unroll
     for (int half = 0; half < 2; ++half) into[half] = carry[warp][channel_of_lane() + 8 * half];
 }

@@ -1,6 +1,7 @@
 // Barriers in shared memory that also count the bytes of bulk copies (PTX ISA, mbarrier); sm_90 and later.
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::device {
@@ -21,14 +22,19 @@ struct Barrier {
                      : "memory");
     }
     __device__ void arrive() {
+        jitter();
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
+        jitter();
     }
     __device__ void arrive_and_expect(int bytes) {
+        jitter();
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)),
                      "r"(bytes)
                      : "memory");
+        jitter();
     }
     __device__ void wait(int parity) {
+        jitter();
         asm volatile(
             "{\n"
             ".reg .pred done;\n"
@@ -38,13 +44,16 @@ struct Barrier {
             "}\n" ::"r"(shared_address(this)),
             "r"(parity)
             : "memory");
+        jitter();
     }
 };
 
 // To bulk copies and to other threads.
 __device__ inline void make_barriers_visible() {
+    jitter();
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    jitter();
 }
 
 // The place in a ring of `slots` slots, and the parity of its present round.

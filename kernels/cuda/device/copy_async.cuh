@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::device {
@@ -27,13 +28,19 @@ __device__ void copy_async(Words* to, const void* from, bool there) {
     copy_async<static_cast<int>(sizeof(Words))>(static_cast<void*>(to), from, there);
 }
 
-__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+__device__ inline void wait_for_copies() {
+    jitter();
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    jitter();
+}
 
 // Batches of copies: ends a batch, and waits for all but the last `batches` batches.
 __device__ inline void end_batch_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int batches>
 __device__ void wait_for_copies_but_last() {
+    jitter();
     asm volatile("cp.async.wait_group %0;" ::"n"(batches) : "memory");
+    jitter();
 }
 
 }  // namespace sawtooth::device

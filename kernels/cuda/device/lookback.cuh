@@ -11,6 +11,7 @@
 // so nothing is cleared between runs.
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/types.cuh"
 #include "kernels/cuda/device/warp.cuh"
 
@@ -27,9 +28,9 @@ struct Ticket {
 // bits count the blocks of a run, and the block that draws the last ticket advances it to the next run.
 __device__ inline Ticket draw_ticket(unsigned long long* counter, uint32_t blocks) {
     const int bits = blocks > 1 ? 32 - __clz(static_cast<int>(blocks - 1)) : 0;
-    const unsigned long long drawn = atomicAdd(counter, 1ull);
+    const unsigned long long drawn = atomic_add(counter, 1ull);
     const auto number = static_cast<uint32_t>(drawn & ((1ull << bits) - 1));
-    if (number == blocks - 1) atomicAdd(counter, (1ull << bits) - blocks);
+    if (number == blocks - 1) atomic_add(counter, (1ull << bits) - blocks);
     return {number, static_cast<uint32_t>((drawn >> bits) + 1) & 0x3fffffffu};
 }
 
@@ -180,6 +181,7 @@ class Lookback {
     }
 
     __device__ static void write(Part* at, const Part& part) {
+        jitter();
         if constexpr (words == 2)
             asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(at), "r"(part.word[0]),
                          "r"(part.word[1])
@@ -188,10 +190,12 @@ class Lookback {
             asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(part.word[0]),
                          "r"(part.word[1]), "r"(part.word[2]), "r"(part.word[3])
                          : "memory");
+        jitter();
     }
 
     __device__ static Part read(const Part* at) {
         Part part;
+        jitter();
         if constexpr (words == 2)
             asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];"
                          : "=r"(part.word[0]), "=r"(part.word[1])
@@ -202,6 +206,7 @@ class Lookback {
                          : "=r"(part.word[0]), "=r"(part.word[1]), "=r"(part.word[2]), "=r"(part.word[3])
                          : "l"(at)
                          : "memory");
+        jitter();
         return part;
     }
 

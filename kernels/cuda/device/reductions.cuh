@@ -2,6 +2,7 @@
 // fixed, so the bits are equal in every run.
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/warp.cuh"
 
 namespace sawtooth::device {
@@ -43,12 +44,12 @@ template <int threads, class Number>
 __device__ Number sum_of_block(Number value, Number (&room)[threads]) {
     room[threadIdx.x] = value;
     for (int step = threads / 2; step > 0; step /= 2) {
-        __syncthreads();  // the terms of this step are visible
+        sync_block();  // the terms of this step are visible
         if (threadIdx.x < step) room[threadIdx.x] += room[threadIdx.x + step];
     }
-    __syncthreads();  // the sum in room[0] is visible
+    sync_block();  // the sum in room[0] is visible
     const Number sum = room[0];
-    __syncthreads();  // all threads have read it: the room may be reused
+    sync_block();  // all threads have read it: the room may be reused
     return sum;
 }
 

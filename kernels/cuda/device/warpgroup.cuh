@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/device/barrier.cuh"
 #include "kernels/cuda/device/products.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 namespace sawtooth::device {
 
@@ -44,22 +45,30 @@ __device__ void keep_in_place(Tile (&of)[tiles]) {
         for (int at = 0; at < 4; ++at) asm volatile("" : "+f"(of[n][at])::"memory");
 }
 
-__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void begin_products() {
+    jitter();  // not after the fence as well: the compiler would add another one
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
 __device__ inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 // Waits for all but the last `batches` batches.
 template <int batches>
 __device__ void wait_for_products() {
+    jitter();
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(batches) : "memory");
+    jitter();
 }
 
 // Makes earlier stores to shared memory visible to products of the group that start after a barrier.
 __device__ inline void make_stores_visible_to_products() {
+    jitter();
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    jitter();
 }
 
 // A barrier of the group, which tells whether `mine` holds for any of its threads.
 __device__ inline bool any_of_group(bool mine) {
     int any;
+    jitter();
     asm volatile(
         "{\n"
         ".reg .pred mine, any;\n"
@@ -70,6 +79,7 @@ __device__ inline bool any_of_group(bool mine) {
         : "=r"(any)
         : "r"(static_cast<int>(threadIdx.x / 128) + 1), "r"(static_cast<int>(mine))
         : "memory");
+    jitter();
     return any != 0;
 }
 

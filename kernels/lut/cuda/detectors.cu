@@ -3,6 +3,7 @@
 // Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INPUTS (those kept in shared memory, 0 if
 // they do not fit), THREADS.
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/detectors.cuh"
 #include "kernels/lut/cuda/events.cuh"
 #include "kernels/lut/cuda/table.cuh"
@@ -19,7 +20,7 @@ __device__ void for_detectors(const CommonArguments& given, Each each) {
         const float* const x = given.x + item * given.inputs;
         if constexpr (INPUTS > 0) {
             for (int i = threadIdx.x; i < INPUTS; i += THREADS) staged[i] = x[i];
-            __syncthreads();
+            device::sync_block();
         }
         const bool is_one = detector < given.detectors;
         Detected found;
@@ -29,7 +30,7 @@ __device__ void for_detectors(const CommonArguments& given, Each each) {
             store(given.found, item * given.detectors + detector, found);
         }
         each(item, is_one ? detector : -1, found);
-        if constexpr (INPUTS > 0) __syncthreads();
+        if constexpr (INPUTS > 0) device::sync_block();
     }
 }
 

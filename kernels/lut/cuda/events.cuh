@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/arguments.cuh"
 
 namespace sawtooth::lut {
@@ -12,7 +13,7 @@ __device__ inline int64_t take_places(int32_t* count, int32_t events) {
     __shared__ int32_t of_warps[THREADS / 32];
     const int32_t upto = device::sum_upto_lane(events);
     if (device::lane_of_thread() == 31) of_warps[device::warp_of_thread()] = upto;
-    __syncthreads();
+    device::sync_block();
     if (threadIdx.x == 0) {
         int32_t sum = 0;
         for (int32_t& of_warp : of_warps) {
@@ -20,12 +21,12 @@ __device__ inline int64_t take_places(int32_t* count, int32_t events) {
             of_warp = sum;
             sum += of_one;
         }
-        const int32_t base = sum > 0 ? atomicAdd(count, sum) : 0;
+        const int32_t base = sum > 0 ? device::atomic_add(count, sum) : 0;
         for (int32_t& of_warp : of_warps) of_warp += base;
     }
-    __syncthreads();
+    device::sync_block();
     const int64_t place = of_warps[device::warp_of_thread()] + upto - events;
-    __syncthreads();  // the places are read: they may be used again
+    device::sync_block();  // the places are read: they may be used again
     return place;
 }
 

@@ -2,6 +2,7 @@
 // THREADS, INTEGER (sums.cuh), ALIGNED (table.cuh).
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/sums.cuh"
 #include "kernels/lut/cuda/table.cuh"
 
@@ -13,10 +14,10 @@ __device__ inline void write_groups(Sum (&sums)[4], int group, float* row, int64
                                     double scale, int32_t* fault, bool writes) {
     if constexpr (GROUPS > 1) {
         __shared__ Sum room[4][THREADS];
-        __syncthreads();  // the room is free
+        device::sync_block();  // the room is free
 #pragma unroll
         for (int k = 0; k < 4; ++k) room[k][threadIdx.x] = sums[k];
-        __syncthreads();
+        device::sync_block();
         if (group > 0) return;
         for (int other = 1; other < GROUPS; ++other)
 #pragma unroll

@@ -1,6 +1,7 @@
 // Additions to a row of one warp, without atomics. Defines: INTEGER (sums.cuh).
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/lut/cuda/sums.cuh"
 
@@ -20,7 +21,7 @@ __device__ inline void add_in_order(Sum* row, int target, Sum value) {
         rest &= rest - 1;
     }
     if (leads) row[target] = sum;
-    __syncwarp();
+    device::sync_warp();
 }
 
 }  // namespace sawtooth::lut

@@ -5,6 +5,7 @@
 // Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), INPUTS (those kept in
 // shared memory, 0 if they do not fit), ITEMS, GROUPS, LANES, THREADS.
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/detectors.cuh"
 #include "kernels/lut/cuda/groups.cuh"
 
@@ -22,7 +23,7 @@ __device__ void detect_all(const Arguments& given, int64_t first_item) {
     const float* const x = given.x + first_item * given.inputs;
     if constexpr (INPUTS > 0) {
         for (int i = threadIdx.x; i < items * INPUTS; i += THREADS) staged[i] = x[i];
-        __syncthreads();
+        device::sync_block();
     }
     for (int64_t detector = threadIdx.x; detector < given.detectors; detector += THREADS) {
         const Pairs pairs(given.anchors + detector * ANCHORS * 2);
@@ -33,7 +34,7 @@ __device__ void detect_all(const Arguments& given, int64_t first_item) {
             store(given.found, (first_item + item) * given.detectors + detector, detect(pairs, at));
         }
     }
-    __syncthreads();  // the rows are visible to the whole block
+    device::sync_block();  // the rows are visible to the whole block
 }
 
 }  // namespace

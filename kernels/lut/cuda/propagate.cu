@@ -3,6 +3,7 @@
 //
 // Defines: ANCHORS, INTEGER (sums.cuh), INPUTS (those summed in shared memory; 0: none), THREADS.
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/arguments.cuh"
 #include "kernels/lut/cuda/sums.cuh"
 
@@ -54,16 +55,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detector
         if constexpr (INPUTS > 0) {
             __shared__ Sum sums[INPUTS > 0 ? INPUTS : 1];
             for (int i = threadIdx.x; i < INPUTS; i += THREADS) sums[i] = 0;
-            __syncthreads();
+            device::sync_block();
             if (is_one) detector.propagate(given, sums);
-            __syncthreads();
+            device::sync_block();
             if constexpr (INPUTS % 4 == 0) {
                 for (int i = 4 * threadIdx.x; i < INPUTS; i += 4 * THREADS)
                     add_four(dx + i, *reinterpret_cast<const Sum(*)[4]>(sums + i));
             } else {
                 for (int i = threadIdx.x; i < INPUTS; i += THREADS) add(dx + i, sums[i]);
             }
-            __syncthreads();  // the sums are read: they may be used again
+            device::sync_block();  // the sums are read: they may be used again
         } else if (is_one) {
             detector.propagate(given, dx);
         }

@@ -3,6 +3,7 @@
 // (sums.cuh), SPARSE, ALIGNED (table.cuh), THREADS.
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/in_order.cuh"
 #include "kernels/lut/cuda/table.cuh"
 
@@ -19,7 +20,7 @@ struct Rows {
     __device__ Rows(Sum* shared, Sum* global, int64_t row_width)
         : first(ROWS_SHARED ? shared : global), width(row_width) {
         for (int64_t i = threadIdx.x; i < WARPS * width; i += THREADS) first[i] = 0;
-        __syncthreads();
+        device::sync_block();
     }
     __device__ Sum* of_warp() const { return first + device::warp_of_thread() * width; }
 
@@ -34,7 +35,7 @@ struct Rows {
 
     // The sums over the warps, in their order.
     __device__ void write(float* to, double scale, int32_t* fault) const {
-        __syncthreads();
+        device::sync_block();
         for (int64_t i = threadIdx.x; i < width; i += THREADS) {
             Sum sum = first[i];
             for (int warp = 1; warp < WARPS; ++warp) sum += first[warp * width + i];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/sync.cuh"
 
 namespace sawtooth::lut {
 
@@ -19,7 +20,7 @@ __device__ inline void places_of_counts(int32_t (&counts)[sorting_warps][digits]
         for (auto& of_one : counts) total += of_one[digit];
     const int32_t upto = device::sum_upto_lane(total);
     if (digit < digits && device::lane_of_thread() == 31) of_warp[digit / 32] = upto;
-    __syncthreads();
+    device::sync_block();
     if (digit >= digits) return;
     int32_t place = upto - total;
     for (int warp = 0; warp < digit / 32; ++warp) place += of_warp[warp];
@@ -41,7 +42,7 @@ __device__ void for_keys_of_warp(int64_t count, int shift, Key key, Each each) {
         const int digit = i < end ? key(i) >> shift & (digits - 1) : digits;  // past the end: one of its own
         const unsigned same = __match_any_sync(device::whole_warp, digit);
         each(i, i < end ? digit : -1, same);
-        __syncwarp();
+        device::sync_warp();
     }
 }
 
@@ -51,22 +52,22 @@ __device__ void sort_by_digit(int64_t count, int shift, Key key, Put put) {
     __shared__ int32_t counts[sorting_warps][digits];
     const int lane = device::lane_of_thread(), warp = device::warp_of_thread();
     for (int i = threadIdx.x; i < sorting_warps * digits; i += THREADS) counts[i / digits][i % digits] = 0;
-    __syncthreads();
+    device::sync_block();
     for_keys_of_warp(count, shift, key, [&](int64_t, int digit, unsigned same) {
         if (digit >= 0 && __ffs(same) - 1 == lane) counts[warp][digit] += __popc(same);
     });
-    __syncthreads();
+    device::sync_block();
     places_of_counts(counts);
-    __syncthreads();
+    device::sync_block();
     for_keys_of_warp(count, shift, key, [&](int64_t i, int digit, unsigned same) {
         const int before = __popc(same & ((1u << lane) - 1));
         const int32_t place = digit >= 0 ? counts[warp][digit] : 0;
-        __syncwarp();  // all lanes have read the place
+        device::sync_warp();  // all lanes have read the place
         if (digit < 0) return;
         put(place + before, i);
         if (before == 0) counts[warp][digit] = place + __popc(same);
     });
-    __syncthreads();
+    device::sync_block();
 }
 
 // Sorts `count` numbers i by row_of(i), of so many bits. Returns where they are: `first` or `second`, which

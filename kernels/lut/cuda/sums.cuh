@@ -2,6 +2,7 @@
 // integers are 64 bits wide: the result is their low word, and the high word tells whether it overflowed.
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::lut {
@@ -31,17 +32,19 @@ __device__ inline Sum term(Wide value, double scale) {
     }
 }
 
-__device__ inline void add(float* to, float value) { atomicAdd(to, value); }
+__device__ inline void add(float* to, float value) { device::atomic_add(to, value); }
 __device__ inline void add(int64_t* to, int64_t value) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+    device::atomic_add(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
 }
 
 // Four neighbours; floats at an address of 16 bytes.
 __device__ inline void add_four(float* to, const float (&values)[4]) {
 #if __CUDA_ARCH__ >= 900
+    device::jitter();
     asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(values[0]), "f"(values[1]),
                  "f"(values[2]), "f"(values[3])
                  : "memory");
+    device::jitter();
 #else
 #pragma unroll
     for (int k = 0; k < 4; ++k) add(to + k, values[k]);

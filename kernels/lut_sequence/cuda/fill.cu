@@ -2,6 +2,7 @@
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), TILE, BACKWARD, STATISTIC, THREADS.
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/events.cuh"
 #include "kernels/lut_sequence/cuda/tiles.cuh"
 
@@ -29,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firin
             const bool fires = neuron >= 0 && lut::has_synapses(given.table, neuron);
             if constexpr (STATISTIC) {
                 if (fires)
-                    atomicAdd(given.statistic + position * given.detectors * given.rows + neuron,
-                              kind == 0 ? 1.0f : given.share);
+                    device::atomic_add(given.statistic + position * given.detectors * given.rows + neuron,
+                                       kind == 0 ? 1.0f : given.share);
             } else {
                 const Event event[] = {
                     {static_cast<int32_t>(neuron), static_cast<int32_t>(position), kind == 0}};

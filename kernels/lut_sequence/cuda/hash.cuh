@@ -2,6 +2,7 @@
 // (where keys start: HashStart of events.h).
 #pragma once
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/sums.cuh"
 #include "kernels/lut_sequence/cuda/arguments.cuh"
 
@@ -27,26 +28,26 @@ struct HashTable {
             // A key never changes, so that a read which is old can only miss one.
             auto* const held = reinterpret_cast<unsigned long long*>(&entries[slot].key);
             unsigned long long found = *held;
-            if (found == 0) found = atomicCAS(held, 0ull, key);
+            if (found == 0) found = device::atomic_compare_and_swap(held, 0ull, key);
             if (found == 0 || found == key) return slot;
         }
         return -1;
     }
     // Whether the slot's value is added by this event: by the first that asks.
     __device__ bool belongs_to(int64_t slot, int32_t event) const {
-        const int32_t owner = atomicCAS(&entries[slot].event, 0, event);
+        const int32_t owner = device::atomic_compare_and_swap(&entries[slot].event, 0, event);
         return owner == 0 || owner == event;
     }
 
     __device__ void add(int64_t slot, float term) const {
-        atomicAdd(reinterpret_cast<float*>(&entries[slot].value), term);
+        device::atomic_add(reinterpret_cast<float*>(&entries[slot].value), term);
     }
     __device__ void add(int64_t slot, int64_t term) const {
         const auto low = static_cast<uint32_t>(term);
-        const uint32_t before = atomicAdd(reinterpret_cast<uint32_t*>(&entries[slot].value), low);
+        const uint32_t before = device::atomic_add(reinterpret_cast<uint32_t*>(&entries[slot].value), low);
         const int32_t carry = before + low < before ? 1 : 0;
         const auto upper = static_cast<int32_t>(term >> 32) + carry;
-        if (upper != 0) atomicAdd(high + slot, upper);
+        if (upper != 0) device::atomic_add(high + slot, upper);
     }
 
     // The sum of a key, or 0 if it is absent.

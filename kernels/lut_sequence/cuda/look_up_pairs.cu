@@ -5,6 +5,7 @@
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), GROUPS and LANES,
 // or WARPS and ROWS_SHARED (lut/cuda/rows.cuh), THREADS.
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/sums.cuh"
 #include "kernels/lut_sequence/cuda/position.cuh"
 #if SPARSE
@@ -50,9 +51,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments gi
         Sum sums[4] = {};
         for (int64_t begin = 0; begin < count; begin += THREADS) {
             const int64_t m = begin + threadIdx.x;
-            __syncthreads();  // the rows before are read
+            device::sync_block();  // the rows before are read
             if (m < count) neurons[threadIdx.x] = static_cast<int32_t>(place.pair(given, m).neuron(given));
-            __syncthreads();
+            device::sync_block();
             const int end = count - begin < THREADS ? static_cast<int>(count - begin) : THREADS;
 #pragma unroll 8
             for (int k = group; k < end; k += GROUPS) {

@@ -4,6 +4,7 @@
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), ROWS_SHARED
 // (whether a row of dx is summed in shared memory), THREADS.
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/in_order.cuh"
 #include "kernels/lut_sequence/cuda/pairs.cuh"
 
@@ -19,9 +20,9 @@ constexpr int all_warps = THREADS / 32;
 __device__ Sum sum_of_warps(Sum sum) {
     __shared__ Sum room[all_warps][32];
     const int lane = device::lane_of_thread();
-    __syncthreads();  // the room is free
+    device::sync_block();  // the room is free
     room[device::warp_of_thread()][lane] = sum;
-    __syncthreads();
+    device::sync_block();
     sum = room[0][lane];
     for (int warp = 1; warp < all_warps; ++warp) sum += room[warp][lane];
     return sum;
@@ -58,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) position_gradients(Argumen
         add_in_order(dx, bit < 0 ? -1 : inputs[0], sum);
         add_in_order(dx, bit < 0 ? -1 : inputs[1], -sum);
     }
-    __syncthreads();
+    device::sync_block();
     float* const to = static_cast<float*>(given.dx) + position * given.inputs;
     for (int64_t i = threadIdx.x; i < given.inputs; i += THREADS)
         to[i] = static_cast<float>(value_of(dx[i], given.scale, given.fault + fault_dx));

@@ -11,6 +11,7 @@
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/rows.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/memory/cuda/chain.cuh"
 
 using namespace sawtooth;
@@ -53,7 +54,7 @@ __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Ran
         float* const row = shared.inputs[i];
         device::stage_row<device::KEYS, COLUMNS, COLUMNS>(keys + at, there, NORMALISE_KEYS, row);
         device::stage_row<device::VALUES, COLUMNS, COLUMNS>(values + at, there, false, row + COLUMNS);
-        __syncwarp();  // both halves: the silu reads elements that other lanes wrote
+        device::sync_warp();  // both halves: the silu reads elements that other lanes wrote
         for (int c = device::lane_of_thread(); c < input_stride; c += 32)
             row[c] = c < 2 * COLUMNS ? device::silu(row[c]) : 0;
     }
@@ -67,12 +68,12 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
     load_inputs_of_w(given, batch, tokens, shared);
     float sums[items][4] = {};
     for (int from = 0; from < 2 * COLUMNS; from += slice) {
-        __syncthreads();  // inputs are visible; the previous slice has been read
+        device::sync_block();  // inputs are visible; the previous slice has been read
         for (int at = threadIdx.x; at < rows * slice; at += THREADS) {
             const int r = at / slice, c = from + at % slice;
             shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
         }
-        __syncthreads();  // the slice of W is visible
+        device::sync_block();  // the slice of W is visible
 #pragma unroll
         for (int n = 0; n < items; ++n) {
             const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
@@ -92,7 +93,7 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
         for (int i = 0; i < 4; ++i)
             if (first + i < tokens.count()) to[(first + i) * rows + r] = P::element(-sums[n][i]);
     }
-    __syncthreads();  // all reads of the inputs are done: the next 16 tokens replace them
+    device::sync_block();  // all reads of the inputs are done: the next 16 tokens replace them
 }
 
 // Grid: tiles, batch. Block (x, y) prepares the tokens of tile x of sequence y; the first block also those
@@ -130,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
         for (int64_t first = tokens.first; first < tokens.last; first += 16)
             prepare_atlas(given, batch, {first, first + 16 < tokens.last ? first + 16 : tokens.last},
                           for_atlas);
-    __syncthreads();  // the gates are visible to every thread of store_ends
+    device::sync_block();  // the gates are visible to every thread of store_ends
     const int64_t source = first_source(tiling, tokens.first);
     store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(), tiling.halo,
                SOURCES, given.ends + (batch * tiling.tiles + tile) * (2 * SOURCES + 4));

@@ -13,6 +13,7 @@
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 #include "kernels/memory/cuda/chain.cuh"
 
@@ -255,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     if (!QUERIES_ARE_INPUT) load_own_queries();
     float of_memory[2] = {1, 1}, of_momentum[2] = {};
     if constexpr (!AT_BOUNDARY) {
-        __syncthreads();  // the gates are visible to every lane
+        device::sync_block();  // the gates are visible to every lane
         load_factors(shared, tokens.count(), before + device::row_of_lane(), of_memory, of_momentum);
     }
     // The second pass replaces products that multiplied zero by a value that is not finite.
@@ -266,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
         for (int stage = 0; stage < stages; ++stage) {
             Side& side = shared.sides[stage % SIDES];
             // All warps have read the previous stage: its side and its weights may be overwritten.
-            if (stage > 0) __syncthreads();
+            if (stage > 0) device::sync_block();
             // With one side this stage's copies start here, with two the next stage's.
             if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
             if (SIDES == 2 && stage + 1 < stages)
@@ -276,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             // Waits for the thread's copies of this stage; with two sides the next stage is still being
             // copied.
             device::wait_for_copies_but_last<SIDES - 1>();
-            __syncthreads();  // the copies and weights of all threads are visible
+            device::sync_block();  // the copies and weights of all threads are visible
             // Adds the stage to y of the warp's tokens.
             if (stage < states)
                 add_state(side.elements, q, stage == 0 ? of_memory : of_momentum, y);
@@ -287,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
         }
         // A finite y is right: zero times a finite number adds nothing. One thread's NaN repeats the pass for
         // the whole block, as all threads copy. The barrier ends the last stage.
-        if (AT_BOUNDARY || one_by_one || !__syncthreads_or(!device::are_finite(y))) break;
+        if (AT_BOUNDARY || one_by_one || !device::any_of_block(!device::are_finite(y))) break;
         reader.start_copies(0, shared.sides[0]);
         device::end_batch_of_copies();
     }

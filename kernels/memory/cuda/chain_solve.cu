@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/rows.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 #include "kernels/memory/cuda/chain.cuh"
 
@@ -131,16 +132,16 @@ __device__ void solve_columns(Shared& shared, int column) {
             device::multiply<inner_precision, Lies::in_rows>(left, &shared.x[16 * j][column], x_stride, x);
         }
         device::store_tiles(x, here, x_stride);
-        __syncwarp();  // the right side of this block is visible: the product reads whole rows
+        device::sync_warp();  // the right side of this block is visible: the product reads whole rows
         device::load_tiles(shared.inverse[16 * i], inverse_stride, left);
         device::clear(x);
         device::multiply<inner_precision, Lies::in_rows>(left, here, x_stride, x);
-        __syncwarp();  // all lanes have read it: the solution may overwrite it
+        device::sync_warp();  // all lanes have read it: the solution may overwrite it
         if (__any_sync(device::whole_warp, !device::are_finite(x)))
             substitute(shared, i, column);
         else
             device::store_tiles(x, here, x_stride);
-        __syncwarp();  // the solution is visible to later blocks
+        device::sync_warp();  // the solution is visible to later blocks
     }
 }
 
@@ -171,18 +172,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     const Range tokens = tokens_of(tiling, tile);
     device::let_next_launch_start();
     load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
-    __syncthreads();  // the gates are visible to every column
+    device::sync_block();  // the gates are visible to every column
     load_coefficients(given, tokens.count(), shared);
-    __syncthreads();  // the decays of one thread are visible to all warps
+    device::sync_block();  // the decays of one thread are visible to all warps
     load_rows(given, batch, tokens, shared);
-    __syncthreads();  // all keys and coefficients are visible
+    device::sync_block();  // all keys and coefficients are visible
     multiply_keys(shared);
-    __syncthreads();  // -T is visible: other warps may invert its diagonal blocks
+    device::sync_block();  // -T is visible: other warps may invert its diagonal blocks
     invert(shared);
-    __syncthreads();  // the inverses of all blocks are visible
+    device::sync_block();  // the inverses of all blocks are visible
     for (int pair = device::warp_of_thread(); pair < 2 * d / 16; pair += warps)
         solve_columns(shared, 16 * pair);
-    __syncthreads();  // all columns of X are visible: it is stored by rows
+    device::sync_block();  // all columns of X are visible: it is stored by rows
     device::wait_for_launches_before();
     store_solution(given, batch * (tiling.last - tiling.origin) + tokens.first - tiling.origin,
                    tokens.count(), shared);

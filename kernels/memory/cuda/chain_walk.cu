@@ -18,6 +18,7 @@
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 #include "kernels/memory/cuda/chain.cuh"
 
@@ -196,7 +197,7 @@ __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile,
         if (given.boundaries) store_boundary(given, batch, first / given.chunk, row, state);
         if (KEEPS_BOUNDARY) {
             device::store_tiles(state.m, shared.boundary[device::warp_of_thread() * 16], boundary_stride);
-            __syncwarp();  // rows written by other lanes of the warp are visible
+            device::sync_warp();  // rows written by other lanes of the warp are visible
         }
     }
     store_state(given, batch * tiling.tiles + tile, row, state);
@@ -217,9 +218,8 @@ __device__ void make_errors(const Side& side, State& state, const Shared& shared
     }
 }
 
-// A barrier for all warps of the block, which reach it from two places in the code; __syncthreads needs all
-// threads at one place.
-__device__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(THREADS) : "memory"); }
+// A barrier for all warps of the block, which reach it from two places in the code.
+__device__ void meet() { device::sync_threads<1, THREADS>(); }
 
 // The copying warps: fetch the blocks of all steps, two steps ahead.
 __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row, Step step, int last_tile,

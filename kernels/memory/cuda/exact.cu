@@ -11,6 +11,7 @@
 //
 // Defines: those of strip.cuh, LOCAL (whether the tokens are cut into local memories).
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/memory/cuda/strip.cuh"
 
 using namespace sawtooth;
@@ -135,9 +136,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         device::wait_for_copies();
         // The copies of all threads have arrived, and the previous group has been walked and its y stored:
         // it may be overwritten by unpacking.
-        __syncthreads();
+        device::sync_block();
         unpack(tokens, first_row, shared, side);
-        __syncthreads();  // the group is unpacked; `raw` of both sides is free
+        device::sync_block();  // the group is unpacked; `raw` of both sides is free
         if (first + group < given.last)
             start_copies(given, {batch, first + group, given.last}, shared, side ^ 1);
         // Tokens of the group that only windows reach.
@@ -163,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given
         }
         y = sum_of_row(y);
         if (tokens.count() > skipped) keep_y(tokens.count() - 1);
-        __syncthreads();  // y is visible: it was written by rows and is stored by tokens
+        device::sync_block();  // y is visible: it was written by rows and is stored by tokens
         store_y(given, tokens, first_row, skipped, shared);
     }
     // Local memories are discarded: only the sums of y are used later (tnt_step.cu).

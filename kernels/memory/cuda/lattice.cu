@@ -17,6 +17,7 @@
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/lane_row.cuh"
 #include "kernels/cuda/device/rows.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/memory/cuda/gates.cuh"
 
 using namespace sawtooth;
@@ -199,18 +200,18 @@ struct Walk {
     __device__ void take(Range tokens) {
         while (true) {
             const int count = tokens.count() < group ? tokens.count() : group;
-            __syncthreads();  // the group is visible to all teams
+            device::sync_block();  // the group is visible to all teams
             if constexpr (!READS) team.take_all(shared, count);
             for (int i = 0; READS && i < count; ++i) {
                 if (!is_frozen) put_boundary(tokens.first + i);
                 team.take_and_read(shared, i);
-                __syncthreads();  // the teams' parts of y are visible
+                device::sync_block();  // the teams' parts of y are visible
                 store_y(given, batch, tokens.first + i, shared);
-                __syncthreads();  // they are combined: the next token may overwrite them
+                device::sync_block();  // they are combined: the next token may overwrite them
             }
             tokens.first += count;
             if (tokens.count() <= 0) return;
-            __syncthreads();  // all teams are done with the group: it may be overwritten
+            device::sync_block();  // all teams are done with the group: it may be overwritten
             stage(tokens);
         }
     }
@@ -284,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments g
         for (int tile = 0; tile < tiling.tiles; ++tile) {
             if (tile > 0) {
                 tokens = tokens_of(tiling, tile);
-                __syncthreads();  // all teams are done with the previous tile: it may be overwritten
+                device::sync_block();  // all teams are done with the previous tile: it may be overwritten
                 walk.stage(tokens);
             }
             if (opens_chunk(tiling, tile)) {

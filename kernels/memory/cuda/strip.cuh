@@ -12,6 +12,7 @@
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/lane_row.cuh"
 #include "kernels/cuda/device/rows.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/memory/cuda/gates.cuh"
 
 namespace sawtooth::memory {
@@ -105,7 +106,7 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
             first_row + r < d ? Storage::widen(shared.raw[side][1][i * d + first_row + r]) : 0;
     }
     if constexpr (READS_W_OMEGA) {
-        __syncthreads();  // the normalised keys are visible
+        device::sync_block();  // the normalised keys are visible
         for (int at = threadIdx.x; at < tokens.count() * row; at += THREADS) {
             const int i = at / row, c = at % row;
             shared.inputs_of_w[i][c] = device::silu(shared.k[(tokens.first + i) % ring][c]);

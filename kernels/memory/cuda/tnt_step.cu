@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/reductions.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/memory/cuda/arguments.cuh"
 
 using namespace sawtooth;
@@ -36,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments 
             sum += given.sums[(batch * given.locals + local) * d + r];
         mean[r] = sum / static_cast<float>(count);
     }
-    __syncthreads();  // `mean` is visible to all threads
+    device::sync_block();  // `mean` is visible to all threads
     for (int at = blockIdx.x * THREADS + threadIdx.x; at < d * d; at += gridDim.x * THREADS) {
         const float m = given.m.from ? given.m.from[batch * d * d + at] : 0;
         const float moved = decay * m + mean[at / d] * mean[at % d];

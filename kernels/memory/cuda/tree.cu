@@ -14,6 +14,7 @@
 //
 // Defines: those of strip.cuh (GROUP: a power of two), AT_BOUNDARY (tokens read the boundary).
 
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/memory/cuda/strip.cuh"
 
 using namespace sawtooth;
@@ -42,7 +43,7 @@ __device__ void make_nodes(const ExactArguments& given, int side, int count, Sha
         shared.nodes[group + lane] = {gate.decay, gate.keep, lane < count ? gate.keep : 1, gate.step};
     }
     for (int width = group / 2; width >= 1; width /= 2) {
-        __syncwarp();  // the level below, written by other lanes, is visible
+        device::sync_warp();  // the level below, written by other lanes, is visible
         if (lane >= width) continue;
         const float4 one = shared.nodes[2 * (width + lane)], two = shared.nodes[2 * (width + lane) + 1];
         // First `one`, then `two`. Only leaves use the last number, the step.
@@ -141,7 +142,7 @@ struct Tree {
                 const float e = read_boundary(shared, staged.k[slot], lane) - staged.v[slot][local_row];
                 if (lane == 0) shared.errors[slot][local_row] = e;
             }
-            __syncwarp();  // errors, written by the first lane of the row, are visible
+            device::sync_warp();  // errors, written by the first lane of the row, are visible
         } else {
 #pragma unroll
             for (int i = 0; i < group; ++i) {
@@ -267,10 +268,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
         device::wait_for_copies();
         // The copies of all threads have arrived, and the previous tile has been scanned and its y stored: it
         // may be overwritten by unpacking.
-        __syncthreads();
+        device::sync_block();
         unpack(tokens, first_row, shared.staged, side);
         if (device::warp_of_thread() == 0) make_nodes(given, side, tokens.count(), shared);
-        __syncthreads();  // tokens and nodes are visible; `raw` is free
+        device::sync_block();  // tokens and nodes are visible; `raw` is free
         if (const int64_t next = next_tile(first, given.chunk); next < given.last)
             start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);
         // A chunk starts: errors use its boundary until the next one.
@@ -283,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given)
         }
         tree.make_errors(tokens);
         tree.scan(tokens);
-        __syncthreads();  // y is visible: it was written by rows and is stored by tokens
+        device::sync_block();  // y is visible: it was written by rows and is stored by tokens
         store_y(given, tokens, first_row, 0, shared.staged);
     }
     tree.store(given.m.to, state_at, shared.m);

@@ -16,6 +16,7 @@
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/lane_row.cuh"
 #include "kernels/cuda/device/rows.cuh"
+#include "kernels/cuda/device/sync.cuh"
 #include "kernels/memory/cuda/gates.cuh"
 
 using namespace sawtooth;
@@ -129,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
             keys.load_unpadded(given.m.from && has_key ? given.m.from + key_at : nullptr, d, lane);
             values.load_unpadded(given.s.from && has_value ? given.s.from + value_at : nullptr, c, lane);
         }
-        __syncthreads();  // the tokens are visible to all rows of S_K
+        device::sync_block();  // the tokens are visible to all rows of S_K
         for (int i = 0; i < count; ++i) {
             const Gate gate = shared.keys[i];
             const float e = product(keys, shared.x[i], lane) - (has_key ? shared.k[i][r] : 0);
@@ -138,16 +139,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments g
             const float z = product(keys, shared.x[i], lane), of_query = product(keys, shared.q[i], lane);
             if (lane == 0 && has_key) shared.z[i][r] = z, shared.r[i][r] = of_query;
         }
-        __syncthreads();  // z and r are visible: written by rows of S_K, read by tokens
+        device::sync_block();  // z and r are visible: written by rows of S_K, read by tokens
         bend(count, shared);
-        __syncthreads();  // nsilu of z and r is visible to all rows of S_V
+        device::sync_block();  // nsilu of z and r is visible to all rows of S_V
         for (int i = 0; i < count; ++i) {
             const float f = product(values, shared.z[i], lane) - (has_value ? shared.v[i][r] : 0);
             advance(values, shared.decay_of_values[i], -shared.keys[i].step * f, shared.z[i], lane);
             const float y = product(values, shared.r[i], lane);
             if (lane == 0 && has_value) shared.y[i][r] = y;
         }
-        __syncthreads();  // y is visible; the next tokens may be loaded
+        device::sync_block();  // y is visible; the next tokens may be loaded
         Word* const y = static_cast<Word*>(given.y) + (batch * given.length + first) * d;
         for (int at = threadIdx.x; at < count * d; at += THREADS)
             y[at] = Storage::narrow(shared.y[at / d][at % d]);
