@@ -3,6 +3,8 @@
 // look-back. The gradients walk from the end in the same way.
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,19 @@ namespace sawtooth::btp {
 namespace {
 
 constexpr int64_t positions_a_stretch = 512;
+
+// The decay of two blocks. Of a product that underflows FLT_MIN is left, not 0: times an infinity that would
+// be NaN.
+float decay_of_both(float left, float right) {
+    const float product = left * right;
+    return std::abs(product) < FLT_MIN && left != 0 && right != 0 ? std::copysign(FLT_MIN, product) : product;
+}
+
+// What a decay leaves of a value. FLT_MIN leaves nothing of a finite one: the product would be subnormal,
+// which is slow.
+float decayed(float decay, float value) {
+    return std::abs(decay) == FLT_MIN && std::isfinite(value) ? 0 : decay * value;
+}
 
 // From block to block goes the carry, or from the end its gradient. What leaves a block is a share of its own
 // and, with order full, its decay times what entered it.
@@ -72,14 +87,14 @@ struct Walk {
             own_share(block, room);
             block.decay_into(sum, room);
             std::copy_n(room, job.width, sum);
-            decay *= block.decay();
+            decay = decay_of_both(decay, block.decay());
         }
     }
 
     // to = what leaves a stretch if `value` enters.
     void pass(int64_t stretch, int64_t head, const float* value, float* to) const {
         for (int64_t c = 0; c < job.width; ++c)
-            to[c] = total(stretch, head)[c] + decays[at(stretch, head)] * value[c];
+            to[c] = total(stretch, head)[c] + decayed(decays[at(stretch, head)], value[c]);
     }
 
     // Forward from the prefix found, as a prefix is defined: its bits do not depend on how far a stretch had

@@ -17,8 +17,8 @@ struct State {
     float x() const { return local + carried; }
 };
 
-State step(const State& state, float gate, float input) {
-    return {gate * state.local + input, gate * state.carried};
+State step(Order order, const State& state, float gate, float input) {
+    return {gate * state.local + input, order == Order::one ? 0 : gate * state.carried};
 }
 
 // The carry into the next block.
@@ -46,7 +46,7 @@ void decode(const CpuJob& job, const cpu::Item& item) {
         state = enter(job.order, carry, gates[0], inputs[0]);
         x[0] = state.x();
         for (int64_t i = 1; i < count; ++i) {
-            state = step(state, gates[i], inputs[i]);
+            state = step(job.order, state, gates[i], inputs[i]);
             x[i] = state.x();
         }
         job.write(x, count, job.x, at);
@@ -66,7 +66,7 @@ void move(const CpuJob& job, State* states, int64_t position, int64_t head) {
             job.carry[job.carry_at(head, position / job.block) + channel] = carry;
             state = enter(job.order, carry, gate, input);
         } else {
-            state = step(state, gate, input);
+            state = step(job.order, state, gate, input);
         }
         const float x = state.x();
         job.write(&x, 1, job.x, at);

@@ -20,7 +20,10 @@ struct Link {
     float decay, last;
 };
 __device__ inline Link join(Link left, Link right) {
-    return {left.decay * right.decay, fmaf(right.decay, left.last, right.last)};
+    const float decay = left.decay * right.decay;
+    // Of a product that underflows the smallest number is left, not 0: times an infinity that would be NaN.
+    const bool underflows = decay == 0 && left.decay != 0 && right.decay != 0;
+    return {underflows ? copysignf(0x1p-149f, decay) : decay, fmaf(right.decay, left.last, right.last)};
 }
 
 // The part of a row, 16 channels of a head, that a thread block works on: one of `stretches`.

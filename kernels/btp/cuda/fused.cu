@@ -24,7 +24,7 @@ struct Local {
 
     __device__ void solve(const Forward& given, const Place& place, const Gates& a) {
         load(values, given.u, place);
-        const BlockProducts<CONSTRUCTION> products(values, a);
+        const BlockProducts<CONSTRUCTION> products(values, a, {given.u, given.a, place});
 #pragma unroll
         for (int b = 0; b < blocks; ++b) {
             products.of_block(b, sums[b]);

@@ -76,7 +76,7 @@ __device__ void gradient_of_first(const Backward& given, const Place& place, flo
     Sums r;
     load_gates(a, given.a, place);
     load(dx, given.dx, place);
-    BlockProducts<transposed_products, true>(dx, a).of_block(0, r);
+    BlockProducts<transposed_products, true>(dx, a, {given.dx, given.a, place}).of_block(0, r);
     gradient_of_carry(a, r, 0, two);
 }
 
@@ -118,8 +118,8 @@ struct Task {
                 chain_gradients(decays, dc, step_before, after);
             }
         }
-        const BlockProducts<masked_cumprod> forward(u, a);
-        const BlockProducts<transposed_products, true> backward(dx, a);
+        const BlockProducts<masked_cumprod> forward(u, a, {given.u, given.a, place});
+        const BlockProducts<transposed_products, true> backward(dx, a, {given.dx, given.a, place});
 #pragma unroll
         for (int b = blocks - 1; b >= 0; --b) {
             Sums r;

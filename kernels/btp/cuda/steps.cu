@@ -24,7 +24,9 @@ struct State {
 __device__ float carry_after(State state) {
     return order == Order::one ? 0 : order == Order::two ? state.v : state.x();
 }
-__device__ State step(State state, float gate, float u) { return {fmaf(gate, state.v, u), gate * state.z}; }
+__device__ State step(State state, float gate, float u) {
+    return {fmaf(gate, state.v, u), order == Order::one ? 0 : gate * state.z};
+}
 // The step into a block: only the carry passes its first gate.
 __device__ State enter(float carry, float gate, float u) {
     return {u, order == Order::one ? 0 : gate * carry};

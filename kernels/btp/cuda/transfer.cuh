@@ -10,6 +10,7 @@
 #pragma once
 
 #include "kernels/btp/cuda/segment.cuh"
+#include "kernels/cuda/device/tiles.cuh"
 
 namespace sawtooth::btp {
 
@@ -248,6 +249,11 @@ __device__ inline void split(float first, float second, uint32_t (&to)[parts]) {
     }
 }
 
+// Whether tensor cores multiply with the value: the first part of the largest f32 would be an infinity.
+__device__ inline bool is_factor(float value) {
+    return is_half ? isfinite(value) : fabsf(value) < 0x1.FFp127f;
+}
+
 // sums += values times the entries.
 __device__ inline void add_product(device::Tile (&sums)[2], const Quad (&values)[2],
                                    const float (&entry)[2][4]) {
@@ -275,20 +281,11 @@ __device__ inline void add_product(device::Tile (&sums)[2], const Quad (&values)
     }
 }
 
-// Whether the warp's values of a tile have an infinity or NaN.
-__device__ inline bool has_nonfinite(const Quad (&values)[2]) {
-    bool found = false;
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-#pragma unroll
-        for (int k = 0; k < 4; ++k) found |= !isfinite(values[half].get(k));
-    return __any_sync(device::whole_warp, found);
-}
-
-// add_product of the diagonal tile, without the masked entries: 0 times infinity or NaN would spread to
-// positions that do not see them.
+// sums += values times the entries, one input after another. A diagonal tile is added without its masked
+// entries: 0 times infinity or NaN would spread to positions that do not see them.
 template <bool transposed>
-__device__ void add_seen(device::Tile (&sums)[2], const Quad (&values)[2], const float (&entry)[2][4]) {
+__device__ void add_one_by_one(device::Tile (&sums)[2], const Quad (&values)[2], const float (&entry)[2][4],
+                               bool is_diagonal) {
 #pragma unroll 1
     for (int quad = 0; quad < 4; ++quad)
 #pragma unroll
@@ -301,7 +298,7 @@ __device__ void add_seen(device::Tile (&sums)[2], const Quad (&values)[2], const
                 const int lane = 4 * (2 * (device::lane_of_thread() % 4) + p % 2) + reversed(quad);
                 const float factor = __shfl_sync(device::whole_warp, entry[p / 2][k], lane);
                 const int output = 4 * quad_of_lane() + p;
-                if (transposed ? input < output : input > output) continue;
+                if (is_diagonal && (transposed ? input < output : input > output)) continue;
 #pragma unroll
                 for (int half = 0; half < 2; ++half)
                     sums[p / 2][2 * half + p % 2] = fmaf(factor, value[half], sums[p / 2][2 * half + p % 2]);
@@ -309,48 +306,89 @@ __device__ void add_seen(device::Tile (&sums)[2], const Quad (&values)[2], const
         }
 }
 
-// Lmat times the values of a block, or its transpose times them.
+// The arrays that the factors of a segment were loaded from.
+struct Origin {
+    const void *values, *gates;
+    Place place;
+};
+
+// Lmat times the values of a block, or its transpose times them, one product after another. Returns false if
+// all factors are finite. The call and the loads keep the rare path out of the registers of the kernel.
+template <class Transfer, bool transposed>
+__device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block, Sums& sums) {
+    const int first = block * tiles_of_block;
+    Values values;
+    Gates a;
+    load(values, origin.values, origin.place);
+    load_gates(a, origin.gates, origin.place);
+    bool found = false;
+#pragma unroll
+    for (int s = 0; s < tiles_of_block; ++s)
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+            found |= isinf(a[first + s][k]) || !is_factor(values[first + s][0].get(k)) ||
+                     !is_factor(values[first + s][1].get(k));
+    if (!__any_sync(device::whole_warp, found)) return false;
+    const Transfer transfer(a);
+    for (int to = 0; to < tiles_of_block; ++to) {
+        device::clear(sums[to]);
+        for (int from = transposed ? to : 0; from <= (transposed ? tiles_of_block - 1 : to); ++from) {
+            float entry[2][4];
+            transfer.entries(first + to, first + from, entry);
+            add_one_by_one<transposed>(sums[to], values[first + from], entry, from == to);
+        }
+    }
+    return true;
+}
+
+// The same on tensor cores, from registers.
 template <class Transfer, bool transposed = false>
 class BlockProducts {
   public:
-    __device__ BlockProducts(const Values& values, const Gates& a) : values_(values), transfer_(a) {}
+    __device__ BlockProducts(const Values& values, const Gates& a, const Origin& origin)
+        : values_(values), origin_(origin), transfer_(a) {}
 
     __device__ void of_block(int block, Sums& sums) const {
         const int first = block * tiles_of_block;
+        bool is_strange = false;
 #pragma unroll
         for (int to = 0; to < tiles_of_block; ++to) {
-            diagonal(first + to, sums[to]);
+            float entry[2][4];
+            transfer_.entries(first + to, first + to, entry);
+            device::clear(sums[to]);
+            add_product(sums[to], values_[first + to], entry);
 #pragma unroll
             for (int from = 0; from < tiles_of_block; ++from) {
                 if (transposed ? from <= to : from >= to) continue;
-                float entry[2][4];
                 transfer_.entries(first + to, first + from, entry);
                 add_product(sums[to], values_[first + from], entry);
             }
+            // With halves one position tells: a factor that is not finite leaves none of its channel finite.
+            is_strange |= is_half ? !isfinite(sums[to][0][0]) || !isfinite(sums[to][0][2])
+                                  : !device::are_finite(sums[to]);
         }
+        if (__any_sync(device::whole_warp, is_strange)) mend(block, sums);
     }
 
   private:
-    __device__ void diagonal(int s, device::Tile (&sums)[2]) const {
-        float entry[2][4];
-        transfer_.entries(s, s, entry);
-        clear(sums);
-        add_product(sums, values_[s], entry);
-        // A number that is not finite leaves none of its channel finite, as it is multiplied with zeros.
-        const bool is_strange = !isfinite(sums[0][0]) || !isfinite(sums[0][2]);
-        if (!__any_sync(device::whole_warp, is_strange) || !has_nonfinite(values_[s])) return;
-        clear(sums);
-        add_seen<transposed>(sums, values_[s], entry);
-    }
-
-    static __device__ void clear(device::Tile (&sums)[2]) {
+    // Computes the sums again that are not finite. Tensor cores make NaN of a factor that is not finite: they
+    // multiply masked entries too, 0 times infinity, and an f32 is the sum of its parts, infinity minus
+    // infinity.
+    __device__ void mend(int block, Sums& sums) const {
+        const Origin origin = origin_;
+        Sums right;
+        if (!multiply_one_by_one<Transfer, transposed>(origin, block, right)) return;
 #pragma unroll
-        for (int q = 0; q < 2; ++q)
+        for (int to = 0; to < tiles_of_block; ++to)
 #pragma unroll
-            for (float& sum : sums[q]) sum = 0;
+            for (int q = 0; q < 2; ++q)
+#pragma unroll
+                for (int at = 0; at < 4; ++at)
+                    if (!isfinite(sums[to][q][at])) sums[to][q][at] = right[to][q][at];
     }
 
     const Values& values_;
+    Origin origin_;
     Transfer transfer_;
 };
 
