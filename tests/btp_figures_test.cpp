@@ -222,9 +222,9 @@ TEST_CASE("btp: Lmat is drawn with its zeros, and its NaN as cells without a val
 }
 
 // Of transfer_matrix, by the products of the gates.
-double error_of(size_t construction, const std::vector<float>& gates) {
+double error_of(const std::string& construction, const std::vector<float>& gates) {
     const size_t n = gates.size();
-    const auto built = transfer_matrix(static_cast<Construction>(construction), gates);
+    const auto built = transfer_matrix(construction_named(construction), gates);
     double largest = 0;
     for (size_t i = 0; i < n; ++i)
         for (size_t j = 0; j <= i; ++j) {
@@ -253,14 +253,14 @@ TEST_CASE("btp: errors of constructions are those against explicit products", "[
         const Line line = line_named(marks_of<Line>(figure), constructions[index]);
         REQUIRE(line.x.size() == 41);  // 0, a gap, 1e-38 to 1
         set_gates(0);
-        const double at_zero = error_of(index, gates);
+        const double at_zero = error_of(constructions[index], gates);
         CHECK(std::isnan(line.y[0]) == (constructions[index] == "log_difference"));
         if (!std::isnan(at_zero)) CHECK(line.y[0] == Approx(at_zero).margin(1e-15));
         CHECK(std::isnan(line.y[1]));
         for (size_t i = 2; i < 41; ++i) {
             set_gates(line.x[i]);
             CHECK(line.x[i] == Approx(std::pow(10, static_cast<int>(i) - 40)));
-            CHECK(line.y[i] == Approx(error_of(index, gates)).margin(1e-15));
+            CHECK(line.y[i] == Approx(error_of(constructions[index], gates)).margin(1e-15));
         }
         if (constructions[index] != "log_difference" && constructions[index] != "cumprod_ratio")
             for (const double error : line.y) CHECK_FALSE(error > 1e-6);
@@ -282,7 +282,7 @@ TEST_CASE("btp: errors of constructions by block length use the gates from the d
         for (size_t i = 0; i < 3; ++i) {
             const auto block = static_cast<int64_t>(line.x[i]);
             const auto first = all.begin() + std::min(16 * drawn_block, 200 - block);
-            CHECK(line.y[i] == Approx(error_of(index, {first, first + block})).margin(1e-15));
+            CHECK(line.y[i] == Approx(error_of(constructions[index], {first, first + block})).margin(1e-15));
         }
     }
     const Result small = result_of({{"L", 40}});

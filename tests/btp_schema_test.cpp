@@ -1,5 +1,6 @@
 // The schema of Block Two-Pass: facts from its documentation.
 
+#include "kernels/btp/sizes.h"
 #include "tests/schema_facts.h"
 
 using namespace sawtooth;
@@ -25,4 +26,17 @@ TEST_CASE("btp: every variant runs any head width", "[schema][btp]") {
     for (const char* variant : {"sequential", "two_pass", "fused", "decode"})
         for (const Chip& chip : {processor, h200})
             CHECK(variant_refusal("btp", variant, {{"DH", 8}}, chip).empty());
+}
+
+TEST_CASE("btp: a construction is found by its name, wherever it stands among the choices", "[schema][btp]") {
+    using enum btp::Construction;
+    const auto named = [](const char* name) {
+        return btp::construction_of(settled("btp", {{"construction", name}}));
+    };
+    CHECK(named("log_stable") == log_stable);
+    CHECK(named("log_difference") == log_difference);
+    CHECK(named("masked_cumprod") == masked_cumprod);
+    CHECK(named("cumprod_ratio") == cumprod_ratio);
+    CHECK(named("double") == exact);
+    CHECK(family_named("btp").parameter("construction")->choices.size() == 5);
 }

@@ -14,6 +14,25 @@ const std::string first_pass = "Block Two-Pass (BTP), First Pass: Local Contract
 const std::string second_pass = "Block Two-Pass (BTP), Second Pass: Carry Propagation";
 const std::string advice = "Block Two-Pass (BTP), Practical Advice";
 
+// The choices of the parameter and what they mean.
+struct NamedConstruction {
+    const char* name;
+    btp::Construction construction;
+};
+constexpr NamedConstruction constructions[] = {
+    {"log_stable", btp::Construction::log_stable},
+    {"log_difference", btp::Construction::log_difference},
+    {"masked_cumprod", btp::Construction::masked_cumprod},
+    {"cumprod_ratio", btp::Construction::cumprod_ratio},
+    {"double", btp::Construction::exact},
+};
+
+std::vector<Value> names_of_constructions() {
+    std::vector<Value> names;
+    for (const NamedConstruction& named : constructions) names.emplace_back(named.name);
+    return names;
+}
+
 Parameter drawn_block() {
     return ends_at(
         {[](const Parameters& p) { return btp::Sizes(p).blocks() - 1; }, "the last block"},
@@ -48,9 +67,7 @@ std::vector<Parameter> parameters() {
         cited(first_pass,
               choice_parameter("construction",
                                "How the forward pass builds the transfer matrix of a block from its gates.",
-                               numerics, "log_stable",
-                               {"log_stable", "log_difference", "masked_cumprod", "cumprod_ratio", "double"},
-                               Renews::kernels)),
+                               numerics, "log_stable", names_of_constructions(), Renews::kernels)),
         backward_parameter(),
         dtype_parameter("f32", {"f32", "bf16", "f16"}),
         real_parameter("gate", "Median of generated gates; they range from its square to 1.", numerics, 0.9,
@@ -203,10 +220,15 @@ Family make_family() {
 
 namespace btp {
 
+Construction construction_named(std::string_view name) {
+    const auto* const found =
+        std::find_if(std::begin(constructions), std::end(constructions),
+                     [&](const NamedConstruction& named) { return named.name == name; });
+    return found->construction;
+}
+
 Construction construction_of(const Parameters& parameters) {
-    const std::vector<Value>& choices = btp_family().parameter("construction")->choices;
-    const auto found = std::find(choices.begin(), choices.end(), parameters.at("construction"));
-    return static_cast<Construction>(found - choices.begin());
+    return construction_named(parameters.text("construction"));
 }
 
 }  // namespace btp

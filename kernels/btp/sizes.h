@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "kernels/core/family.h"
 #include "kernels/core/integers.h"
@@ -17,8 +18,9 @@ inline Order order_of(const Parameters& parameters) {
     return parameters.at("order") == Value(2) ? Order::two : Order::full;
 }
 
-// How the transfer matrix Lmat of a block is built from its gates, in the order of the choices.
+// How the transfer matrix Lmat of a block is built from its gates.
 enum class Construction { log_stable, log_difference, masked_cumprod, cumprod_ratio, exact };
+Construction construction_named(std::string_view name);  // one of the choices
 Construction construction_of(const Parameters& parameters);
 
 // A head of a sequence has its own gates, shared by its `width` channels. Arrays of gates are [heads,

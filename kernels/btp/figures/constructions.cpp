@@ -45,9 +45,9 @@ struct ErrorLines {
         }
     }
     void add(double x, std::span<const float> gates) {
-        for (size_t i = 0; i < lines.size(); ++i) {
-            lines[i].x.push_back(x);
-            lines[i].y.push_back(largest_error(transfer_matrix(static_cast<Construction>(i), gates), gates));
+        for (Line& line : lines) {
+            line.x.push_back(x);
+            line.y.push_back(largest_error(transfer_matrix(construction_named(line.label), gates), gates));
         }
     }
     void add_gap(double x) {
