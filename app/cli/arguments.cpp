@@ -86,6 +86,8 @@ constexpr OptionRow option_rows[] = {
      "also compile for this chip and show registers and occupancy; no GPU needed", measuring},
     {"--kernels", Takes::one, "DIR", "read .cu files from DIR/kernels instead of the built-in ones",
      measuring | check | window},
+    {"--jitter", Takes::one, "N",
+     "compile for a GPU so that threads wait at random times, of seed N, around barriers (0: not)", run},
     {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
      run | sweep | check | window},
     {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",

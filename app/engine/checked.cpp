@@ -105,6 +105,7 @@ std::string fault_in_drawn(Request& drawn, const Request& base, const Family& fa
     own.variants = drawn.variants;
     own.parameters = drawn.parameters;
     own.seed = drawn.seed;
+    own.jitter = drawn.jitter;
     own.values = drawn.values;
     own.optional = drawn.optional;
     own.extras = drawn.extras;
@@ -166,6 +167,8 @@ std::optional<Error> check_numbers(const Request& request) {
         return refuse("repeats", request.repeats, 1, most_repeats);
     if (request.device < 0 || request.device > most_device)
         return refuse("device", request.device, 0, most_device);
+    if (request.jitter < 0 || request.jitter > most_jitter)
+        return refuse("jitter", request.jitter, 0, most_jitter);
     return {};
 }
 

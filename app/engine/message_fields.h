@@ -20,7 +20,7 @@ namespace sawtooth {
     }
 
 SAWTOOTH_FIELDS(Parameters, values)
-SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, on, threads, preset, parameters,
+SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, threads, preset, parameters,
                 seed, values, optional, input, repeats, cache, profile, extras, time_limit_seconds,
                 memory_limit_bytes)
 SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)

@@ -123,7 +123,8 @@ Outcome<Machine> Runner::machine(const Request& request, const Family& family) {
     Machine machine;
     if (request.backend != BackendChoice::cpu) {
         auto problem = cuda_form_problem(family);
-        auto timer = problem ? Outcome<GpuTimer*>(*problem) : gpus_.open(request.device, request.kernels);
+        auto timer = problem ? Outcome<GpuTimer*>(*problem)
+                             : gpus_.open(request.device, request.kernels, request.jitter);
         if (timer) {
             machine.timer = *timer;
             machine.chip = machine.device()->chip();

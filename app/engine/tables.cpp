@@ -253,6 +253,7 @@ std::string options_of(const Request& request) {
     if (request.time_limit_seconds) add("--time-limit", fmt::format("{}", *request.time_limit_seconds));
     if (request.memory_limit_bytes) add("--memory-limit", std::to_string(*request.memory_limit_bytes));
     if (!request.kernels.empty()) add("--kernels", request.kernels);
+    if (request.jitter != usual.jitter) add("--jitter", std::to_string(request.jitter));
     if (!request.arch.empty()) add("--arch", request.arch);
     if (!request.on.empty()) add("--on", request.on);
     return text;

@@ -11,7 +11,7 @@
 
 namespace sawtooth {
 
-constexpr int most_threads = 1024, most_repeats = 1000000, most_device = 1023;
+constexpr int most_threads = 1024, most_repeats = 1000000, most_device = 1023, most_jitter = 1000000;
 
 enum class BackendChoice { cpu, cuda, automatic };
 enum class Cache { cold, hot };
@@ -34,6 +34,7 @@ struct Request {
     int device = 0;
     std::string arch;     // "sm_90a": also compiles for this chip
     std::string kernels;  // a folder whose "kernels/…" replace the embedded .cu files; "": embedded
+    int jitter = 0;       // kernels of a GPU wait at random times, of this seed, around barriers; 0: they do not
     std::string on;       // the command that starts the worker, "ssh server sawtooth worker"; "": here
     int threads = 0;      // 0: one per core
     std::string preset;

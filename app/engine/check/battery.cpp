@@ -12,6 +12,7 @@ constexpr int64_t requests_on_cpu = 120, requests_on_cuda = 40;  // of a variant
 // A new kernel takes a second to compile; everything else a few milliseconds.
 constexpr double cost_of_kernels = 3;
 constexpr int64_t most_seeds = 1000;
+constexpr int64_t turns_without_jitter = 8, turns_with_jitter = 4;
 
 bool is_kind(const Parameter& row) { return row.type == Type::choice || row.type == Type::boolean; }
 
@@ -72,26 +73,37 @@ int64_t Battery::size() const {
 
 std::optional<Request> Battery::next() {
     for (size_t left = variants_.size(); left > 0; --left) {
-        const Variant& variant = *variants_[turn_++ % variants_.size()];
-        std::optional<Candidate> best;
-        double most = -1;
-        for (int i = 0; i < candidates; ++i) {
-            auto one = draw(variant);
-            if (!one) break;
-            double worth = 0;
-            for (const std::string& fact : one->facts) worth += std::pow(0.25, tried_[fact]);
-            if (chip_.backend == Backend::cuda && one->new_kernels) worth /= cost_of_kernels;
-            if (worth <= most) continue;
-            most = worth;
-            best = std::move(one);
-        }
-        if (!best) continue;
-        for (const std::string& fact : best->facts) ++tried_[fact];
-        if (best->new_kernels)
-            compiled_[&variant].push_back(kernel_values(family_, best->request.parameters));
-        return std::move(best->request);
+        auto best = best_for(*variants_[turn_ % variants_.size()]);
+        ++turn_;
+        if (best) return best;
     }
     return {};
+}
+
+std::optional<Request> Battery::best_for(const Variant& variant) {
+    std::optional<Candidate> best;
+    double most = -1;
+    for (int i = 0; i < candidates; ++i) {
+        auto one = draw(variant);
+        if (!one) break;
+        double worth = 0;
+        for (const std::string& fact : one->facts) worth += std::pow(0.25, tried_[fact]);
+        if (chip_.backend == Backend::cuda && one->new_kernels) worth /= cost_of_kernels;
+        if (worth <= most) continue;
+        most = worth;
+        best = std::move(one);
+    }
+    if (!best) return {};
+    for (const std::string& fact : best->facts) ++tried_[fact];
+    if (best->new_kernels) compiled_[&variant].push_back(kernel_values(family_, best->request.parameters));
+    return std::move(best->request);
+}
+
+// Some turns of every variant in a row, as kernels with jitter need the GPU opened anew.
+int Battery::jitter() const {
+    if (chip_.backend == Backend::cpu) return 0;
+    const auto turn = static_cast<int64_t>(turn_ / std::max<size_t>(variants_.size(), 1));
+    return turn % (turns_without_jitter + turns_with_jitter) < turns_without_jitter ? 0 : 1;
 }
 
 std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
@@ -106,6 +118,7 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
     Request& request = made.request;
     request.variants = {variant.name};
     request.parameters = std::move(*set);
+    request.jitter = jitter();
     request.seed = static_cast<uint64_t>(1 + random_.below(most_seeds));
     request.values = drawn_values(random_);
     request.optional = random_.below(2) == 0;

@@ -30,7 +30,9 @@ class Battery {
         Facts facts;
         bool new_kernels = false;
     };
+    std::optional<Request> best_for(const Variant& variant);
     std::optional<Candidate> draw(const Variant& variant);
+    int jitter() const;
     Facts facts_of(const Variant& variant, const Request& request) const;
 
     const Family& family_;

@@ -73,18 +73,18 @@ class Ahead {
 
 class Check {
   public:
-    Check(Runner& runner, const CheckRequest& request, const Family& family, const Machine& machine,
+    Check(Runner& runner, const CheckRequest& request, const Family& family, Machine machine,
           std::stop_token stop, const OnCheck& news)
         : runner_(runner),
           request_(request),
           family_(family),
-          machine_(machine),
-          preparation_{machine.chip, {runner.cache_directory(), request.base.kernels}},
+          machine_(std::move(machine)),
+          preparation_{machine_.chip, runner.cache_directory()},
           stop_(std::move(stop)),
           news_(news),
           left_out_(request.leave_out) {
         report_.family = family.name;
-        report_.device = machine.words;
+        report_.device = machine_.words;
     }
 
     Outcome<CheckReport> run() {
@@ -97,6 +97,7 @@ class Check {
             if (!next) break;
             report_.tried = next->number;
             tell(next->request);
+            if (auto error = open_for(next->request)) return *error;
             if (auto error = take(*next)) return *error;
             report_.tried = next->number + 1;
         }
@@ -116,6 +117,16 @@ class Check {
         report_.trying = request;
         report_.seconds = seconds_since(start_);
         if (news_) news_(report_);
+    }
+
+    // Kernels with another jitter belong to another machine.
+    std::optional<Error> open_for(const Request& request) {
+        if (request.jitter == jitter_) return {};
+        auto machine = runner_.machine(request, family_);
+        if (!machine) return machine.error();
+        machine_ = std::move(*machine);
+        jitter_ = request.jitter;
+        return {};
     }
 
     // Errors: cancelled, or the process must end.
@@ -174,7 +185,8 @@ class Check {
     Runner& runner_;
     const CheckRequest& request_;
     const Family& family_;
-    const Machine& machine_;
+    Machine machine_;
+    int jitter_ = 0;  // of the machine's kernels
     const Preparation preparation_;
     const std::stop_token stop_;
     const OnCheck& news_;
@@ -214,7 +226,7 @@ Outcome<CheckReport> check(Runner& runner, const CheckRequest& request, std::sto
     auto machine = runner.machine(request.base, **family);
     if (!machine) return machine.error();
     if (const auto known = configure(request.base, {}, machine->backend()); !known) return known.error();
-    return Check(runner, request, **family, *machine, std::move(stop), news).run();
+    return Check(runner, request, **family, std::move(*machine), std::move(stop), news).run();
 }
 
 }  // namespace sawtooth

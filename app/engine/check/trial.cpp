@@ -13,7 +13,9 @@ constexpr double longest_run = 20;  // seconds, with compiling
 
 // Compiles what the plan of the trial needs; if that fails, so does the plan itself later.
 void compile_ahead(const Trial& trial, const Preparation& preparation, const std::stop_token& stop) {
-    auto device = cuda::Device::theory(preparation.chip.architecture, preparation.compiler);
+    auto device =
+        cuda::Device::theory(preparation.chip.architecture,
+                             {preparation.cache_directory, trial.request.kernels, trial.request.jitter});
     if (!device) return;
     Arrays shapes = trial.inputs;
     for (Array& array : shapes) array.data = nullptr;

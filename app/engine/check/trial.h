@@ -25,7 +25,7 @@ struct Trial {
 // Where trials are prepared: on any thread, for this chip.
 struct Preparation {
     Chip chip;
-    cuda::CompilerOptions compiler;  // of a GPU: kernels are compiled ahead, into its cache
+    std::string cache_directory;  // for kernels of a GPU, which are compiled ahead
 };
 
 // Null: the Request has no answer to compare with, such as integer sums that overflow. Errors: usage,
