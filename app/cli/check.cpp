@@ -6,10 +6,10 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
+#include "app/engine/check/parallel.h"
 #include "app/engine/configure.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
-#include "app/engine/worker_link.h"
 #include "kernels/core/nearest.h"
 #include "kernels/core/table.h"
 #include "viz/figure_svg.h"
@@ -90,8 +90,6 @@ int check(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    WorkerLink link(settings->cache_directory);
-    link.leave_when_stopped();
     std::vector<CheckReport> reports;
     for (const Family* family : *families) {
         CheckRequest request;
@@ -107,7 +105,7 @@ int check(const Arguments& arguments) {
             bar.show((static_cast<double>(reports.size()) + part) / static_cast<double>(families->size()),
                      family->name + trying);
         };
-        const auto report = link.check(request, interrupts.token(), show);
+        const auto report = check_in_workers(settings->cache_directory, request, interrupts.token(), show);
         bar.clear();
         if (!report) return fail(report.error());
         reports.push_back(*report);

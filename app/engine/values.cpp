@@ -1,11 +1,14 @@
 #include "app/engine/values.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sawtooth {
 namespace {
 
 constexpr double share_of_zeros = 0.5, share_of_others = 1.0 / 16;
+// Of an array: a product of many gates would leave the range of any float.
+constexpr double most_huge = 4;
 
 // The numbers of a float array; a complex one has two each.
 std::span<float> floats_of(Array& input) {
@@ -31,8 +34,10 @@ void place_values(Values values, Array& input, bool chosen, Storage storage, Ran
         case Values::denormals:  // of the storage
             return scale_some(numbers, share_of_others, storage == Storage::f16 ? 0x1p-18f : 0x1p-130f,
                               random);
-        case Values::huge:  // products of some still fit
-            return scale_some(numbers, share_of_others, storage == Storage::f16 ? 0x1p6f : 0x1p20f, random);
+        case Values::huge:
+            return scale_some(numbers,
+                              std::min(share_of_others, most_huge / static_cast<double>(numbers.size())),
+                              storage == Storage::f16 ? 0x1p6f : 0x1p10f, random);
         case Values::infinity:
         case Values::nan:
             if (!chosen) return;

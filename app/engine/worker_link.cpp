@@ -65,6 +65,7 @@ Error result_is_gone() { return Error::failure("the worker that has this result 
 
 // A check in two workers, one after another.
 CheckReport joined(const CheckReport& before, CheckReport later) {
+    later.tried += before.tried;
     later.judged += before.judged;
     later.cannot_judge += before.cannot_judge;
     later.seconds += before.seconds;
@@ -78,14 +79,14 @@ Finding lost_with_worker(const CheckReport& so_far, const Error& error) {
     finding.variant = so_far.trying->variants.front();
     finding.request = *so_far.trying;
     finding.problem = error.text;
-    finding.number = so_far.tried;
+    finding.number = so_far.next;
     finding.seconds = so_far.seconds;
     return finding;
 }
 
 CheckRequest continued(const CheckRequest& request, const CheckReport& so_far) {
     CheckRequest rest = request;
-    rest.first = so_far.tried;
+    rest.first = so_far.next;
     if (rest.seconds) rest.seconds = std::max(0.0, *rest.seconds - so_far.seconds);
     for (const Finding& finding : so_far.findings) rest.leave_out.push_back(finding.variant);
     return rest;
@@ -425,6 +426,7 @@ Outcome<CheckReport> WorkerLink::check(const CheckRequest& request, std::stop_to
         if (so_far.findings.size() == found) {  // the worker did not live to tell
             so_far.findings.push_back(lost_with_worker(so_far, report.error()));
             ++so_far.tried;
+            ++so_far.next;
         }
         rest = continued(request, so_far);
     }

@@ -126,10 +126,16 @@ std::vector<Tiling> tilings(const Variant&, const std::string&, const Parameters
     return {{"L", "BL", parameters.integer("BL")}};
 }
 
+// Tensor cores cut off their sums, and numbers of f32 pass through them in three parts.
+constexpr double of_tensor_cores = 0x1p-22;
+
 // two_pass stores v in `dtype` between its passes; on CUDA both round the factors of tensor cores.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
     const bool stores_between = variant.rounds_inside && variant.name == "two_pass";
-    return backend == Backend::cuda || stores_between ? rounding_to_dtype(variant, parameters) : Rounding{};
+    Rounding rounding =
+        backend == Backend::cuda || stores_between ? rounding_to_dtype(variant, parameters) : Rounding{};
+    if (backend == Backend::cuda) rounding.arithmetic = of_tensor_cores;
+    return rounding;
 }
 
 std::vector<Variant> variants() {

@@ -30,7 +30,11 @@ double seconds_since(Clock::time_point start) {
 class Ahead {
   public:
     Ahead(Battery& battery, Preparation preparation, const CheckRequest& request, std::stop_token stop)
-        : battery_(battery), preparation_(std::move(preparation)), stop_(std::move(stop)) {
+        : battery_(battery),
+          preparation_(std::move(preparation)),
+          part_(request.part),
+          parts_(request.parts),
+          stop_(std::move(stop)) {
         end_ = request.seconds ? INT64_MAX : battery.size();
         for (; number_ < request.first; ++number_) battery_.next();
     }
@@ -51,7 +55,7 @@ class Ahead {
             auto request = battery_.next();
             if (!request) break;
             const int64_t number = number_++;
-            if (is_left_out(*request)) continue;
+            if (number % parts_ != part_ || is_left_out(*request)) continue;
             auto prepared = std::async(std::launch::async, [this, request = *request] {
                 return prepare_trial(request, preparation_, stop_);
             });
@@ -66,6 +70,7 @@ class Ahead {
   private:
     Battery& battery_;
     const Preparation preparation_;
+    const int64_t part_, parts_;
     const std::stop_token stop_;
     int64_t number_ = 0, end_ = 0;
     std::deque<Next> waiting_;
@@ -90,16 +95,15 @@ class Check {
     Outcome<CheckReport> run() {
         Battery battery(family_, request_.base, machine_.chip);
         report_.size = request_.seconds ? 0 : battery.size();
-        report_.tried = request_.first;
         Ahead ahead(battery, preparation_, request_, stop_);
         while (!is_over()) {
             auto next = ahead.next(left_out_);
             if (!next) break;
-            report_.tried = next->number;
+            report_.next = next->number;
             tell(next->request);
             if (auto error = open_for(next->request)) return *error;
             if (auto error = take(*next)) return *error;
-            report_.tried = next->number + 1;
+            ++report_.tried;
         }
         if (stop_.stop_requested()) return Error::cancelled();
         report_.trying.reset();
@@ -149,7 +153,8 @@ class Check {
         left_out_.push_back(finding.variant);
         report_.findings.push_back(std::move(finding));
         if (!tried->ends_process) return {};
-        report_.tried = next.number + 1;
+        ++report_.tried;
+        report_.next = next.number + 1;
         tell(next.request);
         runner_.give_up();
         return Error::failure(tried->problem);

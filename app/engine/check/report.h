@@ -15,6 +15,8 @@ namespace sawtooth {
 struct CheckRequest {
     Request base;
     std::optional<double> seconds;  // how long to go on; absent: the whole battery once
+    // Of several processes that share the battery, this one takes every `parts`th Request.
+    int64_t part = 0, parts = 1;
     // To go on where an earlier check ended: Requests to leave out, and variants that are wrong already.
     int64_t first = 0;
     std::vector<std::string> leave_out;
@@ -34,7 +36,8 @@ struct Finding {
 // How far a check of one family has come.
 struct CheckReport {
     std::string family, device;
-    int64_t tried = 0;         // Requests of the battery, also those of variants left out
+    int64_t tried = 0;         // Requests
+    int64_t next = 0;          // the place in the battery of the Request that comes next
     int64_t size = 0;          // of the battery; 0: it goes on until the time is up
     int64_t judged = 0;        // outputs
     int64_t cannot_judge = 0;  // of them
