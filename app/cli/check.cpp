@@ -96,6 +96,7 @@ int check(const Arguments& arguments) {
         request.base = settings->request;
         request.base.family = family->name;
         request.seconds = *seconds;
+        request.only_first = arguments.has("--first");
         const auto show = [&](const CheckReport& report) {
             const double part = request.seconds ? report.seconds / *request.seconds
                                 : report.size > 0

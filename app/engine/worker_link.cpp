@@ -423,6 +423,7 @@ Outcome<CheckReport> WorkerLink::check(const CheckRequest& request, std::stop_to
         const size_t found = so_far.findings.size();
         const auto report = check_part(rest, stop, so_far, news);
         if (report || report.error().kind != Error::Kind::failure || !so_far.trying) return report;
+        if (request.only_first && so_far.findings.size() > found) return so_far;
         if (so_far.findings.size() == found) {  // the worker did not live to tell
             so_far.findings.push_back(lost_with_worker(so_far, report.error()));
             ++so_far.tried;

@@ -107,11 +107,11 @@ def first_failure(output):
     for family in families:
         for failure in family.get("failures") or []:
             words = [failure.get("command") or failure.get("variant", "")]
-            if failure.get("output"):
-                place = f"{failure['output']}{failure.get('index', '')}"
-                words.append(f"({place} = {failure.get('got')}, not {failure.get('want')})")
-            if failure.get("found_by"):
-                words.append(f"by {failure['found_by']}")
+            verdict = failure.get("verdict") or {}
+            if worst := verdict.get("worst"):
+                words.append(f"({verdict['output']}{worst['index']} = {worst['got']}, not {worst['want']})")
+            if failure.get("problem"):
+                words.append(failure["problem"][:200])
             return " ".join(str(word) for word in words)
     return ""
 
@@ -120,7 +120,7 @@ def check(program, bug, arguments, options):
     """Verdict, seconds and a remark."""
     begin = time.monotonic()
     for family in bug["families"]:
-        command = [program, "check", family, "--backend", bug["backend"], "--json", *options]
+        command = [program, "check", family, "--backend", bug["backend"], "--first", "--json", *options]
         if arguments.seconds:
             command += ["--seconds", str(arguments.seconds)]
         code, output, errors = run(command, (arguments.seconds or MOST_SECONDS) + SECONDS_TO_START)

@@ -8,9 +8,9 @@ namespace {
 
 // Of these the one is taken that tries most that is new.
 constexpr int candidates = 24;
-constexpr int64_t requests_on_cpu = 120, requests_on_cuda = 40;  // of a variant
+constexpr int64_t requests_on_cpu = 120, requests_on_cuda = 24;  // of a variant
 // A new kernel takes a second to compile; everything else a few milliseconds.
-constexpr double cost_of_kernels = 3;
+constexpr double cost_of_kernels = 6;
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_without_jitter = 8, turns_with_jitter = 4;
 
@@ -108,7 +108,7 @@ int Battery::jitter() const {
 
 std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
     const auto& compiled = compiled_[&variant];
-    const bool again = !compiled.empty() && random_.below(2) == 0;
+    const bool again = !compiled.empty() && random_.below(3) != 0;
     const Parameters kept =
         again ? compiled[static_cast<size_t>(random_.below(static_cast<int64_t>(compiled.size())))]
               : Parameters{};

@@ -34,6 +34,7 @@ class Ahead {
           preparation_(std::move(preparation)),
           part_(request.part),
           parts_(request.parts),
+          ahead_(std::max<size_t>(2, std::thread::hardware_concurrency() / static_cast<size_t>(parts_))),
           stop_(std::move(stop)) {
         end_ = request.seconds ? INT64_MAX : battery.size();
         for (; number_ < request.first; ++number_) battery_.next();
@@ -50,8 +51,7 @@ class Ahead {
             return std::find(left_out.begin(), left_out.end(), request.variants.front()) != left_out.end();
         };
         std::erase_if(waiting_, [&](const Next& one) { return is_left_out(one.request); });
-        const size_t most = std::max(2u, std::thread::hardware_concurrency());
-        while (waiting_.size() < most && number_ < end_) {
+        while (waiting_.size() < ahead_ && number_ < end_) {
             auto request = battery_.next();
             if (!request) break;
             const int64_t number = number_++;
@@ -71,6 +71,7 @@ class Ahead {
     Battery& battery_;
     const Preparation preparation_;
     const int64_t part_, parts_;
+    const size_t ahead_;  // Requests that are prepared at once
     const std::stop_token stop_;
     int64_t number_ = 0, end_ = 0;
     std::deque<Next> waiting_;
@@ -114,6 +115,7 @@ class Check {
 
   private:
     bool is_over() const {
+        if (request_.only_first && !report_.findings.empty()) return true;
         return stop_.stop_requested() || (request_.seconds && seconds_since(start_) >= *request_.seconds);
     }
 

@@ -64,20 +64,20 @@ Outcome<CheckReport> check_in_workers(const std::string& cache_directory, const 
             const std::lock_guard lock(mutex);
             parts[static_cast<size_t>(part)] = so_far;
             if (news) news(together(parts));
+            if (request.only_first && !so_far.findings.empty()) stop_all.request_stop();
         });
         const std::lock_guard lock(mutex);
-        if (report) {
-            parts[static_cast<size_t>(part)] = *report;
-        } else if (!problem) {
-            problem = report.error();
-            stop_all.request_stop();
-        }
+        if (report) parts[static_cast<size_t>(part)] = *report;
+        const bool is_over = report && request.only_first && !report->findings.empty();
+        if (!report && !problem && !stop_all.stop_requested()) problem = report.error();
+        if (problem || is_over) stop_all.request_stop();
     };
     {
         std::vector<std::jthread> threads;
         for (int64_t part = 0; part < count; ++part) threads.emplace_back(work, part);
     }
     if (problem) return *problem;
+    if (stop.stop_requested()) return Error::cancelled();
     CheckReport all = together(parts);
     all.complete = true;
     all.trying.reset();

@@ -9,7 +9,7 @@ namespace sawtooth {
 namespace {
 
 constexpr int runs = 3;
-constexpr double longest_run = 20;  // seconds, with compiling
+constexpr double longest_run = 10;  // seconds, of all runs together
 
 // Compiles what the plan of the trial needs; if that fails, so does the plan itself later.
 void compile_ahead(const Trial& trial, const Preparation& preparation, const std::stop_token& stop) {
@@ -56,6 +56,7 @@ struct Outputs {
     Arrays first, last;
 };
 Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, const std::stop_token& stop) {
+    machine.set_stop(stop);
     auto plan = make_plan({.family = *trial.configuration.family,
                            .variant = trial.variant(),
                            .parameters = trial.configuration.parameters,
@@ -64,12 +65,14 @@ Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, const std::
                            .stores_extras = trial.request.extras == Extras::all,
                            .stop = stop});
     if (!plan) return plan.error();
+    const TimeLimit limit(stop, longest_run);
+    machine.set_stop(limit.token());
     Outputs outputs;
     for (int run = 0; run < runs; ++run) {
         if (auto error = run_again(*plan, machine)) {
             // A launch is still using the memory of the plan; freeing it would wait forever.
             if (machine.timer && machine.timer->abandoned()) new Plan(std::move(*plan));
-            return *error;
+            return limit.reason(*error, trial.variant().name);
         }
         if (run > 0 && run + 1 < runs) continue;
         auto made = plan->outputs();
@@ -107,15 +110,13 @@ Outcome<std::shared_ptr<const Trial>> prepare_trial(const Request& request, cons
 }
 
 std::optional<Tried> try_out(const Trial& trial, const Machine& machine, std::stop_token stop) {
-    const TimeLimit limit(stop, longest_run);
-    machine.set_stop(limit.token());
-    const auto outputs = run_all(trial, machine, limit.token());
+    const auto outputs = run_all(trial, machine, stop);
     machine.set_stop({});
     Tried tried;
     const bool abandoned = machine.timer && machine.timer->abandoned();
     if (!outputs) {
         if (stop.stop_requested() || is_memory(outputs.error())) return {};
-        tried.problem = limit.reason(outputs.error(), trial.variant().name).text;
+        tried.problem = outputs.error().text;
         tried.ends_process = abandoned || cuda::is_fatal(outputs.error());
         return tried;
     }
