@@ -8,6 +8,7 @@
 #   ./test.sh random N      only the tests with random settings, N per family and variant; prints the seed, and
 #                           SAWTOOTH_RANDOM_SEED=SEED repeats it
 #   ./test.sh tilings       compiles every kernel for every combination of its tiling values
+#   ./test.sh seeded        measures how many of the bugs in tests/seeded `sawtooth check` finds; takes an hour
 #
 # A test case is one of sawtooth_tests, one file of tests/end_to_end (called with the program as its argument; exit 77
 # means skipped), or the check of the formatting. A line `skipped: NAME: reason` in the output counts that case as
@@ -34,6 +35,7 @@ random)
     shift
     ;;
 tilings) tag='[.tilings]' filter='[tilings]' ;;
+seeded) ;;
 *)
     tag=[${1//[][]/}]
     grep -qF -- "$tag" "$root"/tests/*_test.cpp || refuse "$1 is neither a preset nor the tag of a test case"
@@ -46,6 +48,9 @@ need_packages program "${program_packages[@]}"
 need_packages test "${test_packages[@]}"
 build "$preset" sawtooth sawtooth_tests
 set_up_done
+if [ "${1:-}" = seeded ]; then
+    exec /usr/bin/python3 "$root/tests/seeded/run.py" "$root/build/release/sawtooth" --build "$root/build/seeded"
+fi
 
 passed=0 failed=0 skipped=0
 result() { # NAME STATUS
@@ -126,6 +131,9 @@ formatting() {
 
 if [ -z "$tag" ]; then
     end_to_end
+    status=0
+    /usr/bin/python3 "$root/tests/seeded/run.py" --verify || status=$?
+    result "tests/seeded fit the code" "$status"
     formatting
 fi
 

@@ -108,7 +108,9 @@ TEST_CASE("a given input does not change the generated ones", "[engine]") {
     const auto given = configure(with_x, {ramp("x", {2, 5, 3})});
     REQUIRE(all);
     REQUIRE(given);
-    const Arrays drawn = *make_inputs(*all, {.seed = 7}, {}), mixed = *make_inputs(*given, {.seed = 7}, {});
+    Request seventh;
+    seventh.seed = 7;
+    const Arrays drawn = *make_inputs(*all, seventh, {}), mixed = *make_inputs(*given, seventh, {});
     CHECK(std::ranges::equal(find(drawn, "a")->as<float>(), find(mixed, "a")->as<float>()));
     CHECK(find(mixed, "x")->as<float>()[4] == 4);
 }

@@ -17,9 +17,10 @@ class FakeEngine {
     std::vector<Sweep> sweeps;
     std::vector<std::pair<View, Parameters>> looks;
     std::vector<uint64_t> cancelled_sweeps;
-    int cancelled_runs = 0;
+    std::vector<CheckRequest> checks;
+    int cancelled_runs = 0, cancelled_checks = 0;
     uint64_t tickets = 0;
-    uint64_t run_ticket = 0;
+    uint64_t run_ticket = 0, check_ticket = 0;
     Devices devices = without_gpu();
 
     EngineCalls calls() {
@@ -35,6 +36,11 @@ class FakeEngine {
             [this](View view, Parameters chosen) { looks.emplace_back(std::move(view), std::move(chosen)); },
             [this] { ++cancelled_runs; },
             [this](uint64_t ticket) { cancelled_sweeps.push_back(ticket); },
+            [this](CheckRequest request) {
+                checks.push_back(std::move(request));
+                return check_ticket = ++tickets;
+            },
+            [this] { ++cancelled_checks; },
             [this] { return std::exchange(events_, {}); },
             {},
             [this] { return devices; }};
@@ -80,6 +86,12 @@ class FakeEngine {
     void answer(uint64_t ticket, std::shared_ptr<const Result> result, std::vector<Figure> figures) {
         Event event{.kind = Event::Kind::result, .ticket = ticket, .result = std::move(result)};
         event.figures = std::make_shared<const std::vector<Figure>>(std::move(figures));
+        events_.push_back(std::move(event));
+    }
+    // Of the newest check.
+    void check_answer(CheckReport report) {
+        Event event{.kind = Event::Kind::checked, .ticket = check_ticket};
+        event.report = std::make_shared<const CheckReport>(std::move(report));
         events_.push_back(std::move(event));
     }
     void progress(double fraction, std::string words) {

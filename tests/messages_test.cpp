@@ -30,6 +30,9 @@ Request full_request() {
     request.parameters.set("op", std::string("sum"));
     request.parameters.set("levels", std::vector<int64_t>{1, int64_t{1} << 40});
     request.seed = 18446744073709551615u;
+    request.values = Values::denormals;
+    request.optional = true;
+    request.jitter = 12;
     request.input = "it's \xFF here.npz";
     request.repeats = 11;
     request.cache = Cache::hot;
@@ -183,6 +186,13 @@ TEST_CASE("every message to a worker survives encoding", "[messages]") {
     const auto cell = there_and_back(ToWorker(CellJob{2, sweep, true, 3}));
     CHECK(std::get<CellJob>(cell).sweep == sweep);
     CHECK(std::get<CellJob>(cell).cell == 3);
+    const CheckRequest check{full_request(), 2.5, true, 3, 12, 40, {"lookback"}};
+    const auto checks = there_and_back(ToWorker(CheckJob{6, check}));
+    CHECK(std::get<CheckJob>(checks).request.base == full_request());
+    CHECK(std::get<CheckJob>(checks).request.seconds == 2.5);
+    CHECK(std::get<CheckJob>(checks).request.only_first);
+    CHECK(std::get<CheckJob>(checks).request.part == 3);
+    CHECK(std::get<CheckJob>(checks).request.leave_out == check.leave_out);
     const auto look = there_and_back(ToWorker(LookJob{4, 3, view, full_request().parameters}));
     CHECK(std::get<LookJob>(look).figure_parameters == full_request().parameters);
     CHECK(std::get<FetchJob>(there_and_back(ToWorker(FetchJob{5, 3, 2, 1}))).array == 2);
@@ -316,6 +326,26 @@ TEST_CASE("the other messages of a worker survive encoding", "[messages]") {
     const auto failed = there_and_back(FromWorker(Failed{4, Error::usage("what"), true}));
     CHECK(std::get<Failed>(failed).error.exit_code() == 2);
     CHECK(std::get<Failed>(failed).ending);
+}
+
+TEST_CASE("a report of a check survives encoding", "[messages]") {
+    CheckReport report;
+    report.family = "scan";
+    report.tried = 7;
+    report.trying = full_request();
+    Finding finding;
+    finding.variant = "lookback";
+    finding.request = full_request();
+    finding.verdict = {"y", Verdict::wrong, 65, 1, 0.5, JudgedElement{{0, 64}, NAN, -inf, 1e-7, "here"}};
+    finding.figures = {Figure{}};
+    report.findings = {finding};
+    const auto answer = there_and_back(FromWorker(Checked{9, report}));
+    const CheckReport& back = std::get<Checked>(answer).report;
+    CHECK(back.tried == 7);
+    CHECK(*back.trying == full_request());
+    REQUIRE(back.findings.size() == 1);
+    CHECK(back.findings[0].verdict.worst->want == -inf);
+    CHECK(back.findings[0].figures.size() == 1);
 }
 
 TEST_CASE("bytes that are not a message are refused with a reason", "[messages]") {

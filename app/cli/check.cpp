@@ -11,7 +11,6 @@
 #include "app/engine/files.h"
 #include "app/engine/json.h"
 #include "kernels/core/nearest.h"
-#include "kernels/core/table.h"
 #include "viz/figure_svg.h"
 
 namespace sawtooth::cli {
@@ -44,13 +43,7 @@ Outcome<std::vector<const Family*>> chosen_families(const Arguments& arguments, 
 }
 
 std::string words_of(const CheckReport& report) {
-    const std::string place = report.device.empty() ? "" : " on " + report.device;
-    std::string text = fmt::format(
-        "{}{}: {} settings, {} outputs judged{}, {:.1f} s: {}\n", report.family, place,
-        with_thousands(report.tried), with_thousands(report.judged),
-        report.cannot_judge > 0 ? fmt::format(" ({} cannot be judged)", report.cannot_judge) : "",
-        report.seconds,
-        report.findings.empty() ? "no variant is wrong" : fmt::format("{} wrong", report.findings.size()));
+    std::string text = summary_of(report) + "\n";
     for (const Finding& finding : report.findings) {
         text += "\n" + wrapped(finding.variant + ": " + sentence_of(finding), width, 2) + "\n";
         text += "  " + command_of(finding) + "\n";

@@ -41,8 +41,11 @@ std::string heading(const Family& family, const Result& result) {
         if (row.renews != Renews::figures &&
             why_unused(row, result.parameters, result.backend, result.request.arch).empty())
             values += (values.empty() ? "" : ", ") + row.name + " " + to_text(result.parameters.at(row.name));
-    return fmt::format("{} on {}, seed {}\n  {}\n\n", family.name, result.device, result.request.seed,
-                       wrapped(values, width - 2, 2));
+    const Request& request = result.request;
+    const std::string kind =
+        request.values == Values::usual ? "" : std::string(", values ") + name_of(request.values);
+    return fmt::format("{} on {}, seed {}{}{}\n  {}\n\n", family.name, result.device, request.seed, kind,
+                       request.optional ? ", optional inputs too" : "", wrapped(values, width - 2, 2));
 }
 
 // The launches, if only one variant ran.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 
+#include "app/engine/check/parallel.h"
 #include "app/engine/guarded.h"
 #include "app/engine/progress_filter.h"
 #include "kernels/core/figures.h"
@@ -107,6 +108,7 @@ Engine::~Engine() {
     link_.leave_when_stopped();
     thread_.request_stop();
     watch_.request_stop();
+    check_.request_stop();
     const std::lock_guard lock(mutex_);
     // A request that was picked but not started would not see a stop, so it must find nothing to do.
     job_->waiting.reset();
@@ -130,6 +132,28 @@ uint64_t Engine::sweep(Sweep sweep) {
     changed_.notify_all();
     return job_->tickets;
 }
+
+uint64_t Engine::check(CheckRequest request) {
+    uint64_t ticket = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        ticket = ++job_->tickets;
+    }
+    check_ = std::jthread([this, ticket, request = std::move(request)](std::stop_token stop) {
+        const auto tell = [&](const CheckReport& report) {
+            Event event{.kind = Event::Kind::checked, .ticket = ticket};
+            event.report = std::make_shared<const CheckReport>(report);
+            send(std::move(event));
+        };
+        const auto report =
+            guarded([&] { return check_in_workers(background_.cache_directory(), request, stop, tell); });
+        if (report) return tell(*report);
+        send({.kind = Event::Kind::failed, .ticket = ticket, .error = report.error()});
+    });
+    return ticket;
+}
+
+void Engine::cancel_check() { check_.request_stop(); }
 
 void Engine::look(View view, Parameters figure_parameters) {
     const std::lock_guard lock(mutex_);

@@ -10,18 +10,20 @@
 #include <thread>
 #include <vector>
 
+#include "app/engine/check/report.h"
 #include "app/engine/runner.h"
 #include "app/engine/worker_link.h"
 
 namespace sawtooth {
 
-// An answer to the ticket that `run` or `sweep` returned.
+// An answer to the ticket that `run`, `sweep` or `check` returned.
 struct Event {
     enum class Kind {
         progress,  // `progress`
         result,    // `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
         figures,   // new `figures` for another View
         cell,      // `sweep_result` so far and its `figures`
+        checked,   // `report` of a check so far
         failed,    // `error`: refused, failed or cancelled; after the end of a ticket, of a `look`
     };
     Kind kind = Kind::progress;
@@ -29,6 +31,7 @@ struct Event {
     Progress progress = {};
     std::shared_ptr<const Result> result = {};
     std::shared_ptr<const SweepResult> sweep_result = {};
+    std::shared_ptr<const CheckReport> report = {};
     std::shared_ptr<const std::vector<Figure>> figures = {};
     std::vector<Hop> hops = {};  // from the call of `run` to this event
     std::optional<Error> error = {};
@@ -51,6 +54,9 @@ class Engine {
 
     uint64_t run(Request request, View view);
     uint64_t sweep(Sweep sweep);
+    // In workers of its own, beside everything else; ends an earlier check.
+    uint64_t check(CheckRequest request);
+    void cancel_check();
     // Makes the figures of the newest result for another visible range and with new values of parameters that
     // only affect figures. Nothing is run.
     void look(View view, Parameters figure_parameters);
@@ -76,7 +82,7 @@ class Engine {
     std::condition_variable_any changed_;
     std::vector<Event> events_;
     std::unique_ptr<Job> job_;     // waiting and running work; guarded by mutex_
-    std::jthread watch_, thread_;  // last: they start when all other members exist
+    std::jthread watch_, thread_, check_;  // last: they start when all other members exist
 };
 
 // The result with other values of parameters that only affect figures.

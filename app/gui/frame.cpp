@@ -166,6 +166,7 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         draw_dock_space(lab, top, std::max(whole - top - bottom - failure, 1.0f));
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
         show_story(lab);
+        if (std::exchange(lab.checking.to_front, false)) ImGui::SetWindowFocus("Check");
         if (lab.failure)
             draw_row(lab, "failure", whole - bottom - failure, failure, failure_ground(lab),
                      draw_failure_row);

@@ -27,6 +27,8 @@ struct EngineCalls {
     std::function<void(View, Parameters)> look;
     std::function<void()> cancel_run;
     std::function<void(uint64_t)> cancel_sweep;
+    std::function<uint64_t(CheckRequest)> check;
+    std::function<void()> cancel_check;
     std::function<std::vector<Event>()> take_events;
     std::function<void()> wake;        // draws the next frame soon; may be called on any thread
     std::function<Devices()> devices;  // may take a while: called on its own thread
@@ -65,6 +67,15 @@ struct BackgroundSweep {
     bool of_earlier_base = false;  // the figures
     Request asked;                 // the Request for which it was started or found valid
     std::string problem;
+};
+
+// The check of a family, running or done.
+struct Checking {
+    uint64_t ticket = 0;  // 0: none runs
+    std::shared_ptr<const CheckReport> report;
+    std::string ended;      // why it ended early: "stopped", or an error
+    size_t shown = 0;       // the finding with figures
+    bool to_front = false;  // the panel, once
 };
 
 // Why the current settings cannot run.
@@ -162,6 +173,7 @@ struct LabState {
     std::shared_ptr<const Result> times_of;
     std::set<std::string> kept_figures;
     std::vector<BackgroundSweep> sweeps;
+    Checking checking;
     std::optional<Failure> failure;
     std::vector<std::string> seen_notes;
     std::deque<LogLine> log;

@@ -55,6 +55,8 @@ LabState idle_lab(const Settings& settings) {
                   [](View, Parameters) {},
                   [] {},
                   [](uint64_t) {},
+                  [](CheckRequest) { return 0; },
+                  [] {},
                   [] { return std::vector<Event>(); },
                   [] {},
                   [] { return Devices(); }};

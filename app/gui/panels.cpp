@@ -19,6 +19,9 @@ const std::vector<Panel>& panels() {
          "The outputs of every variant over the double-precision reference.", Place::outputs},
         {"Error", Dock::centre, draw_error,
          "The distance of every variant to the double-precision reference.", Place::error},
+        {"Check", Dock::centre, draw_check,
+         "Tries settings that make wrong kernels fail. Each wrong variant appears with the smallest setting "
+         "that shows it."},
         {"Times", Dock::right_top, draw_times,
          "The median time of every variant, stacked by launch, with quartiles as whiskers. The line is the "
          "time of a copy of the same size. A red badge marks a wrong result.",

@@ -28,6 +28,7 @@ void draw_story(LabState& lab);
 void draw_more(LabState& lab);
 void draw_outputs(LabState& lab);
 void draw_error(LabState& lab);
+void draw_check(LabState& lab);
 void draw_times(LabState& lab);
 void draw_occupancy(LabState& lab);
 void draw_numbers(LabState& lab);

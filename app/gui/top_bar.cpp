@@ -57,11 +57,17 @@ void draw_run_buttons(LabState& lab, bool keys) {
     if (ImGui::Button(keys ? "Run  F5###run" : "Run###run")) submit(lab);
     tooltip("Runs the current parameters (F5).");
     ImGui::SameLine();
-    const bool busy = lab.pending.ticket || sweeps_run(lab);
+    if (ImGui::Button("Check")) start_check(lab);
+    tooltip(
+        "Tries settings that make wrong kernels fail, and judges every output of the selected variants "
+        "against "
+        "their definitions. Takes seconds to minutes; the panel Check shows what it finds.");
+    ImGui::SameLine();
+    const bool busy = lab.pending.ticket || sweeps_run(lab) || lab.checking.ticket;
     ImGui::BeginDisabled(!busy);
     if (ImGui::Button(keys ? "Stop  Shift+F5###stop" : "Stop###stop")) stop(lab);
     ImGui::EndDisabled();
-    tooltip(busy ? "Stops the run and the background sweeps (Shift+F5)." : "Nothing is running.");
+    tooltip(busy ? "Stops the run, the background sweeps and the check (Shift+F5)." : "Nothing is running.");
 }
 
 struct SweepProgress {

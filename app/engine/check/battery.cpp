@@ -8,11 +8,13 @@ namespace {
 
 // Of these the one is taken that tries most that is new.
 constexpr int candidates = 24;
-constexpr int64_t requests_on_cpu = 120, requests_on_cuda = 24;  // of a variant
-// A new kernel takes a second to compile; everything else a few milliseconds.
-constexpr double cost_of_kernels = 6;
+constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 60;  // of a variant
+// A kernel takes a second to compile, everything else a few milliseconds: on a GPU most Requests have the
+// kernels of an earlier one.
+constexpr int64_t requests_of_kernels = 6;
+constexpr double usual_operations = 2e6, many_operations = 1e7;
 constexpr int64_t most_seeds = 1000;
-constexpr int64_t turns_without_jitter = 8, turns_with_jitter = 4;
+constexpr int64_t turns_without_jitter = 12, turns_with_jitter = 6;
 
 bool is_kind(const Parameter& row) { return row.type == Type::choice || row.type == Type::boolean; }
 
@@ -88,7 +90,6 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
         if (!one) break;
         double worth = 0;
         for (const std::string& fact : one->facts) worth += std::pow(0.25, tried_[fact]);
-        if (chip_.backend == Backend::cuda && one->new_kernels) worth /= cost_of_kernels;
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);
@@ -99,20 +100,26 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
     return std::move(best->request);
 }
 
+int64_t Battery::turn_of_variant() const {
+    return static_cast<int64_t>(turn_ / std::max<size_t>(variants_.size(), 1));
+}
+
 // Some turns of every variant in a row, as kernels with jitter need the GPU opened anew.
 int Battery::jitter() const {
     if (chip_.backend == Backend::cpu) return 0;
-    const auto turn = static_cast<int64_t>(turn_ / std::max<size_t>(variants_.size(), 1));
-    return turn % (turns_without_jitter + turns_with_jitter) < turns_without_jitter ? 0 : 1;
+    return turn_of_variant() % (turns_without_jitter + turns_with_jitter) < turns_without_jitter ? 0 : 1;
 }
 
 std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
     const auto& compiled = compiled_[&variant];
-    const bool again = !compiled.empty() && random_.below(3) != 0;
+    const bool wants_new =
+        chip_.backend == Backend::cpu || (jitter() == 0 && turn_of_variant() % requests_of_kernels == 0);
+    const bool again = !compiled.empty() && !wants_new;
     const Parameters kept =
         again ? compiled[static_cast<size_t>(random_.below(static_cast<int64_t>(compiled.size())))]
               : Parameters{};
-    auto set = draw_setting(random_, family_, variant, chip_, {}, kept);
+    const double operations = random_.below(8) == 0 ? many_operations : usual_operations;
+    auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, kept);
     if (!set) return {};
     Candidate made{base_, {}, !again};
     Request& request = made.request;

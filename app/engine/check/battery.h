@@ -32,6 +32,7 @@ class Battery {
     };
     std::optional<Request> best_for(const Variant& variant);
     std::optional<Candidate> draw(const Variant& variant);
+    int64_t turn_of_variant() const;
     int jitter() const;
     Facts facts_of(const Variant& variant, const Request& request) const;
 

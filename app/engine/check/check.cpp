@@ -1,5 +1,7 @@
 #include "app/engine/check/check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include "app/engine/check/trial.h"
 #include "app/engine/tables.h"
 #include "kernels/core/correctness.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth {
 namespace {
@@ -20,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Prepared = Outcome<std::shared_ptr<const Trial>>;
 
-constexpr double seconds_to_shrink = 8;
+constexpr double seconds_to_shrink = 5;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -212,6 +215,19 @@ std::string setting_words(const Request& request) {
         separator = ", ";
     }
     return words;
+}
+
+std::string summary_of(const CheckReport& report) {
+    const std::string place = report.device.empty() ? "" : " on " + report.device;
+    const std::string unjudged =
+        report.cannot_judge > 0 ? fmt::format(" ({} cannot be judged)", with_thousands(report.cannot_judge))
+                                : "";
+    const size_t wrong = report.findings.size();
+    return fmt::format("{}{}: {} settings, {} outputs judged{}, {:.1f} s: {}", report.family, place,
+                       with_thousands(report.tried), with_thousands(report.judged), unjudged, report.seconds,
+                       wrong == 0   ? "no variant is wrong"
+                       : wrong == 1 ? "1 variant is wrong"
+                                    : fmt::format("{} variants are wrong", wrong));
 }
 
 std::string sentence_of(const Finding& finding) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_draws = 20000;           // a refused setting costs a microsecond
 constexpr int64_t most_elements = 1 << 20;  // of an array: a few milliseconds to generate
-constexpr int64_t most_tiles = 4;
+constexpr int64_t few_tiles = 4, many_tiles = 40;
 
 double random_real(Random& random, const Parameter& row) {
     // Magnitudes from a thousandth of the range up.
@@ -34,6 +34,19 @@ Value random_value(Random& random, const Parameter& row, int64_t most) {
     return list;
 }
 
+// Equal to an integer that is set already, to twice or half of it, or next to that: borders meet there.
+std::optional<int64_t> related_integer(Random& random, const Parameters& set) {
+    std::vector<int64_t> known;
+    for (const auto& [name, value] : set.values)
+        if (const auto* integer = std::get_if<int64_t>(&value)) known.push_back(*integer);
+    if (known.empty()) return {};
+    int64_t value = known[static_cast<size_t>(random.below(static_cast<int64_t>(known.size())))];
+    const int64_t kind = random.below(4);
+    if (kind == 0) value *= 2;
+    if (kind == 1) value /= 2;
+    return value + random.below(3) - 1;
+}
+
 bool is_width(const Family& family, const Parameter& row) {
     return row.group == Group::shape && row.name != family.sequence_axis;
 }
@@ -52,7 +65,7 @@ std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, con
 
 // Some whole tiles, one more or less, or part of one.
 int64_t random_length(Random& random, int64_t tile) {
-    const int64_t whole = tile * (1 + random.below(most_tiles));
+    const int64_t whole = tile * (1 + random.below(random.below(4) == 0 ? many_tiles : few_tiles));
     const int64_t kind = random.below(4);
     return std::max<int64_t>(1, kind < 3 ? whole + kind - 1 : whole - random.below(tile));
 }
@@ -75,7 +88,12 @@ void set_all(Random& random, const Family& family, const DrawLimits& limits, Par
     for (const Parameter& row : family.parameters) {
         if (set.has(row.name) || row.renews == Renews::figures) continue;
         if (usual_reals && row.type == Type::real) continue;
-        set.set(row.name, random_value(random, row, is_width(family, row) ? limits.widest : limits.longest));
+        const bool width = is_width(family, row);
+        Value value = random_value(random, row, width ? limits.widest : limits.longest);
+        if (!width && row.type == Type::integer && random.below(4) == 0)
+            if (const auto related = related_integer(random, set); related && !row.check(*related))
+                value = *related;
+        set.set(row.name, std::move(value));
     }
 }
 

@@ -9,7 +9,7 @@ namespace sawtooth {
 namespace {
 
 constexpr int runs = 3;
-constexpr double longest_run = 10;  // seconds, of all runs together
+constexpr double longest_run = 10;  // seconds, of all runs together; slower ones are given up
 
 // Compiles what the plan of the trial needs; if that fails, so does the plan itself later.
 void compile_ahead(const Trial& trial, const Preparation& preparation, const std::stop_token& stop) {
@@ -72,7 +72,7 @@ Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, const std::
         if (auto error = run_again(*plan, machine)) {
             // A launch is still using the memory of the plan; freeing it would wait forever.
             if (machine.timer && machine.timer->abandoned()) new Plan(std::move(*plan));
-            return limit.reason(*error, trial.variant().name);
+            return *error;
         }
         if (run > 0 && run + 1 < runs) continue;
         auto made = plan->outputs();
@@ -115,8 +115,9 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, std::st
     Tried tried;
     const bool abandoned = machine.timer && machine.timer->abandoned();
     if (!outputs) {
-        if (stop.stop_requested() || is_memory(outputs.error())) return {};
-        tried.problem = outputs.error().text;
+        const bool is_cancelled = outputs.error().kind == Error::Kind::cancelled;
+        if ((is_cancelled && !abandoned) || is_memory(outputs.error())) return {};
+        tried.problem = abandoned ? "a launch did not end" : outputs.error().text;
         tried.ends_process = abandoned || cuda::is_fatal(outputs.error());
         return tried;
     }

@@ -1,0 +1,235 @@
+#include <set>
+
+#include "app/engine/check/battery.h"
+#include "app/engine/check/parallel.h"
+#include "app/engine/check/shrink.h"
+#include "app/engine/configure.h"
+#include "app/engine/values.h"
+#include "tests/broken_family.h"
+#include "tests/catch.h"
+#include "tests/child_process.h"
+#include "tests/contains.h"
+#include "tests/run_engine.h"
+#include "tests/run_family.h"
+
+namespace sawtooth {
+namespace {
+
+Request request_for(const Family& family) {
+    Request request;
+    request.family = family.name;
+    return request;
+}
+
+std::vector<Request> whole_battery(const Family& family) {
+    Battery battery(family, request_for(family), processor);
+    std::vector<Request> requests;
+    for (int64_t i = 0; i < battery.size(); ++i)
+        if (auto next = battery.next()) requests.push_back(std::move(*next));
+    return requests;
+}
+
+CheckRequest check_of(const std::string& family) {
+    CheckRequest request;
+    request.base.family = family;
+    request.base.threads = 2;
+    return request;
+}
+
+TEST_CASE("a battery is the same every time, and another one for another seed", "[check]") {
+    const Family& family = *families().front();
+    const auto first = whole_battery(family), again = whole_battery(family);
+    CHECK(first == again);
+    Request other = request_for(family);
+    other.seed = 2;
+    CHECK(Battery(family, other, processor).next() != first.front());
+}
+
+TEST_CASE("a battery tries every variant with every choice that it accepts", "[check]") {
+    for (const Family* family : families()) {
+        std::map<std::string, std::set<std::string>> tried;  // by variant
+        for (const Request& request : whole_battery(*family)) {
+            const Parameters values = settled_values(*family, request.parameters, Backend::cpu);
+            std::set<std::string>& of_variant = tried[request.variants.front()];
+            for (const Parameter& row : family->parameters)
+                if (row.why_unused(values, Backend::cpu).empty())
+                    of_variant.insert(row.name + "=" + to_text(values.at(row.name)));
+            of_variant.insert(name_of(request.values));
+        }
+        for (const Variant& variant : family->variants) {
+            if (!variant.runs_on(Backend::cpu)) continue;
+            const auto& seen = tried[variant.name];
+            INFO(family->name << " " << variant.name);
+            for (const auto& [name, values] : value_names) CHECK(seen.contains(name));
+            for (const Parameter& row : family->parameters) {
+                if (row.type != Type::choice || row.renews == Renews::figures) continue;
+                for (const Value& choice : row.choices) {
+                    const Parameters set = settled(*family, {{row.name, choice}});
+                    const bool accepted = row.why_unused(set, Backend::cpu).empty() &&
+                                          !(family->check && family->check(set)) &&
+                                          !variant.refusal(set, processor) && set.at(row.name) == choice;
+                    INFO(row.name << " " << to_text(choice));
+                    CHECK((!accepted || seen.contains(row.name + "=" + to_text(choice))));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a battery has lengths at the borders of tiles, over several tiles", "[check]") {
+    for (const Family* family : families()) {
+        if (!family->tilings) continue;
+        std::set<std::string> places;
+        for (const Request& request : whole_battery(*family)) {
+            const Variant& variant = *family->variant(request.variants.front());
+            const Parameters values = settled_values(*family, request.parameters, Backend::cpu);
+            for (const Tiling& tiling : family->tilings(variant, family->main_output, values)) {
+                const int64_t length = values.integer(tiling.dimension);
+                if (length < 2 * tiling.size || tiling.size < 3) continue;
+                const int64_t rest = length % tiling.size;
+                if (rest == 0) places.insert("whole");
+                if (rest == 1) places.insert("one more");
+                if (rest == tiling.size - 1) places.insert("one less");
+            }
+        }
+        INFO(family->name);
+        CHECK(places.size() == 3);
+    }
+}
+
+TEST_CASE("drawn settings are accepted and cost little", "[check]") {
+    Random random(1, "drawn settings");
+    for (const Family* family : families())
+        for (const Variant& variant : family->variants) {
+            if (!variant.runs_on(Backend::cpu)) continue;
+            const auto set = draw_setting(random, *family, variant, processor, {.operations = 1e5});
+            REQUIRE(set);
+            const Parameters values = settled_values(*family, *set, Backend::cpu);
+            CHECK_FALSE((family->check && family->check(values)));
+            CHECK_FALSE(variant.refusal(values, processor));
+            CHECK(family->work(values).operations <= 1e5);
+        }
+}
+
+TEST_CASE("values are placed in generated inputs", "[check]") {
+    Request request = request_for(scale_family());
+    request.parameters.set("length", int64_t{512});
+    const auto made = [&](Values values) {
+        request.values = values;
+        return make_inputs(*configure(request, {}), request, {})->front();
+    };
+    const Array usual = made(Values::usual);
+    const auto count = [&](Values values, auto&& is) {
+        const Array array = made(values);
+        return std::count_if(array.as<float>().begin(), array.as<float>().end(), is);
+    };
+    CHECK(count(Values::zeros, [](float x) { return x == 0; }) > 400);
+    CHECK(count(Values::nan, [](float x) { return std::isnan(x); }) == 1);
+    CHECK(count(Values::infinity, [](float x) { return std::isinf(x); }) == 1);
+    CHECK(count(Values::denormals, [](float x) { return std::fpclassify(x) == FP_SUBNORMAL; }) > 20);
+    CHECK(count(Values::huge, [](float x) { return std::abs(x) > 20; }) > 0);
+    CHECK(same_bits(made(Values::usual), usual));
+}
+
+TEST_CASE("optional inputs are generated on request", "[check]") {
+    Request request = request_for(*families().front());
+    request.family = "scan";
+    request.parameters.set("op", std::string("linear"));
+    CHECK_FALSE(find(*make_inputs(*configure(request, {}), request, {}), "initial"));
+    request.optional = true;
+    CHECK(find(*make_inputs(*configure(request, {}), request, {}), "initial"));
+}
+
+TEST_CASE("a failing Request is shrunk to the smallest one that fails", "[check]") {
+    const Family& scan = **find_offered_family("scan");
+    Request failing = request_for(scan);
+    failing.parameters.set("length", int64_t{777});
+    failing.parameters.set("channels", int64_t{13});
+    failing.parameters.set("op", std::string("max"));
+    failing.parameters.set("distribution", std::string("uniform"));
+    failing.values = Values::nan;
+    failing.optional = true;
+    int tries = 0;
+    const Request smallest = shrunk(scan, failing, Backend::cpu, [&](const Request& request) {
+        ++tries;
+        const Parameters values = settled_values(scan, request.parameters, Backend::cpu);
+        return values.integer("length") >= 65 && values.is("op", "max");
+    });
+    CHECK(smallest.parameters.integer("length") == 65);
+    CHECK(smallest.parameters.integer("channels") == 1);
+    CHECK(smallest.parameters.is("op", "max"));
+    CHECK_FALSE(smallest.parameters.has("distribution"));
+    CHECK(smallest.values == Values::usual);
+    CHECK_FALSE(smallest.optional);
+    CHECK(tries < 100);
+}
+
+TEST_CASE("a right family passes its check", "[check]") {
+    int64_t reports = 0;
+    const auto report = check_in_workers("", check_of("scale"), {}, [&](const CheckReport& so_far) {
+        ++reports;
+        CHECK(so_far.tried <= so_far.size);
+    });
+    REQUIRE(report);
+    CHECK(report->complete);
+    CHECK(report->findings.empty());
+    CHECK(report->tried == report->size);
+    CHECK(report->judged > report->tried / 2);
+    CHECK(report->cannot_judge < report->judged / 4);
+    CHECK(reports >= report->tried);
+}
+
+TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {
+    const auto unknown = check_in_workers("", check_of("nothing"), {}, {});
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().kind == Error::Kind::usage);
+    CheckRequest variant = check_of("scale");
+    variant.base.variants = {"nothing"};
+    CHECK_FALSE(check_in_workers("", variant, {}, {}));
+    std::stop_source stop;
+    stop.request_stop();
+    const auto stopped = check_in_workers("", check_of("scale"), stop.get_token(), {});
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.error().kind == Error::Kind::cancelled);
+}
+
+// In a process of its own, because families stay.
+TEST_CASE("child: a wrong variant is found with the smallest setting that shows it", "[.child]") {
+    add_family(broken_family());
+    Runner runner("");
+    const auto report = check(runner, check_of("broken"), {}, {});
+    REQUIRE(report);
+    REQUIRE(report->findings.size() == 1);
+    const Finding& finding = report->findings.front();
+    CHECK(finding.variant == "blocks");
+    CHECK(finding.problem.empty());
+    CHECK(finding.request.parameters.integer("length") == 65);
+    CHECK(finding.request.parameters.integer("batch") == 1);
+    CHECK(finding.request.values == Values::usual);
+    REQUIRE(finding.verdict.worst);
+    CHECK(finding.verdict.worst->index == Shape{0, 64});
+    CHECK(finding.verdict.elements == 1);
+    CHECK(contains(command_of(finding), "sawtooth run broken --set batch=1 --set length=65"));
+    CHECK(contains(sentence_of(finding), "y is wrong: 1 of 65 elements"));
+    REQUIRE(finding.figures.size() == 3);
+    for (const Figure& figure : finding.figures) {
+        const auto& map = std::get<HeatMap>(figure.marks.front());
+        CHECK(map.values.size() == static_cast<size_t>(map.rows * map.columns));
+        REQUIRE(map.framed.size() == 1);
+        CHECK(map.framed.front().row == 0);
+    }
+    // The command shows it again.
+    const auto again = runner.run(finding.request, {});
+    REQUIRE(again);
+    CHECK((*again)->variants.front().verdict() == Verdict::wrong);
+}
+
+TEST_CASE("a wrong variant is found with the smallest setting that shows it", "[check]") {
+    ChildProcess child("", "child: a wrong variant is found with the smallest setting that shows it");
+    const std::string output = child.output();
+    INFO(output);
+    CHECK(output.ends_with("exit 0"));
+}
+
+}  // namespace
+}  // namespace sawtooth
