@@ -2,6 +2,7 @@
 
 #include "app/engine/check/battery.h"
 #include "app/engine/check/parallel.h"
+#include "app/engine/check/sanitize.h"
 #include "app/engine/check/shrink.h"
 #include "app/engine/configure.h"
 #include "app/engine/values.h"
@@ -177,6 +178,19 @@ TEST_CASE("a right family passes its check", "[check]") {
     CHECK(report->judged > report->tried / 2);
     CHECK(report->cannot_judge < report->judged / 4);
     CHECK(reports >= report->tried);
+}
+
+TEST_CASE("the first report of a sanitizer is told in one line", "[check]") {
+    CHECK(first_report("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n").empty());
+    CHECK(first_report("========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed\n")
+              .empty());
+    CHECK(first_report("========= COMPUTE-SANITIZER\n"
+                       "========= Invalid __global__ read of size 4 bytes\n"
+                       "=========     at scan+0x10 in scan.cu:12\n"
+                       "========= \n"
+                       "========= Invalid __global__ read of size 8 bytes\n"
+                       "========= ERROR SUMMARY: 2 errors\n") ==
+          "Invalid __global__ read of size 4 bytes at scan+0x10 in scan.cu:12");
 }
 
 TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {

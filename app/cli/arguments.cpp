@@ -94,6 +94,8 @@ constexpr OptionRow option_rows[] = {
      measuring | check | window | worker},
     {"--seconds", Takes::one, "S", "check each family for so long (every setting of its battery once)",
      check},
+    {"--sanitize", Takes::nothing, "",
+     "run a few settings of each variant under the tools of compute-sanitizer; needs a GPU", check},
     {"--first", Takes::nothing, "", "end the check of a family at its first wrong variant", check},
     {"--pictures", Takes::one, "DIR", "write what a wrong variant computed and should have as SVG files",
      check},

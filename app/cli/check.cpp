@@ -7,6 +7,7 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
 #include "app/engine/check/parallel.h"
+#include "app/engine/check/sanitize.h"
 #include "app/engine/configure.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
@@ -77,6 +78,8 @@ int check(const Arguments& arguments) {
     if (!families) return fail(families.error());
     const auto seconds = settle_seconds(arguments);
     if (!seconds) return fail(seconds.error());
+    if (arguments.has("--sanitize") && settings->request.backend == BackendChoice::cpu)
+        return fail(Error::usage("--sanitize checks kernels of a GPU: add --backend cuda"));
     const std::string pictures = arguments.value("--pictures");
     if (!pictures.empty())
         if (const auto made = make_folder(pictures); !made) return fail(made.error());
@@ -99,7 +102,8 @@ int check(const Arguments& arguments) {
             bar.show((static_cast<double>(reports.size()) + part) / static_cast<double>(families->size()),
                      family->name + trying);
         };
-        const auto report = check_in_workers(settings->cache_directory, request, interrupts.token(), show);
+        const auto report = (arguments.has("--sanitize") ? sanitize : check_in_workers)(
+            settings->cache_directory, request, interrupts.token(), show);
         bar.clear();
         if (!report) return fail(report.error());
         reports.push_back(*report);

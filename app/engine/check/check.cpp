@@ -29,6 +29,11 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+int64_t size_of(const CheckRequest& request, const Battery& battery) {
+    if (request.most > 0) return request.most;
+    return request.seconds ? INT64_MAX : battery.size();
+}
+
 // Requests of a battery in order, prepared ahead on all cores.
 class Ahead {
   public:
@@ -39,7 +44,7 @@ class Ahead {
           parts_(request.parts),
           ahead_(std::max<size_t>(2, std::thread::hardware_concurrency() / static_cast<size_t>(parts_))),
           stop_(std::move(stop)) {
-        end_ = request.seconds ? INT64_MAX : battery.size();
+        end_ = size_of(request, battery);
         for (; number_ < request.first; ++number_) battery_.next();
     }
 
@@ -98,7 +103,7 @@ class Check {
 
     Outcome<CheckReport> run() {
         Battery battery(family_, request_.base, machine_.chip);
-        report_.size = request_.seconds ? 0 : battery.size();
+        report_.size = request_.seconds ? 0 : size_of(request_, battery);
         Ahead ahead(battery, preparation_, request_, stop_);
         while (!is_over()) {
             auto next = ahead.next(left_out_);
