@@ -5,9 +5,9 @@
 
 #include "app/engine/judge.h"
 #include "app/engine/runner.h"
-#include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/run_attention.h"
+#include "tests/run_judge.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
@@ -290,35 +290,6 @@ TEST_CASE("rows are chosen around the borders of tiles of every size", "[attenti
         }
 }
 
-Arrays definition_of(const Variant& variant, const Parameters& parameters, const Arrays& inputs) {
-    return *attention::definition({.variant = variant, .parameters = parameters, .inputs = inputs});
-}
-
-TEST_CASE("every variant of attention has the reference as its definition", "[attention]") {
-    const std::string form = GENERATE("four", "qkv");
-    const auto parameters = parameters_with(small({{"N", int64_t{40}}, {"form", form}}));
-    const Arrays inputs = waves(parameters), reference = reference_for(parameters, inputs);
-    for (const Variant& variant : attention_family().variants) {
-        INFO(variant.name);
-        CHECK(same_bits(definition_of(variant, parameters, inputs), reference));
-    }
-}
-
-// The verdicts on outputs that a variant could have on a backend.
-std::vector<OutputVerdict> verdicts_on(const Arrays& outputs, const Variant& variant,
-                                       const Parameters& parameters, const Arrays& inputs, Backend backend) {
-    const DefinitionRequest request{.variant = variant, .parameters = parameters, .inputs = inputs};
-    const Rounding rounding = rounding_of(attention_family(), variant, parameters, backend);
-    std::vector<Expected> expected;
-    for (const Array& want : definition_of(variant, parameters, inputs)) expected.push_back({want});
-    REQUIRE_FALSE(add_spread(attention_family(), request, rounding, 1, expected));
-    std::vector<OutputVerdict> verdicts;
-    for (const Expected& one : expected)
-        verdicts.push_back(judge(*find(outputs, one.want.name), one, rounding,
-                                 storage_of(*attention_family().array(one.want.name), parameters)));
-    return verdicts;
-}
-
 TEST_CASE("saturated softmaxes are never called wrong", "[attention][cpu]") {
     const double scale = GENERATE(0.25, 3.0, 30.0, 100.0);
     const int64_t length = GENERATE(1, 2, 3, 50);
@@ -331,10 +302,9 @@ TEST_CASE("saturated softmaxes are never called wrong", "[attention][cpu]") {
                                              {"backward", true}});
     const Arrays inputs = inputs_for(parameters);
     for (const char* name : {"naive", "streaming"}) {
-        const Variant& variant = *attention_family().variant(name);
         const Ran ran = run(name, parameters, inputs);
         for (const OutputVerdict& verdict :
-             verdicts_on(ran.outputs, variant, parameters, inputs, Backend::cpu)) {
+             judged(attention_family(), name, parameters, inputs, ran.outputs)) {
             INFO(name << " " << verdict.output << ", N " << length << ", scale " << scale << ", " << dtype);
             CHECK(verdict.verdict != Verdict::wrong);
             if (verdict.output == "o") CHECK(verdict.verdict == Verdict::right);
@@ -346,7 +316,7 @@ TEST_CASE("saturated softmaxes are never called wrong", "[attention][cpu]") {
 TEST_CASE("a saturated softmax of rounded queries and keys is right on CUDA alone", "[attention]") {
     const auto parameters = parameters_with(
         {{"N", int64_t{3}}, {"D", int64_t{128}}, {"scale", 1.0}, {"dtype", "bf16"}, {"backward", true}});
-    const Variant& naive = *attention_family().variant("naive");
+    const Family& family = attention_family();
     const auto of_k1 = [](const Arrays& outputs) -> const Array& { return *find(outputs, "dk1"); };
     double farthest = 0;
     int wrong_on_cpu = 0;
@@ -362,11 +332,12 @@ TEST_CASE("a saturated softmax of rounded queries and keys is right on CUDA alon
         for (const char* name : {"dq", "dk"}) outputs.push_back(*find(exact, name));  // not of this form
         for (Array& array : outputs)
             if (array.dtype == Dtype::f64) array = as_floats(array);
-        for (const OutputVerdict& verdict : verdicts_on(outputs, naive, parameters, inputs, Backend::cuda)) {
+        for (const OutputVerdict& verdict :
+             judged(family, "naive", parameters, inputs, outputs, Backend::cuda)) {
             INFO(verdict.output << ", inputs " << seed);
             CHECK(verdict.verdict != Verdict::wrong);
         }
-        for (const OutputVerdict& verdict : verdicts_on(outputs, naive, parameters, inputs, Backend::cpu))
+        for (const OutputVerdict& verdict : judged(family, "naive", parameters, inputs, outputs))
             wrong_on_cpu += verdict.output == "dk1" && verdict.verdict == Verdict::wrong;
     }
     CHECK(farthest > 0.05);
@@ -377,10 +348,9 @@ TEST_CASE("a window or a mask that is off by one is wrong", "[attention][cpu]") 
     const auto parameters =
         parameters_with({{"N", int64_t{200}}, {"D", int64_t{16}}, {"window", int64_t{50}}, {"form", "four"}});
     const Arrays inputs = inputs_for(parameters);
-    const Variant& streaming = *attention_family().variant("streaming");
     const auto wrong_elements = [&](const Parameters& other) {
         const Ran ran = run("streaming", other, inputs);
-        const auto verdicts = verdicts_on(ran.outputs, streaming, parameters, inputs, Backend::cpu);
+        const auto verdicts = judged(attention_family(), "streaming", parameters, inputs, ran.outputs);
         return std::pair(verdicts[0].verdict, verdicts[0].elements);
     };
     CHECK(wrong_elements(parameters) == std::pair(Verdict::right, int64_t{0}));

@@ -7,11 +7,9 @@
 #include "app/engine/runner.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/scan/family.h"
-#include "tests/catch.h"
-#include "tests/family_compare.h"
-#include "tests/family_random.h"
 #include "tests/run_btp.h"
 #include "tests/run_engine.h"
+#include "tests/run_judge.h"
 #include "tests/schema_facts.h"
 #include "tests/temporary_folder.h"
 
@@ -32,28 +30,8 @@ Settings sized(const Value& order, int64_t length, int64_t block, int64_t width,
     return settings;
 }
 
-// Compares all outputs of every variant; returns their number. The tolerance is that of the kit: a share for
-// the roundings of sums, and what a rounding of the inputs changes.
-int check_variants(const Parameters& parameters, const Arrays& inputs) {
-    const Family& family = btp_family();
-    const Tolerance tolerance = tolerance_of(family.variants[0], parameters, Backend::cpu);
-    const Wanted wanted = wanted_of_reference(family, parameters, inputs, tolerance.products);
-    const std::vector<bool> none_wild(static_cast<size_t>(parameters.integer("B")));
-    int compared = 0;
-    for (const std::string& variant : variants) {
-        const Ran ran = run(variant, parameters, inputs);
-        for (const Array& output : ran.outputs) {
-            const auto* const right = find(wanted.outputs, output.name);
-            const Array& moved = wanted.moved[static_cast<size_t>(right - wanted.outputs.data())];
-            const Comparison comparison =
-                compare(family, output, *right, moved, none_wild, tolerance.outputs, 0);
-            INFO(variant << " " << words_of(family, parameters) << ": " << comparison.words);
-            CHECK(comparison.elements == right->count());
-            CHECK(comparison.worst <= 1);
-            ++compared;
-        }
-    }
-    return compared;
+void check_variants(const Parameters& parameters, const Arrays& inputs, Backend backend = Backend::cpu) {
+    check_variants(btp_family(), parameters, inputs, backend);
 }
 
 TEST_CASE("btp: the work of a variant without gradients is that of the forward pass", "[btp]") {
@@ -74,24 +52,45 @@ TEST_CASE("btp: the work of a variant without gradients is that of the forward p
     CHECK_FALSE(notes_with(false));
 }
 
-TEST_CASE("every variant of btp agrees with the reference in every order, block and length", "[btp][cpu]") {
-    const Value order = GENERATE(one, two, full);
-    const int64_t block = GENERATE(16, 32, 64);
-    // Around one block and two, and around two stretches of 512, which a worker of `fused` walks alone.
-    for (const int64_t length : {int64_t{1}, int64_t{2}, block - 1, block, block + 1, 2 * block - 1,
-                                 2 * block, 2 * block + 1, int64_t{1023}, int64_t{1024}, int64_t{1025}}) {
-        const auto parameters = parameters_with(sized(order, length, block, 3));
-        CHECK(check_variants(parameters, inputs_for(parameters)) == 12);
+// Around one block, two and three; stretches of 512 positions, which a worker of `fused` walks alone on the
+// CPU; with order full more stretches of 128 than the 32 that a warp of a GPU looks back at.
+void check_around_blocks(const Value& order, int64_t block, const char* dtype, Backend backend) {
+    std::vector<int64_t> lengths = {1, order == full ? 5000 : 1025};
+    for (const int64_t border : {block, 2 * block, 3 * block})
+        lengths.insert(lengths.end(), {border - 1, border, border + 1});
+    for (const int64_t length : lengths) {
+        const auto settings = sized(order, length, block, 3, {{"dtype", dtype}, {"wpb", int64_t{4}}});
+        const auto parameters = settled(btp_family(), settings, {}, backend);
+        check_variants(parameters, inputs_for(parameters), backend);
     }
 }
 
-TEST_CASE("every variant of btp agrees with the reference in every width and dtype", "[btp][cpu]") {
+TEST_CASE("every variant of btp is right in every order, block and length", "[btp][cpu]") {
+    check_around_blocks(GENERATE(one, two, full), GENERATE(16, 64), "f32", Backend::cpu);
+}
+
+// One size of block, so that a GPU compiles few kernels.
+void check_dtypes_around_blocks(Backend backend) {
+    const auto [order, dtype] =
+        GENERATE(table<Value, const char*>({{one, "f16"}, {two, "bf16"}, {full, "f32"}, {full, "bf16"}}));
+    check_around_blocks(order, 32, dtype, backend);
+}
+
+TEST_CASE("every variant of btp is right around the borders of blocks", "[btp][cpu]") {
+    check_dtypes_around_blocks(Backend::cpu);
+}
+
+TEST_CASE("every variant of btp is right around the borders of blocks on CUDA", "[btp][cuda][gpu]") {
+    if (gpu()) check_dtypes_around_blocks(Backend::cuda);
+}
+
+TEST_CASE("every variant of btp is right in every width and dtype", "[btp][cpu]") {
     const Value order = GENERATE(one, two, full);
     // One channel; a few; the width of tensor cores; more than that, no multiple of a vector.
     const int64_t width = GENERATE(1, 3, 16, 40);
     const std::string dtype = GENERATE("f32", "f16", "bf16");
     const auto parameters = parameters_with(sized(order, 75, 16, width, {{"dtype", dtype}}));
-    CHECK(check_variants(parameters, inputs_for(parameters)) == 12);
+    check_variants(parameters, inputs_for(parameters));
 }
 
 TEST_CASE("gates of 0, 1 and 1e-30 give finite outputs and the right gradients", "[btp][cpu]") {
@@ -101,22 +100,22 @@ TEST_CASE("gates of 0, 1 and 1e-30 give finite outputs and the right gradients",
     const auto parameters = parameters_with(
         sized(order, 2 * block + 5, block, 5, {{"construction", construction}, {"gate", 0.7}}));
     Arrays inputs = with_special_gates(inputs_for(parameters));
-    CHECK(check_variants(parameters, inputs) == 12);
+    check_variants(parameters, inputs);
     // All gates alike: the product of a block is 0, or underflows at its second gate.
     for (const float gate : {0.0f, 1.0f, 1e-30f}) {
         fill(*find(inputs, "a"), gate);
         INFO("gates of " << gate);
-        CHECK(check_variants(parameters, inputs) == 12);
+        check_variants(parameters, inputs);
     }
 }
 
-TEST_CASE("every construction agrees with the reference while gates are close to 1", "[btp][cpu]") {
+TEST_CASE("every construction is right while gates are close to 1", "[btp][cpu]") {
     const Value order = GENERATE(one, two, full);
     const std::string construction =
         GENERATE("log_stable", "log_difference", "masked_cumprod", "cumprod_ratio", "double");
     const auto parameters =
         parameters_with(sized(order, 150, 64, 5, {{"construction", construction}, {"gate", 0.97}}));
-    CHECK(check_variants(parameters, inputs_for(parameters)) == 12);
+    check_variants(parameters, inputs_for(parameters));
 }
 
 // Lmat_ij of the definition, rounded once.

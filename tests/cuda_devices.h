@@ -9,7 +9,6 @@
 #include "kernels/cuda/occupancy.h"
 #include "profiling/gpu_timer.h"
 #include "tests/catch.h"
-#include "tests/family_compare.h"
 #include "tests/run_family.h"
 
 // The devices for tests of kernels, shared by all test cases: one theoretical device per chip, and the GPU.
@@ -52,6 +51,12 @@ inline Plan plan_on_device(cuda::Device& device, const Family& family, const std
                            .stores_extras = true});
     if (!plan) FAIL(variant << ": " << plan.error().text);
     return std::move(*plan);
+}
+
+// Whether a variant gives the same bits every time: not if atomics of a GPU add floats.
+inline bool keeps_bits(const Variant& variant, const Parameters& parameters, Backend backend) {
+    return backend == Backend::cpu || !variant.unordered ||
+           (parameters.has("arithmetic") && parameters.is("arithmetic", "integer"));
 }
 
 // Runs the same plan twice, with its way to launch, so that data left by one run cannot hide an error of the

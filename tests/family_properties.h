@@ -6,11 +6,13 @@
 
 #include "kernels/families.h"
 #include "tests/catch.h"
-#include "tests/family_compare.h"
-#include "tests/family_random.h"
+#include "tests/run_judge.h"
 
 // Properties of every family that hold on both backends.
 namespace sawtooth {
+
+// The dimension of independent sequences: "batch", or "" if no input and output have it.
+std::string batch_axis(const Family& family);
 
 // Where cases run.
 struct Runs {
@@ -24,20 +26,17 @@ Runs on_cpu();
 void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
                       const Accepts& accepts, const std::function<int64_t(RandomCase&)>& check);
 
-bool is_exact(const Family&, const Variant& variant, const Parameters& parameters);
+// Judges the outputs of the case for these inputs; returns how many numbers are right.
+int64_t check_right(const Runs& runs, const RandomCase& drawn, const Arrays& inputs);
 
-// Compares every output that `wanted` contains; returns the number of comparisons.
-int64_t check_outputs(const RandomCase& drawn, const Chip& chip, const Arrays& outputs, const Wanted& wanted,
-                      const std::vector<bool>& wild);
-
-// One non-finite number leaves finite and correct what is finite in the reference.
+// One non-finite number leaves finite and right what is finite in the definition.
 void check_strange_numbers(const Runs& runs);
 // ... and does not change a bit of the other sequences of the batch.
 void check_separate_sequences(const Runs& runs);
 // A sequence has the same bits alone as in a batch.
 void check_lone_sequences(const Runs& runs);
 // Other numbers, NaN or infinity from some position on do not change earlier positions: to the last bit, or
-// up to roundings if `by_rounding`.
+// as far as the judge sees if `by_rounding`.
 void check_causal_prefixes(const Runs& runs, bool by_rounding);
 
 // Every launch is described. Everything it reads is an input or was written before, with the size it reads,

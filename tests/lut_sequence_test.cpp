@@ -37,19 +37,12 @@ Settings with_kinds(Settings settings) {
     return settings;
 }
 
-void check_variants(const Problem& problem) {
-    for (const Implementation& implementation : implementations(family())) {
-        INFO(implementation.name << " " << words_of(family(), problem.parameters));
-        check_outputs(problem, implementation.run(problem));
-    }
-}
-
-TEST_CASE("every variant of lut_sequence agrees with the reference around the sizes of tiles", "[lut]") {
+TEST_CASE("every variant of lut_sequence is right around the sizes of tiles", "[lut]") {
     const int64_t length = GENERATE(1, 2, 7, 8, 9, 16, 17, 33);
     check_variants(Problem(family(), with_kinds(sized(2, length, 12, 6, 5, 3, 2, {{"tile", int64_t{8}}}))));
 }
 
-TEST_CASE("every variant of lut_sequence agrees with the reference in every shape", "[lut]") {
+TEST_CASE("every variant of lut_sequence is right in every shape", "[lut]") {
     const auto settings = GENERATE(sized(3, 20, 12, 1, 3, 2, 3), sized(3, 20, 12, 40, 3, 2, 3),
                                    sized(1, 18, 12, 5, 33, 1, 1, {{"lr", 0.5}}), sized(1, 5, 12, 2, 1, 7, 0));
     check_variants(Problem(family(), with_kinds(settings)));

@@ -6,8 +6,7 @@
 #include "kernels/cuda/chips.h"
 #include "kernels/memory/cuda/strategies.h"
 #include "profiling/gpu_timer.h"
-#include "tests/catch.h"
-#include "tests/cuda_devices.h"
+#include "tests/run_judge.h"
 #include "tests/run_memory.h"
 
 namespace sawtooth::memory_facts {
@@ -215,28 +214,11 @@ TEST_CASE("with little memory a plan has one range per chunk", "[memory][cuda]")
     }
 }
 
-// Compares every output of every variant with the same strategy on the CPU; returns the number of
-// comparisons.
-int compare_with_cpu(cuda::Device& device, const Settings& settings, double tolerance,
-                     const std::function<void(Arrays&)>& change = {}) {
+void check_variants(const Settings& settings) {
     const Parameters parameters = parameters_with(settings);
-    Arrays inputs = inputs_for(parameters);
-    if (change) change(inputs);
-    int compared = 0;
-    for (const std::string& variant : variants_on(parameters, device.chip())) {
-        const Arrays outputs = run_on_device(device, memory_family(), variant, parameters, inputs);
-        const Ran on_cpu = run(variant, parameters, inputs);
-        REQUIRE(outputs.size() == on_cpu.outputs.size());
-        for (const Array& output : outputs) {
-            INFO(variant << " " << output.name << " " << to_text(output.shape));
-            CHECK(distance(output, on_cpu[output.name]) < tolerance);
-            ++compared;
-        }
-    }
-    return compared;
+    check_variants(memory_family(), parameters, inputs_for(parameters), Backend::cuda);
 }
 
-constexpr double rounding = 3e-5;  // of f32 over a few hundred steps
 const std::vector<const char*> every_rule = {"titans",      "delta",   "hebbian", "atlas",
                                              "atlas_omega", "lattice", "trellis"};
 
@@ -245,53 +227,41 @@ int64_t chunk_for(const char* rule, int64_t chunk) {
     return std::string(rule) == "trellis" ? std::min<int64_t>(chunk, 8) : chunk;
 }
 
-TEST_CASE("every strategy of memory gives the same results on CUDA and on the CPU", "[memory][cuda][gpu]") {
-    cuda::Device* const device = gpu();
-    if (!device) return;
+TEST_CASE("every strategy of memory is right on CUDA", "[memory][cuda][gpu]") {
+    if (!gpu()) return;
     const char* const rule = GENERATE(from_range(every_rule));
     const int64_t chunk = chunk_for(rule, 64);
-    INFO(rule);
-    CHECK(compare_with_cpu(*device, sized(rule, 2, 300, 64, chunk), rounding) > 0);
+    check_variants(sized(rule, 2, 300, 64, chunk));
     // Odd widths, chunks above the length, short last chunks, several tiles per chunk.
-    compare_with_cpu(*device,
-                     sized(rule, 3, 77, 33, 16, {{"compress", int64_t{9}}, {"slot_count", int64_t{5}}}),
-                     rounding);
-    compare_with_cpu(*device, sized(rule, 2, 40, 1, 1, {{"compress", int64_t{1}}}), rounding);
-    compare_with_cpu(*device, sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}), rounding);
+    check_variants(sized(rule, 3, 77, 33, 16, {{"compress", int64_t{9}}, {"slot_count", int64_t{5}}}));
+    check_variants(sized(rule, 2, 40, 1, 1, {{"compress", int64_t{1}}}));
+    check_variants(sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}));
 }
 
-// The rounding of products in that precision; strategies without products lose less.
-double tolerance_of(const std::string& precision) {
-    return precision == "bf16" ? 4e-2 : precision == "tf32" ? 5e-3 : rounding;
-}
-
-TEST_CASE("large shapes of memory agree on CUDA and on the CPU", "[memory][cuda][gpu]") {
-    cuda::Device* const device = gpu();
-    if (!device) return;
+TEST_CASE("large shapes of memory are right on CUDA", "[memory][cuda][gpu]") {
+    if (!gpu()) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
-    const auto compare = [&](const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
-                             Settings more = {}) {
+    const auto check = [&](const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
+                           Settings more = {}) {
         more.emplace_back("precision", precision);
-        INFO(rule << " batch " << batch << " d " << d << " chunk " << chunk << " " << precision);
-        CHECK(compare_with_cpu(*device, sized(rule, batch, length, d, chunk, more), tolerance_of(precision)) >
-              0);
+        check_variants(sized(rule, batch, length, d, chunk, more));
     };
     for (const char* rule : {"titans", "delta", "hebbian", "atlas", "atlas_omega"}) {
         // A chunk of several tiles: the boundary's memory is kept past the first.
-        compare(rule, 1, 200, 32, 65);
-        compare(rule, 1, 700, 64, 512);
-        compare(rule, 1, 130, 128, 64);
+        check(rule, 1, 200, 32, 65);
+        check(rule, 1, 700, 64, 512);
+        check(rule, 1, 130, 128, 64);
     }
-    compare("lattice", 1, 300, 32, 200);
-    compare("lattice", 1, 100, 128, 64);
-    compare("trellis", 1, 100, 128, 8, {{"compress", int64_t{128}}});
+    check("lattice", 1, 300, 32, 200);
+    check("lattice", 1, 100, 128, 64);
+    check("trellis", 1, 100, 128, 8, {{"compress", int64_t{128}}});
     // Windows longer than a tile, and longer than two.
-    compare("atlas_omega", 1, 300, 32, 64, {{"omega_window", int64_t{65}}});
-    compare("atlas_omega", 1, 300, 64, 100, {{"omega_window", int64_t{150}}});
+    check("atlas_omega", 1, 300, 32, 64, {{"omega_window", int64_t{65}}});
+    check("atlas_omega", 1, 300, 64, 100, {{"omega_window", int64_t{150}}});
     // So many strips that several share a thread block (four of 16 rows each, for two SMs).
-    const int64_t batch = device->chip().multiprocessors / 2 + 1;
-    compare("delta", batch, 100, 64, 64);
-    compare("titans", batch, 100, 64, 64);
+    const int64_t batch = gpu()->chip().multiprocessors / 2 + 1;
+    check("delta", batch, 100, 64, 64);
+    check("titans", batch, 100, 64, 64);
 }
 
 TEST_CASE("a range continues where the previous one ended", "[memory][cuda][gpu]") {
@@ -334,34 +304,32 @@ TEST_CASE("overlapping launches change no bit", "[memory][cuda][gpu]") {
     }
 }
 
-TEST_CASE("narrow types and products lose only rounding on CUDA", "[memory][cuda][gpu]") {
-    cuda::Device* const device = gpu();
-    if (!device) return;
-    const auto [dtype, precision, tolerance] = GENERATE(table<const char*, const char*, double>(
-        {{"bf16", "f32", 6e-3}, {"f16", "tf32", 5e-3}, {"bf16", "bf16", 4e-2}}));
+TEST_CASE("narrow types and products of memory are right on CUDA", "[memory][cuda][gpu]") {
+    if (!gpu()) return;
+    const auto [dtype, precision] =
+        GENERATE(table<const char*, const char*>({{"bf16", "f32"}, {"f16", "tf32"}, {"bf16", "bf16"}}));
     for (const char* rule : {"delta", "titans", "atlas"})
-        compare_with_cpu(*device, sized(rule, 2, 200, 64, 64, {{"dtype", dtype}, {"precision", precision}}),
-                         tolerance);
+        check_variants(sized(rule, 2, 200, 64, 64, {{"dtype", dtype}, {"precision", precision}}));
 }
 
 TEST_CASE("alpha of 1 and the underflow of decay give no NaN on CUDA", "[memory][cuda][gpu]") {
-    cuda::Device* const device = gpu();
-    if (!device) return;
+    if (!gpu()) return;
     const char* const rule = GENERATE("titans", "delta", "hebbian", "atlas");
-    compare_with_cpu(*device, sized(rule, 1, 400, 16, 64), rounding,
-                     [](Arrays& inputs) { fill(inputs, "alpha", 0.999f); });
-    compare_with_cpu(*device, sized(rule, 1, 100, 16, 64), rounding, [](Arrays& inputs) {
-        const auto alpha = find(inputs, "alpha")->as<float>();
-        for (size_t t = 3; t < alpha.size(); t += 5) alpha[t] = 1;
-    });
+    const auto parameters = parameters_with(sized(rule, 1, 400, 16, 64));
+    Arrays inputs = inputs_for(parameters);
+    fill(inputs, "alpha", 0.999f);
+    check_variants(memory_family(), parameters, inputs, Backend::cuda);
+    inputs = inputs_for(parameters);
+    const auto alpha = find(inputs, "alpha")->as<float>();
+    for (size_t t = 3; t < alpha.size(); t += 5) alpha[t] = 1;
+    check_variants(memory_family(), parameters, inputs, Backend::cuda);
 }
 
-TEST_CASE("levels agree on CUDA and on the CPU", "[memory][cuda][gpu]") {
-    cuda::Device* const device = gpu();
-    if (!device) return;
+TEST_CASE("levels of memory are right on CUDA", "[memory][cuda][gpu]") {
+    if (!gpu()) return;
     const char* const rule = GENERATE("titans", "lattice", "trellis");
     const std::vector<int64_t> levels = {1, 8, 50};
-    compare_with_cpu(*device, sized(rule, 2, 130, 16, 8, {{"levels", levels}}), rounding);
+    check_variants(sized(rule, 2, 130, 16, 8, {{"levels", levels}}));
 }
 
 TEST_CASE("all ways to launch give the same bits and a timeline", "[memory][cuda][gpu]") {

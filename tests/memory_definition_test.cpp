@@ -2,10 +2,9 @@
 
 #include <set>
 
-#include "app/engine/judge.h"
 #include "kernels/core/noisy.h"
 #include "kernels/memory/formulas/vectors.h"
-#include "tests/catch.h"
+#include "tests/run_judge.h"
 #include "tests/run_memory.h"
 
 namespace sawtooth {
@@ -123,21 +122,6 @@ TEST_CASE("a definition ends when it is stopped", "[memory]") {
     }
 }
 
-// The verdicts on what a kernel gave, by the definition of the same strategy with these parameters.
-std::vector<OutputVerdict> verdicts(const std::string& strategy, const Parameters& parameters,
-                                    const Arrays& inputs, const Arrays& outputs) {
-    const DefinitionRequest request = definition_request(strategy, parameters, inputs);
-    std::vector<Expected> expected;
-    for (const Array& output : outputs)
-        expected.push_back({*find(definition_of(strategy, parameters, inputs), output.name)});
-    REQUIRE_FALSE(add_spread(memory_family(), request, {}, 1, expected));
-    std::vector<OutputVerdict> all;
-    for (size_t i = 0; i < outputs.size(); ++i)
-        all.push_back(judge(outputs[i], expected[i], {},
-                            storage_of(*memory_family().array(outputs[i].name), parameters)));
-    return all;
-}
-
 TEST_CASE("kernels are right within what roundings explain, and other rules are not", "[memory][cpu]") {
     const std::string rule = any_rule();
     const std::string dtype = GENERATE("f32", "bf16");
@@ -154,12 +138,12 @@ TEST_CASE("kernels are right within what roundings explain, and other rules are 
         }
     for (const std::string& strategy : strategies_for(parameters)) {
         const Arrays outputs = run(strategy, parameters, inputs).outputs;
-        for (const OutputVerdict& verdict : verdicts(strategy, parameters, inputs, outputs)) {
+        for (const OutputVerdict& verdict : judged(memory_family(), strategy, parameters, inputs, outputs)) {
             INFO(strategy << " " << rule << " " << dtype << " " << verdict.output);
             CHECK(verdict.verdict == Verdict::right);
         }
         int64_t wrong = 0;
-        for (const OutputVerdict& verdict : verdicts(strategy, parameters, others, outputs))
+        for (const OutputVerdict& verdict : judged(memory_family(), strategy, parameters, others, outputs))
             wrong += verdict.verdict == Verdict::wrong;
         INFO(strategy << " " << rule << " " << dtype);
         CHECK(wrong > 0);
@@ -171,9 +155,12 @@ TEST_CASE("frozen errors are not those of another chunk", "[memory][cpu]") {
     const auto parameters = parameters_with(usual(rule));
     const auto another = parameters_with(with(usual(rule), {{"chunk", int64_t{71}}}));
     const Arrays inputs = inputs_for(parameters);
-    const Array y = run("chunkwise_gd", another, inputs)["y"];
-    CHECK(verdicts("chunkwise_gd", another, inputs, {y})[0].verdict == Verdict::right);
-    CHECK(verdicts("chunkwise_gd", parameters, inputs, {y})[0].verdict == Verdict::wrong);
+    const Arrays outputs = run("chunkwise_gd", another, inputs).outputs;
+    const auto verdict_with = [&](const Parameters& chunk) {
+        return judged(memory_family(), "chunkwise_gd", chunk, inputs, outputs)[0].verdict;
+    };
+    CHECK(verdict_with(another) == Verdict::right);
+    CHECK(verdict_with(parameters) == Verdict::wrong);
 }
 
 TEST_CASE("only products of matrices on a GPU round their factors", "[memory]") {

@@ -1,47 +1,78 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
-#include "app/engine/judge.h"
+#include "app/engine/definitions.h"
+#include "kernels/core/correctness.h"
 #include "tests/catch.h"
-#include "tests/run_family.h"
+#include "tests/cuda_devices.h"
+#include "tests/family_random.h"
 
-// Judges outputs of the CPU like the engine, for tests.
+// Runs variants and judges their outputs like the engine, for tests.
 namespace sawtooth {
 
-inline std::vector<OutputVerdict> judged(const Family& family, const std::string& variant,
+// The verdicts on all outputs of the variant. `shared` keeps the definitions of one setting for other
+// variants.
+inline std::vector<OutputVerdict> judged(const Family& family, const std::string& name,
                                          const Parameters& parameters, const Arrays& inputs,
-                                         const Arrays& outputs) {
-    const DefinitionRequest request{*family.variant(variant), parameters, inputs, true};
-    auto definition = family.definition(request);
-    REQUIRE(definition);
-    std::vector<Expected> all;
-    for (Array& want : *definition) all.push_back({std::move(want)});
-    const Rounding rounding = rounding_of(family, request.variant, parameters, Backend::cpu);
-    REQUIRE_FALSE(add_spread(family, request, rounding, 2, all));
+                                         const Arrays& outputs, Backend backend = Backend::cpu,
+                                         Definitions* shared = nullptr) {
+    const Variant& variant = *family.variant(name);
+    const Configuration setting{&family, backend, parameters, {}, {}, false, {}};
+    const Arrays no_reference;
+    const Definitions::Source source{setting, backend, inputs, no_reference, true, 0};
+    Definitions own;
+    const auto expected = (shared ? shared : &own)->find(source, variant, {});
+    if (!expected) FAIL(name << ": " << expected.error().text);
     std::vector<OutputVerdict> verdicts;
-    for (const Expected& expected : all) {
-        const Array* const got = find(outputs, expected.want.name);
-        REQUIRE(got);
-        verdicts.push_back(judge(*got, expected, rounding, storage_of(*family.array(got->name), parameters)));
+    for (const std::string& output : variant.outputs) {
+        INFO(name << " " << output);
+        const Array* const got = find(outputs, output);
+        const bool is_defined =
+            std::ranges::any_of(**expected, [&](const Expected& one) { return one.want.name == output; });
+        REQUIRE(is_defined == (got != nullptr));
+        if (!got) continue;  // not with these parameters
+        verdicts.push_back(verdict_on(*got, variant, source, **expected));
+        REQUIRE(verdicts.back().verdict != Verdict::pending);  // of another shape
     }
     return verdicts;
 }
 
-// The definition of every variant, without noise, against the reference: the largest relative distance in L2.
-inline double distance_of_definitions(const Family& family, const Parameters& parameters,
-                                      const Arrays& inputs) {
-    const auto reference = family.reference(parameters, inputs, {});
-    REQUIRE(reference);
-    double largest = 0;
-    for (const Variant& variant : family.variants) {
-        const auto definition = family.definition({variant, parameters, inputs, true});
-        REQUIRE(definition);
-        CHECK(definition->size() == reference->size());
-        for (const Array& output : *definition)
-            largest = std::max(largest, distance(output, *find(*reference, output.name)));
+// Fails the test for every wrong output; returns how many numbers are right.
+inline int64_t check_verdicts(const std::vector<OutputVerdict>& verdicts) {
+    int64_t right = 0;
+    for (const OutputVerdict& verdict : verdicts) {
+        INFO(wrong_sentence(verdict));
+        CHECK(verdict.verdict != Verdict::wrong);
+        right += verdict.verdict == Verdict::right ? verdict.judged : 0;
     }
-    return largest;
+    return right;
+}
+
+// The CPU, and the GPU if there is one.
+inline std::vector<Backend> backends() {
+    static const bool has_gpu = gpu();
+    return has_gpu ? std::vector{Backend::cpu, Backend::cuda} : std::vector{Backend::cpu};
+}
+
+// Judges every variant that runs these parameters on the backend.
+inline void check_variants(const Family& family, const Parameters& parameters, const Arrays& inputs,
+                           Backend backend = Backend::cpu) {
+    const Chip& chip = backend == Backend::cpu ? processor : gpu()->chip();
+    Definitions definitions;
+    int64_t right = 0;
+    for (const Variant& variant : family.variants) {
+        if (!variant.runs_on(backend) || variant.refusal(parameters, chip)) continue;
+        INFO(variant.name << " on " << name_of(backend) << ": " << words_of(family, parameters));
+        const Arrays outputs = backend == Backend::cpu
+                                   ? run(family, variant.name, parameters, inputs).outputs
+                                   : run_on_device(*gpu(), family, variant.name, parameters, inputs);
+        right +=
+            check_verdicts(judged(family, variant.name, parameters, inputs, outputs, backend, &definitions));
+    }
+    CHECK(right > 0);
 }
 
 }  // namespace sawtooth

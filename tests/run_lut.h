@@ -5,10 +5,7 @@
 #include "kernels/lut/family.h"
 #include "kernels/lut_sequence/family.h"
 #include "tests/catch.h"
-#include "tests/cuda_devices.h"
-#include "tests/family_compare.h"
-#include "tests/family_random.h"
-#include "tests/run_family.h"
+#include "tests/run_judge.h"
 
 // Helpers for tests of the families lut and lut_sequence.
 namespace sawtooth::lut_facts {
@@ -128,28 +125,9 @@ inline std::vector<double> values_of(const Outcome<Arrays>& outputs, std::string
     return values_of(*array);
 }
 
-// Checks outputs against the reference: integers exactly, floats to a few roundings of sums.
-inline void check_outputs(const Problem& problem, const Outcome<Arrays>& outputs) {
-    const auto wanted = problem.reference();
-    REQUIRE(wanted);
-    if (!outputs) FAIL(outputs.error().text);
-    CHECK(outputs->size() == wanted->size());
-    const bool integer = problem.parameters.is("arithmetic", "integer");
-    for (const Array& right : *wanted) {
-        const Array* const output = find(*outputs, right.name);
-        REQUIRE(output);
-        INFO(right.name << " " << to_text(right.shape));
-        REQUIRE(output->shape == right.shape);
-        // Sums are exact; what is subtracted from weights was rounded.
-        const bool sums_floats = !integer || right.name == "weights_after";
-        int64_t differing = 0;
-        for (int64_t i = 0; i < right.count(); ++i)
-            differing += output->value(i).real() != static_cast<float>(right.value(i).real());
-        if (right.name.ends_with("index") || right.name.ends_with("min_delta") || !sums_floats)
-            CHECK(differing == 0);
-        else
-            CHECK(distance(*output, right) < 2e-6);
-    }
+inline void check_variants(const Problem& problem) {
+    for (const Backend backend : backends())
+        check_variants(problem.family, problem.parameters, problem.inputs, backend);
 }
 
 }  // namespace sawtooth::lut_facts

@@ -3,7 +3,6 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/scan/job.h"
-#include "tests/catch.h"
 #include "tests/run_judge.h"
 #include "tests/run_scan.h"
 #include "tests/vector_targets.h"
@@ -16,22 +15,8 @@ cpu::Pool& pool() {
     return two;
 }
 
-// Compares every output of every variant with the reference; returns the number of comparisons.
-int check_variants(const Parameters& parameters, double tolerance, bool with_initial, uint64_t seed = 1) {
-    const Arrays inputs = scan_inputs(parameters, with_initial, seed);
-    const auto reference = scan_family().reference(parameters, inputs, {});
-    REQUIRE(reference);
-    int compared = 0;
-    for (const std::string& variant : variant_names()) {
-        const Ran run = run_scan(variant, parameters, inputs, pool());
-        REQUIRE(run.outputs.size() == reference->size());
-        for (const Array& output : run.outputs) {
-            INFO(variant << " " << output.name << " " << to_text(output.shape));
-            CHECK(distance(output, *find(*reference, output.name)) < tolerance);
-            ++compared;
-        }
-    }
-    return compared;
+void check_variants(const Parameters& parameters, bool with_initial) {
+    check_variants(scan_family(), parameters, scan_inputs(parameters, with_initial));
 }
 
 Array filled(std::string name, Shape shape, std::vector<float> values) {
@@ -40,7 +25,7 @@ Array filled(std::string name, Shape shape, std::vector<float> values) {
     return array;
 }
 
-TEST_CASE("every variant agrees with the reference in every operator and direction", "[scan][cpu]") {
+TEST_CASE("every variant is right in every operator and direction", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
     const std::string direction = GENERATE("forward", "reverse", "both");
     // 127 to 129: around a block; 1: no step at all; 17 and 3: not a power of two; 1000: several blocks and a
@@ -55,12 +40,10 @@ TEST_CASE("every variant agrees with the reference in every operator and directi
                                              {"direction", direction},
                                              {"block_size", int64_t{128}},
                                              {"distribution", "uniform"}});
-    INFO(op << " " << direction << " L " << length << " D " << channels);
-    // Relative: the rounding of L additions is below L * 2^-24; sums of random signs are far better.
-    CHECK(check_variants(parameters, 1e-5, true) == (direction == "both" ? 10 : 5));
+    check_variants(parameters, true);
 }
 
-TEST_CASE("gradients of sum and linear agree with the reference", "[scan][cpu]") {
+TEST_CASE("gradients of sum and linear are right", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "linear");
     const std::string direction = GENERATE("forward", "reverse");
     const bool with_initial = GENERATE(false, true);
@@ -72,8 +55,7 @@ TEST_CASE("gradients of sum and linear agree with the reference", "[scan][cpu]")
                                              {"direction", direction},
                                              {"block_size", int64_t{128}},
                                              {"backward", true}});
-    const int outputs = op == "sum" ? 2 : with_initial ? 4 : 3;
-    CHECK(check_variants(parameters, 1e-5, with_initial) == 5 * outputs);
+    check_variants(parameters, with_initial);
 }
 
 TEST_CASE("gradients agree with central differences of the reference", "[scan]") {
@@ -113,7 +95,7 @@ TEST_CASE("gradients agree with central differences of the reference", "[scan]")
     }
 }
 
-TEST_CASE("long sequences agree with the reference", "[scan][cpu]") {
+TEST_CASE("long sequences are right", "[scan][cpu]") {
     const int64_t length = GENERATE(8192, 65536);
     const int64_t channels = GENERATE(1, 3);
     const std::string op = GENERATE("sum", "linear");
@@ -122,7 +104,7 @@ TEST_CASE("long sequences agree with the reference", "[scan][cpu]") {
                                              {"channels", channels},
                                              {"op", op},
                                              {"compensated", op == "sum"}});
-    check_variants(parameters, 1e-5, false);
+    check_variants(parameters, false);
 }
 
 TEST_CASE("compensated sums keep cancelled terms that plain sums and Kahan's loop lose", "[scan][cpu]") {
@@ -148,7 +130,7 @@ TEST_CASE("compensated sums keep cancelled terms that plain sums and Kahan's loo
     }
 }
 
-TEST_CASE("one channel of any length agrees with the reference", "[scan][cpu]") {
+TEST_CASE("one channel of any length is right", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "compensated", "product", "max", "min", "linear");
     const std::string direction = GENERATE("forward", "reverse");
     const std::string dtype = GENERATE("f32", "f16", "bf16");
@@ -163,9 +145,7 @@ TEST_CASE("one channel of any length agrees with the reference", "[scan][cpu]") 
                                                  {"dtype", dtype},
                                                  {"block_size", int64_t{128}},
                                                  {"distribution", "uniform"}});
-        INFO(op << " " << direction << " " << dtype << " L " << length);
-        // As in the tests above: rounding of additions, or of a narrow output.
-        check_variants(parameters, dtype == "f32" ? 1e-5 : dtype == "f16" ? 0x1p-11 : 0x1p-8, true);
+        check_variants(parameters, true);
     }
 }
 
@@ -319,21 +299,6 @@ TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
         INFO(variant);
         CHECK(std::equal(expected.begin(), expected.end(), run.outputs[0].as<float>().begin()));
     }
-}
-
-TEST_CASE("every variant of scan has the reference as its definition", "[scan]") {
-    const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
-    const std::string direction = GENERATE("forward", "reverse", "both");
-    const bool compensated = GENERATE(false, true);
-    Settings settings = {
-        {"batch", int64_t{2}},    {"length", int64_t{150}},     {"channels", int64_t{3}},   {"op", op},
-        {"direction", direction}, {"compensated", compensated}, {"distribution", "uniform"}};
-    settings.emplace_back("backward", true);
-    if (scan_family().check(scan_parameters(settings))) settings.back().second = false;
-    const auto parameters = scan_parameters(settings);
-    if (scan_family().check(parameters)) return;
-    INFO(op << " " << direction);
-    CHECK(distance_of_definitions(scan_family(), parameters, scan_inputs(parameters, true)) < 1e-14);
 }
 
 // The order of the definition is sequential; these lengths have many blocks and high trees. Terms that repeat

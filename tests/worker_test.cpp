@@ -7,7 +7,7 @@
 
 #include "app/engine/npz.h"
 #include "tests/contains.h"
-#include "tests/family_compare.h"
+#include "tests/family_properties.h"
 #include "tests/presets.h"
 #include "tests/run_worker.h"
 
