@@ -228,8 +228,12 @@ std::string summary_of(const CheckReport& report) {
         report.cannot_judge > 0 ? fmt::format(" ({} cannot be judged)", with_thousands(report.cannot_judge))
                                 : "";
     const size_t wrong = report.findings.size();
-    return fmt::format("{}{}: {} settings, {} outputs judged{}, {:.1f} s: {}", report.family, place,
-                       with_thousands(report.tried), with_thousands(report.judged), unjudged, report.seconds,
+    const auto counted = [](int64_t count, const char* what) {
+        return with_thousands(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    return fmt::format("{}{}: {}, {} judged{}, {:.1f} s: {}", report.family, place,
+                       counted(report.tried, "setting"), counted(report.judged, "output"), unjudged,
+                       report.seconds,
                        wrong == 0   ? "no variant is wrong"
                        : wrong == 1 ? "1 variant is wrong"
                                     : fmt::format("{} variants are wrong", wrong));

@@ -83,6 +83,7 @@ Figure picture(const Slice& part, const std::string& id, const std::string& titl
         for (int64_t column = 0; column < part.columns.count; ++column)
             map.values[static_cast<size_t>(row * part.columns.count + column)] =
                 value_at(part.place(row, column));
+    if (part.rows.length == 1) figure.y.categories = {""};
     if (id == "check_difference") map.colours = HeatMap::Colours::diverging;
     map.framed.push_back({worst_cell[0] - part.rows.first, worst_cell[1] - part.columns.first, "worst",
                           Ink{Ink::Role::accent}});

@@ -10,7 +10,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr int64_t most_workers = 12;
+constexpr int64_t most_workers = 16;
 
 // A CPU runs kernels on all its cores; the machine of a remote worker is not known.
 int64_t workers_for(const Request& base) {

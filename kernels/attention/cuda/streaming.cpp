@@ -67,6 +67,7 @@ int64_t warpgroup_shared_bytes(const Parameters& p) {
         .array(2 * p.integer("BLOCK_M") * d, 2, 1024)
         .array(slots * p.integer("BLOCK_N") * d, 2)
         .array(1 + 2 * slots, 8)
+        .array(1, 4)
         .total();
 }
 

@@ -46,6 +46,7 @@ struct Shared {
     Element far_queries[BLOCK_M * HEAD];
     Element slots[::slots][BLOCK_N * HEAD];
     device::Barrier queries, full[::slots], empty[::slots];
+    int has_nonfinite;  // a group has cleared numbers of values
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
@@ -130,8 +131,9 @@ __device__ void start_sums(const Factors& probabilities, const Element* values, 
 // Infinities and NaN of values must not meet the zeros of hidden pairs (hidden.cuh). A product cannot leave
 // pairs out, and a branch between products would make the compiler wait for each of them: in tiles with
 // hidden pairs such numbers become zeros before the product, and are added at the end to the queries that see
-// them. Each group looks at the whole tile, so that it waits only for itself.
-__device__ bool clear_nonfinite(Element* values) {
+// them. Each group looks at the whole tile, so that it waits only for itself: where the other one was there
+// before, it finds zeros, and `found_by_any` set, which is stored before the zeros and read after them.
+__device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
     auto* const pieces = reinterpret_cast<uint4*>(values);
     bool found = false;
     for (int at = static_cast<int>(threadIdx.x) % 128; at < BLOCK_N * HEAD / 8; at += 128) {
@@ -142,9 +144,14 @@ __device__ bool clear_nonfinite(Element* values) {
             changes = changes || kept != *two;
             *two = kept;
         }
-        if (changes) pieces[at] = piece;
         found = found || changes;
+        if (!changes) continue;
+        found_by_any = 1;
+        device::order_stores_of_block();
+        pieces[at] = piece;
     }
+    device::order_stores_of_block();
+    found = found || found_by_any != 0;
     device::make_stores_visible_to_products();
     return device::any_of_group(found);
 }
@@ -184,7 +191,9 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
     bool has_nonfinite = false;
     const auto take_values = [&](int key) {
         values = ring.take();
-        if (mask.forbids(first, key, key + BLOCK_N) && clear_nonfinite(values)) has_nonfinite = true;
+        // Of the whole block: the groups share the tile, so that what one clears is missing for the other.
+        if (mask.forbids(query, key, key + BLOCK_N) && clear_nonfinite(values, shared.has_nonfinite))
+            has_nonfinite = true;
     };
     shared.queries.wait(0);
     for (int tile = 0; tile < tiles; ++tile) {
@@ -247,7 +256,7 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
     for (int b = 0; b < bands; ++b) {
         device::keep_in_place(rows[b].sums);
         const int row = first + b * 64 + down;
-        if (has_nonfinite) add_nonfinite(given, mask, head, first, row, tiles, rows[b].sums);
+        if (has_nonfinite) add_nonfinite(given, mask, head, query, row, tiles, rows[b].sums);
         rows[b].finish<device::PRECISION>(given, head, row);
     }
 }
@@ -257,6 +266,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
     extern __shared__ __align__(1024) unsigned char bytes[];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     if (threadIdx.x == 0) {
+        shared.has_nonfinite = 0;
         shared.queries.start(1);
         for (int slot = 0; slot < slots; ++slot) {
             shared.full[slot].start(1);

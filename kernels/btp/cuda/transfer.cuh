@@ -26,14 +26,15 @@ __device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
         two[q] = __shfl_sync(device::whole_warp, odd_output() ? own[2 * q + 1] : own[2 * q], lane);
 }
 
-// The approximate logarithm is exact enough where the entries are rounded to 16 bits.
+// The approximate logarithm, here that of a denormal gate too, is exact enough where the entries are rounded
+// to 16 bits.
 struct Logarithms {
     using Value = float;
     static constexpr float identity = 0;
     static __device__ float masked() { return __int_as_float(0xff800000); }  // its power is 0
     static __device__ float lift(float gate) {
         float logarithm;
-        asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(logarithm) : "f"(gate));
+        asm("lg2.approx.f32 %0, %1;" : "=f"(logarithm) : "f"(gate));
         return is_half ? logarithm : log2f(gate);
     }
     static __device__ float join(float left, float right) { return left + right; }

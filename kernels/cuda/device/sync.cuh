@@ -54,6 +54,13 @@ __device__ void sync_threads() {
     jitter();
 }
 
+// What this thread stored or read before is done before what follows, as seen by the threads of the block.
+__device__ inline void order_stores_of_block() {
+    jitter();
+    __threadfence_block();
+    jitter();
+}
+
 // All lanes of the warp have come here, and see what the others stored before.
 __device__ inline void sync_warp() {
     jitter();

@@ -45,7 +45,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(CommonArg
             const float* const dy = given.dy + row.target(given.table, k);
             Sum sum = 0;
             for (int64_t i = begin; i < end; ++i) sum += term_of(given, dy[items[i] * given.outputs], lr);
-            dweights[k] = gradient_of(given, sum, static_cast<float>(lr));
+            // A neuron that nothing chose keeps its weights, also where its rate is not finite.
+            dweights[k] = begin < end ? gradient_of(given, sum, static_cast<float>(lr)) : 0;
             if (after) after[k] = weights[k] - dweights[k];
         }
     } else {
