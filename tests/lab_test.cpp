@@ -387,7 +387,9 @@ TEST_CASE("resetting everything leaves nothing changed", "[gui]") {
     LabState lab = lab_with(engine);
     for (const Parameter& changed : run_rows())
         set_parameter(lab, changed,
-                      changed.type == Type::choice ? changed.choices.back() : Value(int64_t{1}));
+                      changed.type == Type::choice    ? changed.choices.back()
+                      : changed.type == Type::boolean ? Value(true)
+                                                      : Value(int64_t{1}));
     set_parameter(lab, row(lab, "length"), int64_t{512});
     reset_parameters(lab);
     for (const Parameter& each : run_rows()) CHECK_FALSE(is_changed(lab, each));
