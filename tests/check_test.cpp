@@ -4,14 +4,17 @@
 #include "app/engine/check/parallel.h"
 #include "app/engine/check/sanitize.h"
 #include "app/engine/check/shrink.h"
+#include "app/engine/check/trial.h"
 #include "app/engine/configure.h"
 #include "app/engine/values.h"
+#include "kernels/cuda/chips.h"
 #include "tests/broken_family.h"
 #include "tests/catch.h"
 #include "tests/child_process.h"
 #include "tests/contains.h"
 #include "tests/run_engine.h"
 #include "tests/run_family.h"
+#include "tests/temporary_folder.h"
 
 namespace sawtooth {
 namespace {
@@ -191,6 +194,18 @@ TEST_CASE("the first report of a sanitizer is told in one line", "[check]") {
                        "========= Invalid __global__ read of size 8 bytes\n"
                        "========= ERROR SUMMARY: 2 errors\n") ==
           "Invalid __global__ read of size 4 bytes at scan+0x10 in scan.cu:12");
+}
+
+TEST_CASE("the kernels of a trial are compiled while it is prepared", "[check][cuda]") {
+    if (!cuda::compiler_version()) return;
+    const TemporaryFolder cache;
+    Request request = request_for(scale_family());
+    request.variants = {"blocks"};
+    request.backend = BackendChoice::cuda;
+    const auto trial = prepare_trial(request, {*cuda::chip_of("sm_90a"), cache.path()}, {});
+    REQUIRE(trial);
+    REQUIRE(*trial);
+    CHECK(std::distance(std::filesystem::directory_iterator(cache.file("cubin")), {}) == 1);
 }
 
 TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {

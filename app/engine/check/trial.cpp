@@ -11,7 +11,8 @@ namespace {
 constexpr int runs = 3;
 constexpr double longest_run = 10;  // seconds, of all runs together; slower ones are given up
 
-// Compiles what the plan of the trial needs; if that fails, so does the plan itself later.
+// Compiles what the plan of the trial needs, into the cache of kernels; if that fails, so does the plan
+// itself later. A plan for a chip that is not present has no memory.
 void compile_ahead(const Trial& trial, const Preparation& preparation, const std::stop_token& stop) {
     auto device =
         cuda::Device::theory(preparation.chip.architecture,
@@ -23,7 +24,6 @@ void compile_ahead(const Trial& trial, const Preparation& preparation, const std
                .variant = trial.variant(),
                .parameters = trial.configuration.parameters,
                .inputs = shapes,
-               .dry = true,
                .device = device->get(),
                .stores_extras = trial.request.extras == Extras::all,
                .stop = stop});
@@ -49,7 +49,11 @@ std::optional<Error> run_again(const Plan& plan, const Machine& machine) {
     return Error::cancelled();
 }
 
-bool is_memory(const Error& error) { return error.text.find("memory") != std::string::npos; }
+// Whether the machine has too little memory for the setting, which tells nothing about the kernel. An illegal
+// access has "memory" in its words too.
+bool lacks_memory(const Error& error) {
+    return error.text.find("memory") != std::string::npos && !cuda::is_fatal(error);
+}
 
 // Outputs of the first run and of the last one.
 struct Outputs {
@@ -116,7 +120,7 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, std::st
     const bool abandoned = machine.timer && machine.timer->abandoned();
     if (!outputs) {
         const bool is_cancelled = outputs.error().kind == Error::Kind::cancelled;
-        if ((is_cancelled && !abandoned) || is_memory(outputs.error())) return {};
+        if ((is_cancelled && !abandoned) || lacks_memory(outputs.error())) return {};
         tried.problem = abandoned ? "a launch did not end" : outputs.error().text;
         tried.ends_process = abandoned || cuda::is_fatal(outputs.error());
         return tried;
