@@ -12,6 +12,7 @@
 #include "tests/catch.h"
 #include "tests/child_process.h"
 #include "tests/contains.h"
+#include "tests/engine_events.h"
 #include "tests/run_engine.h"
 #include "tests/run_family.h"
 #include "tests/temporary_folder.h"
@@ -220,6 +221,24 @@ TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {
     const auto stopped = check_in_workers("", check_of("scale"), stop.get_token(), {});
     REQUIRE_FALSE(stopped);
     CHECK(stopped.error().kind == Error::Kind::cancelled);
+}
+
+TEST_CASE("the engine checks a family beside its runs, until it is cancelled", "[check][engine]") {
+    Engine engine("", [] {});
+    const uint64_t first = engine.check(check_of("scale"));
+    const uint64_t run = engine.run(scan_request(), {});
+    std::vector<Event> seen;
+    CHECK(wait_for(engine, run, Event::Kind::result, &seen).result->complete);
+    bool is_done = std::any_of(seen.begin(), seen.end(), [&](const Event& event) {
+        return event.ticket == first && event.report && event.report->complete;
+    });
+    while (!is_done) is_done = wait_for(engine, first, Event::Kind::checked).report->complete;
+    CheckRequest endless = check_of("scale");
+    endless.seconds = 1000;
+    const uint64_t second = engine.check(endless);
+    CHECK_FALSE(wait_for(engine, second, Event::Kind::checked).report->complete);
+    engine.cancel_check();
+    CHECK(wait_for(engine, second, Event::Kind::failed).error->kind == Error::Kind::cancelled);
 }
 
 // In a process of its own, because families stay.
