@@ -1,4 +1,5 @@
 #include "app/gui/layout_trial.h"
+#include "app/gui/dock_layout.h"
 
 #include <sys/resource.h>
 
@@ -6,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "app/gui/dock_layout.h"
 #include "app/gui/pacing.h"
 #include "app/gui/settings.h"
 #include "tests/catch.h"
@@ -53,6 +55,14 @@ TEST_CASE("every layout that the window saves is used again", "[gui][window]") {
             CHECK(tried(layout, width, height) == layout);
             CHECK(tried(layout) == layout);
         }
+}
+
+TEST_CASE("a saved layout places every panel, and one from before a panel existed does not",
+          "[gui][window]") {
+    std::string layout = layout_of(1600, 900, 1);
+    CHECK(unknown_panel(layout).empty());
+    layout.replace(layout.find("[Window][Check]"), 15, "[Window][Chess]");
+    CHECK(unknown_panel(layout) == "Check");
 }
 
 TEST_CASE("a layout that crashes Dear ImGui is set aside", "[gui]") { CHECK(tried(damaged_layout).empty()); }

@@ -56,4 +56,10 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
     ImGui::DockBuilderFinish(dock_space);
 }
 
+std::string unknown_panel(std::string_view layout) {
+    for (const Panel& panel : panels())
+        if (layout.find(std::string("[Window][") + panel.name + "]\n") == layout.npos) return panel.name;
+    return "";
+}
+
 }  // namespace sawtooth

@@ -14,6 +14,7 @@
 
 #include "app/engine/files.h"
 #include "app/gui/appearance.h"
+#include "app/gui/dock_layout.h"
 #include "app/gui/figure_picture.h"
 #include "app/gui/frame.h"
 #include "app/gui/graphics.h"
@@ -276,7 +277,13 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     const Context context(*lab);
     const Input input(window.get());
     Graphics graphics;
-    if (const std::string tried = layout.tried(*lab); !tried.empty()) use_layout(*lab, tried);
+    if (const std::string tried = layout.tried(*lab); !tried.empty()) {
+        // A panel that the layout does not know would float above the others.
+        if (const std::string panel = unknown_panel(tried); panel.empty())
+            use_layout(*lab, tried);
+        else
+            note(*lab, LogLine::Kind::note, "the layout is the default one: the panel " + panel + " is new");
+    }
     run_loop(*lab, window.get(), graphics, keeper, woken, done);
     keeper.save_all(*lab);
     return {};
