@@ -81,7 +81,7 @@ class Engine {
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<Event> events_;
-    std::unique_ptr<Job> job_;     // waiting and running work; guarded by mutex_
+    std::unique_ptr<Job> job_;             // waiting and running work; guarded by mutex_
     std::jthread watch_, thread_, check_;  // last: they start when all other members exist
 };
 

@@ -20,9 +20,9 @@ namespace sawtooth {
     }
 
 SAWTOOTH_FIELDS(Parameters, values)
-SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, threads, preset, parameters,
-                seed, values, optional, input, repeats, cache, profile, extras, time_limit_seconds,
-                memory_limit_bytes)
+SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, threads, preset,
+                parameters, seed, values, optional, input, repeats, cache, profile, extras,
+                time_limit_seconds, memory_limit_bytes)
 SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)
 SAWTOOTH_FIELDS(Sweep, id, base, axes)
 SAWTOOTH_FIELDS(View::Range, low, high)
@@ -84,8 +84,8 @@ SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_
 
 SAWTOOTH_FIELDS(CheckRequest, base, seconds, only_first, most, part, parts, first, leave_out)
 SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, figures)
-SAWTOOTH_FIELDS(CheckReport, family, device, tried, next, size, judged, cannot_judge, seconds, trying, findings,
-                complete)
+SAWTOOTH_FIELDS(CheckReport, family, device, tried, next, size, judged, cannot_judge, seconds, trying,
+                findings, complete)
 
 SAWTOOTH_FIELDS(Hello, program, protocol, device)
 SAWTOOTH_FIELDS(FilePart, first, bytes)

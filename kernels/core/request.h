@@ -34,9 +34,9 @@ struct Request {
     int device = 0;
     std::string arch;     // "sm_90a": also compiles for this chip
     std::string kernels;  // a folder whose "kernels/…" replace the embedded .cu files; "": embedded
-    int jitter = 0;       // kernels of a GPU wait at random times, of this seed, around barriers; 0: they do not
-    std::string on;       // the command that starts the worker, "ssh server sawtooth worker"; "": here
-    int threads = 0;      // 0: one per core
+    int jitter = 0;   // kernels of a GPU wait at random times, of this seed, around barriers; 0: they do not
+    std::string on;   // the command that starts the worker, "ssh server sawtooth worker"; "": here
+    int threads = 0;  // 0: one per core
     std::string preset;
     Parameters parameters;  // the ones that were set; others come from input arrays, preset and defaults
     uint64_t seed = 1;
