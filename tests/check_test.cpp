@@ -188,6 +188,7 @@ TEST_CASE("the first report of a sanitizer is told in one line", "[check]") {
     CHECK(first_report("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n").empty());
     CHECK(first_report("========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed\n")
               .empty());
+    CHECK(first_report("") == "the tool did not finish its report");
     CHECK(first_report("========= COMPUTE-SANITIZER\n"
                        "========= Invalid __global__ read of size 4 bytes\n"
                        "=========     at scan+0x10 in scan.cu:12\n"
@@ -207,6 +208,19 @@ TEST_CASE("the kernels of a trial are compiled while it is prepared", "[check][c
     REQUIRE(trial);
     REQUIRE(*trial);
     CHECK(std::distance(std::filesystem::directory_iterator(cache.file("cubin")), {}) == 1);
+}
+
+TEST_CASE("a check that judged nothing does not say that nothing is wrong", "[check]") {
+    CheckReport report;
+    report.family = "scan";
+    report.tried = report.given_up = 3;
+    CHECK_FALSE(has_judged(report));
+    CHECK(summary_of(report) ==
+          "scan: 3 settings (3 given up), 0 outputs judged, 0.0 s: nothing could be judged");
+    report.judged = report.cannot_judge = 2;
+    CHECK_FALSE(has_judged(report));
+    report.judged = 3;
+    CHECK(contains(summary_of(report), "no variant is wrong"));
 }
 
 TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {

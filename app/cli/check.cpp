@@ -53,20 +53,17 @@ std::string words_of(const CheckReport& report) {
     return text;
 }
 
-// FAMILY-VARIANT-got.svg and so on. Returns the names.
-Outcome<std::vector<std::string>> write_pictures(const std::string& folder,
-                                                 const std::vector<CheckReport>& reports) {
-    std::vector<std::string> written;
+// FAMILY-VARIANT-got.svg and so on.
+std::optional<Error> write_pictures(const std::string& folder, const std::vector<CheckReport>& reports) {
     for (const CheckReport& report : reports)
         for (const Finding& finding : report.findings)
             for (const Figure& figure : finding.figures) {
                 const std::string what = figure.id.substr(figure.id.rfind('_') + 1);
-                std::string path =
+                const std::string path =
                     fmt::format("{}/{}-{}-{}.svg", folder, report.family, finding.variant, what);
-                if (auto error = write_file(path, to_svg(figure, light_theme(), 900, 600))) return *error;
-                written.push_back(std::move(path));
+                if (auto error = write_file(path, to_svg(figure, light_theme(), 900, 600))) return error;
             }
-    return written;
+    return {};
 }
 
 }  // namespace
@@ -115,8 +112,11 @@ int check(const Arguments& arguments) {
             wrong = report.family + " " + report.findings.front().variant + ": " +
                     sentence_of(report.findings.front());
     if (!pictures.empty())
-        if (const auto written = write_pictures(pictures, reports); !written) return fail(written.error());
+        if (const auto problem = write_pictures(pictures, reports)) return fail(*problem);
     const int printed = arguments.has("--json") ? print(to_json(reports)) : 0;
+    for (const CheckReport& report : reports)
+        if (wrong.empty() && !has_judged(report))
+            return fail(Error::failure(report.family + ": nothing could be judged"));
     return exit_code(printed, wrong, arguments.has("--allow-wrong"));
 }
 

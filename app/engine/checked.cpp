@@ -12,13 +12,17 @@ namespace sawtooth {
 namespace {
 
 // "" or what is wrong, for all of these.
-
-std::string fault_in(const Parameters& parameters, const Family& family) {
+std::string fault_in_values(const Parameters& parameters, const Family& family) {
     for (const auto& [name, value] : parameters.values) {
         const Parameter* const row = family.parameter(name);
         if (!row) return "unknown parameter " + name;
         if (const auto refusal = row->check(value)) return refusal->sentence();
     }
+    return "";
+}
+
+std::string fault_in(const Parameters& parameters, const Family& family) {
+    if (std::string words = fault_in_values(parameters, family); !words.empty()) return words;
     for (const Parameter& row : family.parameters)
         if (!parameters.has(row.name)) return "no value of parameter " + row.name;
     return "";
@@ -96,11 +100,7 @@ std::string fault_in(const Result& result, const Family& family) {
 // Of a Request that a worker drew for one variant; what it did not draw becomes that of `base`.
 std::string fault_in_drawn(Request& drawn, const Request& base, const Family& family) {
     if (drawn.variants.size() != 1 || !family.variant(drawn.variants.front())) return "unknown variant";
-    for (const auto& [name, value] : drawn.parameters.values) {
-        const Parameter* const row = family.parameter(name);
-        if (!row) return "unknown parameter " + name;
-        if (const auto refusal = row->check(value)) return refusal->sentence();
-    }
+    if (std::string words = fault_in_values(drawn.parameters, family); !words.empty()) return words;
     Request own = base;
     own.variants = drawn.variants;
     own.parameters = drawn.parameters;
@@ -141,8 +141,8 @@ Outcome<CheckReport> checked_report(const CheckReport& answer, const CheckReques
     CheckReport report = answer;
     const auto refuse = [](const std::string& words) { return Error::failure("the report has " + words); };
     if (report.family != family.name) return refuse("another family");
-    if (report.tried < 0 || report.next < 0 || report.size < 0 || report.cannot_judge < 0 ||
-        report.judged < report.cannot_judge || !is_duration(report.seconds))
+    if (report.tried < 0 || report.next < 0 || report.size < 0 || report.given_up < 0 ||
+        report.cannot_judge < 0 || report.judged < report.cannot_judge || !is_duration(report.seconds))
         return refuse("impossible counts");
     const auto take = [&](Request& request) { return fault_in_drawn(request, asked.base, family); };
     if (report.trying)

@@ -404,6 +404,7 @@ std::string to_json(const std::vector<CheckReport>& reports) {
                                                          {"settings", report.tried},
                                                          {"outputs", report.judged},
                                                          {"cannot_judge", report.cannot_judge},
+                                                         {"given_up", report.given_up},
                                                          {"seconds", number(report.seconds)},
                                                          {"failures", list_of(report.findings, finding_of)}};
                                          })}});

@@ -68,6 +68,7 @@ CheckReport joined(const CheckReport& before, CheckReport later) {
     later.tried += before.tried;
     later.judged += before.judged;
     later.cannot_judge += before.cannot_judge;
+    later.given_up += before.given_up;
     later.seconds += before.seconds;
     for (Finding& finding : later.findings) finding.seconds += before.seconds;
     later.findings.insert(later.findings.begin(), before.findings.begin(), before.findings.end());

@@ -9,6 +9,7 @@
 
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
+#include "app/gui/checking.h"
 #include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/input_file.h"
@@ -136,22 +137,6 @@ void take_run_event(LabState& lab, const Event& event) {
         take_failure(lab, *event.error);
     else if (lab.result && event.ticket == lab.shown_ticket)
         take_failed_look(lab, *event.error);
-}
-
-void take_check_event(LabState& lab, const Event& event) {
-    Checking& checking = lab.checking;
-    if (event.kind == Event::Kind::failed) {
-        checking.ticket = 0;
-        const bool stopped = event.error->kind == Error::Kind::cancelled;
-        checking.ended = stopped ? "stopped" : event.error->text;
-        note(lab, stopped ? LogLine::Kind::note : LogLine::Kind::problem, "check: " + checking.ended);
-        return;
-    }
-    checking.report = event.report;
-    if (!event.report->complete) return;
-    checking.ticket = 0;
-    note(lab, event.report->findings.empty() ? LogLine::Kind::done : LogLine::Kind::problem,
-         "check: " + summary_of(*event.report));
 }
 
 void take_event(LabState& lab, const Event& event) {
@@ -406,33 +391,6 @@ void stop(LabState& lab) {
     if (lab.pending.ticket) lab.engine.cancel_run();
     cancel_sweeps(lab);
     if (lab.checking.ticket) lab.engine.cancel_check();
-}
-
-void start_check(LabState& lab) {
-    CheckRequest request;
-    request.base = request_of(lab);
-    request.base.parameters = {};
-    request.base.preset.clear();
-    request.base.input.clear();
-    request.base.values = Values::usual;
-    request.base.optional = false;
-    request.base.time_limit_seconds.reset();
-    lab.checking = {};
-    lab.checking.ticket = lab.engine.check(std::move(request));
-    lab.checking.to_front = true;
-}
-
-void load_finding(LabState& lab, const Finding& finding) {
-    lab.request.preset.clear();
-    lab.request.parameters = finding.request.parameters;
-    lab.request.seed = finding.request.seed;
-    lab.request.values = finding.request.values;
-    lab.request.optional = finding.request.optional;
-    for (const Variant& variant : lab.family->variants) lab.disabled_variants.insert(variant.name);
-    lab.disabled_variants.erase(finding.variant);
-    lab.view.visible.clear();
-    lab.tried.clear();
-    submit(lab);
 }
 
 void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible) {

@@ -38,11 +38,6 @@ void set_profile(LabState& lab, Profile profile);
 void submit(LabState& lab);  // runs the current settings
 void stop(LabState& lab);    // the run, the sweeps and the check
 
-// Checks the selected variants where they run now.
-void start_check(LabState& lab);
-// Sets everything as in the Request that shows a finding, and runs it.
-void load_finding(LabState& lab, const Finding& finding);
-
 // Sets the visible part of an axis; nullopt: all of it. Recomputes figures that share the axis.
 void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> visible);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/gui/appearance.h"
+#include "app/gui/checking.h"
 #include "app/gui/figure_view.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"

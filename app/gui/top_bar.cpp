@@ -5,6 +5,7 @@
 
 #include "app/gui/appearance.h"
 #include "app/gui/backends.h"
+#include "app/gui/checking.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"

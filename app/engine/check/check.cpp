@@ -147,9 +147,11 @@ class Check {
     std::optional<Error> take(Ahead::Next& next) {
         const Prepared trial = next.trial.get();
         if (!trial && trial.error().kind == Error::Kind::cancelled) return trial.error();
-        if (!trial || !*trial) return {};
-        const auto tried = try_out(**trial, machine_, stop_);
-        if (!tried) return {};
+        const auto tried = trial && *trial ? try_out(**trial, machine_, stop_) : std::nullopt;
+        if (!tried) {
+            ++report_.given_up;
+            return {};
+        }
         for (const OutputVerdict& verdict : tried->verdicts) {
             ++report_.judged;
             report_.cannot_judge += verdict.verdict == Verdict::cannot_judge;
@@ -222,6 +224,8 @@ std::string setting_words(const Request& request) {
     return words;
 }
 
+bool has_judged(const CheckReport& report) { return report.judged > report.cannot_judge; }
+
 std::string summary_of(const CheckReport& report) {
     const std::string place = report.device.empty() ? "" : " on " + report.device;
     const std::string unjudged =
@@ -231,10 +235,12 @@ std::string summary_of(const CheckReport& report) {
     const auto counted = [](int64_t count, const char* what) {
         return with_thousands(count) + " " + what + (count == 1 ? "" : "s");
     };
-    return fmt::format("{}{}: {}, {} judged{}, {:.1f} s: {}", report.family, place,
-                       counted(report.tried, "setting"), counted(report.judged, "output"), unjudged,
+    const std::string given_up =
+        report.given_up > 0 ? fmt::format(" ({} given up)", with_thousands(report.given_up)) : "";
+    return fmt::format("{}{}: {}{}, {} judged{}, {:.1f} s: {}", report.family, place,
+                       counted(report.tried, "setting"), given_up, counted(report.judged, "output"), unjudged,
                        report.seconds,
-                       wrong == 0   ? "no variant is wrong"
+                       wrong == 0   ? has_judged(report) ? "no variant is wrong" : "nothing could be judged"
                        : wrong == 1 ? "1 variant is wrong"
                                     : fmt::format("{} variants are wrong", wrong));
 }

@@ -29,6 +29,7 @@ CheckReport together(const std::vector<CheckReport>& parts) {
         all.tried += part.tried;
         all.judged += part.judged;
         all.cannot_judge += part.cannot_judge;
+        all.given_up += part.given_up;
         all.seconds = std::max(all.seconds, part.seconds);
         if (part.trying) all.trying = part.trying;
         all.findings.insert(all.findings.end(), part.findings.begin(), part.findings.end());

@@ -43,12 +43,15 @@ struct CheckReport {
     int64_t size = 0;          // of the battery; 0: it goes on until the time is up
     int64_t judged = 0;        // outputs
     int64_t cannot_judge = 0;  // of them
+    int64_t given_up = 0;      // Requests without an answer: too slow, too large, or without a definition
     double seconds = 0;
     std::optional<Request> trying;
     std::vector<Finding> findings;
     bool complete = false;
 };
 
+// Whether any output was judged: otherwise no finding means nothing.
+bool has_judged(const CheckReport& report);
 // "scan on …: 600 settings, 914 outputs judged, 8.1 s: no variant is wrong"
 std::string summary_of(const CheckReport& report);
 // "lookback: length 129, op sum"

@@ -125,7 +125,7 @@ class Sanitizing {
             report = link.check(own, stop_);
         }
         const auto text = read_file(log.path(), longest_log);
-        const std::string found = text ? first_report(*text) : "";
+        const std::string found = text ? first_report(*text) : text.error().text;
         const std::lock_guard lock(mutex_);
         if (!report) {
             if (!problem_) problem_ = report.error();
@@ -140,6 +140,7 @@ class Sanitizing {
         report_.tried += report.tried;
         report_.judged += report.judged;
         report_.cannot_judge += report.cannot_judge;
+        report_.given_up += report.given_up;
         report_.seconds += report.seconds;
         report_.findings.insert(report_.findings.end(), report.findings.begin(), report.findings.end());
         for (Finding& finding : report_.findings) finding.request.on = request_.base.on;
@@ -184,7 +185,8 @@ std::string first_report(const std::string& log) {
         words += (words.empty() ? "" : " ") + std::string(line.substr(text));
         if (words.size() > 200) break;
     }
-    return words;
+    const bool is_whole = log.find("SUMMARY") != std::string::npos;
+    return words.empty() && !is_whole ? "the tool did not finish its report" : words;
 }
 
 Outcome<CheckReport> sanitize(const std::string& cache_directory, const CheckRequest& request,
@@ -196,8 +198,7 @@ Outcome<CheckReport> sanitize(const std::string& cache_directory, const CheckReq
     if (!sanitizer)
         return Error::failure(
             "--sanitize: compute-sanitizer was not found in CUDA_HOME/bin, /usr/local/cuda/bin or PATH: "
-            "install "
-            "it with the CUDA Toolkit");
+            "install it with the CUDA Toolkit");
     return Sanitizing(*sanitizer, cache_directory, request, std::move(stop), news).run(**family);
 }
 

@@ -12,7 +12,7 @@ namespace sawtooth {
 Outcome<CheckReport> sanitize(const std::string& cache_directory, const CheckRequest& request,
                               std::stop_token stop, const OnCheck& news);
 
-// What the log of a tool reports first, in a sentence; "" if it reports nothing.
+// What the log of a tool reports first, in a sentence; "" if it ended and reports nothing.
 std::string first_report(const std::string& log);
 
 }  // namespace sawtooth
