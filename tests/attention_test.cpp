@@ -67,6 +67,28 @@ TEST_CASE("every variant of attention is right around the borders of tiles on CU
     if (gpu()) check_around_tiles(Backend::cuda);
 }
 
+// Beside the last key lie queries that fill its tile: their scores with it are 0 times infinity.
+void check_infinite_last_key(Backend backend) {
+    const auto [array, value, length, window, form] =
+        GENERATE(table<const char*, float, int64_t, int64_t, const char*>({{"k1", INFINITY, 8, 3, "four"},
+                                                                           {"k2", -INFINITY, 70, 1, "four"},
+                                                                           {"k", NAN, 2, 1, "qkv"},
+                                                                           {"v", INFINITY, 33, 5, "qkv"}}));
+    const auto parameters = settled(
+        attention_family(), sized(2, length, 16, window, {{"form", form}, {"dtype", "f16"}}), {}, backend);
+    Arrays inputs = inputs_for(parameters);
+    find(inputs, array)->as<float>()[static_cast<size_t>((length - 1) * 16 + 3)] = value;
+    check_variants(parameters, inputs, backend);
+}
+
+TEST_CASE("a last key that is not finite shows only where queries see it", "[attention][cpu]") {
+    check_infinite_last_key(Backend::cpu);
+}
+
+TEST_CASE("a last key that is not finite shows only where queries see it on CUDA", "[attention][cuda][gpu]") {
+    if (gpu()) check_infinite_last_key(Backend::cuda);
+}
+
 TEST_CASE("every variant is right in every width of a head", "[attention][cpu]") {
     const int64_t d = GENERATE(16, 32, 64, 128);
     const std::string dtype = GENERATE("f32", "f16", "bf16");

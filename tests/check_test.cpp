@@ -1,3 +1,4 @@
+#include <map>
 #include <set>
 
 #include "app/engine/check/battery.h"
@@ -169,19 +170,28 @@ TEST_CASE("a failing Request is shrunk to the smallest one that fails", "[check]
     CHECK(tries < 100);
 }
 
-TEST_CASE("a right family passes its check", "[check]") {
-    int64_t reports = 0;
-    const auto report = check_in_workers("", check_of("scale"), {}, [&](const CheckReport& so_far) {
-        ++reports;
+TEST_CASE("right families pass their check, one after another", "[check]") {
+    CheckRequest scan = check_of("scan");
+    scan.most = 10;
+    std::map<std::string, int64_t> news;
+    std::vector<std::string> complete;
+    const auto reports = check_in_workers("", {check_of("scale"), scan}, {}, [&](const CheckReport& so_far) {
+        ++news[so_far.family];
         CHECK(so_far.tried <= so_far.size);
+        if (so_far.complete) complete.push_back(so_far.family);
     });
-    REQUIRE(report);
-    CHECK(report->complete);
-    CHECK(report->findings.empty());
-    CHECK(report->tried == report->size);
-    CHECK(report->judged > report->tried / 2);
-    CHECK(report->cannot_judge < report->judged / 4);
-    CHECK(reports >= report->tried);
+    REQUIRE(reports);
+    CHECK(complete == std::vector<std::string>{"scale", "scan"});
+    REQUIRE(reports->size() == 2);
+    for (const CheckReport& report : *reports) {
+        CHECK(report.family == complete[static_cast<size_t>(&report - reports->data())]);
+        CHECK(report.complete);
+        CHECK(report.findings.empty());
+        CHECK(report.tried == report.size);
+        CHECK(report.judged > report.tried / 2);
+        CHECK(report.cannot_judge < report.judged / 4);
+        CHECK(news[report.family] >= report.tried);
+    }
 }
 
 TEST_CASE("the first report of a sanitizer is told in one line", "[check]") {
@@ -224,15 +234,15 @@ TEST_CASE("a check that judged nothing does not say that nothing is wrong", "[ch
 }
 
 TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {
-    const auto unknown = check_in_workers("", check_of("nothing"), {}, {});
+    const auto unknown = check_in_workers("", {check_of("nothing")}, {}, {});
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().kind == Error::Kind::usage);
     CheckRequest variant = check_of("scale");
     variant.base.variants = {"nothing"};
-    CHECK_FALSE(check_in_workers("", variant, {}, {}));
+    CHECK_FALSE(check_in_workers("", {variant}, {}, {}));
     std::stop_source stop;
     stop.request_stop();
-    const auto stopped = check_in_workers("", check_of("scale"), stop.get_token(), {});
+    const auto stopped = check_in_workers("", {check_of("scale")}, stop.get_token(), {});
     REQUIRE_FALSE(stopped);
     CHECK(stopped.error().kind == Error::Kind::cancelled);
 }

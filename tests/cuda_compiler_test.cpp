@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "kernels/cuda/chips.h"
 #include "kernels/cuda/compile_log.h"
@@ -283,6 +285,25 @@ TEST_CASE("the cache keeps its size limit and drops the least recently used file
     // A file under the name of another is ignored.
     fs::copy_file(folder.file("cubin/fourth"), folder.file("cubin/fifth"));
     CHECK_FALSE(cache.find("fifth"));
+}
+
+TEST_CASE("who needs a kernel that is being compiled waits for it", "[cuda]") {
+    if (without_compiler()) return;
+    Workshop workshop;
+    workshop.write("kernels/one.cu", doubles);
+    std::atomic<int> compilations = 0, right = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([&] {
+                cuda::Compiler compiler({workshop.folder.file("cache"), workshop.folder.path()});
+                const auto count = [&](const std::string&) { ++compilations; };
+                right += compiler.compile({"kernels/one.cu", {}}, "sm_80", count) ? 1 : 0;
+            });
+    }
+    CHECK(compilations == 1);
+    CHECK(right == 4);
+    CHECK(fs::is_empty(workshop.folder.file("cache/cubin-locks")));
 }
 
 TEST_CASE("child: compile twenty kernels", "[.child]") {

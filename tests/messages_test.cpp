@@ -186,11 +186,12 @@ TEST_CASE("every message to a worker survives encoding", "[messages]") {
     const auto cell = there_and_back(ToWorker(CellJob{2, sweep, true, 3}));
     CHECK(std::get<CellJob>(cell).sweep == sweep);
     CHECK(std::get<CellJob>(cell).cell == 3);
-    const CheckRequest check{full_request(), 2.5, true, 9, 3, 12, 40, {"lookback"}};
+    const CheckRequest check{full_request(), 2.5, true, 60, 9, 3, 12, 40, {"lookback"}};
     const auto checks = there_and_back(ToWorker(CheckJob{6, check}));
     CHECK(std::get<CheckJob>(checks).request.base == full_request());
     CHECK(std::get<CheckJob>(checks).request.seconds == 2.5);
     CHECK(std::get<CheckJob>(checks).request.only_first);
+    CHECK(std::get<CheckJob>(checks).request.patience == 60);
     CHECK(std::get<CheckJob>(checks).request.part == 3);
     CHECK(std::get<CheckJob>(checks).request.leave_out == check.leave_out);
     const auto look = there_and_back(ToWorker(LookJob{4, 3, view, full_request().parameters}));

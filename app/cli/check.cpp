@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
@@ -53,6 +54,12 @@ std::string words_of(const CheckReport& report) {
     return text;
 }
 
+double part_done(const CheckReport& report, std::optional<double> seconds) {
+    if (report.complete) return 1;
+    if (seconds) return std::min(1.0, report.seconds / *seconds);
+    return report.size > 0 ? static_cast<double>(report.tried) / static_cast<double>(report.size) : 0;
+}
+
 // FAMILY-VARIANT-got.svg and so on.
 std::optional<Error> write_pictures(const std::string& folder, const std::vector<CheckReport>& reports) {
     for (const CheckReport& report : reports)
@@ -81,40 +88,41 @@ int check(const Arguments& arguments) {
     if (!pictures.empty())
         if (const auto made = make_folder(pictures); !made) return fail(made.error());
 
-    Interrupts interrupts;
-    ProgressBar bar;
-    std::vector<CheckReport> reports;
+    std::vector<CheckRequest> requests;
     for (const Family* family : *families) {
         CheckRequest request;
         request.base = settings->request;
         request.base.family = family->name;
         request.seconds = *seconds;
         request.only_first = arguments.has("--first");
-        const auto show = [&](const CheckReport& report) {
-            const double part = request.seconds ? report.seconds / *request.seconds
-                                : report.size > 0
-                                    ? static_cast<double>(report.tried) / static_cast<double>(report.size)
-                                    : 0;
-            const std::string trying = report.trying ? ", " + setting_words(*report.trying) : "";
-            bar.show((static_cast<double>(reports.size()) + part) / static_cast<double>(families->size()),
-                     family->name + trying);
-        };
-        const auto report = (arguments.has("--sanitize") ? sanitize : check_in_workers)(
-            settings->cache_directory, request, interrupts.token(), show);
-        bar.clear();
-        if (!report) return fail(report.error());
-        reports.push_back(*report);
-        if (!arguments.has("--json")) print(words_of(*report));
+        requests.push_back(std::move(request));
     }
+    Interrupts interrupts;
+    ProgressBar bar;
+    std::map<std::string, double> parts;  // done, of every family
+    const auto show = [&](const CheckReport& report) {
+        parts[report.family] = part_done(report, *seconds);
+        double sum = 0;
+        for (const auto& [family, part] : parts) sum += part;
+        const std::string trying = report.trying ? ", " + setting_words(*report.trying) : "";
+        bar.show(sum / static_cast<double>(families->size()), report.family + trying);
+        if (!report.complete || arguments.has("--json")) return;
+        bar.clear();
+        print(words_of(report));
+    };
+    const auto reports = (arguments.has("--sanitize") ? sanitize : check_in_workers)(
+        settings->cache_directory, requests, interrupts.token(), show);
+    bar.clear();
+    if (!reports) return fail(reports.error());
     std::string wrong;
-    for (const CheckReport& report : reports)
+    for (const CheckReport& report : *reports)
         if (wrong.empty() && !report.findings.empty())
             wrong = report.family + " " + report.findings.front().variant + ": " +
                     sentence_of(report.findings.front());
     if (!pictures.empty())
-        if (const auto problem = write_pictures(pictures, reports)) return fail(*problem);
-    const int printed = arguments.has("--json") ? print(to_json(reports)) : 0;
-    for (const CheckReport& report : reports)
+        if (const auto problem = write_pictures(pictures, *reports)) return fail(*problem);
+    const int printed = arguments.has("--json") ? print(to_json(*reports)) : 0;
+    for (const CheckReport& report : *reports)
         if (wrong.empty() && !has_judged(report))
             return fail(Error::failure(report.family + ": nothing could be judged"));
     return exit_code(printed, wrong, arguments.has("--allow-wrong"));

@@ -145,10 +145,9 @@ uint64_t Engine::check(CheckRequest request) {
             event.report = std::make_shared<const CheckReport>(report);
             send(std::move(event));
         };
-        const auto report =
-            guarded([&] { return check_in_workers(background_.cache_directory(), request, stop, tell); });
-        if (report) return tell(*report);
-        send({.kind = Event::Kind::failed, .ticket = ticket, .error = report.error()});
+        const auto reports =
+            guarded([&] { return check_in_workers(background_.cache_directory(), {request}, stop, tell); });
+        if (!reports) send({.kind = Event::Kind::failed, .ticket = ticket, .error = reports.error()});
     });
     return ticket;
 }

@@ -82,7 +82,7 @@ SAWTOOTH_FIELDS(Rule, across, at, label, ink)
 SAWTOOTH_FIELDS(Note, x, y, text)
 SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by)
 
-SAWTOOTH_FIELDS(CheckRequest, base, seconds, only_first, most, part, parts, first, leave_out)
+SAWTOOTH_FIELDS(CheckRequest, base, seconds, only_first, patience, most, part, parts, first, leave_out)
 SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, figures)
 SAWTOOTH_FIELDS(CheckReport, family, device, tried, next, size, judged, cannot_judge, given_up, seconds,
                 trying, findings, complete)

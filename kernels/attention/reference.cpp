@@ -7,9 +7,9 @@
 #include <memory>
 #include <numbers>
 #include <numeric>
-#include <set>
 #include <vector>
 
+#include "kernels/attention/chosen_rows.h"
 #include "kernels/attention/parts.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/noisy.h"
@@ -395,72 +395,11 @@ class Definition {
     Outputs outputs_;
 };
 
-Shape extents_of(const Parameters& parameters) {
-    return {parameters.integer("Z"), parameters.integer("H"), parameters.integer("N")};
-}
-
 std::shared_ptr<const ChosenRows> all_rows(const Parameters& parameters) {
     ChosenRows rows{extents_of(parameters), {}};
     rows.places.resize(static_cast<size_t>(count_of(rows.extents)));
     std::iota(rows.places.begin(), rows.places.end(), 0);
     return std::make_shared<const ChosenRows>(std::move(rows));
-}
-
-// Positions at which a tile of any size, the window, or the sequence begins or ends, and their neighbours:
-// the first 256, which cut the tiles of every size, then those around the window and around the last tile,
-// which may be short.
-std::set<int64_t> borders_of(const Parameters& parameters) {
-    constexpr int64_t smallest = 16, largest = 256;
-    const int64_t length = parameters.integer("N"), window = parameters.integer("window");
-    std::set<int64_t> borders;
-    const auto add = [&](int64_t border) {
-        for (int64_t i = border - 1; i <= border + 1; ++i)
-            if (i >= 0 && i < length) borders.insert(i);
-    };
-    for (int64_t tile = 0; tile <= largest; tile += smallest) add(tile);
-    for (const int64_t edge : {window, length - window, length - 1}) {
-        add(edge);
-        for (int64_t size = smallest; size <= largest; size *= 2) {
-            add(edge / size * size);
-            if (edge != length - 1) add((edge / size + 1) * size);
-        }
-    }
-    return borders;
-}
-
-// At least `count` rows of the first `heads` heads (all, if there are fewer): the borders, dealt to the
-// heads; the edges of the sequence and of the window in the first and in the last head; and at least `spread`
-// more, evenly over heads and positions.
-std::shared_ptr<const ChosenRows> spread_rows(const Parameters& parameters, int64_t heads, int64_t count,
-                                              int64_t spread) {
-    const int64_t length = parameters.integer("N"), window = parameters.integer("window");
-    std::set<int64_t> places;
-    for (int64_t next = 0; const int64_t border : borders_of(parameters))
-        places.insert(next++ % heads * length + border);
-    for (const int64_t head : {int64_t{0}, heads - 1})
-        for (const int64_t i : {int64_t{0}, window - 1, window, length - window, length - 1})
-            if (i >= 0 && i < length) places.insert(head * length + i);
-    // Multiples of these two are even in a plane for every count (M. Roberts, the R2 sequence).
-    constexpr double across = 0.7548776662466927, along = 0.5698402909980532;
-    const auto part = [](int64_t multiple, double of, int64_t parts) {
-        const double turns = of * static_cast<double>(multiple);
-        return static_cast<int64_t>((turns - std::floor(turns)) * static_cast<double>(parts));
-    };
-    const auto wanted = static_cast<size_t>(std::min(count, heads * length));
-    for (int64_t r = 0; r < spread || places.size() < wanted; ++r)
-        places.insert(part(r, across, heads) * length + part(r, along, length));
-    return std::make_shared<const ChosenRows>(
-        ChosenRows{extents_of(parameters), {places.begin(), places.end()}});
-}
-
-std::shared_ptr<const ChosenRows> chosen_queries(const Parameters& parameters) {
-    const int64_t heads = parameters.integer("Z") * parameters.integer("H");
-    return spread_rows(parameters, heads, 256, 128);
-}
-
-// Of the first head: the gradients of its keys need the forward pass of all of its queries.
-std::shared_ptr<const ChosenRows> chosen_keys(const Parameters& parameters) {
-    return spread_rows(parameters, 1, 128, 64);
 }
 
 // Of chosen rows at any size; lists them too.

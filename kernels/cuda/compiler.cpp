@@ -67,6 +67,9 @@ Outcome<Compiled> Compiler::compile(const Source& source, const std::string& arc
     const CubinCache cache(options_.cache_directory.empty() ? "" : options_.cache_directory + "/cubin");
     std::optional<Compiled> kept = cache.find(key);
     if (!kept) {
+        const CubinCache::Turn turn = cache.turn(key, stop);
+        kept = cache.find(key);
+        if (kept) return compiled_[key] = std::move(*kept);
         if (!nvrtc_knows(architecture))
             return Error::failure("NVRTC " + version->text() + " does not compile for " + architecture +
                                   "; set CUDA_HOME to a newer CUDA Toolkit");

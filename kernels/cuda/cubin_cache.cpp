@@ -1,13 +1,17 @@
 #include "kernels/cuda/cubin_cache.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "kernels/cuda/fingerprint.h"
@@ -99,6 +103,25 @@ void CubinCache::keep(const std::string& key, const Compiled& compiled) const {
         ::unlink(temporary.c_str());
     else
         make_room();
+}
+
+CubinCache::Turn CubinCache::turn(const std::string& key, const std::stop_token& stop) const {
+    if (directory_.empty()) return {"", -1};
+    const std::string folder = directory_ + "-locks", path = folder + "/" + key;
+    std::error_code ignored;
+    fs::create_directories(folder, ignored);
+    const int file = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    while (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+           !stop.stop_requested())
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return {path, file};
+}
+
+// Who waits for the removed file gets its turn, and finds the kernel in the cache.
+CubinCache::Turn::~Turn() {
+    if (file_ < 0) return;
+    ::unlink(path_.c_str());
+    ::close(file_);
 }
 
 void CubinCache::make_room() const {

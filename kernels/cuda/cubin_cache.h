@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "kernels/cuda/compiler.h"
@@ -17,6 +18,22 @@ class CubinCache {
 
     std::optional<Compiled> find(const std::string& key) const;
     void keep(const std::string& key, const Compiled& compiled) const;
+
+    // The right to compile a kernel, which one holds at a time, so that threads and processes do not compile
+    // it twice. Its destructor passes it on.
+    class Turn {
+      public:
+        Turn(std::string path, int file) : path_(std::move(path)), file_(file) {}
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+        ~Turn();
+
+      private:
+        std::string path_;
+        int file_;  // -1: without a cache nobody waits
+    };
+    // Waits while another holds it, until `stop`.
+    Turn turn(const std::string& key, const std::stop_token& stop) const;
 
   private:
     void make_room() const;

@@ -10,9 +10,8 @@ namespace {
 constexpr int candidates = 24;
 constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 48;  // of a variant
 // A kernel takes a second to compile, everything else a few milliseconds: on a GPU most Requests have the
-// kernels of an earlier one, and those with jitter the kernels of the first ones.
-constexpr int64_t first_kernels = 3, turns_between_kernels = 16;
-constexpr size_t kernels_with_jitter = 2;
+// kernels of an earlier one. So many of a variant are compiled, without jitter and with it.
+constexpr size_t plain_kernels = 3, kernels_with_jitter = 2;
 constexpr double usual_operations = 2e6, many_operations = 1e7;
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_without_jitter = 12, turns_with_jitter = 6;
@@ -97,7 +96,9 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
     }
     if (!best) return {};
     for (const std::string& fact : best->facts) ++tried_[fact];
-    if (best->new_kernels) compiled_[&variant].push_back(kernel_values(family_, best->request.parameters));
+    if (best->new_kernels)
+        compiled_[{&variant, best->request.jitter}].push_back(
+            kernel_values(family_, best->request.parameters));
     return std::move(best->request);
 }
 
@@ -112,18 +113,17 @@ int Battery::jitter() const {
 }
 
 std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
-    const auto& compiled = compiled_[&variant];
-    const int64_t turn = turn_of_variant();
+    const auto& compiled = compiled_[{&variant, jitter()}];
     const bool wants_new = chip_.backend == Backend::cpu ||
-                           (jitter() == 0 && (turn < first_kernels || turn % turns_between_kernels == 0));
-    const bool again = !compiled.empty() && !wants_new;
-    const size_t most = jitter() > 0 ? kernels_with_jitter : compiled.size();
-    const auto choices = static_cast<int64_t>(std::min(most, compiled.size()));
-    const Parameters kept = again ? compiled[static_cast<size_t>(random_.below(choices))] : Parameters{};
+                           compiled.size() < (jitter() == 0 ? plain_kernels : kernels_with_jitter) ||
+                           turn_of_variant() % requests_on_cuda == 0;
+    const Parameters kept =
+        wants_new ? Parameters{}
+                  : compiled[static_cast<size_t>(random_.below(static_cast<int64_t>(compiled.size())))];
     const double operations = random_.below(8) == 0 ? many_operations : usual_operations;
     auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, kept);
     if (!set) return {};
-    Candidate made{base_, {}, !again};
+    Candidate made{base_, {}, wants_new};
     Request& request = made.request;
     request.variants = {variant.name};
     request.parameters = std::move(*set);

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/engine/check/draw.h"
@@ -43,8 +44,8 @@ class Battery {
     std::vector<const Variant*> variants_;
     size_t turn_ = 0;
     std::map<std::string, int> tried_;  // how often each fact was
-    // Choices and tiles of earlier Requests of a variant: their kernels are compiled.
-    std::map<const Variant*, std::vector<Parameters>> compiled_;
+    // Choices and tiles of earlier Requests of a variant with a jitter: their kernels are compiled.
+    std::map<std::pair<const Variant*, int>, std::vector<Parameters>> compiled_;
 };
 
 }  // namespace sawtooth

@@ -34,6 +34,13 @@ int64_t size_of(const CheckRequest& request, const Battery& battery) {
     return request.seconds ? INT64_MAX : battery.size();
 }
 
+// On all cores. Many that wait for the compiler wait for a kernel that another one compiles.
+size_t how_many_ahead(Backend backend, int64_t parts) {
+    const size_t threads =
+        std::max(2U, std::thread::hardware_concurrency()) * (backend == Backend::cpu ? 1 : 4);
+    return std::max<size_t>(2, threads / static_cast<size_t>(parts));
+}
+
 // Requests of a battery in order, prepared ahead on all cores.
 class Ahead {
   public:
@@ -42,7 +49,7 @@ class Ahead {
           preparation_(std::move(preparation)),
           part_(request.part),
           parts_(request.parts),
-          ahead_(std::max<size_t>(2, std::thread::hardware_concurrency() / static_cast<size_t>(parts_))),
+          ahead_(how_many_ahead(preparation_.chip.backend, request.parts)),
           stop_(std::move(stop)) {
         end_ = size_of(request, battery);
         for (; number_ < request.first; ++number_) battery_.next();
@@ -147,7 +154,8 @@ class Check {
     std::optional<Error> take(Ahead::Next& next) {
         const Prepared trial = next.trial.get();
         if (!trial && trial.error().kind == Error::Kind::cancelled) return trial.error();
-        const auto tried = trial && *trial ? try_out(**trial, machine_, stop_) : std::nullopt;
+        const auto tried =
+            trial && *trial ? try_out(**trial, machine_, request_.patience, stop_) : std::nullopt;
         if (!tried) {
             ++report_.given_up;
             return {};
@@ -190,7 +198,7 @@ class Check {
             if (seconds_since(start) > seconds_to_shrink || stop_.stop_requested()) return false;
             const Prepared trial = prepare_trial(smaller, preparation_, stop_);
             if (!trial || !*trial) return false;
-            const auto tried = try_out(**trial, machine_, stop_);
+            const auto tried = try_out(**trial, machine_, request_.patience, stop_);
             if (!tried || !tried->is_wrong() || tried->ends_process) return false;
             found = finding_of(**trial, *tried);
             return true;

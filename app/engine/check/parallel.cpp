@@ -10,7 +10,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr int64_t most_workers = 16;
+constexpr int64_t most_workers = 8;  // more of them take longer to start than they save
 
 // A CPU runs kernels on all its cores; the machine of a remote worker is not known.
 int64_t workers_for(const Request& base) {
@@ -45,44 +45,94 @@ CheckReport together(const std::vector<CheckReport>& parts) {
     return all;
 }
 
+// What all workers know of one family.
+struct Shared {
+    CheckRequest request;
+    std::vector<CheckReport> parts;
+    int64_t left = 0;  // parts that are not complete
+    std::stop_source stop;
+    CheckReport report;  // when all are
+};
+
+class ParallelCheck {
+  public:
+    ParallelCheck(const std::string& cache_directory, const std::vector<CheckRequest>& requests,
+                  std::stop_token stop, const OnCheck& news)
+        : cache_directory_(cache_directory),
+          workers_(workers_for(requests.front().base)),
+          stop_(std::move(stop)),
+          news_(news) {
+        for (const CheckRequest& request : requests) {
+            CheckRequest own = request;
+            own.parts = workers_;
+            families_.push_back(
+                {own, std::vector<CheckReport>(static_cast<size_t>(workers_)), workers_, {}, {}});
+        }
+    }
+
+    Outcome<std::vector<CheckReport>> run() {
+        const std::stop_callback forward(stop_, [this] { stop_all(); });
+        {
+            std::vector<std::jthread> threads;
+            for (int64_t part = 0; part < workers_; ++part)
+                threads.emplace_back([this, part] { work(part); });
+        }
+        if (problem_) return *problem_;
+        if (stop_.stop_requested()) return Error::cancelled();
+        std::vector<CheckReport> reports;
+        for (Shared& family : families_) reports.push_back(std::move(family.report));
+        return reports;
+    }
+
+  private:
+    void stop_all() {
+        for (Shared& family : families_) family.stop.request_stop();
+    }
+
+    void work(int64_t part) {
+        WorkerLink link(cache_directory_);
+        link.leave_when_stopped();
+        for (Shared& family : families_) take(link, family, part);
+    }
+
+    void take(WorkerLink& link, Shared& family, int64_t part) {
+        CheckReport& own = family.parts[static_cast<size_t>(part)];
+        CheckRequest request = family.request;
+        request.part = part;
+        const auto has_enough = [&] { return request.only_first && !own.findings.empty(); };
+        const auto report = link.check(request, family.stop.get_token(), [&](const CheckReport& so_far) {
+            const std::lock_guard lock(mutex_);
+            own = so_far;
+            if (news_) news_(together(family.parts));
+            if (has_enough()) family.stop.request_stop();
+        });
+        const std::lock_guard lock(mutex_);
+        if (report) own = *report;
+        if (has_enough()) family.stop.request_stop();
+        if (!report && !problem_ && !family.stop.stop_requested()) problem_ = report.error();
+        if (problem_) return stop_all();
+        if (--family.left > 0 || stop_.stop_requested()) return;
+        family.report = together(family.parts);
+        family.report.complete = true;
+        family.report.trying.reset();
+        if (news_) news_(family.report);
+    }
+
+    const std::string cache_directory_;
+    const int64_t workers_;
+    const std::stop_token stop_;
+    const OnCheck& news_;
+    std::vector<Shared> families_;
+    std::mutex mutex_;
+    std::optional<Error> problem_;
+};
+
 }  // namespace
 
-Outcome<CheckReport> check_in_workers(const std::string& cache_directory, const CheckRequest& request,
-                                      std::stop_token stop, const OnCheck& news) {
-    const int64_t count = workers_for(request.base);
-    std::mutex mutex;
-    std::vector<CheckReport> parts(static_cast<size_t>(count));
-    std::optional<Error> problem;
-    std::stop_source stop_all;
-    const std::stop_callback forward(stop, [&] { stop_all.request_stop(); });
-    const auto work = [&](int64_t part) {
-        WorkerLink link(cache_directory);
-        link.leave_when_stopped();
-        CheckRequest own = request;
-        own.part = part;
-        own.parts = count;
-        const auto report = link.check(own, stop_all.get_token(), [&](const CheckReport& so_far) {
-            const std::lock_guard lock(mutex);
-            parts[static_cast<size_t>(part)] = so_far;
-            if (news) news(together(parts));
-            if (request.only_first && !so_far.findings.empty()) stop_all.request_stop();
-        });
-        const std::lock_guard lock(mutex);
-        if (report) parts[static_cast<size_t>(part)] = *report;
-        const bool is_over = report && request.only_first && !report->findings.empty();
-        if (!report && !problem && !stop_all.stop_requested()) problem = report.error();
-        if (problem || is_over) stop_all.request_stop();
-    };
-    {
-        std::vector<std::jthread> threads;
-        for (int64_t part = 0; part < count; ++part) threads.emplace_back(work, part);
-    }
-    if (problem) return *problem;
-    if (stop.stop_requested()) return Error::cancelled();
-    CheckReport all = together(parts);
-    all.complete = true;
-    all.trying.reset();
-    return all;
+Outcome<std::vector<CheckReport>> check_in_workers(const std::string& cache_directory,
+                                                   const std::vector<CheckRequest>& requests,
+                                                   std::stop_token stop, const OnCheck& news) {
+    return ParallelCheck(cache_directory, requests, std::move(stop), news).run();
 }
 
 }  // namespace sawtooth

@@ -16,6 +16,7 @@ struct CheckRequest {
     Request base;
     std::optional<double> seconds;  // how long to go on; absent: the whole battery once
     bool only_first = false;        // ends at the first wrong variant
+    double patience = 10;           // seconds that a Request may take; a slower one is given up
     int64_t most = 0;               // Requests; 0: the whole battery
     // Of several processes that share the battery, this one takes every `parts`th Request.
     int64_t part = 0, parts = 1;

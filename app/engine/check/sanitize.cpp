@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -17,7 +18,9 @@ namespace sawtooth {
 namespace {
 
 constexpr const char* tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
-constexpr int64_t requests_of_variant = 3;  // kernels are ten to a hundred times slower under a tool
+// Kernels are ten to a hundred times slower under a tool.
+constexpr int64_t requests_of_variant = 3;
+constexpr double patience = 120;
 constexpr int64_t most_workers = 8;
 constexpr int64_t longest_log = 1 << 20;
 
@@ -94,10 +97,15 @@ class Sanitizing {
         if (stop_.stop_requested()) return Error::cancelled();
         report_.complete = true;
         report_.trying.reset();
+        if (news_) news_(report_);
         return report_;
     }
 
   private:
+    double seconds_since_start() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+
     void work() {
         while (!stop_.stop_requested()) {
             Task task;
@@ -115,6 +123,7 @@ class Sanitizing {
         CheckRequest own = request_;
         own.base.variants = {task.variant};
         own.most = requests_of_variant;
+        own.patience = patience;
         own.base.on = (task.tool == "initcheck" ? "SAWTOOTH_UNFILLED=1 " : "") + quoted(sanitizer_) +
                       " --tool " + task.tool + " --log-file " + quoted(log.path()) + " " +
                       quoted(std::filesystem::read_symlink("/proc/self/exe").string()) + " worker" +
@@ -141,7 +150,7 @@ class Sanitizing {
         report_.judged += report.judged;
         report_.cannot_judge += report.cannot_judge;
         report_.given_up += report.given_up;
-        report_.seconds += report.seconds;
+        report_.seconds = seconds_since_start();
         report_.findings.insert(report_.findings.end(), report.findings.begin(), report.findings.end());
         for (Finding& finding : report_.findings) finding.request.on = request_.base.on;
         if (found.empty()) return;
@@ -157,6 +166,7 @@ class Sanitizing {
     const CheckRequest& request_;
     const std::stop_token stop_;
     const OnCheck& news_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::vector<Task> tasks_;
     std::mutex mutex_;
     size_t next_ = 0;
@@ -189,17 +199,24 @@ std::string first_report(const std::string& log) {
     return words.empty() && !is_whole ? "the tool did not finish its report" : words;
 }
 
-Outcome<CheckReport> sanitize(const std::string& cache_directory, const CheckRequest& request,
-                              std::stop_token stop, const OnCheck& news) {
-    const auto family = find_offered_family(request.base.family);
-    if (!family) return family.error();
+Outcome<std::vector<CheckReport>> sanitize(const std::string& cache_directory,
+                                           const std::vector<CheckRequest>& requests, std::stop_token stop,
+                                           const OnCheck& news) {
     if (const auto problem = gpu_problem()) return *problem;
     const auto sanitizer = find_sanitizer();
     if (!sanitizer)
         return Error::failure(
             "--sanitize: compute-sanitizer was not found in CUDA_HOME/bin, /usr/local/cuda/bin or PATH: "
             "install it with the CUDA Toolkit");
-    return Sanitizing(*sanitizer, cache_directory, request, std::move(stop), news).run(**family);
+    std::vector<CheckReport> reports;
+    for (const CheckRequest& request : requests) {
+        const auto family = find_offered_family(request.base.family);
+        if (!family) return family.error();
+        const auto report = Sanitizing(*sanitizer, cache_directory, request, stop, news).run(**family);
+        if (!report) return report.error();
+        reports.push_back(*report);
+    }
+    return reports;
 }
 
 }  // namespace sawtooth

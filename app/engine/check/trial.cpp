@@ -9,7 +9,6 @@ namespace sawtooth {
 namespace {
 
 constexpr int runs = 3;
-constexpr double longest_run = 10;  // seconds, of all runs together; slower ones are given up
 
 // Compiles what the plan of the trial needs, into the cache of kernels; if that fails, so does the plan
 // itself later. A plan for a chip that is not present has no memory.
@@ -59,7 +58,8 @@ bool lacks_memory(const Error& error) {
 struct Outputs {
     Arrays first, last;
 };
-Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, const std::stop_token& stop) {
+Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, double patience,
+                         const std::stop_token& stop) {
     machine.set_stop(stop);
     auto plan = make_plan({.family = *trial.configuration.family,
                            .variant = trial.variant(),
@@ -69,7 +69,7 @@ Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, const std::
                            .stores_extras = trial.request.extras == Extras::all,
                            .stop = stop});
     if (!plan) return plan.error();
-    const TimeLimit limit(stop, longest_run);
+    const TimeLimit limit(stop, patience);
     machine.set_stop(limit.token());
     Outputs outputs;
     for (int run = 0; run < runs; ++run) {
@@ -113,8 +113,9 @@ Outcome<std::shared_ptr<const Trial>> prepare_trial(const Request& request, cons
     return std::shared_ptr<const Trial>(std::move(trial));
 }
 
-std::optional<Tried> try_out(const Trial& trial, const Machine& machine, std::stop_token stop) {
-    const auto outputs = run_all(trial, machine, stop);
+std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double patience,
+                             std::stop_token stop) {
+    const auto outputs = run_all(trial, machine, patience, stop);
     machine.set_stop({});
     Tried tried;
     const bool abandoned = machine.timer && machine.timer->abandoned();

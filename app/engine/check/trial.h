@@ -44,8 +44,9 @@ struct Tried {
     bool is_wrong() const { return !problem.empty() || first_wrong(); }
 };
 
-// Runs the variant several times and judges its outputs. Absent if it was stopped, takes too long, or lacks
-// memory.
-std::optional<Tried> try_out(const Trial& trial, const Machine& machine, std::stop_token stop);
+// Runs the variant several times and judges its outputs. Absent if it was stopped, takes more than `patience`
+// seconds, or lacks memory.
+std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double patience,
+                             std::stop_token stop);
 
 }  // namespace sawtooth

@@ -93,8 +93,9 @@ struct Visit {
     __device__ bool hides(int visitor) const {
         const int first = visitor * Pass::columns;
         return kind(visitor) == Kind::mixed ||
-               (owner == Owner::keys ? mask.forbids(first, own, own + BLOCK_N)
-                                     : mask.forbids(own, first, first + BLOCK_N));
+               (owner == Owner::keys
+                    ? mask.forbids(first, own, own + BLOCK_N) || first + BLOCK_M > mask.length
+                    : mask.forbids(own, first, first + BLOCK_N));
     }
     // The next visitor from `visitor` on with pairs of that kind, or the number of all.
     __device__ int next(int visitor, Kind wanted) const {
@@ -131,10 +132,12 @@ struct Visit {
             }
     }
 
-    // Whether an owned position and a visiting one are a pair of that kind.
+    // Whether an owned position and a visiting one are a pair of that kind. Queries that fill the last tile
+    // are none: an infinite key has NaN scores with their zeros.
     __device__ bool sees(int mine, int other, Kind wanted) const {
         const int query = owner == Owner::keys ? other : mine, key = owner == Owner::keys ? mine : other;
-        return mask.allows(query, key) && mask.is_near(query, key) == (wanted == Kind::near);
+        return query < mask.length && mask.allows(query, key) &&
+               mask.is_near(query, key) == (wanted == Kind::near);
     }
 
     // Adds one visitor's pairs of a kind. Tiles with hidden pairs have code of their own, so that the others
