@@ -95,6 +95,21 @@ TEST_CASE("hard gates are those of the reference, however close a logit is to ze
     }
 }
 
+// Hidden units are kept in 16 bits and what they lose beside: infinity times that is not part of the gate.
+TEST_CASE("an infinite weight opens or closes hard gates as in the reference", "[ar_ssm][cpu][cuda][gpu]") {
+    const std::string dtype = GENERATE("f32", "f16", "bf16");
+    const float weight = GENERATE(INFINITY, -INFINITY);
+    const auto parameters = parameters_with(sized(40, 24, 9, 5, {{"gate_mode", "hard"}, {"dtype", dtype}}));
+    Arrays inputs = inputs_for(parameters);
+    find(inputs, "gate_w2")->as<float>()[2] = weight;
+    const Arrays wanted = reference_for(parameters, inputs);
+    for (const Implementation& implementation : implementations()) {
+        const Arrays outputs = implementation.run(parameters, inputs);
+        INFO(implementation.name << " " << dtype << " " << weight);
+        CHECK(distance(*find(outputs, "gates"), *find(wanted, "gates")) == 0);
+    }
+}
+
 TEST_CASE("hard gates are 0 or 1 and add up to the effective rank", "[ar_ssm][cpu][cuda][gpu]") {
     const std::string dtype = GENERATE("f32", "f16", "bf16");
     const auto parameters = parameters_with(sized(90, 24, 33, 5, {{"gate_mode", "hard"}, {"dtype", dtype}}));

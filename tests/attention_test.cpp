@@ -74,8 +74,10 @@ void check_infinite_last_key(Backend backend) {
                                                                            {"k2", -INFINITY, 70, 1, "four"},
                                                                            {"k", NAN, 2, 1, "qkv"},
                                                                            {"v", INFINITY, 33, 5, "qkv"}}));
-    const auto parameters = settled(
-        attention_family(), sized(2, length, 16, window, {{"form", form}, {"dtype", "f16"}}), {}, backend);
+    const auto [causal, scale] = GENERATE(table<bool, double>({{true, 0.25}, {true, 0.0}, {false, 0.0}}));
+    const auto settings = sized(2, length, 16, window,
+                                {{"form", form}, {"dtype", "f16"}, {"causal", causal}, {"scale", scale}});
+    const auto parameters = settled(attention_family(), settings, {}, backend);
     Arrays inputs = inputs_for(parameters);
     find(inputs, array)->as<float>()[static_cast<size_t>((length - 1) * 16 + 3)] = value;
     check_variants(parameters, inputs, backend);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/families.h"
+#include "kernels/scan/family.h"
 #include "tests/catch.h"
 #include "tests/run_family.h"
 
@@ -22,11 +23,12 @@ Array numbers(Dtype dtype, const std::vector<double>& values) {
 }
 
 // The verdict on one number among right ones, with a typical error of 1e-6.
-OutputVerdict verdict_on_one(double got, double want) {
+OutputVerdict verdict_on_one(double got, double want, bool may_become_nan = false) {
     std::vector<double> is(40, 1), should(40, 1);
     is[7] = got;
     should[7] = want;
     Expected expected{numbers(Dtype::f64, should), std::vector<float>(40, 1e-6f)};
+    expected.may_become_nan = may_become_nan;
     return judge(numbers(Dtype::f32, is), expected, {}, Storage::f32);
 }
 
@@ -49,10 +51,32 @@ TEST_CASE("a number that should be finite must be, and one that should not must 
     }
 }
 
-TEST_CASE("an infinity keeps its sign, but may become NaN", "[judge]") {
+TEST_CASE("an infinity keeps its sign, and becomes NaN only where it is multiplied", "[judge]") {
     CHECK(verdict_on_one(-INFINITY, INFINITY).verdict == Verdict::wrong);
-    CHECK(verdict_on_one(NAN, INFINITY).verdict == Verdict::right);
+    CHECK(verdict_on_one(-INFINITY, INFINITY, true).verdict == Verdict::wrong);
+    CHECK(verdict_on_one(NAN, INFINITY).verdict == Verdict::wrong);
+    CHECK(verdict_on_one(NAN, INFINITY, true).verdict == Verdict::right);
     CHECK(verdict_on_one(INFINITY, NAN).verdict == Verdict::right);
+
+    const auto may_become_nan = [](Settings more) {
+        Settings settings = {{"length", int64_t{70}}, {"channels", int64_t{1}}, {"batch", int64_t{1}}};
+        settings.insert(settings.end(), more.begin(), more.end());
+        const Parameters parameters = settled(scan_family(), settings);
+        Arrays inputs = generated_inputs(scan_family(), parameters, false, 1);
+        find(inputs, "x")->as<float>()[3] = INFINITY;
+        const Variant& variant = *scan_family().variant("lookback");
+        const DefinitionRequest request{variant, parameters, inputs};
+        std::vector<Expected> outputs;
+        auto exact = scan_family().definition(request);
+        REQUIRE(exact);
+        for (Array& array : *exact) outputs.push_back({std::move(array)});
+        CHECK_FALSE(add_spread(scan_family(), request, {.arithmetic = 0x1p-24}, 1, outputs));
+        return outputs.front().may_become_nan;
+    };
+    CHECK_FALSE(may_become_nan({{"op", "sum"}}));
+    CHECK_FALSE(may_become_nan({{"op", "sum"}, {"compensated", true}}));
+    CHECK_FALSE(may_become_nan({{"op", "max"}}));
+    CHECK(may_become_nan({{"op", "linear"}}));
 }
 
 TEST_CASE("a value too large for its storage may be infinite", "[judge]") {

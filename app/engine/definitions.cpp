@@ -109,8 +109,8 @@ OutputVerdict verdict_on(const Array& output, const Variant& variant, const Defi
     OutputVerdict verdict = judge(output, *own, rounding_of(family, variant, parameters, source.backend),
                                   storage_of(*family.array(output.name), parameters));
     if (verdict.worst)
-        verdict.worst->where =
-            tile_words(family, variant, output.name, parameters, output.shape, verdict.worst->index);
+        verdict.worst->where = tile_words(family, variant, output.name, parameters, source.backend,
+                                          output.shape, verdict.worst->index);
     return verdict;
 }
 

@@ -70,10 +70,10 @@ bool same_kind(double left, double right) {
 }
 
 // Whether a kernel may give a number of that kind. One that is not finite must stay so, and an infinity must
-// keep its sign, but in another order of operations it may meet a zero or another infinity and become NaN.
-bool may_be(double got, double want) {
+// keep its sign, unless it may become NaN.
+bool may_be(double got, double want, bool may_become_nan) {
     if (std::isfinite(want)) return std::isfinite(got);
-    return !std::isfinite(got) && (std::isnan(got) || std::isnan(want) || got == want);
+    return !std::isfinite(got) && ((std::isnan(got) && may_become_nan) || std::isnan(want) || got == want);
 }
 
 // The largest size of a finite number in float arrays.
@@ -134,15 +134,22 @@ class Squares {
     std::vector<double> sums_;
 };
 
-Outcome<Arrays> draw(const Family& family, DefinitionRequest request, const Rounding& rounding, int number) {
+struct Draw {
+    Arrays outputs;
+    bool multiplies_infinity;
+};
+
+Outcome<Draw> draw(const Family& family, DefinitionRequest request, const Rounding& rounding, int number) {
     const NoiseScope noise(rounding, static_cast<uint64_t>(number) + 1);
     request.noisy = true;
-    return family.definition(request);
+    auto outputs = family.definition(request);
+    if (!outputs) return outputs.error();
+    return Draw{std::move(*outputs), NoiseScope::multiplies_infinity()};
 }
 
 // The same on a thread of its own, or on this one if none can be started.
-std::future<Outcome<Arrays>> start_draw(const Family& family, const DefinitionRequest& request,
-                                        const Rounding& rounding, int number) {
+std::future<Outcome<Draw>> start_draw(const Family& family, const DefinitionRequest& request,
+                                      const Rounding& rounding, int number) {
     const auto work = [&family, request, rounding, number] {
         return draw(family, request, rounding, number);
     };
@@ -189,23 +196,28 @@ void for_each_pair(const Array& want, Each&& each) {
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
                                 const Rounding& rounding, int threads, std::vector<Expected>& outputs) {
     std::vector<Squares> squares;
+    bool multiplies_infinity = false;
     for (const Expected& output : outputs) squares.emplace_back(output.want);
     for (int first = 0; first < draws; first += std::max(threads, 1)) {
         const int last = std::min(first + std::max(threads, 1), draws);
-        std::vector<std::future<Outcome<Arrays>>> running;
+        std::vector<std::future<Outcome<Draw>>> running;
         for (int number = first + 1; number < last; ++number)
             running.push_back(start_draw(family, request, rounding, number));
-        std::vector<Outcome<Arrays>> drawn = {draw(family, request, rounding, first)};
+        std::vector<Outcome<Draw>> drawn;
+        drawn.push_back(draw(family, request, rounding, first));
         for (auto& one : running) drawn.push_back(one.get());
-        for (const Outcome<Arrays>& arrays : drawn) {
-            if (!arrays) return arrays.error();
-            for (size_t i = 0; i < outputs.size(); ++i) squares[i].add(*find(*arrays, outputs[i].want.name));
+        for (const Outcome<Draw>& one : drawn) {
+            if (!one) return one.error();
+            multiplies_infinity = multiplies_infinity || one->multiplies_infinity;
+            for (size_t i = 0; i < outputs.size(); ++i)
+                squares[i].add(*find(one->outputs, outputs[i].want.name));
         }
     }
     const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
         outputs[i].spread = squares[i].spread();
         outputs[i].flushed = flushed;
+        outputs[i].may_become_nan = multiplies_infinity;
     }
     return {};
 }
@@ -235,7 +247,7 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
         double error = 0;
         if (overflows && std::isinf(is[i]) && std::signbit(is[i]) == std::signbit(right))
             error = 0;
-        else if (!may_be(is[i], right))
+        else if (!may_be(is[i], right, expected.may_become_nan))
             error = INFINITY;
         else if (std::isfinite(right))
             error = std::abs(is[i] - right);
@@ -288,11 +300,12 @@ std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& la
 }
 
 std::string tile_words(const Family& family, const Variant& variant, const std::string& output,
-                       const Parameters& parameters, const Shape& shape, const Shape& index) {
+                       const Parameters& parameters, Backend backend, const Shape& shape,
+                       const Shape& index) {
     const ArraySpec* const spec = family.array(output);
     if (!family.tilings || !spec) return "";
     std::string words;
-    for (const Tiling& tiling : family.tilings(variant, output, parameters)) {
+    for (const Tiling& tiling : family.tilings(variant, output, parameters, backend)) {
         const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), tiling.dimension);
         if (found == spec->dimensions.end() || tiling.size < 1) continue;
         const auto axis = static_cast<size_t>(found - spec->dimensions.begin());

@@ -17,6 +17,9 @@ struct Expected {
     // What flushing a number below the range of f32 may take away: such a number may still be multiplied by
     // inputs.
     double flushed = 0;
+    // Whether NaN is right where `want` is infinite: in another order of operations a product may be 0 times
+    // infinity.
+    bool may_become_nan = false;
 };
 
 // Computes the definition of a variant with random roundings, several times, and adds the spread of its
@@ -37,6 +40,6 @@ std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& la
 
 // Where an element lies in the tiles of the variant: "L = 65: row 1 of tile 4, BL = 16"; "" without tiles.
 std::string tile_words(const Family& family, const Variant& variant, const std::string& output,
-                       const Parameters& parameters, const Shape& shape, const Shape& index);
+                       const Parameters& parameters, Backend backend, const Shape& shape, const Shape& index);
 
 }  // namespace sawtooth

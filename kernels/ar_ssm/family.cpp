@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/ar_ssm/sizes.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/cpu/products.h"
 
 namespace sawtooth {
 namespace {
@@ -120,6 +122,15 @@ Rounding rounding(const Variant& variant, const Parameters& parameters, Backend 
     return rounding;
 }
 
+std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
+                            Backend backend) {
+    if (variant.name != "fused") return {};
+    const int64_t rows = backend == Backend::cuda
+                             ? ar_ssm::tile_rows_on_cuda
+                             : ar_ssm::tile_rows_on_cpu(cpu::padded(parameters.integer("d_model")));
+    return {{"length", "tile", rows}};
+}
+
 std::vector<Variant> variants() {
     std::vector<std::string> outputs = {"y", "gates", "effective_rank", "dx"};
     for (const Weight& weight : weights()) outputs.push_back("d" + weight.name);
@@ -167,6 +178,7 @@ Family make_family() {
     family.reference = ar_ssm::reference;
     family.definition = ar_ssm::definition;
     family.rounding = rounding;
+    family.tilings = tilings;
     family.main_output = "y";
     family.work = ar_ssm::work;
     family.sequence_axis = "length";

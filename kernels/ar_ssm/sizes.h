@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/core/common_parameters.h"
@@ -29,5 +30,13 @@ struct Sizes {
     bool bidirectional, hard, backward;
     Storage storage;  // of x, dy, y and the weights
 };
+
+// Positions of a tile of the variant fused.
+constexpr int64_t tile_rows_on_cuda = 64;
+// Their rows of x, padded to `stride` numbers, stay in the cache of a core.
+inline int64_t tile_rows_on_cpu(int64_t stride) {
+    constexpr int64_t numbers = 1 << 16;
+    return std::clamp<int64_t>(numbers / stride, 16, 64);
+}
 
 }  // namespace sawtooth::ar_ssm

@@ -195,7 +195,8 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
 }
 
 // Rows of keys for their gradients, otherwise of queries.
-std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters) {
+std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters,
+                            Backend) {
     const bool of_keys = output.starts_with("dk") || output == "dv";
     const char* const name = of_keys ? "BLOCK_N" : "BLOCK_M";
     return {{"N", name, parameters.integer(name)}};

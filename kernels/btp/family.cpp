@@ -122,8 +122,17 @@ bool is_exact(const Variant&, const Parameters& parameters) {
            !parameters.is("construction", "cumprod_ratio");
 }
 
-std::vector<Tiling> tilings(const Variant&, const std::string&, const Parameters& parameters) {
-    return {{"L", "BL", parameters.integer("BL")}};
+// Blocks, and the stretches of blocks that fused and the second pass of two_pass hand the carry across: an
+// item on the CPU has 512 positions, a thread block 32 or 64 for each warp.
+std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
+                            Backend backend) {
+    const int64_t block = parameters.integer("BL");
+    std::vector<Tiling> tilings = {{"L", "BL", block}};
+    if (backend == Backend::cuda)
+        tilings.push_back({"L", "stretch", parameters.integer("wpb") * (block == 64 ? 64 : 32)});
+    else if (variant.name == "fused")
+        tilings.push_back({"L", "stretch", btp::positions_a_stretch});
+    return tilings;
 }
 
 // Tensor cores cut off their sums, and numbers of f32 pass through them in three parts.

@@ -23,6 +23,9 @@ enum class Construction { log_stable, log_difference, masked_cumprod, cumprod_ra
 Construction construction_named(std::string_view name);  // one of the choices
 Construction construction_of(const Parameters& parameters);
 
+// Positions of an item of fused on the CPU.
+constexpr int64_t positions_a_stretch = 512;
+
 // A head of a sequence has its own gates, shared by its `width` channels. Arrays of gates are [heads,
 // length], of values [heads, width, length], of carries [heads, blocks, width].
 struct Sizes {

@@ -185,7 +185,8 @@ struct Family {
     Rounding (*rounding)(const Variant&, const Parameters&, Backend) = nullptr;
     std::string main_output;  // the one whose error stands for the variant
     // How the variant divides dimensions of an output; null: not at all.
-    std::vector<Tiling> (*tilings)(const Variant&, const std::string& output, const Parameters&) = nullptr;
+    std::vector<Tiling> (*tilings)(const Variant&, const std::string& output, const Parameters&,
+                                   Backend) = nullptr;
     Work (*work)(const Parameters&) = nullptr;
     // The dimension along which errors are reported by position; "" if there is none.
     std::string sequence_axis;

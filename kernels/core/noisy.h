@@ -31,12 +31,8 @@ class Noisy {
 
     Noisy& operator+=(Noisy other) { return *this = sum(value_, other.value_); }
     Noisy& operator-=(Noisy other) { return *this = sum(value_, -other.value_); }
-    Noisy& operator*=(Noisy other) {
-        return *this = rounded(value_ * other.value_, leading(value_) << 32 | leading(other.value_));
-    }
-    Noisy& operator/=(Noisy other) {
-        return *this = rounded(value_ / other.value_, leading(value_) << 32 | leading(other.value_));
-    }
+    Noisy& operator*=(Noisy other) { return *this = product(value_ * other.value_, other); }
+    Noisy& operator/=(Noisy other) { return *this = product(value_ / other.value_, other); }
     friend Noisy operator+(Noisy left, Noisy right) { return left += right; }
     friend Noisy operator-(Noisy left, Noisy right) { return left -= right; }
     friend Noisy operator*(Noisy left, Noisy right) { return left *= right; }
@@ -79,6 +75,7 @@ class Noisy {
         Rounding rounding;
         uint64_t random = 0;  // of the last operation
         uint64_t draw = 0;
+        bool multiplies_infinity = false;  // since the begin of its NoiseScope
 
         double next() { return share(random += 0x9E3779B97F4A7C15u); }
         // The number with an error of about that share of it.
@@ -110,6 +107,10 @@ class Noisy {
     static Noisy sum(double left, double right) {
         const double result = left + right;
         return right == 0 ? Noisy(left) : rounded(result, sum_operands(left, right, result));
+    }
+    Noisy product(double result, Noisy other) const {
+        if (std::isinf(result)) state().multiplies_infinity = true;
+        return rounded(result, leading(value_) << 32 | leading(other.value_));
     }
     static Noisy kept(double number, double unit, uint64_t operands) {
         if (number == 0 || unit == 0) return Noisy(number);
@@ -178,6 +179,7 @@ class SumOfProducts<Noisy> {
         return left;
     }
     Noisy total() const {
+        if (!std::isfinite(sum_)) Noisy::state().multiplies_infinity = true;
         if (!std::isfinite(sum_)) return sum_;
         constexpr double most = FLT_MAX / Noisy::headroom;
         if (squares_ > most * most) return NAN;
@@ -200,6 +202,8 @@ class NoiseScope {
         Noisy::state() = {rounding, random.next(), random.next()};
     }
     ~NoiseScope() { Noisy::state() = before_; }
+    // Whether a product was infinite: with its factors in another order it may be NaN.
+    static bool multiplies_infinity() { return Noisy::state().multiplies_infinity; }
     NoiseScope(const NoiseScope&) = delete;
     NoiseScope& operator=(const NoiseScope&) = delete;
 

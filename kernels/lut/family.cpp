@@ -105,6 +105,12 @@ void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     if (find(given, "x")) parameters.set("dragged_by", 0.0);
 }
 
+std::vector<Tiling> tilings(const Variant&, const std::string&, const Parameters& parameters,
+                            Backend backend) {
+    if (backend == Backend::cpu) return {};
+    return {{"detectors", "block_size", parameters.integer("block_size")}};
+}
+
 Family make_family() {
     Family family;
     family.name = "lut";
@@ -131,6 +137,7 @@ Family make_family() {
     family.reference = lut::reference;
     family.definition = lut::definition;
     family.rounding = lut::rounding;
+    family.tilings = tilings;
     family.main_output = "y";
     family.work = lut::work;
     family.bench_cases = lut::bench_cases;

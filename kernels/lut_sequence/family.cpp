@@ -200,6 +200,14 @@ std::optional<Refusal> check(const Parameters& parameters) {
     return lut::check(parameters);
 }
 
+std::vector<Tiling> tilings(const Variant&, const std::string&, const Parameters& parameters,
+                            Backend backend) {
+    std::vector<Tiling> tilings = {{"sequence_length", "tile", parameters.integer("tile")}};
+    if (backend == Backend::cuda)
+        tilings.push_back({"detectors", "block_size", parameters.integer("block_size")});
+    return tilings;
+}
+
 Family make_family() {
     Family family;
     family.name = "lut_sequence";
@@ -230,6 +238,7 @@ Family make_family() {
     family.reference = lut_sequence::reference;
     family.definition = lut_sequence::definition;
     family.rounding = lut::rounding;
+    family.tilings = tilings;
     family.main_output = "y";
     family.work = lut_sequence::work;
     family.causal = [](const Parameters& p) { return !runs_backward(p); };

@@ -41,10 +41,12 @@ Work work(const Parameters& parameters) {
     const auto distances = static_cast<double>(s.distances() * s.detectors);
     const double position_bytes = 4 * positions * static_cast<double>(s.inputs + s.outputs);
     const double distance_bytes = 4 * distances * static_cast<double>(s.positional);
-    Work work = lut::table_work(parameters, static_cast<double>(s.batch * s.pairs() * s.detectors));
+    const auto choices = static_cast<double>(s.batch * s.pairs() * s.detectors);
+    Work work = lut::table_work(parameters, choices);
     work.bytes += (runs_backward(parameters) ? 2 : 1) * (position_bytes + distance_bytes) +
                   12 * (positions * static_cast<double>(s.detectors) + distances);
-    work.operations += 2 * positions * static_cast<double>(s.detectors * s.anchors);
+    // Comparisons of inputs, then a row number from the bits of every pair.
+    work.operations += 2 * positions * static_cast<double>(s.detectors * s.anchors) + choices;
     return work;
 }
 

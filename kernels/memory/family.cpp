@@ -265,7 +265,8 @@ std::vector<Variant> variants() {
 }
 
 // Outputs along the sequence, in the chunks of the strategy.
-std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters) {
+std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters,
+                            Backend) {
     if (output != "y") return {};
     const Strategy& strategy = strategy_of(variant);
     std::vector<Tiling> tilings;

@@ -29,14 +29,13 @@ KernelSource source_of(const std::string& file, const std::string& entry, const 
     return {"kernels/scan/" + file, entry, std::move(defines), threads, shared_bytes};
 }
 
-// Kernels of strips.cuh: LANES columns side by side, block_size of `rows` rows per thread block.
-int64_t strip_lanes(const Job& job) { return std::min<int64_t>(power_of_two_from(job.channels), 32); }
+// Kernels of strips.cuh, block_size of `rows` rows per thread block.
 KernelSource strip_source(const std::string& file, const std::string& entry, const Job& job) {
-    return source_of(file, entry, job, strip_threads, {{"LANES", strip_lanes(job)}});
+    return source_of(file, entry, job, strip_threads, {{"LANES", strip_lanes(job.channels)}});
 }
 Grid strip_grid(const Job& job, const std::string& name, int64_t rows) {
     return {side("B", job.batch) * pieces(name, rows, "block_size", job.block_size),
-            pieces("D", job.channels, strip_lanes(job))};
+            pieces("D", job.channels, strip_lanes(job.channels))};
 }
 
 KernelSource columns_source(const std::string& file, const std::string& entry, const Job& job,
@@ -82,7 +81,7 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
 
 KernelSource phase_source(const std::string& entry, const Job& job, int64_t threads) {
     return source_of("three_phase.cu", entry, job, threads,
-                     {{"LANES", strip_lanes(job)}, {"UNITS", strip_lanes(job)}});
+                     {{"LANES", strip_lanes(job.channels)}, {"UNITS", strip_lanes(job.channels)}});
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockScan& phases) {
@@ -102,8 +101,8 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockScan& phases
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockSums& phases) {
     const Job& job = stage.job;
-    builder.launch(stage.info, {side("B", job.batch), pieces("D", job.channels, strip_lanes(job))},
-                   phase_source("scan_of_block_sums", job, 512), Given<Phases>{job, phases});
+    builder.launch(stage.info, {side("B", job.batch), pieces("D", job.channels, strip_lanes(job.channels))},
+                   phase_source("scan_of_block_sums", job, threads_of_totals), Given<Phases>{job, phases});
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phases) {

@@ -116,10 +116,15 @@ std::optional<Refusal> check(const Parameters& parameters) {
 
 // A compensated sum loses nothing but in its two words of f32, which the definition marks. da reads y as it
 // is stored. The largest and the smallest are inputs.
-std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters) {
-    const bool in_tiles = variant.name == "three_phase" || variant.name == "lookback";
-    if (!in_tiles) return {};
-    return {{"length", "block_size", block_size_of(parameters)}};
+std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
+                            Backend backend) {
+    const int64_t block = block_size_of(parameters);
+    if (variant.name == "lookback") return {{"length", "block_size", block}};
+    if (variant.name != "three_phase") return {};
+    std::vector<Tiling> tilings = {{"length", "block_size", block}};
+    if (backend == Backend::cuda)
+        tilings.push_back({"length", "totals", block * totals_at_once(parameters.integer("channels"))});
+    return tilings;
 }
 
 Rounding rounding(const Variant&, const Parameters& parameters, Backend) {

@@ -30,6 +30,15 @@ int64_t block_size_of(const Parameters& parameters);
 // ceil(log2(length)): steps of a doubling scan, levels of a tree.
 int64_t levels_of(int64_t length);
 
+// Kernels of strips.cuh: columns side by side in a warp.
+inline int64_t strip_lanes(int64_t channels) { return std::min<int64_t>(power_of_two_from(channels), 32); }
+// Totals of blocks that a thread block of three_phase scans at once on CUDA (`tile` in three_phase.cu).
+constexpr int64_t threads_of_totals = 512;
+inline int64_t totals_at_once(int64_t channels) {
+    constexpr int64_t rows = 8;  // of a thread
+    return rows * threads_of_totals / strip_lanes(channels);
+}
+
 // One scan along the middle axis, with pointers of its backend. A complex channel counts as two channels.
 struct Job : Scan {
     Operator op = Operator::sum;

@@ -145,7 +145,7 @@ def check_device_bugs(bugs, arguments, report):
         shutil.copytree(root / "kernels", tree / "kernels")
         for bug in bugs:
             with Edit(tree, bug), tempfile.TemporaryDirectory(prefix="seeded-cache-") as cache:
-                options = ["--kernels", str(tree), "--cache-dir", cache]
+                options = ["--kernels", str(tree), "--cache-dir", arguments.cache or cache]
                 report(bug, *check(arguments.program, bug, arguments, options))
 
 
@@ -216,6 +216,7 @@ def main():
     parser.add_argument("chosen", nargs="*", metavar="NAME or FAMILY", help="only these bugs (all)")
     parser.add_argument("--backend", choices=["cpu", "cuda"], help="only bugs of this backend")
     parser.add_argument("--seconds", type=float, help="passed on to check")
+    parser.add_argument("--cache-dir", dest="cache", help="compiled kernels of earlier checks, for bugs of device code")
     parser.add_argument("--build", metavar="DIR", help="folder for the build of bugs of CPU code")
     parser.add_argument("--verify", action="store_true", help="only check that the bugs fit their files")
     arguments = parser.parse_intermixed_args()

@@ -9,6 +9,8 @@ namespace {
 // Of these the one is taken that tries most that is new.
 constexpr int candidates = 24;
 constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 48;  // of a variant
+// What settings are seldom drawn with, or few kernels can try, counts several times.
+constexpr double weight = 4;
 // A kernel takes a second to compile, everything else a few milliseconds: on a GPU most Requests have the
 // kernels of an earlier one. So many of a variant are compiled, without jitter and with it.
 constexpr size_t plain_kernels = 3, kernels_with_jitter = 2;
@@ -90,12 +92,14 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
         if (!one) break;
         double worth = 0;
         for (const std::string& fact : one->facts) worth += std::pow(0.25, tried_[fact]);
+        for (const std::string& fact : one->weighty) worth += weight * std::pow(0.25, tried_[fact]);
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);
     }
     if (!best) return {};
     for (const std::string& fact : best->facts) ++tried_[fact];
+    for (const std::string& fact : best->weighty) ++tried_[fact];
     if (best->new_kernels)
         compiled_[{&variant, best->request.jitter}].push_back(
             kernel_values(family_, best->request.parameters));
@@ -120,10 +124,11 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
     const Parameters kept =
         wants_new ? Parameters{}
                   : compiled[static_cast<size_t>(random_.below(static_cast<int64_t>(compiled.size())))];
-    const double operations = random_.below(8) == 0 ? many_operations : usual_operations;
+    const int64_t between_large = chip_.backend == Backend::cpu ? 8 : 4;
+    const double operations = random_.below(between_large) == 0 ? many_operations : usual_operations;
     auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, kept);
     if (!set) return {};
-    Candidate made{base_, {}, wants_new};
+    Candidate made{base_, {}, {}, wants_new};
     Request& request = made.request;
     request.variants = {variant.name};
     request.parameters = std::move(*set);
@@ -133,7 +138,38 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
     request.optional = random_.below(2) == 0;
     request.extras = random_.below(2) == 0 ? Extras::all : Extras::none;
     made.facts = facts_of(variant, request);
+    made.weighty = places_in_tiles(variant, request);
+    if (wants_new && chip_.backend == Backend::cuda) made.weighty.merge(facts_of_kernels(variant, request));
     return made;
+}
+
+// Choices and tiles that a kernel is compiled for, and pairs of them.
+Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Request& request) const {
+    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+    std::vector<std::string> kinds;
+    for (const auto& [name, value] : kernel_values(family_, values).values)
+        if (const Parameter& row = *family_.parameter(name); row.why_unused(values, chip_.backend).empty())
+            kinds.push_back(setting_words(row, values));
+    Facts facts;
+    for (size_t i = 0; i < kinds.size(); ++i)
+        for (size_t j = 0; j <= i; ++j)
+            facts.insert("kernels of " + variant.name + ": " + kinds[i] + " " + kinds[j]);
+    return facts;
+}
+
+// Where lengths lie in the tiles of the variant.
+Battery::Facts Battery::places_in_tiles(const Variant& variant, const Request& request) const {
+    if (!family_.tilings) return {};
+    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+    Facts facts;
+    for (const std::string& output : variant.outputs)
+        for (const Tiling& tiling : family_.tilings(variant, output, values, chip_.backend)) {
+            const Parameter* const row = family_.parameter(tiling.dimension);
+            if (!row || row->type != Type::integer || tiling.size < 1) continue;
+            facts.insert("tiles of " + variant.name + ": " +
+                         place_in_tiles(tiling, values.integer(row->name)));
+        }
+    return facts;
 }
 
 Battery::Facts Battery::facts_of(const Variant& variant, const Request& request) const {
@@ -163,13 +199,6 @@ Battery::Facts Battery::facts_of(const Variant& variant, const Request& request)
         for (size_t j = 0; j < i; ++j) facts.insert(kinds[i] + " " + kinds[j]);
     }
     if (static_cast<int64_t>(sizes.size()) == dimensions) facts.insert("dimensions differ");
-    if (family_.tilings)
-        for (const std::string& output : variant.outputs)
-            for (const Tiling& tiling : family_.tilings(variant, output, values)) {
-                const Parameter* const row = family_.parameter(tiling.dimension);
-                if (!row || row->type != Type::integer || tiling.size < 1) continue;
-                facts.insert(place_in_tiles(tiling, values.integer(row->name)));
-            }
     Facts own;  // what one variant does another need not do
     for (const std::string& fact : facts) own.insert(variant.name + ": " + fact);
     return own;

@@ -28,7 +28,7 @@ class Battery {
     using Facts = std::set<std::string>;
     struct Candidate {
         Request request;
-        Facts facts;
+        Facts facts, weighty;
         bool new_kernels = false;
     };
     std::optional<Request> best_for(const Variant& variant);
@@ -36,6 +36,8 @@ class Battery {
     int64_t turn_of_variant() const;
     int jitter() const;
     Facts facts_of(const Variant& variant, const Request& request) const;
+    Facts facts_of_kernels(const Variant& variant, const Request& request) const;
+    Facts places_in_tiles(const Variant& variant, const Request& request) const;
 
     const Family& family_;
     Request base_;

@@ -13,6 +13,7 @@
 #include "app/engine/check/finding_figures.h"
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
+#include "app/engine/guarded.h"
 #include "app/engine/tables.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
@@ -34,11 +35,10 @@ int64_t size_of(const CheckRequest& request, const Battery& battery) {
     return request.seconds ? INT64_MAX : battery.size();
 }
 
-// On all cores. Many that wait for the compiler wait for a kernel that another one compiles.
-size_t how_many_ahead(Backend backend, int64_t parts) {
-    const size_t threads =
-        std::max(2U, std::thread::hardware_concurrency()) * (backend == Backend::cpu ? 1 : 4);
-    return std::max<size_t>(2, threads / static_cast<size_t>(parts));
+// Several for each core: most take milliseconds, a few seconds, and on a GPU many wait for a kernel that
+// another one compiles.
+size_t how_many_ahead(int64_t parts) {
+    return std::max<size_t>(2, 4 * std::thread::hardware_concurrency() / static_cast<size_t>(parts));
 }
 
 // Requests of a battery in order, prepared ahead on all cores.
@@ -49,7 +49,7 @@ class Ahead {
           preparation_(std::move(preparation)),
           part_(request.part),
           parts_(request.parts),
-          ahead_(how_many_ahead(preparation_.chip.backend, request.parts)),
+          ahead_(how_many_ahead(request.parts)),
           stop_(std::move(stop)) {
         end_ = size_of(request, battery);
         for (; number_ < request.first; ++number_) battery_.next();
@@ -152,7 +152,7 @@ class Check {
 
     // Errors: cancelled, or the process must end.
     std::optional<Error> take(Ahead::Next& next) {
-        const Prepared trial = next.trial.get();
+        const Prepared trial = guarded([&] { return next.trial.get(); });
         if (!trial && trial.error().kind == Error::Kind::cancelled) return trial.error();
         const auto tried =
             trial && *trial ? try_out(**trial, machine_, request_.patience, stop_) : std::nullopt;

@@ -10,10 +10,15 @@ namespace sawtooth {
 namespace {
 
 constexpr int most_draws = 20000;           // a refused setting costs a microsecond
-constexpr int64_t most_elements = 1 << 20;  // of an array: a few milliseconds to generate
+constexpr int64_t most_elements = 1 << 21;  // of an array: a few milliseconds to generate
 constexpr int64_t few_tiles = 4, many_tiles = 40;
+constexpr int64_t few = 3;  // of a dimension beside a long one
 
 double random_real(Random& random, const Parameter& row) {
+    // Near the default, where numbers neither vanish nor overflow.
+    const double* const usual = std::get_if<double>(&row.initial);
+    if (usual && *usual != 0 && random.below(2) == 0)
+        return std::clamp(*usual * std::pow(2.0, 4 * random.uniform() - 2), row.minimum, row.maximum);
     // Magnitudes from a thousandth of the range up.
     const double share = std::pow(2.0, -10 * random.uniform());
     return random.below(8) == 0 ? row.minimum : row.minimum + share * (row.maximum - row.minimum);
@@ -52,11 +57,12 @@ bool is_width(const Family& family, const Parameter& row) {
 }
 
 // The tiles of all outputs along dimensions that a parameter sets.
-std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values) {
+std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values,
+                               Backend backend) {
     std::vector<Tiling> all;
     if (!family.tilings) return all;
     for (const std::string& output : variant.outputs)
-        for (Tiling& tiling : family.tilings(variant, output, values)) {
+        for (Tiling& tiling : family.tilings(variant, output, values, backend)) {
             const Parameter* const row = family.parameter(tiling.dimension);
             if (row && row->type == Type::integer && tiling.size > 0) all.push_back(std::move(tiling));
         }
@@ -98,14 +104,21 @@ void set_all(Random& random, const Family& family, const DrawLimits& limits, Par
 }
 
 void set_lengths_in_tiles(Random& random, const Family& family, const Variant& variant, const Chip& chip,
-                          const Parameters& kept, Parameters& set) {
+                          const DrawLimits& limits, const Parameters& kept, Parameters& set) {
     if (random.below(4) == 0) return;  // any length at all
-    const auto tilings = tilings_of(family, variant, settled_values(family, set, chip.backend));
+    const auto tilings = tilings_of(family, variant, settled_values(family, set, chip.backend), chip.backend);
     if (tilings.empty()) return;
     const Tiling& tiling = tilings[static_cast<size_t>(random.below(static_cast<int64_t>(tilings.size())))];
     const Parameter& row = *family.parameter(tiling.dimension);
     const int64_t length = random_length(random, tiling.size);
-    if (!kept.has(row.name) && !row.check(length)) set.set(row.name, length);
+    if (kept.has(row.name) || row.check(length)) return;
+    set.set(row.name, length);
+    if (length <= limits.longest) return;
+    // Few of most other dimensions, or a long setting would be refused for its size.
+    for (const Parameter& other : family.parameters)
+        if (is_width(family, other) && other.name != row.name && !kept.has(other.name) &&
+            other.type == Type::integer && random.below(3) > 0)
+            set.set(other.name, random_integer(random, static_cast<int64_t>(other.minimum), few));
 }
 
 }  // namespace
@@ -135,7 +148,7 @@ std::optional<Parameters> draw_setting(Random& random, const Family& family, con
     for (int draw = 0; draw < most_draws; ++draw) {
         Parameters set = kept;
         set_all(random, family, limits, set);
-        set_lengths_in_tiles(random, family, variant, chip, kept, set);
+        set_lengths_in_tiles(random, family, variant, chip, limits, kept, set);
         const Parameters values = settled_values(family, set, chip.backend);
         if (family.check && family.check(values)) continue;
         if (variant.refusal(values, chip)) continue;

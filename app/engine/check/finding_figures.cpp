@@ -39,7 +39,8 @@ Slice slice_around(const Trial& trial, const Array& output, const Shape& worst) 
     const Family& family = *trial.configuration.family;
     const auto& dimensions = family.array(output.name)->dimensions;
     const auto tilings = family.tilings
-                             ? family.tilings(trial.variant(), output.name, trial.configuration.parameters)
+                             ? family.tilings(trial.variant(), output.name, trial.configuration.parameters,
+                                              trial.configuration.backend)
                              : std::vector<Tiling>();
     Slice part;
     int sides = 0;

@@ -237,9 +237,6 @@ Neighbours Surroundings::of(int64_t token) const {
              position + 1 < length_ ? rows_.row(row + 1) : nullptr}};
 }
 
-int64_t tile_of(const CpuJob& job) {
-    constexpr int64_t numbers = 1 << 16;
-    return std::clamp<int64_t>(numbers / job.width_stride(), 16, 64);
-}
+int64_t tile_of(const CpuJob& job) { return tile_rows_on_cpu(job.width_stride()); }
 
 }  // namespace sawtooth::ar_ssm

@@ -76,7 +76,8 @@ __device__ void settle_units(const Layer& of, typename Product::Sums& sums, int6
     }
 }
 
-// Of logits: the side of 0 decides a hard gate.
+// Of logits: the side of 0 decides a hard gate. The rest of a hidden unit times infinity may have made one
+// NaN.
 template <class Product, class There>
 __device__ void settle_logits(const Layer& of, typename Product::Sums& sums, int64_t first_token,
                               int64_t first_rank, There is_there) {
@@ -84,7 +85,7 @@ __device__ void settle_logits(const Layer& of, typename Product::Sums& sums, int
         Product::settle(
             sums,
             [&](float value, int row, int column) {
-                return fabsf(value) < 0x1p-10f && is_there(row, column);
+                return !(fabsf(value) >= 0x1p-10f) && is_there(row, column);
             },
             [&](int row, int column) { return settled_logit(of, first_token + row, first_rank + column); });
 }

@@ -12,7 +12,7 @@
 namespace sawtooth::ar_ssm {
 
 constexpr int64_t threads = 256;
-constexpr int64_t tile_rows = 64;  // positions of a thread block
+constexpr int64_t tile_rows = tile_rows_on_cuda;
 
 // What the variants on CUDA share: the arguments of all kernels, and how their sizes map to a GPU.
 class CudaJob : public Sizes {

@@ -315,7 +315,7 @@ __device__ void run(unsigned char* bytes, const BackwardArguments& given, int ti
                  Mask(given.length, given.window),
                  static_cast<int64_t>(blockIdx.y),
                  tile * Pass<owner>::rows,
-                 factor_of(given.scale)}
+                 given.scale * log2_e}
         .run();
 }
 

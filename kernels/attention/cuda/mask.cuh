@@ -35,8 +35,7 @@ struct Mask {
     __device__ bool is_near(int query, int key) const { return abs(query - key) < window; }
 };
 
-// The factor of scores in base 2. 0 would make masked scores NaN.
-__device__ inline float factor_of(float scale) { return fmaxf(scale * 1.4426950408889634f, 1e-37f); }
+constexpr float log2_e = 1.4426950408889634f;
 
 __device__ inline float exp2_of(float value) {
     float power;

@@ -1,6 +1,6 @@
 // What both streaming kernels share: the softmax of the rows of a warp while tiles of keys pass by.
 //
-// Defines used: BLOCK_N, HEAD, CAUSAL.
+// Defines used: BLOCK_N, HEAD, CAUSAL, ZERO_SCALE.
 #pragma once
 
 #include "kernels/attention/cuda/mask.cuh"
@@ -35,6 +35,17 @@ __device__ void choose(const Mask& mask, int query, int key, const Tile (&far)[t
     for_each_pair<tiles>(query, key, [&](int i, int j, int n, int at) {
         if (!mask.is_near(i, j)) scores[n][at] = far[n][at];
     });
+}
+
+// The factor of scores in base 2. 0 would make hidden scores NaN.
+__device__ inline float factor_of(float scale) { return fmaxf(scale * log2_e, 1e-37f); }
+
+// A scale of 0 is applied before pairs are hidden: it makes infinite scores NaN.
+__device__ inline void apply_zero_scale(Tile (&scores)[key_tiles]) {
+    if constexpr (ZERO_SCALE) {
+        device::scale_row(scores, 0, 0);
+        device::scale_row(scores, 1, 0);
+    }
 }
 
 __device__ inline void hide(const Mask& mask, int query, int key, Tile (&scores)[key_tiles]) {

@@ -19,6 +19,12 @@ cuda::Defines defines_of(const Parameters& p) {
             {"PRECISION", p.text("dtype")},    {"CAUSAL", p.flag("causal") ? 1 : 0}};
 }
 
+cuda::Defines forward_defines(const Parameters& p, const CudaJob& job) {
+    cuda::Defines defines = defines_of(p);
+    defines.emplace_back("ZERO_SCALE", job.scale == 0 ? 1 : 0);
+    return defines;
+}
+
 Grid query_tiles(const Parameters& p, const CudaJob& job) {
     return {pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M")), side("Z H", job.heads)};
 }
@@ -90,7 +96,7 @@ Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request) {
     builder.launch(describe::forward(request), query_tiles(p, job),
                    {.file = "kernels/attention/cuda/streaming.cu",
                     .entry = "forward",
-                    .defines = defines_of(p),
+                    .defines = forward_defines(p, job),
                     .threads = 32 * p.integer("warps"),
                     .shared_bytes = forward_shared_bytes(p)},
                    job.forward());
@@ -111,7 +117,7 @@ Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request) {
     builder.launch(describe::forward(request), query_tiles(p, job),
                    {.file = "kernels/attention/cuda/streaming_wgmma.cu",
                     .entry = "forward",
-                    .defines = defines_of(p),
+                    .defines = forward_defines(p, job),
                     .threads = 32 * (consumers + producers),
                     .shared_bytes = warpgroup_shared_bytes(p)},
                    given);

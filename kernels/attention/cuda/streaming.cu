@@ -5,7 +5,8 @@
 // The mask decides per tile which keys are loaded and multiplied (softmax.cuh); tiles that are all masked are
 // not visited.
 //
-// Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
+// Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
+// ZERO_SCALE.
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
@@ -81,6 +82,7 @@ __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int 
         }
 #pragma unroll
         for (int b = 0; b < count; ++b) {
+            apply_zero_scale(scores[b]);
             if constexpr (hides) hide(mask, query + down + 16 * b, key, scores[b]);
             rows[first + b].rescale(rows[first + b].weigh(scores[b], factor));
         }

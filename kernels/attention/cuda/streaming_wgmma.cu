@@ -9,7 +9,8 @@
 // Probabilities go from the sums of one product to the left factor of the next
 // in registers. With two groups the softmax of one also runs during the products of the other.
 //
-// Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
+// Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
+// ZERO_SCALE.
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
@@ -233,6 +234,7 @@ __device__ void consume(Shared& shared, const ForwardArguments& given, const Mas
                 ring.release();
                 if (kind == Kind::mixed) ring.release();
             }
+            apply_zero_scale(scores);
             if (mask.forbids(query + row + down, key, key + BLOCK_N))
                 hide(mask, query + row + down, key, scores);
             const float2 kept = rows[b].weigh(scores, factor);

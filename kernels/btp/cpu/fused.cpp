@@ -18,8 +18,6 @@
 namespace sawtooth::btp {
 namespace {
 
-constexpr int64_t positions_a_stretch = 512;
-
 // The decay of two blocks. Of a product that underflows FLT_MIN is left, not 0: times an infinity that would
 // be NaN.
 float decay_of_both(float left, float right) {
