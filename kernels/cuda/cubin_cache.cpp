@@ -111,9 +111,13 @@ CubinCache::Turn CubinCache::turn(const std::string& key, const std::stop_token&
     std::error_code ignored;
     fs::create_directories(folder, ignored);
     const int file = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    while (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
-           !stop.stop_requested())
+    while (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK || stop.stop_requested()) {
+            ::close(file);
+            return {"", -1};
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     return {path, file};
 }
 

@@ -115,10 +115,12 @@ void set_lengths_in_tiles(Random& random, const Family& family, const Variant& v
     set.set(row.name, length);
     if (length <= limits.longest) return;
     // Few of most other dimensions, or a long setting would be refused for its size.
-    for (const Parameter& other : family.parameters)
-        if (is_width(family, other) && other.name != row.name && !kept.has(other.name) &&
-            other.type == Type::integer && random.below(3) > 0)
-            set.set(other.name, random_integer(random, static_cast<int64_t>(other.minimum), few));
+    for (const Parameter& other : family.parameters) {
+        const bool is_free = is_width(family, other) && other.name != row.name && !kept.has(other.name);
+        if (!is_free || other.type != Type::integer || random.below(3) == 0) continue;
+        const auto least = static_cast<int64_t>(other.minimum);
+        set.set(other.name, random_integer(random, least, std::max(least, few)));
+    }
 }
 
 }  // namespace
