@@ -29,14 +29,17 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
         for (int64_t i = 0; i < n; ++i)
             for (int64_t j = 0; j <= i; ++j) matrix[static_cast<size_t>(i * n + j)] = entry_of(i, j);
     };
-    // a_(j+1) … a_i joined from the diagonal outwards, and a_0 … a_i.
-    const auto between = [&](Real identity, auto join) {
-        return [=](int64_t i, int64_t j) {
+    // From a_(j+1) … a_i, joined from the diagonal outwards.
+    const auto fill_between = [&](Real identity, auto join, auto entry_of) {
+        for (int64_t i = 0; i < n; ++i) {
             Real joined = identity;
-            for (int64_t k = i; k > j; --k) joined = join(joined, Real(a[k]));
-            return joined;
-        };
+            for (int64_t j = i; j >= 0; --j) {
+                matrix[static_cast<size_t>(i * n + j)] = entry_of(joined);
+                joined = join(joined, Real(a[j]));
+            }
+        }
     };
+    // a_0 … a_i joined.
     const auto prefixes = [&](auto first, auto join) {
         std::vector<Real> upto = {first(Real(a[0]))};
         for (int64_t i = 1; i < n; ++i) upto.push_back(join(upto.back(), Real(a[i])));
@@ -47,7 +50,7 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
     const std::multiplies<Real> times;
     switch (construction) {
         case Construction::log_stable:
-            fill([&, sum = between(0, add_logarithm)](int64_t i, int64_t j) { return exp(sum(i, j)); });
+            fill_between(0, add_logarithm, [](Real sum) { return exp(sum); });
             break;
         case Construction::log_difference: {
             const std::vector<Real> sums = prefixes(logarithm, add_logarithm);
@@ -66,7 +69,7 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
         }
         case Construction::masked_cumprod:
         case Construction::exact:
-            fill(between(1, times));
+            fill_between(1, times, std::identity());
             break;
     }
     return matrix;
