@@ -95,14 +95,15 @@ std::map<std::string, std::set<std::string>> places_in_tiles(const Family& famil
         REQUIRE(request);
         const Variant& variant = *family.variant(request->variants.front());
         const Parameters values = settled_values(family, request->parameters, chip.backend);
-        for (const Tiling& tiling : family.tilings(variant, family.main_output, values, chip.backend)) {
-            const int64_t length = values.integer(tiling.dimension), rest = length % tiling.size;
-            auto& seen = places[tiling.name];
-            if (length < 2 * tiling.size || tiling.size < 3) continue;
-            if (rest == 0) seen.insert("whole");
-            if (rest == 1) seen.insert("one more");
-            if (rest == tiling.size - 1) seen.insert("one less");
-        }
+        for (const std::string& output : variant.outputs)
+            for (const Tiling& tiling : family.tilings(variant, output, values, chip.backend)) {
+                const int64_t length = values.integer(tiling.dimension), rest = length % tiling.size;
+                auto& seen = places[tiling.name];
+                if (length < 2 * tiling.size || tiling.size < 3) continue;
+                if (rest == 0) seen.insert("whole");
+                if (rest == 1) seen.insert("one more");
+                if (rest == tiling.size - 1) seen.insert("one less");
+            }
     }
     return places;
 }

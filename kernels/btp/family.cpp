@@ -122,15 +122,16 @@ bool is_exact(const Variant&, const Parameters& parameters) {
            !parameters.is("construction", "cumprod_ratio");
 }
 
-// Blocks, and the stretches of blocks that fused and the second pass of two_pass hand the carry across: an
-// item on the CPU has 512 positions, a thread block 32 or 64 for each warp.
+// Blocks, and the stretches of blocks between which the carry is handed on: fused on the CPU has one per
+// item; on CUDA order full has one per thread block, of 32 or 64 positions for each warp.
 std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
                             Backend backend) {
     const int64_t block = parameters.integer("BL");
     std::vector<Tiling> tilings = {{"L", "BL", block}};
-    if (backend == Backend::cuda)
+    const bool in_blocks = variant.name == "fused" || variant.name == "two_pass";
+    if (backend == Backend::cuda && in_blocks && btp::order_of(parameters) == btp::Order::full)
         tilings.push_back({"L", "stretch", parameters.integer("wpb") * (block == 64 ? 64 : 32)});
-    else if (variant.name == "fused")
+    if (backend == Backend::cpu && variant.name == "fused")
         tilings.push_back({"L", "stretch", btp::positions_a_stretch});
     return tilings;
 }

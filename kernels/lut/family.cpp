@@ -105,9 +105,11 @@ void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     if (find(given, "x")) parameters.set("dragged_by", 0.0);
 }
 
-std::vector<Tiling> tilings(const Variant&, const std::string&, const Parameters& parameters,
+// A thread block of unfused compares the inputs of block_size detectors.
+std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters,
                             Backend backend) {
-    if (backend == Backend::cpu) return {};
+    const bool is_found = output == "lookup_index" || output.starts_with("min_delta");
+    if (backend == Backend::cpu || variant.name != "unfused" || !is_found) return {};
     return {{"detectors", "block_size", parameters.integer("block_size")}};
 }
 

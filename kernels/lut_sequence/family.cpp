@@ -200,10 +200,11 @@ std::optional<Refusal> check(const Parameters& parameters) {
     return lut::check(parameters);
 }
 
-std::vector<Tiling> tilings(const Variant&, const std::string&, const Parameters& parameters,
+// Pairs of positions in tiles; on CUDA the detectors that y sums over in blocks.
+std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters,
                             Backend backend) {
     std::vector<Tiling> tilings = {{"sequence_length", "tile", parameters.integer("tile")}};
-    if (backend == Backend::cuda)
+    if (backend == Backend::cuda && output == "y")
         tilings.push_back({"detectors", "block_size", parameters.integer("block_size")});
     return tilings;
 }

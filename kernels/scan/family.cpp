@@ -122,8 +122,8 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     if (variant.name == "lookback") return {{"length", "block_size", block}};
     if (variant.name != "three_phase") return {};
     std::vector<Tiling> tilings = {{"length", "block_size", block}};
-    if (backend == Backend::cuda)
-        tilings.push_back({"length", "totals", block * totals_at_once(parameters.integer("channels"))});
+    const int64_t columns = parameters.integer("channels") * (op_of(parameters).is_complex ? 2 : 1);
+    if (backend == Backend::cuda) tilings.push_back({"length", "totals", block * totals_at_once(columns)});
     return tilings;
 }
 

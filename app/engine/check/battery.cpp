@@ -9,7 +9,7 @@ namespace {
 // Of these the one is taken that tries most that is new.
 constexpr int candidates = 24;
 constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 48;  // of a variant
-// What settings are seldom drawn with, or few kernels can try, counts several times.
+// Facts that few settings or few kernels can show count several times.
 constexpr double weight = 4;
 // A kernel takes a second to compile, everything else a few milliseconds: on a GPU most Requests have the
 // kernels of an earlier one. So many of a variant are compiled, without jitter and with it.

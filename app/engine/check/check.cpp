@@ -35,7 +35,7 @@ int64_t size_of(const CheckRequest& request, const Battery& battery) {
     return request.seconds ? INT64_MAX : battery.size();
 }
 
-// Several for each core: most take milliseconds, a few seconds, and on a GPU many wait for a kernel that
+// Several per core: most take milliseconds but some take seconds, and on a GPU many wait for a kernel that
 // another one compiles.
 size_t how_many_ahead(int64_t parts) {
     return std::max<size_t>(2, 4 * std::thread::hardware_concurrency() / static_cast<size_t>(parts));

@@ -114,7 +114,7 @@ void set_lengths_in_tiles(Random& random, const Family& family, const Variant& v
     if (kept.has(row.name) || row.check(length)) return;
     set.set(row.name, length);
     if (length <= limits.longest) return;
-    // Few of most other dimensions, or a long setting would be refused for its size.
+    // Most other dimensions become small; otherwise a long setting would be refused for its size.
     for (const Parameter& other : family.parameters) {
         const bool is_free = is_width(family, other) && other.name != row.name && !kept.has(other.name);
         if (!is_free || other.type != Type::integer || random.below(3) == 0) continue;

@@ -132,8 +132,8 @@ struct Visit {
             }
     }
 
-    // Whether an owned position and a visiting one are a pair of that kind. Queries that fill the last tile
-    // are none: an infinite key has NaN scores with their zeros.
+    // Whether an owned position and a visiting one are a pair of that kind. The padding of the last tile of
+    // queries does not count: its zeros times an infinite key would be NaN.
     __device__ bool sees(int mine, int other, Kind wanted) const {
         const int query = owner == Owner::keys ? other : mine, key = owner == Owner::keys ? mine : other;
         return query < mask.length && mask.allows(query, key) &&
