@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #endif
 
+#include "profiling/disturbances.h"
 #include "profiling/gpu_timer.h"
 
 namespace sawtooth {
@@ -118,34 +119,133 @@ Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache 
     return TimingChoice{is_slowed ? TimedBy::events : TimedBy::records, std::move(recorded->launches)};
 }
 
-Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
-                          const std::function<void(int)>& before_repeat) {
-    auto choice = choose_timing(plan, on, cache, [&] { before_repeat(0); });
-    if (!choice) return choice.error();
-    std::vector<TimedRun> runs;
-    std::vector<double> samples;
-    for (int repeat = 0; repeat < repeats; ++repeat) {
-        before_repeat(repeat);
-        auto run = run_plan(plan, on, cache, choice->by);
-        if (!run) return run.error();
-        samples.push_back(run->total_us);
-        runs.push_back(std::move(*run));
+namespace {
+
+// A plan among those that take turns.
+struct Timed {
+    const Plan* plan;
+    TimingChoice choice;
+    std::vector<double> samples = {};
+    std::vector<int64_t> disturbed = {};
+    std::vector<TimedRun> kept = {};  // the runs closest to the median so far
+    std::string note = {};
+};
+
+// Every plan follows every other one about as often, as a plan leaves the caches to the next one. On a GPU
+// those timed by records stay together, because switching between the ways of timing is slow.
+std::vector<size_t> order_of(const std::vector<Timed>& plans, int round) {
+    const size_t count = plans.size();
+    const bool is_odd = round % 2 == 1;
+    std::vector<size_t> order(count);
+    for (size_t i = 0; i < count; ++i)
+        order[i] = (static_cast<size_t>(round) + (is_odd ? count - i : i)) % count;
+    std::stable_partition(order.begin(), order.end(),
+                          [&](size_t plan) { return (plans[plan].choice.by == TimedBy::records) != is_odd; });
+    return order;
+}
+
+double distance(const Timed& plan, const TimedRun& run) {
+    return std::fabs(run.total_us - statistics_of(plan.samples).median);
+}
+
+// A run of many launches takes too much memory to keep all until the median is known.
+void keep(Timed& plan, TimedRun run) {
+    constexpr size_t most = 3;
+    plan.samples.push_back(run.total_us);
+    plan.kept.push_back(std::move(run));
+    if (plan.kept.size() <= most) return;
+    plan.kept.erase(std::max_element(plan.kept.begin(), plan.kept.end(), [&](const auto& a, const auto& b) {
+        return distance(plan, a) < distance(plan, b);
+    }));
+}
+
+class Turns {
+  public:
+    Turns(const Executor& on, Cache cache, int rounds, size_t plans)
+        : on_(on), cache_(cache), disturbances_(on), budget_(rounds * static_cast<int>(plans) / 3) {}
+
+    // One sample of the plan.
+    std::optional<Error> take(Timed& plan) {
+        while (true) {
+            if (auto error = warm_up(plan)) return error;
+            disturbances_.start();
+            auto run = run_plan(*plan.plan, on_, cache_, plan.choice.by);
+            if (!run) return run.error();
+            const bool disturbed = disturbances_.were_seen(run->total_us);
+            if (disturbed && budget_-- > 0) continue;
+            if (disturbed) plan.disturbed.push_back(static_cast<int64_t>(plan.samples.size()));
+            if (on_.gpu && !on_.gpu->note().empty()) {
+                plan.note = on_.gpu->note();
+                plan.choice.by = TimedBy::events;
+            }
+            keep(plan, std::move(*run));
+            return {};
+        }
     }
-    Measured measured{statistics_of(samples), {}};
-    if (runs.empty()) return measured;
-    const auto distance = [&](const TimedRun& run) { return std::fabs(run.total_us - measured.time.median); };
-    const auto nearest = std::min_element(
-        runs.begin(), runs.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-    measured.launches = std::move(choice->by == TimedBy::events ? choice->launches : nearest->launches);
+
+  private:
+    // The other plans have emptied the caches. A run this long refills them in a small part of its time.
+    std::optional<Error> warm_up(const Timed& plan) {
+        constexpr double long_us = 1e5;
+        if (on_.gpu && plan.choice.by == TimedBy::records) on_.gpu->expect_new_plan();
+        const bool is_long = !plan.samples.empty() && plan.samples.back() > long_us;
+        if (cache_ == Cache::cold || is_long) return {};
+        const auto run = run_plan(*plan.plan, on_, cache_, plan.choice.by);
+        return run ? std::nullopt : std::optional(run.error());
+    }
+
+    const Executor& on_;
+    Cache cache_;
+    Disturbances disturbances_;
+    int budget_;  // repeats that may be run again
+};
+
+Outcome<Measured> measured_of(Timed plan, const Executor& on, Cache cache,
+                              const std::function<void()>& before_run) {
+    Measured measured{statistics_of(plan.samples), {}, std::move(plan.note)};
+    measured.time.disturbed = plan.disturbed;
+    if (plan.samples.empty()) return measured;
+    const auto nearest =
+        std::min_element(plan.kept.begin(), plan.kept.end(),
+                         [&](const auto& a, const auto& b) { return distance(plan, a) < distance(plan, b); });
+    measured.launches =
+        std::move(plan.choice.by == TimedBy::events ? plan.choice.launches : nearest->launches);
     if (!on.gpu) return measured;
     if (measured.launches.empty()) {
-        before_repeat(repeats - 1);
-        auto launches = on.gpu->time_launches_by_events(plan, cache);
+        before_run();
+        auto launches = on.gpu->time_launches_by_events(*plan.plan, cache);
         if (!launches) return launches.error();
         measured.launches = std::move(*launches);
     }
     add_theoretical_occupancy(measured.launches, on.gpu->device().chip());
     return measured;
+}
+
+}  // namespace
+
+Outcome<std::vector<Measured>> measure(const std::vector<const Plan*>& plans, const Executor& on, Cache cache,
+                                       int rounds, const BeforeRun& before_run) {
+    std::vector<Timed> timed;
+    for (size_t i = 0; i < plans.size(); ++i) {
+        auto choice = choose_timing(*plans[i], on, cache, [&] { before_run(i, 0); });
+        if (!choice) return choice.error();
+        timed.push_back({plans[i], std::move(*choice)});
+        if (on.gpu) timed.back().note = on.gpu->note();
+    }
+    Turns turns(on, cache, rounds, plans.size());
+    for (int round = 0; round < rounds; ++round)
+        for (const size_t plan : order_of(timed, round)) {
+            before_run(plan, round);
+            if (auto error = turns.take(timed[plan])) return *error;
+        }
+    std::vector<Measured> all;
+    for (size_t i = 0; i < plans.size(); ++i) {
+        auto measured =
+            measured_of(std::move(timed[i]), on, cache, [&] { before_run(i, std::max(rounds - 1, 0)); });
+        if (!measured) return measured.error();
+        all.push_back(std::move(*measured));
+    }
+    return all;
 }
 
 }  // namespace sawtooth

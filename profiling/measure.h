@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/core/plan.h"
@@ -53,13 +54,18 @@ Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache 
 
 struct Measured {
     TimeStatistics time;
-    std::vector<LaunchRecord> launches;  // of the repeat closest to the median, or of TimingChoice
+    std::vector<LaunchRecord> launches;  // of a repeat close to the median, or of TimingChoice
+    std::string note;                    // why launches were not recorded; "" if they were
 };
 
-// `repeats` runs after the warm-up runs, which on the CPU are up to the caller. `before_repeat` receives the
-// number of the repeat, or that of the first or last one before any other run. Errors as in run_plan.
-Outcome<Measured> measure(const Plan& plan, const Executor& on, Cache cache, int repeats,
-                          const std::function<void(int)>& before_repeat);
+// Times plans that take turns: in every round each runs once, so that what lasts longer than a round disturbs
+// all of them alike. The order changes from round to round. A repeat that was disturbed is run again at once,
+// within a budget for all. With hot caches each repeat follows an untimed run of the same plan. The warm-up
+// runs of a pool are up to the caller. `before_run` receives the index of the plan and the round, or that of
+// the first or last one before any other run. Errors as in run_plan.
+using BeforeRun = std::function<void(size_t plan, int round)>;
+Outcome<std::vector<Measured>> measure(const std::vector<const Plan*>& plans, const Executor& on, Cache cache,
+                                       int rounds, const BeforeRun& before_run);
 
 // Evicts the memory from all caches.
 void flush_from_caches(std::span<const std::byte> memory);

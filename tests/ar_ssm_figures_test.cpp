@@ -193,7 +193,7 @@ VariantResult launched(const std::string& name, const std::vector<std::string>& 
     variant.name = name;
     variant.index = name == "fused";
     const double us = 10.0 * static_cast<double>(launches.size());
-    variant.time = TimeStatistics{us, us, us, {us}};
+    variant.time = TimeStatistics{us, us, us, std::vector<double>(9, us)};
     for (const std::string& launch : launches) {
         LaunchInfo info;
         info.name = launch;
@@ -262,18 +262,22 @@ TEST_CASE("ar_ssm: with many launches only the shortest of unfused share a row",
 TEST_CASE("ar_ssm: the time by scan is split into the scan and the rest", "[ar_ssm][figures]") {
     SweepResult sweep = swept({"scan", {"hillis_steele", "lookback"}});
     CHECK(contains(ar_ssm::scan_figures(sweep).front().missing, "as the sweep runs"));
-    add_cell(sweep, {launched("unfused", {"convolve", "double_1", "double_2", "multiply"})});
+    add_cell(sweep,
+             {launched("unfused", {"convolve", "double_1", "double_2", "double_3", "double_4", "multiply"})});
+    CHECK(contains(ar_ssm::scan_figures(sweep).front().caption, "1 of 2 points. "));
+    CHECK_FALSE(contains(ar_ssm::scan_figures(sweep).front().caption, "fastest"));
     add_cell(sweep, {launched("unfused", {"convolve", "lookback", "multiply"})});
+    sweep.complete = true;
     const Figure figure = ar_ssm::scan_figures(sweep).front();
     CHECK(figure.y.categories == std::vector<std::string>{"hillis_steele", "lookback"});
     const auto bars = marks_of<Bars>(figure).front().bars;
     REQUIRE(bars[0].segments.size() == 2);
-    CHECK(bars[0].segments[0].length == Approx(20));
+    CHECK(bars[0].segments[0].length == Approx(40));
     CHECK(bars[0].segments[1].length == Approx(20));
-    CHECK(bars[0].text == "40 us");
+    CHECK(bars[0].text == "60 us");
     CHECK(contains(figure.caption,
                    "lookback is the fastest: 30 us, 33 % of it in the launch of the scan. "
-                   "hillis_steele takes 40 us, 50 % of it in 2 launches of the scan."));
+                   "hillis_steele takes 60 us, 67 % of it in 4 launches of the scan."));
     CHECK(contains(figure.caption, "batch 1, length 64, d_model 64, max_rank 16, gate_hidden 16, forward."));
     SweepResult refused = swept({"scan", {"lookback"}});
     refused.cells.push_back({{Value("lookback")}, "no memory", nullptr});
@@ -284,6 +288,7 @@ TEST_CASE("ar_ssm: the time against max_rank says how it grows", "[ar_ssm][figur
     SweepResult sweep = swept({"max_rank", {int64_t{1}, int64_t{2}}});
     add_cell(sweep, {launched("unfused", {"a", "b"}), launched("fused", {"a"})});
     add_cell(sweep, {launched("unfused", {"a", "b", "c"}), launched("fused", {"a", "b"})});
+    sweep.complete = true;
     const Figure figure = ar_ssm::rank_figures(sweep).front();
     CHECK(figure.id == "time_by_max_rank");
     CHECK(line_named(marks_of<Line>(figure), "fused").y == std::vector<double>{10, 20});

@@ -151,7 +151,7 @@ TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     Result result;
     result.variants = {timed("slow", 1, 100)};
     CHECK(times_figure(result).marks.size() == 1);
-    result.copy = Copy{524288, 25.9};
+    result.copy = Copy{524288, {.median = 25.9}};
     const Figure figure = times_figure(result);
     const Rule& rule = std::get<Rule>(figure.marks.back());
     CHECK(rule.at == 25.9);
@@ -162,7 +162,7 @@ TEST_CASE("a logarithmic axis of times begins below the copy", "[figures]") {
     Result result;
     result.variants = {timed("fast", 0, 100), timed("slow", 1, 4000)};
     CHECK(*times_figure(result).x.minimum == 25);
-    result.copy = Copy{1e6, 2};
+    result.copy = Copy{1e6, {.median = 2}};
     const Figure figure = times_figure(result);
     CHECK(figure.x.scale == Scale::log10);
     CHECK(*figure.x.minimum < 2);

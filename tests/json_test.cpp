@@ -240,7 +240,7 @@ TEST_CASE("the documents of bench, devices and written files have their keys", "
 }
 
 TEST_CASE("cached ceilings come back unchanged, and only from a complete file", "[json]") {
-    const Ceilings kept{"a processor", "2030-01-02", 2, 1.5e10, 2e10, 3.25e11, 4.5};
+    const Ceilings kept{"a processor", "2030-01-02", "Linux 6", 2000, 2, 1.5e10, 2e10, 3.25e11, 4.5};
     const std::string text = ceilings_json(kept);
     const auto read = parse_ceilings(text);
     REQUIRE(read);

@@ -362,7 +362,7 @@ VariantResult launched(const std::string& name, int index) {
 TEST_CASE("lut: kernels have their times and rates, with a copy of their bytes as a tick", "[lut][figures]") {
     Result result;
     result.variants = {launched("unfused", 0)};
-    result.copy = Copy{1e6, 10};  // 100 GB/s
+    result.copy = Copy{1e6, {.median = 10}};  // 100 GB/s
     const auto figures = kernel_figures(result);
     const Figure& each = figure_named(figures, "kernels");
     CHECK(each.y.categories == std::vector<std::string>{"gather, 2x", "propagate"});

@@ -22,7 +22,7 @@ VariantResult timed(const std::string& name, double us) {
     VariantResult variant;
     variant.name = name;
     variant.index = name == "fused";
-    variant.time = TimeStatistics{us, us, us, {us}};
+    variant.time = TimeStatistics{us, us, us, std::vector<double>(9, us)};
     for (const auto& [launch, share] : {std::pair{"check", 0.25}, {"fill", 0.75}}) {
         LaunchInfo info;
         info.name = launch;
@@ -53,6 +53,8 @@ TEST_CASE("lut: time against detectors, of the variants and of the kernels", "[l
     SweepResult swept = sweep_over("detectors", {int64_t{8}, int64_t{16}});
     for (size_t i = 0; i < 2; ++i)
         swept.cells.push_back(cell_of(swept.sweep, i, {timed("unfused", 10 + 30.0 * i), timed("fused", 5)}));
+    CHECK_FALSE(contains(figure_named(lut::size_figures(swept), "time_by_detectors").caption, "faster"));
+    swept.complete = true;
     const auto figures = lut::size_figures(swept);
     const Figure& time = figure_named(figures, "time_by_detectors");
     CHECK(marks_of<Line>(time).size() == 2);
@@ -75,6 +77,7 @@ TEST_CASE("lut: the caption of times against a size says from where on a variant
         for (size_t i = 0; i < 3; ++i)
             swept.cells.push_back(
                 cell_of(swept.sweep, i, {timed("unfused", unfused[i]), timed("fused", fused[i])}));
+        swept.complete = true;
         return figure_named(lut::size_figures(swept), "time_by_detectors").caption;
     };
     CHECK(contains(caption_of({10, 40, 24000}, {20, 20, 20}), "fused is faster from 16 on: 1,200x at 32. "));

@@ -48,9 +48,9 @@ struct Bench {
 };
 
 Measured measured(Bench& bench, const Plan& plan) {
-    auto result = measure(plan, Executor{nullptr, bench.timer.get()}, Cache::cold, 3, [](int) {});
+    auto result = measure({&plan}, Executor{nullptr, bench.timer.get()}, Cache::cold, 3, [](size_t, int) {});
     if (!result) FAIL(result.error().text);
-    return std::move(*result);
+    return std::move(result->front());
 }
 
 // In order, from 0 on, without overlap.

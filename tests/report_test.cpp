@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "app/cli/report_summary.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
+#include "profiling/measure.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/gpu_result.h"
@@ -35,7 +37,7 @@ VariantResult& variant_of(Result& result, const std::string& name) {
 
 void set(Result& result, const std::string& name, double time, double error) {
     VariantResult& variant = variant_of(result, name);
-    variant.time = TimeStatistics{time, time, time, {time}};
+    variant.time = statistics_of(std::vector<double>(9, time));
     variant.errors[0].rel_l2 = error;
 }
 
@@ -92,12 +94,12 @@ TEST_CASE("only correct results can be the fastest", "[report]") {
     set(*result, "chunkwise_gd", 100, 0.066);
     CHECK(
         text_of(summary_of(*result)) ==
-        "Fastest correct result: exact_chunk, 200 us, 2.50x faster than sequential, relative error 2.0e-07.\n"
+        "Fastest correct result: exact_chunk, 200 us, 2.5x faster than sequential, relative error 2.0e-07.\n"
         "Fastest approximation: chunkwise_gd, 100 us, relative error 6.6 %.\n"
         "sequential leaves the GPU idle 16 % of the time, between 1024 launches.\n"
         "! tnt: y is wrong: 12 of 1,000 elements\n");
     for (VariantResult& variant : result->variants) variant.verdicts[0].verdict = Verdict::wrong;
-    CHECK(fastest_right(*result) == nullptr);
+    CHECK(fastest_right(*result).empty());
     CHECK_FALSE(contains(text_of(summary_of(*result)), "Fastest"));
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/engine/tables.h"
 
+#include "profiling/measure.h"
 #include "tests/catch.h"
 #include "tests/gpu_result.h"
 #include "tests/workshop.h"
@@ -69,11 +70,12 @@ TEST_CASE("compiled launches have a row per variant and launch", "[tables]") {
 }
 
 TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
-    Ceilings limits{"NVIDIA H200", "2030-01-02", 0, 4.2e12, 4e12, 6e13, 5.5, {}};
+    Ceilings limits{"NVIDIA H200", "2030-01-02", "CUDA 13.0", 1980, 0, 4.2e12, 4e12, 6e13, 5.5, {}};
     limits.gpu = Ceilings::Gpu{8e14, 2.7, 1.02, 0.61};
     CHECK(words_of(limits) ==
-          "Limits of NVIDIA H200, measured 2030-01-02: copy 4200 GB/s, triad 4000 GB/s, arithmetic 60000 "
-          "GFLOP/s, bf16 products 800 TFLOP/s, an empty launch takes 5.5 us with a wait, 2.7 us in a stream, "
+          "Limits of NVIDIA H200, measured 2030-01-02, CUDA 13.0, 1980 MHz: copy 4200 GB/s, triad 4000 GB/s, "
+          "arithmetic 60000 GFLOP/s, bf16 products 800 TFLOP/s, an empty launch takes 5.5 us with a wait, "
+          "2.7 us in a stream, "
           "1.02 us in a graph, 0.61 us with programmatic dependent launch");
     limits.gpu->launch_programmatic_us.reset();  // a chip without it
     CHECK_FALSE(contains(words_of(limits), "programmatic"));
@@ -94,13 +96,21 @@ TEST_CASE("a command repeats its backend and chip", "[tables]") {
           "worker'");
 }
 
-TEST_CASE("a speed-up has three digits, also beside a hundred and above", "[tables]") {
-    CHECK(speed_up_words(0.974) == "0.97x");
-    CHECK(speed_up_words(1) == "1.00x");
-    CHECK(speed_up_words(9.996) == "10.0x");
-    CHECK(speed_up_words(99.94) == "99.9x");
-    CHECK(speed_up_words(612.89) == "613x");
-    CHECK(speed_up_words(12345) == "12,345x");
+TEST_CASE("a speed-up is told only where the repeats decide it, and an unstable time says so", "[tables]") {
+    const auto result = scan_on_gpu();
+    result->in_turns = true;
+    const auto repeat = [](std::vector<double> samples) { return statistics_of(std::move(samples)); };
+    result->variants[0].time = repeat(std::vector<double>(9, 24));
+    result->variants[1].time = repeat(std::vector<double>(9, 10));
+    result->variants[2].time = repeat(std::vector<double>(9, 24.5));
+    result->variants[3].time = repeat({8, 80, 9, 90, 8, 70, 9, 60, 8});
+    const Table table = numbers_table(*result);
+    CHECK(cell(table, 0, "speed-up") == "1x");
+    CHECK(cell(table, 1, "speed-up") == "2.4x");
+    CHECK(cell(table, 2, "speed-up") == "same");
+    CHECK(cell(table, 3, "speed-up") == "cannot tell");
+    CHECK(cell(table, 3, "stability") == "unstable: 7.5x");
+    CHECK(cell(table, 1, "stability").empty());
 }
 
 }  // namespace

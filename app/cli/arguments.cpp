@@ -76,6 +76,8 @@ constexpr OptionRow option_rows[] = {
     {"--optional", Takes::nothing, "", "generate optional inputs too, such as initial states",
      one_configuration},
     {"--repeat", Takes::one, "N", "timed repeats (9)", measuring},
+    {"--trials", Takes::one, "N", "comparisons of bench verdicts, on a quiet and on a busy machine (1000)",
+     bench},
     {"--cache", Takes::one, "cold|hot", "state of the caches before every repeat (cold)", measuring},
     {"--profile", Takes::one, "LEVEL", "none, timeline, counters or sampling (timeline)", measuring},
     {"--time-limit", Takes::one, "SECONDS", "stop a run that takes longer (none; window: 10)",
@@ -91,7 +93,9 @@ constexpr OptionRow option_rows[] = {
     {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
      run | sweep | check | window},
     {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",
-     measuring | check | window | worker},
+     measuring | check | window | worker | devices},
+    {"--measure", Takes::nothing, "", "measure the limits of the CPU and of the first GPU, and keep the best",
+     devices},
     {"--seconds", Takes::one, "S", "check each family for so long (every setting of its battery once)",
      check},
     {"--sanitize", Takes::nothing, "",
@@ -144,7 +148,9 @@ void add_positionals(CLI::App& app, Command command, Slots& slots) {
     if (command == Command::check)
         app.add_option("FAMILY", slots.families, "families to check (all)")->type_name("");
     if (command == Command::bench)
-        app.add_option("FAMILY", slots.families, "families to time (all); 'window' times the window")
+        app.add_option(
+               "FAMILY", slots.families,
+               "families to time (all); 'window' times the window, 'verdicts' counts wrong verdicts on speed")
             ->type_name("");
 }
 

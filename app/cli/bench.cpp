@@ -17,12 +17,14 @@ int bench(const Arguments& arguments) {
     Names known;
     for (const Family* family : offered_families()) known.push_back(family->name);
     if (names.empty()) names = known;
-    known.push_back("window");
+    known.insert(known.end(), {"window", "verdicts"});
     for (const std::string& name : names) {
-        if (name == "window") return fail(Error::usage("bench window takes no other family"));
+        if (name == "window" || name == "verdicts")
+            return fail(Error::usage("bench " + name + " takes no family"));
         if (std::find(known.begin(), known.end(), name) == known.end())
             return fail(Error::usage(no_such_name(name, "a family", "Families", known)));
     }
+    if (arguments.has("--trials")) return fail(Error::usage("--trials is an option of bench verdicts"));
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
     const auto files = settle_files(arguments);

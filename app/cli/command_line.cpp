@@ -54,6 +54,7 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
         case Command::bench:
             if (arguments.families == std::vector<std::string>{"window"})
                 return bench_window(arguments, window);
+            if (arguments.families == std::vector<std::string>{"verdicts"}) return bench_verdicts(arguments);
             return bench(arguments);
         case Command::devices:
             return devices(arguments);

@@ -2,16 +2,50 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/interrupts.h"
+#include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
+#include "app/engine/configure.h"
 #include "app/engine/json.h"
+#include "app/engine/runner.h"
+#include "app/engine/tables.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth::cli {
 
+namespace {
+
+// Measures the limits of the CPU, and of the first GPU if there is one.
+Outcome<std::vector<Ceilings>> measured_limits(const Arguments& arguments, bool has_gpu) {
+    const auto settings = settle(arguments);
+    if (!settings) return settings.error();
+    Interrupts interrupts;
+    Runner runner(settings->cache_directory);
+    std::vector<Ceilings> limits;
+    for (const BackendChoice backend : {BackendChoice::cpu, BackendChoice::cuda}) {
+        if (backend == BackendChoice::cuda && !has_gpu) continue;
+        Request request = settings->request;
+        request.backend = backend;
+        const auto machine = runner.machine(request, *offered_families().front());
+        if (!machine) return machine.error();
+        auto measured = runner.ceilings(*machine, interrupts.token(), true);
+        if (!measured) return measured.error();
+        limits.push_back(std::move(*measured));
+    }
+    return limits;
+}
+
+}  // namespace
+
 int devices(const Arguments& arguments) {
     Devices found = find_devices();
     try_counters(found);
+    if (arguments.has("--measure")) {
+        auto limits = measured_limits(arguments, !found.gpus.empty());
+        if (!limits) return fail(limits.error());
+        found.limits = std::move(*limits);
+    }
     if (arguments.has("--json")) return print(to_json(found));
     const Devices::Cpu& cpu = found.cpu;
     std::string text = fmt::format("CPU       {}\n", cpu.name);
@@ -33,7 +67,9 @@ int devices(const Arguments& arguments) {
                             : "kernels cannot be compiled, not even for --arch: " + found.toolkit_reason);
     text += fmt::format("counters  {}", found.counters_allowed ? "available" : "not available");
     if (!found.counters_reason.empty()) text += ": " + found.counters_reason;
-    return print(text + "\n");
+    text += "\n";
+    for (const Ceilings& limits : found.limits) text += words_of(limits) + "\n";
+    return print(text);
 }
 
 }  // namespace sawtooth::cli

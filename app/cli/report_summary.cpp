@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/engine/tables.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
-#include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
 
 namespace sawtooth::cli {
@@ -15,25 +14,33 @@ std::string error_of(const Result& result, const VariantResult& variant) {
     return error ? ", relative error " + error_words(*error) : "";
 }
 
-// ", 9.04x faster than sequential": the first variant with a time is the baseline.
+// ", 9x faster than sequential": the first variant with a time is the baseline.
 std::string speed_up_of(const Result& result, const VariantResult& variant) {
     for (const VariantResult& first : result.variants) {
         if (!first.time) continue;
-        if (&first == &variant || variant.time->median <= 0) return "";
-        return fmt::format(", {} faster than {}", speed_up_words(first.time->median / variant.time->median),
-                           first.name);
+        if (&first == &variant) return "";
+        const Comparison comparison = compare(result, variant, first);
+        return comparison.pace == Pace::faster ? ", " + ratio_words(comparison) + " faster than " + first.name
+                                               : "";
     }
     return "";
 }
 
-const VariantResult* fastest_approximation(const Result& result) {
-    const VariantResult* fastest = nullptr;
+// Of the approximations that are right, those that may be the fastest of all variants.
+std::vector<const VariantResult*> fastest_approximations(const Result& result) {
+    std::vector<const VariantResult*> usable, rough;
+    std::vector<const TimeStatistics*> times;
     for (const VariantResult& variant : result.variants) {
-        if (!variant.time || variant.exact || has_diverged(result, variant)) continue;
-        if (variant.verdict() != Verdict::right) continue;
-        if (!fastest || variant.time->median < fastest->time->median) fastest = &variant;
+        if (!variant.time || has_diverged(result, variant) || variant.verdict() != Verdict::right) continue;
+        usable.push_back(&variant);
+        times.push_back(&*variant.time);
     }
-    return fastest;
+    for (const size_t i : may_be_fastest(times, result.in_turns))
+        if (usable[i]->exact)
+            return {};  // it may be as fast
+        else
+            rough.push_back(usable[i]);
+    return rough;
 }
 
 // "" for a single launch, which has no gaps.
@@ -49,15 +56,12 @@ std::string idle_sentence(const Result& result) {
 
 std::vector<SummaryLine> summary_of(const Result& result) {
     std::vector<SummaryLine> lines;
-    const VariantResult* const fastest = fastest_right(result);
-    if (fastest)
-        lines.push_back({fmt::format("Fastest correct result: {}, {}{}{}.", fastest->name,
-                                     short_time(fastest->time->median), speed_up_of(result, *fastest),
-                                     error_of(result, *fastest))});
-    const VariantResult* const rough = fastest_approximation(result);
-    if (rough && (!fastest || rough->time->median < fastest->time->median))
-        lines.push_back({fmt::format("Fastest approximation: {}, {}{}.", rough->name,
-                                     short_time(rough->time->median), error_of(result, *rough))});
+    if (const auto fastest = fastest_right(result); !fastest.empty())
+        lines.push_back({"Fastest correct result: " + fastest_words(fastest) +
+                         speed_up_of(result, *fastest.front()) + error_of(result, *fastest.front()) + "."});
+    if (const auto rough = fastest_approximations(result); !rough.empty())
+        lines.push_back(
+            {"Fastest approximation: " + fastest_words(rough) + error_of(result, *rough.front()) + "."});
     if (const std::string idle = idle_sentence(result); !idle.empty()) lines.push_back({idle});
     for (const VariantResult& variant : result.variants)
         if (const std::string words = wrong_sentence(variant); !words.empty())

@@ -279,6 +279,14 @@ Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Se
     return axes;
 }
 
+Outcome<int> settle_trials(const Arguments& arguments) {
+    int trials = 1000;
+    OptionReader reader(arguments);
+    reader.integer("--trials", 1, 1000000, trials);
+    if (reader.error()) return *reader.error();
+    return trials;
+}
+
 Outcome<std::optional<double>> settle_seconds(const Arguments& arguments) {
     OptionReader reader(arguments);
     const auto seconds = reader.real("--seconds", 0.1, 1e6, "expected seconds, at least 0.1");

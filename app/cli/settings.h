@@ -27,6 +27,8 @@ std::optional<Error> check_for_all_cells(const Settings& settings);
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings);
 // Of --seconds; absent without it.
 Outcome<std::optional<double>> settle_seconds(const Arguments& arguments);
+// Of --trials; 1000 without it.
+Outcome<int> settle_trials(const Arguments& arguments);
 Outcome<WindowOptions> settle_window(const Arguments& arguments);
 Outcome<ShotOptions> settle_shot(const Arguments& arguments);
 

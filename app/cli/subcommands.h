@@ -11,6 +11,7 @@ int sweep(const Arguments& arguments);
 int check(const Arguments& arguments);
 int report(const Arguments& arguments);
 int bench(const Arguments& arguments);
+int bench_verdicts(const Arguments& arguments);
 int devices(const Arguments& arguments);
 int worker(const Arguments& arguments);
 

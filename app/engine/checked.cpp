@@ -43,7 +43,11 @@ bool is_duration(double us) { return std::isfinite(us) && us >= 0; }
 std::string fault_in(const TimeStatistics& time) {
     const bool right = is_duration(time.median) && is_duration(time.q1) && is_duration(time.q3) &&
                        std::all_of(time.samples.begin(), time.samples.end(), is_duration);
-    return right ? "" : "times that are no durations";
+    if (!right) return "times that are no durations";
+    const bool known = std::all_of(time.disturbed.begin(), time.disturbed.end(), [&](int64_t sample) {
+        return sample >= 0 && std::cmp_less(sample, time.samples.size());
+    });
+    return known ? "" : "a disturbed repeat that it does not have";
 }
 
 std::string fault_in(const std::vector<LaunchRecord>& launches) {
@@ -94,6 +98,9 @@ std::string fault_in(const Result& result, const Family& family) {
     if (result.processors < 0) return "a negative number of processors";
     for (const Arrays* arrays : {&result.inputs, &result.reference})
         if (std::string words = fault_in(*arrays); !words.empty()) return words;
+    if (result.copy)
+        if (const std::string words = fault_in(result.copy->time); !words.empty())
+            return "a copy with " + words;
     return fault_in(result.variants, family);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/core/chip.h"
+#include "kernels/core/result.h"
 
 namespace sawtooth {
 
@@ -24,7 +25,8 @@ struct Devices {
     std::optional<std::string> driver, toolkit;
     std::string toolkit_reason;  // why kernels cannot be compiled, and what to do; "" if they can
     bool counters_allowed = false;
-    std::string counters_reason;  // why not, and what to do
+    std::string counters_reason;   // why not, and what to do
+    std::vector<Ceilings> limits;  // if they were measured
 };
 
 // Does not open a GPU, so it only knows if counters are impossible; `try_counters` tests them.

@@ -428,7 +428,6 @@ std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& param
         sweep.base.preset.clear();
         sweep.base.input.clear();  // array sizes from a file would fix the swept size
         sweep.base.parameters = parameters;
-        sweep.base.repeats = std::min(request.repeats, 5);
         sweep.base.extras = Extras::none;
         // Sweeps show only times; counters would need many runs per cell.
         if (request.profile == Profile::counters || request.profile == Profile::sampling)

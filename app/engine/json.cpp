@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/engine/configure.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/families.h"
 
@@ -82,7 +83,13 @@ Json time_of(const std::optional<TimeStatistics>& time) {
     return {{"median", number(time->median)},
             {"q1", number(time->q1)},
             {"q3", number(time->q3)},
-            {"samples", numbers(time->samples)}};
+            {"samples", numbers(time->samples)},
+            {"disturbed", time->disturbed}};
+}
+
+Json copy_of(const std::optional<Copy>& copy) {
+    if (!copy) return nullptr;
+    return {{"bytes", number(copy->bytes)}, {"time", time_of(copy->time)}};
 }
 
 Json error_of(const OutputError& error) {
@@ -180,6 +187,19 @@ Json metric_of(const Metric& metric) {
             {"value", optional_number(metric.value)}};
 }
 
+// Over the first variant with a time.
+Json speed_up_of(const VariantResult& variant, const Result& result) {
+    const auto base = std::find_if(result.variants.begin(), result.variants.end(),
+                                   [](const VariantResult& each) { return each.time.has_value(); });
+    if (!variant.time || &*base == &variant || variant.verdict() == Verdict::wrong) return nullptr;
+    const Comparison speed = compare(result, variant, *base);
+    return {{"over", base->name},
+            {"verdict", name_of(speed.pace)},
+            {"ratio", number(speed.ratio)},
+            {"low", number(speed.low)},
+            {"high", number(speed.high)}};
+}
+
 Json variant_of(const VariantResult& variant, const Result& result) {
     const bool ran = variant.ran();
     return {{"name", variant.name},
@@ -192,6 +212,7 @@ Json variant_of(const VariantResult& variant, const Result& result) {
             {"error_by_position",
              variant.errors.empty() ? Json::array() : known_numbers(variant.errors.front().by_position)},
             {"time_us", time_of(variant.time)},
+            {"speed_up", speed_up_of(variant, result)},
             {"work", {{"bytes", number(variant.work.bytes)}, {"flops", number(variant.work.operations)}}},
             {"launches", list_of(variant.launches, launch_of)},
             {"launch_count", ran ? Json(variant.launch_count) : Json()},
@@ -203,6 +224,8 @@ Json variant_of(const VariantResult& variant, const Result& result) {
 Json ceilings_of(const Ceilings& ceilings) {
     Json object = {{"processor", ceilings.processor},
                    {"date", ceilings.date},
+                   {"driver", ceilings.driver},
+                   {"clock_mhz", number(ceilings.clock_mhz)},
                    {"threads", ceilings.threads},
                    {"copy_bytes_per_second", number(ceilings.copy_bytes_per_second)},
                    {"triad_bytes_per_second", number(ceilings.triad_bytes_per_second)},
@@ -240,23 +263,22 @@ Json unused_parameters_of(const Result& result) {
 
 Json result_of(const Result& result) {
     const Request& request = result.request;
-    return {
-        {"family", request.family},
-        {"backend", name_of(result.backend)},
-        {"device", result.device},
-        {"version", SAWTOOTH_VERSION},
-        {"seed", request.seed},
-        {"values", name_of(request.values)},
-        {"optional", request.optional},
-        {"parameters", object_of(request.family, result.parameters)},
-        {"unused_parameters", unused_parameters_of(result)},
-        {"notes", result.notes},
-        {"variants",
-         list_of(result.variants, [&](const VariantResult& variant) { return variant_of(variant, result); })},
-        {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()},
-        {"copy",
-         result.copy ? Json{{"bytes", number(result.copy->bytes)}, {"us", number(result.copy->us)}} : Json()},
-        {"clocks", clocks_of(result.clocks)}};
+    return {{"family", request.family},
+            {"backend", name_of(result.backend)},
+            {"device", result.device},
+            {"version", SAWTOOTH_VERSION},
+            {"seed", request.seed},
+            {"values", name_of(request.values)},
+            {"optional", request.optional},
+            {"parameters", object_of(request.family, result.parameters)},
+            {"unused_parameters", unused_parameters_of(result)},
+            {"notes", result.notes},
+            {"variants", list_of(result.variants,
+                                 [&](const VariantResult& variant) { return variant_of(variant, result); })},
+            {"ceilings", result.ceilings ? ceilings_of(*result.ceilings) : Json()},
+            {"copy", copy_of(result.copy)},
+            {"in_turns", result.in_turns},
+            {"clocks", clocks_of(result.clocks)}};
 }
 
 Json parameter_of(const Parameter& row) {
@@ -418,6 +440,22 @@ std::string to_json(const BenchReport& report) {
                     {"cases", list_of(report.rows, row_of)}});
 }
 
+std::string to_json(const VerdictBench& bench) {
+    const auto counts_of = [](const VerdictCounts& counts) -> Json {
+        return {{"busy_processes", counts.busy_processes},
+                {"trials", counts.trials},
+                {"winners_in_turns", counts.winners_in_turns},
+                {"winners_apart", counts.winners_apart},
+                {"same", counts.same},
+                {"cannot_tell", counts.cannot_tell},
+                {"disturbed", counts.disturbed},
+                {"repeats", counts.repeats}};
+    };
+    return text_of({{"device", bench.device},
+                    {"version", SAWTOOTH_VERSION},
+                    {"counts", list_of(bench.counts, counts_of)}});
+}
+
 std::string to_json(const Devices& devices) {
     const auto gpu_of = [](const Devices::Gpu& gpu) {
         return Json{{"name", gpu.name},
@@ -440,7 +478,8 @@ std::string to_json(const Devices& devices) {
          {"driver", text_or_null(devices.driver)},
          {"toolkit", text_or_null(devices.toolkit)},
          {"toolkit_reason", devices.toolkit_reason.empty() ? Json() : Json(devices.toolkit_reason)},
-         {"counters", {{"allowed", devices.counters_allowed}, {"reason", devices.counters_reason}}}});
+         {"counters", {{"allowed", devices.counters_allowed}, {"reason", devices.counters_reason}}},
+         {"limits", list_of(devices.limits, ceilings_of)}});
 }
 
 std::string families_json(const std::vector<const Family*>& families) {
@@ -469,6 +508,8 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
     Ceilings ceilings;
     take(json, "processor", ceilings.processor);
     take(json, "date", ceilings.date);
+    take(json, "driver", ceilings.driver);
+    take(json, "clock_mhz", ceilings.clock_mhz);
     take(json, "threads", ceilings.threads);
     take(json, "copy_bytes_per_second", ceilings.copy_bytes_per_second);
     take(json, "triad_bytes_per_second", ceilings.triad_bytes_per_second);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/engine/bench.h"
+#include "app/engine/bench_verdicts.h"
 #include "app/engine/check/report.h"
 #include "app/engine/devices.h"
 #include "kernels/core/family.h"
@@ -17,6 +18,7 @@ namespace sawtooth {
 std::string to_json(const Result& result);
 std::string to_json(const SweepResult& result);
 std::string to_json(const BenchReport& report);
+std::string to_json(const VerdictBench& bench);
 std::string to_json(const std::vector<CheckReport>& reports);
 std::string to_json(const Devices& devices);
 std::string families_json(const std::vector<const Family*>& families);

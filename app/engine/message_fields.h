@@ -43,18 +43,18 @@ SAWTOOTH_FIELDS(Metric, id, label, unit, value)
 SAWTOOTH_FIELDS(OutputError, output, max_abs, rel_l2, nonfinite, first_nonfinite, by_position)
 SAWTOOTH_FIELDS(JudgedElement, index, got, want, bound, where)
 SAWTOOTH_FIELDS(OutputVerdict, output, verdict, judged, elements, rel_l2, worst)
-SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples)
+SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples, disturbed)
 SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, verdicts, memory_bytes, work,
                 time, launches, launch_count, compiled, tracks, metrics)
 SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, launch_graph_us,
                 launch_programmatic_us)
-SAWTOOTH_FIELDS(Ceilings, processor, date, threads, copy_bytes_per_second, triad_bytes_per_second,
-                operations_per_second, launch_us, gpu)
-SAWTOOTH_FIELDS(Copy, bytes, us)
+SAWTOOTH_FIELDS(Ceilings, processor, date, driver, clock_mhz, threads, copy_bytes_per_second,
+                triad_bytes_per_second, operations_per_second, launch_us, gpu)
+SAWTOOTH_FIELDS(Copy, bytes, time)
 SAWTOOTH_FIELDS(Clocks, before_mhz, after_mhz, highest_mhz, throttled)
 SAWTOOTH_FIELDS(Hop, name, ms)
 SAWTOOTH_FIELDS(Result, request, parameters, main_output, backend, device, processors, inputs, reference,
-                work, variants, ceilings, copy, clocks, notes, hops, timed, complete)
+                work, variants, ceilings, copy, clocks, in_turns, notes, hops, timed, complete)
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
 SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, shared)

@@ -21,7 +21,7 @@ namespace sawtooth {
 // worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
 // result, CellDone, Checked, FiguresMade, ArrayPart or Failed.
 
-constexpr int protocol_version = 6;
+constexpr int protocol_version = 7;
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;

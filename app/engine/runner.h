@@ -8,7 +8,6 @@
 #include <string>
 
 #include "app/engine/configure.h"
-#include "app/engine/copy_times.h"
 #include "app/engine/machine.h"
 #include "kernels/core/result.h"
 #include "kernels/core/sweep.h"
@@ -57,10 +56,9 @@ class Runner {
     // or the family has no CUDA implementation. Usage: no GPU of that number.
     Outcome<Machine> machine(const Request& request, const Family& family);
 
-    // Measured on first use (0.5 s) and cached in the cache directory with date and processor; all zero if
-    // stopped.
-    Ceilings ceilings(int threads, std::stop_token stop);
-    Outcome<Ceilings> ceilings(GpuTimer& timer, std::stop_token stop);
+    // Measured on first use (0.5 s) and kept in the cache directory, or measured anew: then the best of both
+    // is kept. Errors: cancelled; a failure of the GPU.
+    Outcome<Ceilings> ceilings(const Machine& machine, std::stop_token stop, bool anew = false);
     const std::string& cache_directory() const { return cache_directory_; }
 
     // The pool with this many threads (0: one per core), created when the number changes.
@@ -77,18 +75,19 @@ class Runner {
                                       std::stop_token stop, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                 std::stop_token stop, const OnProgress& progress);
-    std::optional<Error> add_copy(SingleRun& run, const Machine& machine, const TimeLimit& limit);
     void add_theory_for(const Request& request, const std::stop_token& stop, const OnProgress& progress,
                         Result& result);
     std::optional<Ceilings> kept_ceilings(const std::string& path, const std::string& processor, int threads);
-    void keep_ceilings(const std::string& path, Ceilings& measured, const std::string& processor);
+    Ceilings keep_ceilings(const std::string& path, const Ceilings& measured);
+    Outcome<Ceilings> cpu_ceilings(cpu::Pool& pool, std::stop_token stop, bool anew);
+    Outcome<Ceilings> gpu_ceilings(GpuTimer& timer, std::stop_token stop, bool anew);
 
     std::string cache_directory_;
     std::unique_ptr<cpu::Pool> pool_;
     Gpus gpus_;
     std::shared_ptr<Kept> kept_;
     std::optional<Ceilings> ceilings_;
-    CopyTimes copies_;
+    bool measured_anew_ = false;  // since a variant beat a limit: once is enough to know
     bool broken_ = false;
 };
 

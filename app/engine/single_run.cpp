@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "app/engine/compare.h"
+#include "app/engine/limit_plans.h"
 #include "app/engine/theory.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/table.h"
@@ -16,6 +18,11 @@
 
 namespace sawtooth {
 namespace {
+
+const std::string copy_words = "a copy of the same size";
+
+// From this size on the rate of a copy no longer depends on its size.
+double copied_bytes(double bytes) { return std::min(bytes, static_cast<double>(256 << 20)); }
 
 int sequence_axis_of(const Family& family, const std::string& output) {
     const ArraySpec* const spec = family.array(output);
@@ -150,10 +157,6 @@ Error SingleRun::stopped_or(Error error, const std::string& what) const {
     return limit_.reason(std::move(error), what);
 }
 
-double SingleRun::steps() const {
-    return static_cast<double>(plans_.size() * (1 + static_cast<size_t>(prepared_.request.repeats)));
-}
-
 VariantResult& SingleRun::row(size_t v) {
     return *std::find_if(result_.variants.begin(), result_.variants.end(),
                          [&](const VariantResult& row) { return row.name == variant(v).name; });
@@ -178,10 +181,10 @@ std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
     return {};
 }
 
-std::optional<Error> SingleRun::run_once(size_t v) {
-    if (prepared_.machine.timer) return prepared_.machine.timer->run(*plans_[v]);
+std::optional<Error> SingleRun::run_once(const Plan& plan) const {
+    if (prepared_.machine.timer) return prepared_.machine.timer->run(plan);
     std::vector<LaunchRecord> untimed;
-    if (run_plan(*plans_[v], *prepared_.machine.pool, Cache::hot, untimed)) return {};
+    if (run_plan(plan, *prepared_.machine.pool, Cache::hot, untimed)) return {};
     return Error::cancelled();
 }
 
@@ -278,12 +281,12 @@ void SingleRun::note_compiled(size_t v) {
 
 std::optional<Error> SingleRun::compute(size_t v) {
     const std::string& name = variant(v).name;
-    const double fraction = 0.1 + 0.9 * static_cast<double>(v) / steps();
+    const double fraction = 0.1 + 0.1 * static_cast<double>(v) / static_cast<double>(plans_.size());
     say(name, fraction);
     if (auto error = make_plan(v, prepared_.stores_extras)) return error;
     clock_.done("plans");
     say(name, fraction);
-    if (auto error = run_once(v)) return error;
+    if (auto error = run_once(*plans_[v])) return error;
     say(name + ", outputs", fraction);
     auto outputs = plans_[v]->outputs();
     if (!outputs) return outputs.error();
@@ -339,7 +342,7 @@ std::optional<Error> SingleRun::leave_extras_out(size_t v) {
     say(variant(v).name, last_.fraction);
     if (auto error = make_plan(v)) return error;
     say(variant(v).name, last_.fraction);
-    if (auto error = run_once(v)) return error;
+    if (auto error = run_once(*plans_[v])) return error;
     note_compiled(v);
     if (limit_.token().stop_requested()) return Error::cancelled();
     return {};
@@ -369,33 +372,53 @@ std::optional<Error> SingleRun::check_rest() {
     return {};
 }
 
-std::optional<Error> SingleRun::measure_one(size_t v) {
+// Builds the plans of these variants and times them in turns with the copy.
+std::optional<Error> SingleRun::measure_together(const std::vector<size_t>& together, const Plan* copy) {
     const Request& request = prepared_.request;
-    const double before = static_cast<double>(plans_.size() + v * static_cast<size_t>(request.repeats));
-    const auto fraction = [&](int repeat) { return 0.2 + 0.8 * (before + repeat) / steps(); };
-    say(variant(v).name, fraction(0));
-    if (auto error = make_plan(v)) return error;
-    const auto before_repeat = [&](int repeat) {
-        say(fmt::format("{}, repeat {} of {}", variant(v).name, repeat + 1, request.repeats),
-            fraction(repeat));
+    std::vector<const Plan*> plans;
+    for (const size_t v : together) {
+        if (auto error = make_plan(v)) return error;
+        plans.push_back(&*plans_[v]);
+        // On the CPU the repeats write over them.
+        if (request.repeats > 0 && prepared_.machine.backend() == Backend::cpu)
+            row(v).outputs = copied(row(v).outputs);
+    }
+    if (copy) plans.push_back(copy);
+    const double all = static_cast<double>(plans.size()) * std::max(request.repeats, 1);
+    const auto before_run = [&](size_t plan, int round) {
+        const std::string& name = plan < together.size() ? variant(together[plan]).name : copy_words;
+        const double done = static_cast<double>(plans.size()) * round;
+        const double part = static_cast<double>(together.size()) / static_cast<double>(plans_.size());
+        say(fmt::format("{}, repeat {} of {}", name, round + 1, request.repeats),
+            0.2 + 0.8 * (timed_part_ + part * done / all));
     };
+    auto measured = measure(plans, prepared_.machine.executor(), request.cache, request.repeats, before_run);
+    if (!measured) return stopped_or(measured.error(), last_.words.substr(0, last_.words.find(',')));
+    timed_part_ += static_cast<double>(together.size()) / static_cast<double>(plans_.size());
+    if (copy) take_copy(std::move(measured->back().time));
+    for (size_t i = 0; i < together.size(); ++i)
+        if (auto error = take_time(together[i], std::move((*measured)[i]))) return error;
+    return {};
+}
+
+// Larger than the limit, it was measured in part.
+void SingleRun::take_copy(TimeStatistics time) {
+    const double whole = result_.work.bytes / copied_bytes(result_.work.bytes);
+    for (double& us : time.samples) us *= whole;
+    result_.copy = Copy{result_.work.bytes, statistics_of(std::move(time.samples))};
+    result_.copy->time.disturbed = std::move(time.disturbed);
+}
+
+std::optional<Error> SingleRun::take_time(size_t v, Measured measured) {
     VariantResult& made = row(v);
-    // On the CPU the repeats write over them.
-    if (request.repeats > 0 && prepared_.machine.backend() == Backend::cpu)
-        made.outputs = copied(made.outputs);
-    auto measured =
-        measure(*plans_[v], prepared_.machine.executor(), request.cache, request.repeats, before_repeat);
-    if (!measured) return measured.error();
-    const GpuTimer* const timer = prepared_.machine.timer;
-    if (timer && !timer->note().empty()) note_once(timer->note());
-    say(variant(v).name, fraction(request.repeats));
-    made.time = std::move(measured->time);
-    made.launches = std::move(measured->launches);
+    if (!measured.note.empty()) note_once(measured.note);
+    made.time = std::move(measured.time);
+    made.launches = std::move(measured.launches);
     if (made.launch_count > static_cast<int64_t>(made.launches.size()))
         result_.notes.push_back(fmt::format("{}: {} launches, of which only the first {} are recorded",
                                             made.name, made.launch_count, made.launches.size()));
     made.metrics = metrics_of(made, result_);
-    return request.repeats > 0 ? judge_repeat(v, made.outputs) : std::nullopt;
+    return prepared_.request.repeats > 0 ? judge_repeat(v, made.outputs) : std::nullopt;
 }
 
 bool SingleRun::looks_closer() const {
@@ -434,16 +457,58 @@ std::optional<Error> SingleRun::look_closer(size_t v) {
     return {};
 }
 
+// All plans take turns if they fit in memory together; otherwise each takes turns with the copy alone.
+std::optional<Error> SingleRun::measure_all() {
+    auto copy = prepare_copy();
+    if (!copy) return copy.error();
+    const Plan* const beside = copy->launches.empty() ? nullptr : &*copy;
+    std::vector<size_t> ran;
+    for (size_t v = 0; v < plans_.size(); ++v)
+        if (row(v).ran()) ran.push_back(v);
+    result_.in_turns = prepared_.keeps_plans || ran.size() == 1;
+    std::optional<Error> error;
+    if (result_.in_turns) {
+        error = measure_together(ran, beside);
+        if (!error && !looks_closer())
+            for (auto& plan : plans_) plan.reset();
+    } else {
+        result_.notes.push_back(
+            "the variants do not fit on the GPU together, so they were timed one after another");
+        for (size_t i = 0; i < ran.size() && !error; ++i) {
+            error = measure_together({ran[i]}, beside);
+            if (!error) plans_[ran[i]].reset();
+        }
+    }
+    // A launch is still using the memory of the copy; freeing it would wait forever.
+    const GpuTimer* const timer = prepared_.machine.timer;
+    if (timer && timer->abandoned()) new Plan(std::move(*copy));
+    return error;
+}
+
+// A copy of the bytes that the variants must move, run once; without launches if there is nothing to copy.
+Outcome<Plan> SingleRun::prepare_copy() try {
+    const auto without = [&](const Error& error) -> Outcome<Plan> {
+        if (limit_.token().stop_requested() || cuda::is_fatal(error)) return stopped_or(error, copy_words);
+        note_once("could not measure a copy of the same size: " + error.text);
+        return Plan();
+    };
+    if (result_.work.bytes <= 0 || prepared_.request.repeats == 0) return Plan();
+    say(copy_words, 0.2);
+    auto plan = copy_plan(prepared_.machine, copied_bytes(result_.work.bytes));
+    if (!plan) return without(plan.error());
+    if (auto error = run_once(*plan)) return without(*error);
+    return plan;
+} catch (const std::bad_alloc&) {
+    note_once("could not measure a copy of the same size: out of memory");
+    return Plan();
+}
+
 std::optional<Error> SingleRun::measure_variants() {
     GpuTimer* const timer = prepared_.machine.timer;
     const ClockWatch watch;
     auto clocks = timer ? GpuClocks::of(timer->device()) : Outcome<GpuClocks>(Error::failure(""));
     if (clocks) clocks->read_before();
-    for (size_t v = 0; v < plans_.size(); ++v) {
-        if (!row(v).ran()) continue;
-        if (auto error = measure_one(v)) return stopped_or(std::move(*error), variant(v).name);
-        if (!prepared_.keeps_plans || !looks_closer()) plans_[v].reset();
-    }
+    if (auto error = measure_all()) return error;
     if (clocks) result_.clocks = clocks->read_after();
     for (size_t v = 0; v < plans_.size() && looks_closer(); ++v) {
         if (!row(v).ran()) continue;

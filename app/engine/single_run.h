@@ -13,6 +13,7 @@
 #include "app/engine/time_limit.h"
 #include "kernels/core/plan.h"
 #include "kernels/core/result.h"
+#include "profiling/measure.h"
 
 namespace sawtooth {
 
@@ -63,10 +64,9 @@ class SingleRun {
   private:
     const Variant& variant(size_t v) const { return *prepared_.configuration.variants[v]; }
     VariantResult& row(size_t v);
-    double steps() const;
     void start_result();
     std::optional<Error> make_plan(size_t v, bool stores_extras = false);
-    std::optional<Error> run_once(size_t v);
+    std::optional<Error> run_once(const Plan& plan) const;
     std::optional<Error> compute(size_t v);
     std::optional<Error> leave_extras_out(size_t v);
     std::optional<Error> leave_out(size_t v, Error reason);
@@ -78,7 +78,11 @@ class SingleRun {
     std::optional<Error> judge_repeat(size_t v, const Arrays& first);
     void note_compiled(size_t v);
     std::optional<Error> check_rest();
-    std::optional<Error> measure_one(size_t v);
+    std::optional<Error> measure_all();
+    Outcome<Plan> prepare_copy();
+    std::optional<Error> measure_together(const std::vector<size_t>& together, const Plan* copy);
+    void take_copy(TimeStatistics time);
+    std::optional<Error> take_time(size_t v, Measured measured);
     bool looks_closer() const;
     std::optional<Error> look_closer(size_t v);
     void note_once(const std::string& note);
@@ -89,6 +93,7 @@ class SingleRun {
     Result result_;
     std::vector<std::optional<Plan>> plans_;
     std::vector<Arrays> repeated_;  // outputs of the last repeat that are still to be judged
+    double timed_part_ = 0;         // of the variants, 0 to 1
     Progress last_;                 // the last one sent
     Stopwatch clock_;
 };

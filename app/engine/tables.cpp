@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/families.h"
 
@@ -77,12 +78,16 @@ std::vector<Field> time_fields(const Result& result) {
             {{"q3", unit.name}, time(&TimeStatistics::q3)}};
 }
 
+bool is_unstable(const VariantResult& variant) {
+    return variant.time && !unstable_badge(*variant.time).empty();
+}
+
 std::vector<Field> speed_up_fields(const Result& result) {
     const VariantResult* base = base_of(result);
     if (!base || result.variants.size() < 2) return {};
-    return {{{"speed-up", ""}, [median = base->time->median](const VariantResult& v) {
-                 if (!v.time || v.time->median <= 0 || v.verdict() == Verdict::wrong) return std::string();
-                 return speed_up_words(median / v.time->median);
+    return {{{"speed-up", ""}, [&result, base](const VariantResult& v) {
+                 if (!v.time || v.verdict() == Verdict::wrong) return std::string();
+                 return &v == base ? "1x" : ratio_words(compare(result, v, *base));
              }}};
 }
 
@@ -158,6 +163,9 @@ std::vector<Field> occupancy_fields(const Result& result) {
 std::vector<Field> number_fields(const Result& result) {
     std::vector<Field> times = time_fields(result);
     std::vector<Field> fields = {std::move(times.front())};
+    if (std::any_of(result.variants.begin(), result.variants.end(), is_unstable))
+        fields.push_back({{"stability", "", false},
+                          [](const VariantResult& v) { return v.time ? unstable_badge(*v.time) : ""; }});
     for (Field& field : speed_up_fields(result)) fields.push_back(std::move(field));
     fields.push_back({{"verdict", "", false}, verdict_words});
     fields.push_back({{"kernel error", ""}, [&result](const VariantResult& v) {
@@ -411,27 +419,25 @@ Table sweep_table(const SweepResult& result) {
     return table;
 }
 
-std::string speed_up_words(double ratio) {
-    if (ratio >= 99.95) return with_thousands(std::llround(ratio)) + "x";
-    return fmt::format("{:.{}f}x", ratio, ratio < 9.995 ? 2 : 1);
-}
-
 std::string words_of(const Ceilings& ceilings) {
     const std::string memory = fmt::format("copy {} GB/s, triad {} GB/s, arithmetic {} GFLOP/s",
                                            short_number(ceilings.copy_bytes_per_second / 1e9),
                                            short_number(ceilings.triad_bytes_per_second / 1e9),
                                            short_number(ceilings.operations_per_second / 1e9));
+    std::string conditions = ceilings.date;
+    if (!ceilings.driver.empty()) conditions += ", " + ceilings.driver;
+    if (ceilings.clock_mhz > 0) conditions += fmt::format(", {:.0f} MHz", ceilings.clock_mhz);
     if (!ceilings.gpu)
         return fmt::format(
             "Limits of this machine with {} threads, measured {}: {}, an empty launch takes {}",
-            ceilings.threads, ceilings.date, memory, short_time(ceilings.launch_us));
+            ceilings.threads, conditions, memory, short_time(ceilings.launch_us));
     std::string launches = fmt::format(
         "an empty launch takes {} with a wait, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
         short_time(ceilings.gpu->launch_stream_us), short_time(ceilings.gpu->launch_graph_us));
     if (const auto time = ceilings.gpu->launch_programmatic_us)
         launches += fmt::format(", {} with programmatic dependent launch", short_time(*time));
     return fmt::format("Limits of {}, measured {}: {}, bf16 products {} TFLOP/s, {}", ceilings.processor,
-                       ceilings.date, memory, short_number(ceilings.gpu->bf16_operations_per_second / 1e12),
+                       conditions, memory, short_number(ceilings.gpu->bf16_operations_per_second / 1e12),
                        launches);
 }
 

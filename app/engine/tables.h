@@ -36,9 +36,6 @@ std::string words_of(const Ceilings& ceilings);
 std::string short_words_of(const Clocks& clocks);
 std::string sentence_of(const Clocks& clocks);
 
-// "0.97x", "12.3x", "1,200x": how many times faster.
-std::string speed_up_words(double ratio);
-
 // "sawtooth run scan --set length=8192 …", quoted for a shell: reproduces the numbers.
 std::string command_of(const Request& request);
 // "sawtooth sweep scan --over length=512,1024 …" likewise.

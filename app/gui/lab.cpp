@@ -17,6 +17,7 @@
 #include "app/gui/run_rows.h"
 #include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 
@@ -69,8 +70,8 @@ Told told_of(const Result& result) {
 void log_result(LabState& lab, const Result& result) {
     std::string text = fmt::format("{} on {}, {:.0f} ms", described(result), result.device,
                                    (lab.now - lab.pending.since) * 1e3);
-    if (const VariantResult* const fastest = fastest_right(result))
-        text += fmt::format("; fastest correct: {}, {}", fastest->name, short_time(fastest->time->median));
+    if (const auto fastest = fastest_right(result); !fastest.empty())
+        text += "; fastest correct: " + fastest_words(fastest);
     note(lab, LogLine::Kind::done, std::move(text));
     for (const std::string& words : result.notes)
         if (std::find(lab.seen_notes.begin(), lab.seen_notes.end(), words) == lab.seen_notes.end())

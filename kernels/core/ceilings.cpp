@@ -1,5 +1,7 @@
 #include "kernels/core/ceilings.h"
 
+#include <algorithm>
+
 namespace sawtooth {
 
 double empty_launch_us(const Ceilings& ceilings, Follow follow) {
@@ -15,6 +17,23 @@ double peak_operations_per_second(const Ceilings& ceilings, const Parameters& pa
         return ceilings.operations_per_second;
     const double bf16 = ceilings.gpu->bf16_operations_per_second;
     return parameters.is("precision", "bf16") ? bf16 : bf16 / 2;
+}
+
+Ceilings best_of(const Ceilings& earlier, const Ceilings& later) {
+    Ceilings best = later;
+    const auto most = [](double& to, double other) { to = std::max(to, other); };
+    const auto least = [](double& to, double other) { to = std::min(to, other); };
+    most(best.copy_bytes_per_second, earlier.copy_bytes_per_second);
+    most(best.triad_bytes_per_second, earlier.triad_bytes_per_second);
+    most(best.operations_per_second, earlier.operations_per_second);
+    least(best.launch_us, earlier.launch_us);
+    if (!best.gpu || !earlier.gpu) return best;
+    most(best.gpu->bf16_operations_per_second, earlier.gpu->bf16_operations_per_second);
+    least(best.gpu->launch_stream_us, earlier.gpu->launch_stream_us);
+    least(best.gpu->launch_graph_us, earlier.gpu->launch_graph_us);
+    if (best.gpu->launch_programmatic_us && earlier.gpu->launch_programmatic_us)
+        least(*best.gpu->launch_programmatic_us, *earlier.gpu->launch_programmatic_us);
+    return best;
 }
 
 }  // namespace sawtooth

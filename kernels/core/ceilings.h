@@ -13,4 +13,7 @@ double empty_launch_us(const Ceilings& ceilings, Follow follow);
 // bf16, as designed.
 double peak_operations_per_second(const Ceilings& ceilings, const Parameters& parameters);
 
+// Each limit as the faster of two measurements of one machine has it; when and how is that of the second.
+Ceilings best_of(const Ceilings& earlier, const Ceilings& later);
+
 }  // namespace sawtooth

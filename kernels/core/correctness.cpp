@@ -137,13 +137,4 @@ std::string words_of_errors(const Result& result, std::string_view output) {
     return broken + (words.empty() ? "" : words + " of the f64 reference.");
 }
 
-const VariantResult* fastest_right(const Result& result) {
-    const VariantResult* fastest = nullptr;
-    for (const VariantResult& variant : result.variants) {
-        if (!variant.time || !variant.exact || variant.verdict() != Verdict::right) continue;
-        if (!fastest || variant.time->median < fastest->time->median) fastest = &variant;
-    }
-    return fastest;
-}
-
 }  // namespace sawtooth

@@ -41,7 +41,5 @@ bool has_diverged(const Result& result, const VariantResult& variant);
 // "two_pass is within 5.9e-07, fused within 4.5e-07 of the f64 reference." for an output; "" if no error is
 // known.
 std::string words_of_errors(const Result& result, std::string_view output);
-// The fastest variant that is exact and right; null if there is none.
-const VariantResult* fastest_right(const Result& result);
 
 }  // namespace sawtooth

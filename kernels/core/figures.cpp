@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/integers.h"
 #include "kernels/core/table.h"
@@ -46,7 +47,7 @@ Bar time_bar(const VariantResult& variant) {
             .segments = {{"", time.median}},
             .low = time.q1,
             .high = time.q3,
-            .text = short_time(time.median),
+            .text = time_words(time),
             .badge = wrong_badge(variant)};
 }
 
@@ -327,14 +328,26 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     return segments;
 }
 
-// "Times vary 12x: other programs are using the CPU.", if quartiles of one differ more than twofold.
-std::string scatter_words(const Result& result) {
+// "Unstable: the quartiles of a time differ by up to 3x. Other programs took a core in 7 of 45 repeats. Close
+// them and press F5. " A cause is named only if it was measured.
+std::string stability_words(const Result& result) {
     double most = 0;
-    for (const VariantResult& variant : result.variants)
-        if (variant.time && variant.time->q1 > 0) most = std::max(most, variant.time->q3 / variant.time->q1);
-    if (most <= 2) return "";
-    return "Times vary " + short_number(std::round(most)) + "x: other programs are using the " +
-           (result.backend == Backend::cpu ? "CPU." : "GPU.");
+    size_t repeats = 0, disturbed = 0;
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.time) continue;
+        if (!unstable_badge(*variant.time).empty())
+            most = std::max(most, variant.time->q3 / variant.time->q1);
+        repeats += variant.time->samples.size();
+        disturbed += variant.time->disturbed.size();
+    }
+    if (most == 0) return "";
+    std::string words =
+        "Unstable: the quartiles of a time differ by up to " + rounded(most, most < 9.95 ? 2 : 3) + "x. ";
+    if (disturbed == 0) return words + "Press F5 to measure again. ";
+    words += result.backend == Backend::cpu ? "Other programs took a core in " : "The clock changed in ";
+    return words + std::to_string(disturbed) + " of " + std::to_string(repeats) +
+           (result.backend == Backend::cpu ? " repeats: close them and press F5. "
+                                           : " repeats: press F5 to measure again. ");
 }
 
 std::string rate_words(const Copy& copy) {
@@ -372,18 +385,17 @@ Figure times_figure(const Result& result) {
     constexpr double most_in_sight = 20;
     if (longest > most_in_sight * shortest) {
         figure.x.scale = Scale::log10;
-        figure.x.minimum = (result.copy ? std::min(shortest, result.copy->us) : shortest) / 4;
+        figure.x.minimum = (result.copy ? std::min(shortest, result.copy->time.median) : shortest) / 4;
         for (Bar& bar : bars.bars) bar.segments = {whole_of(bar)};
         figure.caption = "Median with quartiles; the axis is logarithmic.";
     }
-    if (const std::string words = scatter_words(result); !words.empty())
-        figure.caption = words + " " + figure.caption;
+    figure.caption = stability_words(result) + figure.caption;
     figure.marks.push_back(std::move(bars));
     if (const auto& copy = result.copy) {
         const std::string words =
-            "copy of " + short_bytes(copy->bytes) + ": " + short_time(copy->us) + ", " + rate_words(*copy);
-        figure.marks.push_back(Rule{Rule::Across::x, copy->us, words, {Ink::Role::limit}});
-        figure.caption += " The line is a copy of the same size, measured like the variants.";
+            "copy of " + short_bytes(copy->bytes) + ": " + time_words(copy->time) + ", " + rate_words(*copy);
+        figure.marks.push_back(Rule{Rule::Across::x, copy->time.median, words, {Ink::Role::limit}});
+        figure.caption += " Red line: time to copy the same number of bytes.";
     }
     return figure;
 }

@@ -59,7 +59,9 @@ struct OutputVerdict {
 
 struct TimeStatistics {
     double median = 0, q1 = 0, q3 = 0;  // microseconds, start of the first launch to end of the last
-    std::vector<double> samples;
+    std::vector<double> samples = {};
+    // Samples, by index, in which other programs took a core, or the clock of the GPU changed.
+    std::vector<int64_t> disturbed = {};
 };
 
 // One worker (a thread of the pool) at work, in microseconds from the first launch of the repeat.
@@ -120,9 +122,12 @@ struct VariantResult {
     Verdict verdict() const;
 };
 
-// Measured once per machine and number of threads, and cached.
+// The best that was measured on a machine with that many threads. Kept in the cache, and measured again when
+// a variant beats it.
 struct Ceilings {
-    std::string processor, date;        // of the CPU or the GPU; date: YYYY-MM-DD
+    std::string processor, date;        // of the CPU or the GPU; date of the last measurement: YYYY-MM-DD
+    std::string driver;                 // of the GPU, or the kernel of the system
+    double clock_mhz = 0;               // of the cores or SMs while it was measured; 0: not known
     int threads = 0;                    // of the CPU
     double copy_bytes_per_second = 0;   // read + write
     double triad_bytes_per_second = 0;  // two read, one written
@@ -138,12 +143,12 @@ struct Ceilings {
     std::optional<Gpu> gpu = {};
 };
 
-// A copy on the same device, timed like the variants.
+// A copy on the same device, which took turns with the variants.
 struct Copy {
     double bytes = 0;  // read and written in total: the minimum of the request
-    double us = 0;
+    TimeStatistics time;
 
-    double gigabytes_per_second() const { return bytes / us / 1e3; }
+    double gigabytes_per_second() const { return bytes / time.median / 1e3; }
 };
 
 // SM clocks of a GPU before and after the timed repeats.
@@ -171,6 +176,8 @@ struct Result {
     std::optional<Ceilings> ceilings;
     std::optional<Copy> copy;
     std::optional<Clocks> clocks;
+    // Whether the repeats of all variants took turns: sample i of each was measured in the same round.
+    bool in_turns = false;
     std::vector<std::string> notes;
     std::vector<Hop> hops;  // from the Request to the outputs and errors of all variants, in order
     bool timed = false;     // false: times are still missing

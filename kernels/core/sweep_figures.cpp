@@ -1,11 +1,11 @@
 #include "kernels/core/sweep_figures.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/table.h"
@@ -22,11 +22,6 @@ std::optional<double> as_number(const Value& value) {
 bool are_numbers(const SweepAxis& axis) {
     return std::all_of(axis.values.begin(), axis.values.end(),
                        [](const Value& value) { return as_number(value).has_value(); });
-}
-
-std::string capitalised(std::string text) {
-    text[0] = static_cast<char>(std::toupper(text[0]));
-    return text;
 }
 
 // Between the first and the third quartile of a curve's times.
@@ -133,6 +128,52 @@ std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number) 
 
 double median_us(const Result&, const VariantResult& variant) { return variant.time->median; }
 
+void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> medians) {
+    const auto first = timed_curves_of(sweep, time_of<&TimeStatistics::q1>);
+    const auto third = timed_curves_of(sweep, time_of<&TimeStatistics::q3>);
+    std::vector<Mark> bands;
+    for (size_t i = 0; i < std::min({medians.size(), first.size(), third.size()}); ++i)
+        if (medians[i].x == first[i].x) bands.emplace_back(band_between(medians[i], first[i], third[i]));
+    add_lines(figure, std::move(medians));
+    figure.marks.insert(figure.marks.begin(), bands.begin(), bands.end());  // under the lines
+}
+
+std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve) {
+    const SweepAxis& outer = sweep.sweep.axes.front();
+    const bool numbers = are_numbers(outer);
+    const size_t inner = sweep.sweep.axes.size() > 1 ? sweep.sweep.axes[1].values.size() : 1;
+    std::vector<TimedCell> timed;
+    for (size_t i = 0; i < sweep.cells.size(); ++i) {
+        const SweepCell& cell = sweep.cells[i];
+        if (!cell.result) continue;
+        for (const VariantResult& variant : cell.result->variants)
+            if (variant.time && variant.name + words_of_inner(sweep, cell) == curve)
+                timed.push_back(
+                    {numbers ? *as_number(outer.values[i / inner]) : static_cast<double>(i / inner), &variant,
+                     cell.result.get()});
+    }
+    return timed;
+}
+
+std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve) {
+    const SweepAxis& outer = sweep.sweep.axes.front();
+    const std::vector<TimedCell> cells = timed_cells_of(sweep, curve);
+    if (!sweep.complete || cells.size() < 2) return "";
+    std::vector<const TimeStatistics*> times;
+    for (const TimedCell& cell : cells) times.push_back(&cell.time());
+    std::vector<std::string> names;
+    const bool numbers = are_numbers(outer);
+    for (const size_t i : may_be_fastest(times, false))
+        names.push_back(numbers ? short_number(cells[i].x)
+                                : to_text(outer.values[static_cast<size_t>(cells[i].x)]));
+    return (names.size() > 1 ? "one of " : "") + outer.parameter + " " + either_of(names);
+}
+
+std::string progress_words(const SweepResult& sweep) {
+    if (sweep.complete) return "";
+    return std::to_string(sweep.cells.size()) + " of " + std::to_string(sweep.sweep.cells()) + " points. ";
+}
+
 Line copy_rates(const SweepResult& sweep) {
     Line line = line_of("a copy", {Ink::Role::limit}, {});
     for (const SweepCell& cell : sweep.cells) {
@@ -182,20 +223,27 @@ Figure figure_against(const std::string& what, std::string caption, Axis x, Axis
 
 namespace {
 
-// "fused is faster from 16 on: 640x at 64. ": the variant with the shorter time at the last size, and since
-// when. "" unless two ran, both at all sizes.
-std::string words_of_faster(const std::vector<Line>& lines) {
-    if (lines.size() != 2 || lines[0].x != lines[1].x) return "";
-    const bool is_second = lines[1].y.back() < lines[0].y.back();
-    const Line &faster = lines[is_second], &slower = lines[!is_second];
-    const double ratio = slower.y.back() / faster.y.back();
-    const std::string last = short_number(faster.x.back());
-    if (ratio < 1.05) return "Both take the same time at " + last + ". ";
-    size_t since = faster.x.size() - 1;
-    while (since > 0 && faster.y[since - 1] < slower.y[since - 1]) --since;
-    const std::string from = since == 0 ? "throughout" : "from " + short_number(faster.x[since]) + " on";
-    const std::string times = ratio < 9.95 ? rounded(ratio, 2) : with_thousands(std::llround(ratio));
-    return faster.label + " is faster " + from + ": " + times + "x at " + last + ". ";
+// "fused is faster from 16 on: 640x at 64. ": of two variants that ran in all cells, what can be told at the
+// last size, and since when. "" before the sweep is complete.
+std::string words_of_faster(const SweepResult& sweep, const std::vector<Line>& lines) {
+    if (lines.size() != 2 || lines[0].x != lines[1].x || !sweep.complete) return "";
+    const auto ones = timed_cells_of(sweep, lines[0].label), others = timed_cells_of(sweep, lines[1].label);
+    if (ones.empty() || ones.size() != others.size()) return "";
+    const auto compared = [&](size_t cell, bool other_first) {
+        return other_first ? compare(*ones[cell].result, *others[cell].variant, *ones[cell].variant)
+                           : compare(*ones[cell].result, *ones[cell].variant, *others[cell].variant);
+    };
+    const size_t last_cell = ones.size() - 1;
+    const std::string last = short_number(ones.back().x);
+    const bool is_second = compared(last_cell, false).pace == Pace::slower;
+    const Comparison comparison = compared(last_cell, is_second);
+    if (comparison.pace == Pace::same) return "Both take the same time at " + last + ". ";
+    if (comparison.pace == Pace::cannot_tell) return "Which is faster at " + last + " cannot be told. ";
+    size_t since = last_cell;
+    while (since > 0 && compared(since - 1, is_second).pace == Pace::faster) --since;
+    const std::string from = since == 0 ? "throughout" : "from " + short_number(ones[since].x) + " on";
+    return lines[is_second].label + " is faster " + from + ": " + ratio_words(comparison) + " at " + last +
+           ". ";
 }
 
 // "From 4 to 64, unfused goes from 21.3 us to 330 ms, fused from 45 us to 520 us. "
@@ -214,10 +262,12 @@ Figure time_figure(const SweepResult& sweep, const Family& family, const std::st
     Axis axis = swept_axis(sweep, family);
     std::vector<Line> lines = timed_curves_of(sweep, median_us);
     std::string caption;
-    if (!lines.empty()) caption = words_of_faster(lines) + words_of_growth(lines) + "Shape: " + shape + ".";
+    if (!lines.empty())
+        caption = progress_words(sweep) + words_of_faster(sweep, lines) + words_of_growth(lines) +
+                  "Shape: " + shape + ".";
     Figure figure = new_figure("time_by_" + axis.label, Place::views, "Time against " + axis.label,
                                std::move(caption), axis, time_axis());
-    add_lines(figure, std::move(lines));
+    add_times(figure, sweep, std::move(lines));
     return figure;
 }
 
@@ -243,14 +293,9 @@ Figure error_by_value(const SweepResult& sweep, std::string id, std::string titl
 
 std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& parameter) {
     const Axis axis = swept_axis(sweep.sweep.axes.front(), parameter);
-    const auto medians = timed_curves_of(sweep, median_us);
-    const auto first = timed_curves_of(sweep, time_of<&TimeStatistics::q1>);
-    const auto third = timed_curves_of(sweep, time_of<&TimeStatistics::q3>);
-    Figure time =
-        figure_against("time", "Median of the repeats, with quartiles.", axis, time_axis(), medians);
-    for (size_t i = 0; i < medians.size(); ++i)  // each band under its line
-        time.marks.insert(time.marks.begin() + static_cast<std::ptrdiff_t>(2 * i),
-                          band_between(medians[i], first[i], third[i]));
+    Figure time = figure_against("time", "Median of the repeats, with quartiles.", axis, time_axis(), {});
+    time.missing.clear();
+    add_times(time, sweep, timed_curves_of(sweep, median_us));
     const auto errors =
         curves_of(sweep, [](const Result&, const VariantResult& variant) -> std::optional<double> {
             if (variant.errors.empty()) return {};

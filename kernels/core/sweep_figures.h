@@ -33,6 +33,24 @@ std::vector<Line> curves_of(const SweepResult& sweep, const Number& number);
 using TimedNumber = double (*)(const Result&, const VariantResult&);
 std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number);
 double median_us(const Result& result, const VariantResult& variant);
+// The median times of every variant, each after the band between its quartiles.
+void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> medians);
+
+// The timed results of one curve: those of `variant`, over the cells with the same value of the second axis
+// as `curve`, the label of the curve, says.
+struct TimedCell {
+    double x = 0;  // the value of the first axis, or its index
+    const VariantResult* variant = nullptr;
+    const Result* result = nullptr;
+
+    const TimeStatistics& time() const { return *variant->time; }
+};
+std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve);
+// "chunk 64", "one of chunk 16, 32 and 64" for which cells of a curve may be the fastest, once the sweep is
+// complete: cells are measured one after another. "" before, or if there is nothing to choose from.
+std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve);
+// "1 of 11 points" while the sweep runs; "" when it is complete.
+std::string progress_words(const SweepResult& sweep);
 
 // ", length 64": the suffix of a curve's name for the second axis.
 std::string words_of_inner(const SweepResult& sweep, const SweepCell& cell);

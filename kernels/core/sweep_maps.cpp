@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
@@ -138,22 +139,36 @@ std::string words_of(const Occupancy& occupancy) {
 Figure time_map(const SweepResult& sweep, const Family& family, std::string id, const std::string& shape) {
     HeatMap map = grid_of(sweep, "time", "us");
     map.logarithmic = true;
+    std::vector<size_t> cells;  // with a time, and their times
+    std::vector<const TimeStatistics*> times;
     for (size_t i = 0; i < sweep.cells.size(); ++i) {
         const VariantResult* const variant = ran_in(sweep.cells[i], variant_of(sweep));
         if (!variant || !variant->time) continue;
         const std::string wrong = wrong_badge(*variant);
-        map.texts[i] = wrong.empty() ? short_time(variant->time->median) : wrong;
-        if (wrong.empty()) map.values[i] = variant->time->median;  // a colour would invite to choose it
+        map.texts[i] = wrong.empty() ? time_words(*variant->time) : wrong;
+        if (!wrong.empty()) continue;  // a colour would invite to choose it
+        map.values[i] = variant->time->median;
+        cells.push_back(i);
+        times.push_back(&*variant->time);
     }
-    const size_t fastest = first_of(map, std::less<>()), slowest = first_of(map, std::greater<>());
-    std::string caption;
-    if (fastest < map.values.size()) {
-        frame(map, fastest, "fastest");
-        caption = "Fastest: " + name_of_cell(sweep.cells[fastest]) + " in " +
-                  short_time(map.values[fastest]) + "; " + name_of_cell(sweep.cells[slowest]) + " takes " +
-                  short_number(std::round(10 * map.values[slowest] / map.values[fastest]) / 10) +
-                  "x as long. " + shape + ".";
+    std::string caption = progress_words(sweep);
+    const std::vector<size_t> fastest = may_be_fastest(times, false);
+    if (!fastest.empty() && sweep.complete) {
+        const size_t best = cells[fastest.front()], slowest = first_of(map, std::greater<>());
+        const bool is_decided = fastest.size() == 1;
+        frame(map, best, is_decided ? "fastest" : "may be fastest");
+        caption = (is_decided ? "Fastest: " : "Least: ") + name_of_cell(sweep.cells[best]) + ", " +
+                  time_words(*times[fastest.front()]);
+        if (!is_decided)
+            caption += "; " + std::to_string(fastest.size() - 1) + " of " + std::to_string(cells.size() - 1) +
+                       " other cells may be as fast";
+        const Comparison longest =
+            compare_apart(*times[fastest.front()], *ran_in(sweep.cells[slowest], variant_of(sweep))->time);
+        if (longest.pace == Pace::faster)
+            caption += "; " + ratio_words(longest) + " faster than " + name_of_cell(sweep.cells[slowest]);
+        caption += ". ";
     }
+    caption += shape + ".";
     caption += words_of_refused(sweep, map);
     return figure_of(sweep, family, std::move(id), "Time", std::move(caption), std::move(map));
 }

@@ -197,8 +197,10 @@ double speed_up(const Result& result, const VariantResult& variant) {
 
 std::vector<Figure> length_figures(const SweepResult& sweep) {
     const Axis length = swept_axis(sweep.sweep.axes.front(), *scan_family().parameter("length"));
-    Figure time = figure_against("time", "Median of the repeats.", length, time_axis(),
-                                 timed_curves_of(sweep, median_us));
+    Figure time = figure_against("time", progress_words(sweep) + "Median of the repeats, with quartiles.",
+                                 length, time_axis(), {});
+    time.missing.clear();
+    add_times(time, sweep, timed_curves_of(sweep, median_us));
     Figure faster = figure_against("speed-up", "The line at 3 is the goal of source 002.", length,
                                    {.label = "speed-up", .unit = "x", .scale = Scale::log10},
                                    timed_curves_of(sweep, speed_up));
@@ -212,9 +214,11 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
 }
 
 std::vector<Figure> block_size_figures(const SweepResult& sweep) {
-    Figure figure = figure_against("time", "The automatic choice is marked; sequential has no blocks.",
-                                   {.label = "block_size", .unit = "positions", .scale = Scale::log2},
-                                   time_axis(), timed_curves_of(sweep, median_us));
+    Figure figure = figure_against(
+        "time", progress_words(sweep) + "The automatic choice is marked; sequential has no blocks.",
+        {.label = "block_size", .unit = "positions", .scale = Scale::log2}, time_axis(), {});
+    figure.missing.clear();
+    add_times(figure, sweep, timed_curves_of(sweep, median_us));
     const int64_t chosen = automatic_block_size(sweep.sweep.base.parameters.integer("length"));
     figure.marks.push_back(Rule{Rule::Across::x, static_cast<double>(chosen), "auto", {Ink::Role::accent}});
     return {std::move(figure)};

@@ -8,6 +8,7 @@
 
 #include "kernels/ar_ssm/family.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
@@ -27,10 +28,11 @@ struct Timed {
     double us = 0, scan_us = 0;  // of the layer, and of the launches of its scans
     int64_t scan_launches = 0;
     Bar bar;
+    const TimeStatistics* time = nullptr;
 };
 
 Timed timed_of(const SweepCell& cell, const VariantResult& variant) {
-    Timed timed{to_text(cell.values.front()), variant.time->median, 0, 0, time_bar(variant)};
+    Timed timed{to_text(cell.values.front()), variant.time->median, 0, 0, time_bar(variant), &*variant.time};
     double all = 0;
     for (const LaunchRecord& launch : variant.launches) {
         all += launch.duration_us;
@@ -55,7 +57,7 @@ std::vector<Timed> timed_cells(const SweepResult& sweep) {
 
 // "410 us, 12 % of it in the launch of the scan"
 std::string words_of(const Timed& timed) {
-    std::string words = short_time(timed.us);
+    std::string words = time_words(*timed.time);
     if (timed.scan_launches > 0)
         words += fmt::format(
             ", {} % of it in {} of the scan", percent_number(timed.scan_us / timed.us),
@@ -77,10 +79,21 @@ std::vector<Figure> scan_figures(const SweepResult& sweep) {
         explain_missing(figures, sweep, "unfused");
         return figures;
     }
-    const auto [fastest, slowest] = std::minmax_element(
-        all.begin(), all.end(), [](const Timed& a, const Timed& b) { return a.us < b.us; });
-    figure.caption = fmt::format("{} is the fastest: {}.", fastest->scan, words_of(*fastest));
-    if (slowest != fastest) figure.caption += fmt::format(" {} takes {}.", slowest->scan, words_of(*slowest));
+    std::vector<const TimeStatistics*> times;
+    for (const Timed& timed : all) times.push_back(timed.time);
+    std::vector<std::string> names;
+    const std::vector<size_t> fastest = may_be_fastest(times, false);
+    for (const size_t i : fastest) names.push_back(all[i].scan);
+    const auto slowest =
+        std::max_element(all.begin(), all.end(), [](const Timed& a, const Timed& b) { return a.us < b.us; });
+    figure.caption = progress_words(sweep);
+    if (sweep.complete)
+        figure.caption +=
+            names.size() == 1
+                ? fmt::format("{} is the fastest: {}.", names.front(), words_of(all[fastest.front()]))
+                : fmt::format("Which of {} is fastest cannot be told.", either_of(names));
+    if (sweep.complete && compare_apart(*times[fastest.front()], *slowest->time).pace == Pace::faster)
+        figure.caption += fmt::format(" {} takes {}.", slowest->scan, words_of(*slowest));
     figure.caption += " " + shape_words(sweep) + ".";
     Bars bars;
     for (Timed& timed : all) {

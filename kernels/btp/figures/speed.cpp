@@ -9,6 +9,7 @@
 
 #include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 
@@ -41,7 +42,7 @@ Figure rate_figure(const Result& result) {
     }
     if (best > 0)
         figure.caption =
-            fmt::format("{} reaches {} % of the rate of a copy. ", best_name, percent_number(best / copy));
+            fmt::format("{} reaches {} % of copy bandwidth. ", best_name, percent_number(best / copy));
     figure.caption +=
         fmt::format("A rate counts every input and output once, {} in all.", short_bytes(result.work.bytes));
     figure.marks.push_back(std::move(bars));
@@ -53,6 +54,11 @@ Figure rate_figure(const Result& result) {
 // "45 ns", "2.3 us"
 std::string words_of_ns(double ns) { return ns < 1000 ? fmt::format("{:.3g} ns", ns) : short_time(ns / 1e3); }
 
+std::string with_badge(const TimeStatistics& time) {
+    const std::string badge = unstable_badge(time);
+    return badge.empty() ? "" : " (" + badge + ")";
+}
+
 // All channels take a step at once.
 std::string words_of_state(const Parameters& parameters) {
     const Sizes s(parameters);
@@ -60,13 +66,13 @@ std::string words_of_state(const Parameters& parameters) {
                        short_bytes(8 * static_cast<double>(s.rows())), with_thousands(s.rows()));
 }
 
-// "A step of decode takes 0.02x the time of a launch per token. "; "" if one of them did not run.
+// "One launch for all steps: decode is 120x faster than sequential. "; "" if one of them did not run.
 std::string words_of_steps(const Result& result) {
     const VariantResult *const decode = find(result, "decode"), *const sequential =
                                                                     find(result, "sequential");
     if (!decode || !decode->time || !sequential || !sequential->time) return "";
-    return fmt::format("A step inside one launch is {:.2g}x as fast as a launch per token. ",
-                       sequential->time->median / decode->time->median);
+    return "A step inside one launch against a launch per token: " +
+           comparison_words("decode", "sequential", compare(result, *decode, *sequential)) + ". ";
 }
 
 // The variants that go token by token, and the share of a token in the time of fused.
@@ -84,7 +90,7 @@ Figure token_figure(const Result& result) {
                              .segments = {{"", ns}},
                              .low = variant->time->q1 * scale,
                              .high = variant->time->q3 * scale,
-                             .text = words_of_ns(ns),
+                             .text = words_of_ns(ns) + with_badge(*variant->time),
                              .badge = wrong_badge(*variant)});
         const std::string whole =
             runs_backward(result.parameters) ? "fused with backward, whole / L" : "fused, whole / L";

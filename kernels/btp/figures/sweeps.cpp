@@ -10,6 +10,7 @@
 #include "kernels/btp/family.h"
 #include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
@@ -43,17 +44,17 @@ const Line& told_in_words(const std::vector<Line>& lines) {
 
 Figure time_by_block(const SweepResult& sweep) {
     std::vector<Line> lines = timed_curves_of(sweep, median_us);
-    Figure figure =
-        new_figure("time_by_block", Place::views, "Time against BL", "", axis_of(sweep), time_axis());
+    Figure figure = new_figure("time_by_block", Place::views, "Time against BL", progress_words(sweep),
+                               axis_of(sweep), time_axis());
     if (!lines.empty()) {
         const Line& told = told_in_words(lines);
-        const double first = told.x.front(), last = told.x.back();
-        figure.caption = fmt::format(
-            "{}: BL {:.0f} takes {:.2g}x the time of BL {:.0f}, for {:.2g}x the work in its products. {}.",
-            told.label, last, told.y.back() / told.y.front(), first, (last + 1) / (first + 1),
-            shape_words(sweep));
+        if (const std::string words = fastest_cells_words(sweep, told.label); !words.empty())
+            figure.caption += fmt::format("{} is fastest at {}. ", told.label, words);
+        figure.caption += fmt::format("From BL {:.0f} to {:.0f} the work in its products grows {:.2g}x. {}.",
+                                      told.x.front(), told.x.back(),
+                                      (told.x.back() + 1) / (told.x.front() + 1), shape_words(sweep));
     }
-    add_lines(figure, std::move(lines));
+    add_times(figure, sweep, std::move(lines));
     return figure;
 }
 
@@ -64,39 +65,48 @@ Figure rate_by_block(const SweepResult& sweep) {
     Line copies = copy_rates(sweep);
     if (!lines.empty() && !copies.x.empty()) {
         const Line& told = told_in_words(lines);
-        const size_t best =
-            static_cast<size_t>(std::max_element(told.y.begin(), told.y.end()) - told.y.begin());
-        figure.caption = fmt::format(
-            "{} is nearest to a copy with BL {:.0f}: {:.3g} of {:.3g} GB/s. A rate counts every input and "
-            "output "
-            "once.",
-            told.label, told.x[best], told.y[best], copies.y[std::min(best, copies.y.size() - 1)]);
+        figure.caption = progress_words(sweep);
+        if (const std::string words = fastest_cells_words(sweep, told.label); !words.empty())
+            figure.caption += fmt::format("{} is nearest to copy bandwidth at {}. ", told.label, words);
+        figure.caption += "A rate counts every input and output once.";
     }
     add_lines(figure, std::move(lines));
     if (figure.missing.empty()) figure.marks.push_back(std::move(copies));
     return figure;
 }
 
-// The median time of a variant in the cell of that order; absent if it did not run.
-std::optional<double> time_of(const SweepResult& sweep, const Value& order, const std::string& variant) {
+// The time of a variant in the cell of that order; null if it did not run.
+const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, const std::string& variant) {
     for (const SweepCell& cell : sweep.cells) {
         const VariantResult* const found =
             cell.result && cell.values.front() == order ? find(*cell.result, variant) : nullptr;
-        if (found && found->time) return found->time->median;
+        if (found && found->time) return &*found->time;
     }
-    return {};
+    return nullptr;
 }
 
-// "1.12x the time of order 2 in fused, 1.30x in two_pass"
-std::string multiples_of_order_two(const SweepResult& sweep, const Value& order) {
-    std::string words;
+// How much slower an order is than order 2, in words, and what all variants agree on.
+struct CostOfOrder {
+    std::string words;  // "1.3x the time of order 2 in fused, the same in two_pass"
+    bool is_slower = true;
+};
+
+CostOfOrder cost_of(const SweepResult& sweep, const Value& order) {
+    CostOfOrder cost;
     for (const char* variant : {"fused", "two_pass"}) {
-        const auto two = time_of(sweep, Value(2), variant), other = time_of(sweep, order, variant);
-        if (two && other)
-            words += fmt::format("{}{:.2f}x{} in {}", words.empty() ? "" : ", ", *other / *two,
-                                 words.empty() ? " the time of order 2" : "", variant);
+        const TimeStatistics *const two = time_of(sweep, Value(2), variant), *const other = time_of(
+                                                                                 sweep, order, variant);
+        if (!two || !other) continue;
+        const Comparison speed = compare_apart(*two, *other);
+        const bool is_known = speed.pace == Pace::faster || speed.pace == Pace::slower;
+        cost.is_slower = cost.is_slower && speed.pace == Pace::faster;
+        cost.words += (cost.words.empty() ? "" : ", ") +
+                      (is_known ? rounded(speed.ratio, 2) + "x the time of order 2"
+                                : std::string(speed.pace == Pace::same ? "the same as order 2"
+                                                                       : "not to be told from order 2")) +
+                      " in " + variant;
     }
-    return words;
+    return cost;
 }
 
 }  // namespace
@@ -134,13 +144,13 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
         explain_missing(figures, sweep, "fused");
         return figures;
     }
-    const std::string one = multiples_of_order_two(sweep, Value(1)),
-                      full = multiples_of_order_two(sweep, Value("full"));
-    if (!one.empty() && !full.empty())
-        figure.caption = fmt::format(
-            "Order full takes {}: the carry chain, which the source eliminates. Order 1, without a carry, "
-            "takes {}. {}.",
-            full, one, shape_words(sweep));
+    const CostOfOrder one = cost_of(sweep, Value(1)), full = cost_of(sweep, Value("full"));
+    figure.caption = progress_words(sweep);
+    if (!one.words.empty() && !full.words.empty() && sweep.complete)
+        figure.caption +=
+            fmt::format("Order full: {}{}. Order 1, without a carry: {}. {}.", full.words,
+                        full.is_slower ? ", because its blocks wait for the carry of earlier ones" : "",
+                        one.words, shape_words(sweep));
     figure.marks.push_back(std::move(bars));
     figures.push_back(std::move(figure));
     return figures;
@@ -152,12 +162,13 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
         new_figure("time_by_length", Place::views, "Time against L", "", axis_of(sweep), time_axis());
     std::string words;
     for (const Line& line : lines)
-        words +=
-            fmt::format("{}{} takes {}", words.empty() ? "" : ", ", line.label, short_time(line.y.back()));
+        if (const auto cells = timed_cells_of(sweep, line.label); !cells.empty())
+            words += fmt::format("{}{} takes {}", words.empty() ? "" : ", ", line.label,
+                                 time_words(cells.back().time()));
     if (!lines.empty())
-        figure.caption =
-            fmt::format("At L {:.0f} {}. {}.", lines.front().x.back(), words, shape_words(sweep));
-    add_lines(figure, std::move(lines));
+        figure.caption = fmt::format("{}At L {:.0f} {}. {}.", progress_words(sweep), lines.front().x.back(),
+                                     words, shape_words(sweep));
+    add_times(figure, sweep, std::move(lines));
     std::vector<Figure> figures = {std::move(figure)};
     explain_missing(figures, sweep, "fused");
     return figures;

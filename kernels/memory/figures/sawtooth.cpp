@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/core/comparison.h"
 #include "kernels/core/lanes.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
@@ -53,10 +54,12 @@ Figure sawtooth_figure(const Result& result, const View& view) {
     if (other != sequential) lanes.add_from(0, launch_track(*other, other->name + first, lanes.from(0)));
     figure.caption = "sequential: " + idle_words(result, *sequential) + ".";
     if (other != sequential) {
-        const bool faster = other_end < end;
-        figure.caption +=
-            fmt::format(" {}: {}; {:.1f}x {}.", name, idle_words(result, *other),
-                        faster ? end / other_end : other_end / end, faster ? "faster" : "slower");
+        figure.caption += fmt::format(" {}: {}.", name, idle_words(result, *other));
+        if (sequential->time && other->time)
+            figure.caption += " " +
+                              capitalised(comparison_words(other->name, "sequential",
+                                                           compare(result, *other, *sequential))) +
+                              ".";
     }
     figure.marks.push_back(lanes.take());
     return figure;

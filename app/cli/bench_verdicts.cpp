@@ -1,0 +1,61 @@
+#include "app/engine/bench_verdicts.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/settings.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/terminal.h"
+#include "app/engine/json.h"
+
+namespace sawtooth::cli {
+namespace {
+
+std::string words_of(const VerdictBench& bench, const Request& base) {
+    const auto counted = [](int count, int of) {
+        return fmt::format("{} ({:.1f} %)", count, of > 0 ? 100.0 * count / of : 0);
+    };
+    Table table{{{"machine", "", false},
+                 {"trials", ""},
+                 {"winners, in turns", ""},
+                 {"winners, apart", ""},
+                 {"same", ""},
+                 {"cannot tell", ""},
+                 {"disturbed repeats", ""}},
+                {}};
+    for (const VerdictCounts& counts : bench.counts)
+        table.rows.push_back(
+            {counts.busy_processes == 0 ? "quiet" : fmt::format("{} busy processes", counts.busy_processes),
+             std::to_string(counts.trials), counted(counts.winners_in_turns, counts.trials),
+             counted(counts.winners_apart, counts.trials), std::to_string(counts.same),
+             std::to_string(counts.cannot_tell), counted(counts.disturbed, counts.repeats)});
+    return fmt::format(
+               "The first variant of every family against itself on {}: {} repeats, caches {}. Every winner "
+               "is "
+               "a wrong verdict.\n\n",
+               bench.device, base.repeats, base.cache == Cache::cold ? "cold" : "hot") +
+           table.plain();
+}
+
+}  // namespace
+
+int bench_verdicts(const Arguments& arguments) {
+    for (const char* option : {"--json-file", "--csv", "--markdown"})
+        if (arguments.has(option))
+            return fail(Error::usage(std::string(option) + ": bench verdicts writes no table; use --json"));
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    const auto trials = settle_trials(arguments);
+    if (!trials) return fail(trials.error());
+    Interrupts interrupts;
+    ProgressBar bar;
+    Runner runner(settings->cache_directory);
+    const auto bench =
+        bench_verdicts(runner, settings->request, *trials, interrupts.token(),
+                       [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
+    bar.clear();
+    if (!bench) return fail(bench.error());
+    return print(arguments.has("--json") ? to_json(*bench) : words_of(*bench, settings->request));
+}
+
+}  // namespace sawtooth::cli
