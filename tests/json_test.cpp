@@ -84,7 +84,8 @@ TEST_CASE("the document of a run has its keys", "[json]") {
                          "launches", "tracks", "compiled", "refused"});
     CHECK(variant["refused"].is_null());
     CHECK(variant["memory_bytes"] == 4096);
-    CHECK(keys_of(variant["time_us"]) == std::vector<std::string>{"median", "q1", "q3", "samples"});
+    CHECK(keys_of(variant["time_us"]) ==
+          std::vector<std::string>{"median", "q1", "q3", "samples", "disturbed"});
     CHECK(variant["time_us"]["samples"].size() == 3);
     CHECK(keys_of(variant["work"]) == std::vector<std::string>{"bytes", "flops"});
     CHECK(variant["compiled"] == Json::array());

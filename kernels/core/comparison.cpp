@@ -160,8 +160,8 @@ std::string ratio_words(const Comparison& comparison) {
     if (comparison.pace == Pace::same) return "same";
     const double width = comparison.high - comparison.low;
     if (width <= too_wide * comparison.ratio) return digits_of(comparison.ratio, width) + "x";
-    return digits_of(comparison.low, comparison.low / 10) + "x to " +
-           digits_of(comparison.high, comparison.high / 10) + "x";
+    return digits_of(comparison.low, comparison.low / 50) + "x to " +
+           digits_of(comparison.high, comparison.high / 50) + "x";
 }
 
 std::string comparison_words(const std::string& first, const std::string& second,

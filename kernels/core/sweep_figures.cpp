@@ -1,6 +1,7 @@
 #include "kernels/core/sweep_figures.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -22,6 +23,11 @@ std::optional<double> as_number(const Value& value) {
 bool are_numbers(const SweepAxis& axis) {
     return std::all_of(axis.values.begin(), axis.values.end(),
                        [](const Value& value) { return as_number(value).has_value(); });
+}
+
+std::string capitalised(std::string text) {
+    text[0] = static_cast<char>(std::toupper(text[0]));
+    return text;
 }
 
 // Between the first and the third quartile of a curve's times.
@@ -131,11 +137,12 @@ double median_us(const Result&, const VariantResult& variant) { return variant.t
 void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> medians) {
     const auto first = timed_curves_of(sweep, time_of<&TimeStatistics::q1>);
     const auto third = timed_curves_of(sweep, time_of<&TimeStatistics::q3>);
-    std::vector<Mark> bands;
-    for (size_t i = 0; i < std::min({medians.size(), first.size(), third.size()}); ++i)
-        if (medians[i].x == first[i].x) bands.emplace_back(band_between(medians[i], first[i], third[i]));
-    add_lines(figure, std::move(medians));
-    figure.marks.insert(figure.marks.begin(), bands.begin(), bands.end());  // under the lines
+    if (medians.empty()) return add_lines(figure, {});
+    for (size_t i = 0; i < medians.size(); ++i) {
+        if (i < first.size() && medians[i].x == first[i].x)
+            figure.marks.emplace_back(band_between(medians[i], first[i], third[i]));  // under the line
+        figure.marks.emplace_back(std::move(medians[i]));
+    }
 }
 
 std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve) {

@@ -1,7 +1,6 @@
 #include "kernels/core/table.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -99,11 +98,6 @@ std::string Table::markdown() const {
 
 std::string Table::csv() const { return separated(*this, ",", "\r\n", csv_cell); }
 std::string Table::tsv() const { return separated(*this, "\t", "\n", tsv_cell); }
-
-std::string capitalised(std::string text) {
-    if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return text;
-}
 
 std::string short_number(double value) {
     if (std::isnan(value)) return "nan";

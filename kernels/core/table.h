@@ -21,8 +21,6 @@ struct Table {
     std::string tsv() const;
 };
 
-// With a capital first letter.
-std::string capitalised(std::string text);
 // A number with 4 significant digits, with an exponent outside 1e-3 to 1e6.
 std::string short_number(double value);
 // A number with that many significant digits.

@@ -75,16 +75,16 @@ std::optional<double> mebibytes(const Result&, const VariantResult& variant) {
     return static_cast<double>(variant.memory_bytes) / (1 << 20);
 }
 
-// "1.5x forward, cannot tell with backward": streaming over naive in the last cell of every curve.
+// "1.5x forward, cannot tell with backward": streaming over naive in the last cell where both ran.
 std::string words_of_last(const SweepResult& sweep) {
     std::string words;
     for (const auto& [curve, pass] :
          {std::pair{"streaming, backward false", "forward"}, {"streaming, backward true", "with backward"}}) {
-        const auto cells = timed_cells_of(sweep, curve);
-        const VariantResult* const naive = cells.empty() ? nullptr : find(*cells.back().result, "naive");
-        if (!naive || !naive->time) continue;
-        words += (words.empty() ? "" : ", ") +
-                 ratio_words(compare(*cells.back().result, *cells.back().variant, *naive)) + " " + pass;
+        std::string speed;
+        for (const TimedCell& cell : timed_cells_of(sweep, curve))
+            if (const VariantResult* const naive = find(*cell.result, "naive"); naive && naive->time)
+                speed = ratio_words(compare(*cell.result, *cell.variant, *naive));
+        if (!speed.empty()) words += (words.empty() ? "" : ", ") + speed + " " + pass;
     }
     return words;
 }
@@ -272,8 +272,9 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
     const std::string stored =
         "Naive stores the scores of all pairs, streaming only those of a tile. " + words_of_growth(memory);
     std::vector<Figure> figures = {
-        against_length(sweep, "time", progress_words(sweep) + words_of_slowing(sweep), time_axis(),
-                       timed_curves_of(sweep, median_us)),
+        against_length(sweep, "time",
+                       progress_words(sweep) + "Median of the repeats. " + words_of_slowing(sweep),
+                       time_axis(), timed_curves_of(sweep, median_us)),
         speed_up_figure(sweep),
         against_length(sweep, "memory", stored, {.label = "memory", .unit = "MiB", .scale = Scale::log2},
                        std::move(memory))};

@@ -54,12 +54,11 @@ Figure sawtooth_figure(const Result& result, const View& view) {
     if (other != sequential) lanes.add_from(0, launch_track(*other, other->name + first, lanes.from(0)));
     figure.caption = "sequential: " + idle_words(result, *sequential) + ".";
     if (other != sequential) {
-        figure.caption += fmt::format(" {}: {}.", name, idle_words(result, *other));
+        figure.caption += fmt::format(" {}: {}", name, idle_words(result, *other));
         if (sequential->time && other->time)
-            figure.caption += " " +
-                              capitalised(comparison_words(other->name, "sequential",
-                                                           compare(result, *other, *sequential))) +
-                              ".";
+            figure.caption +=
+                "; " + comparison_words(other->name, "sequential", compare(result, *other, *sequential));
+        figure.caption += ".";
     }
     figure.marks.push_back(lanes.take());
     return figure;
