@@ -24,7 +24,7 @@ SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitte
                 parameters, seed, values, optional, input, repeats, cache, profile, extras,
                 time_limit_seconds, memory_limit_bytes)
 SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)
-SAWTOOTH_FIELDS(Sweep, id, base, axes)
+SAWTOOTH_FIELDS(Sweep, id, base, axes, search)
 SAWTOOTH_FIELDS(View::Range, low, high)
 SAWTOOTH_FIELDS(View, visible, columns)
 SAWTOOTH_FIELDS(Error, kind, text)
@@ -80,7 +80,8 @@ SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit, from, stretch)
 SAWTOOTH_FIELDS(Tracks, tracks)
 SAWTOOTH_FIELDS(Rule, across, at, label, ink)
 SAWTOOTH_FIELDS(Note, x, y, text)
-SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by)
+SAWTOOTH_FIELDS(Zoom, figure, low, high)
+SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by, zoom)
 
 SAWTOOTH_FIELDS(CheckRequest, base, seconds, only_first, patience, most, part, parts, first, leave_out)
 SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, figures)

@@ -191,6 +191,12 @@ using Mark = std::variant<Line, Band, Bars, HeatMap, Matrix, KindMap, Tree, Trac
 
 enum class Place { outputs, error, views, times, occupancy, timeline };
 
+// What a figure shows of another one: this range of its x axis. Lines join them where one is above the other.
+struct Zoom {
+    std::string figure;  // its id
+    double low = 0, high = 0;
+};
+
 struct Figure {
     std::string id;  // stable: file names, tests
     Place place = Place::outputs;
@@ -201,6 +207,7 @@ struct Figure {
     std::vector<Mark> marks;
     std::vector<std::string> chosen_by =
         {};  // parameters that choose what it draws, with a control beside it
+    std::optional<Zoom> zoom = {};
 };
 
 // The visible part of a figure: figures are reduced to it.

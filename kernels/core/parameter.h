@@ -20,7 +20,8 @@ std::string to_text(const Value& value);
 
 enum class Group { shape, tiling, algorithm, numerics, run };
 enum class Type { boolean, integer, real, choice, list };
-enum class Step { linear, powers_of_two };
+// towards_one: of a real number, logarithmic in 1 - value.
+enum class Step { linear, powers_of_two, towards_one };
 enum class Renews {
     inputs,   // new inputs, and so a new reference
     kernels,  // kernels run again on cached inputs; the reference is kept
@@ -61,6 +62,8 @@ struct Parameter {
     Renews renews = Renews::inputs;
     std::vector<Condition> applies;  // used only if all of them hold
     std::optional<End> end;          // of an integer
+    // In the words of the field: "heads" of H. Accepted wherever the name is; "" if the name is such a word.
+    std::string title = {};
 
     std::string accepted() const;  // "1 to 65536", "sum, product, max", "auto or 1 to 64"
     std::optional<Refusal> check(const Value& value) const;

@@ -21,6 +21,8 @@ struct Sweep {
     std::string id;  // the figure that requested it, or "" for the user
     Request base;
     std::vector<SweepAxis> axes;
+    // Few repeats for every cell, and more in rounds for those that may be the fastest.
+    bool search = false;
 
     size_t cells() const {
         size_t count = 1;
