@@ -1,5 +1,6 @@
 // The engine's thread: which Requests and sweeps run, which give way, and the events that tell of them.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -103,6 +104,39 @@ TEST_CASE("a sweep runs in the background, yields to Requests and can be cancell
     engine.take_events();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     CHECK(engine.take_events().empty());
+}
+
+// The samples of the cell with that length.
+std::vector<double> samples_at(const SweepResult& sweep, int64_t length) {
+    for (const SweepCell& cell : sweep.cells)
+        if (cell.values.front() == Value(length)) return cell.result->variants.front().time->samples;
+    return {};
+}
+
+TEST_CASE("where a sweep passes through the shown settings its cell is the shown result", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    const auto samples_of = [](const Event& event) { return event.result->variants.front().time->samples; };
+    const uint64_t first = engine.run(scan_request({{"length", int64_t{64}}}), {});
+    const auto before = samples_of(wait_for(engine, first, Event::Kind::result));
+    const uint64_t sweep =
+        engine.sweep({"", scan_request(), {{"length", {int64_t{32}, int64_t{64}, int64_t{128}}}}});
+    Event cell = wait_for(engine, sweep, Event::Kind::cell);
+    while (!cell.sweep_result->complete) cell = wait_for(engine, sweep, Event::Kind::cell);
+    CHECK(samples_at(*cell.sweep_result, 64) == before);
+    const auto neighbour = samples_at(*cell.sweep_result, 32);
+    CHECK(neighbour != before);
+
+    // The same settings measured again, after the sweep has ended.
+    const uint64_t second = engine.run(scan_request({{"length", int64_t{64}}}), {});
+    std::vector<Event> events;
+    const auto after = samples_of(wait_for(engine, second, Event::Kind::result, &events));
+    const auto is_cell = [&](const Event& event) { return event.kind == Event::Kind::cell; };
+    const auto renewed = std::find_if(events.begin(), events.end(), is_cell);
+    cell = renewed != events.end() ? *renewed : wait_for(engine, sweep, Event::Kind::cell);
+    CHECK(cell.ticket == sweep);
+    CHECK(samples_at(*cell.sweep_result, 64) == after);
+    CHECK(samples_at(*cell.sweep_result, 32) == neighbour);
 }
 
 TEST_CASE("another visible range and other figure parameters only make new figures", "[engine]") {

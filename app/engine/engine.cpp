@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "app/engine/check/parallel.h"
+#include "app/engine/current_cell.h"
 #include "app/engine/guarded.h"
 #include "app/engine/progress_filter.h"
 #include "kernels/core/figures.h"
@@ -18,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 // A running Request has this long to show its outputs before a newer one cancels it, so that dragging shows
 // results along the way.
 constexpr auto time_to_show = std::chrono::milliseconds(150);
+// Finished sweeps whose figures still follow the newest result.
+constexpr size_t most_finished = 32;
 // Timing waits at most this long for the outputs to be drawn.
 constexpr auto longest_frame = std::chrono::milliseconds(100);
 
@@ -81,7 +84,7 @@ struct Engine::Job {
     uint64_t tickets = 0;
     std::optional<Run> waiting;
     std::optional<Look> look;
-    std::deque<Background> sweeps;
+    std::deque<Background> sweeps, finished;
 
     bool running = false;  // a Request, not a cell
     bool shown = false;    // its outputs
@@ -175,8 +178,9 @@ void Engine::cancel_run() {
 void Engine::cancel_sweep(uint64_t ticket) {
     const std::lock_guard lock(mutex_);
     if (!job_->sweeps.empty() && job_->sweeps.front().ticket == ticket) job_->cell_stop.request_stop();
-    std::erase_if(job_->sweeps,
-                  [ticket](const Job::Background& background) { return background.ticket == ticket; });
+    for (auto* sweeps : {&job_->sweeps, &job_->finished})
+        std::erase_if(*sweeps,
+                      [ticket](const Job::Background& background) { return background.ticket == ticket; });
 }
 
 std::vector<Event> Engine::take_events() {
@@ -303,14 +307,43 @@ void Engine::serve_run() {
                          });
     };
     const auto outcome = guarded([&] { return elsewhere ? run_elsewhere() : run_here(); });
-    if (outcome)
+    if (outcome) {
         show(*outcome);
-    else
+        renew_sweeps(*outcome->result);
+    } else
         send({.kind = Event::Kind::failed, .ticket = run.ticket, .error = outcome.error()});
     if (elsewhere) link_.warm_up(run.request);  // if the worker was stopped
     const std::lock_guard lock(mutex_);
     job_->running = false;
     changed_.notify_all();
+}
+
+// Cells with the settings of the newest result take its numbers.
+void Engine::renew_sweeps(const Result& newest) {
+    std::vector<std::pair<uint64_t, std::shared_ptr<const SweepResult>>> renewed;
+    {
+        const std::lock_guard lock(mutex_);
+        for (auto* sweeps : {&job_->finished, &job_->sweeps})
+            for (Job::Background& background : *sweeps)
+                if (auto with = with_current(*background.done, newest)) {
+                    background.done = with;
+                    renewed.emplace_back(background.ticket, std::move(with));
+                }
+    }
+    for (const auto& [ticket, sweep] : renewed) {
+        const auto figures = guarded([&]() -> Outcome<std::vector<Figure>> { return figures_of(*sweep); });
+        if (figures) send_cell(ticket, sweep, *figures);
+    }
+}
+
+void Engine::send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep,
+                       std::vector<Figure> figures) {
+    const double part = static_cast<double>(sweep->cells.size()) / static_cast<double>(sweep->sweep.cells());
+    send({.kind = Event::Kind::cell,
+          .ticket = ticket,
+          .progress = {part, "sweep"},
+          .sweep_result = std::move(sweep),
+          .figures = shared(std::move(figures))});
 }
 
 void Engine::serve_look(std::stop_token stop) {
@@ -351,6 +384,7 @@ void Engine::serve_sweep_cell() {
     uint64_t ticket = 0;
     Sweep sweep;
     std::shared_ptr<const SweepResult> before;
+    std::shared_ptr<const Result> newest;
     std::stop_token stop;
     {
         const std::lock_guard lock(mutex_);
@@ -358,6 +392,7 @@ void Engine::serve_sweep_cell() {
         ticket = job_->sweeps.front().ticket;
         sweep = job_->sweeps.front().sweep;
         before = job_->sweeps.front().done;
+        newest = job_->newest;
         job_->cell_stop = {};
         stop = job_->cell_stop.get_token();
     }
@@ -370,8 +405,11 @@ void Engine::serve_sweep_cell() {
     };
     if (before->cells.empty())
         if (auto error = check_sweep(sweep)) return give_up(std::move(*error));
-    auto cell = goes_to_worker(sweep.base) ? link_.sweep_cell(sweep, before->cells.size(), stop)
-                                           : background_.sweep_cell(sweep, before->cells.size(), stop);
+    const size_t index = before->cells.size();
+    const auto known = newest ? cell_from(sweep, index, *newest) : std::nullopt;
+    auto cell = known                        ? Outcome<SweepCell>(*known)
+                : goes_to_worker(sweep.base) ? link_.sweep_cell(sweep, index, stop)
+                                             : background_.sweep_cell(sweep, index, stop);
     if (!cell) {
         if (cell.error().kind != Error::Kind::cancelled) give_up(cell.error());
         return;  // a Request came first: the cell runs again later
@@ -387,13 +425,13 @@ void Engine::serve_sweep_cell() {
         if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
             return;  // cancelled in the meantime
         job_->sweeps.front().done = now;
-        if (now->complete) job_->sweeps.pop_front();
+        if (now->complete) {
+            job_->finished.push_back(std::move(job_->sweeps.front()));
+            job_->sweeps.pop_front();
+            if (job_->finished.size() > most_finished) job_->finished.pop_front();
+        }
     }
-    send({.kind = Event::Kind::cell,
-          .ticket = ticket,
-          .progress = {static_cast<double>(now->cells.size()) / static_cast<double>(sweep.cells()), "sweep"},
-          .sweep_result = now,
-          .figures = shared(*figures)});
+    send_cell(ticket, now, *figures);
 }
 
 std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters) {

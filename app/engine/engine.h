@@ -22,9 +22,9 @@ struct Event {
         progress,  // `progress`
         result,    // `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
         figures,   // new `figures` for another View
-        cell,      // `sweep_result` so far and its `figures`
-        checked,   // `report` of a check so far
-        failed,    // `error`: refused, failed or cancelled; after the end of a ticket, of a `look`
+        cell,  // `sweep_result` so far and its `figures`; again when a newer result renews one of its cells
+        checked,  // `report` of a check so far
+        failed,   // `error`: refused, failed or cancelled; after the end of a ticket, of a `look`
     };
     Kind kind = Kind::progress;
     uint64_t ticket = 0;
@@ -41,7 +41,7 @@ struct Event {
 // for a chip and those with `on` in a worker, so that a kernel that hangs or faults costs only the worker. A
 // new Request replaces a waiting one. It cancels a running one that has shown its outputs or has run for 150
 // ms. On the CPU timing starts once the caller has had time to draw the outputs. Sweeps run in the
-// background, in order, and yield to Requests.
+// background, in order, and yield to Requests. A cell with the settings of the newest result is that result.
 class Engine {
   public:
     // `wake` is called when an event is available, on the engine's thread or inside a call of the caller; it
@@ -73,6 +73,8 @@ class Engine {
     void wait_until_drawn(uint64_t takes_before, const std::stop_token& stop);
     void serve_run();
     void serve_sweep_cell();
+    void renew_sweeps(const Result& newest);
+    void send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep, std::vector<Figure> figures);
     void serve_look(std::stop_token stop);
 
     Runner runner_, background_;  // two, so that sweeps keep the inputs and reference of the live run

@@ -147,9 +147,9 @@ void take_event(LabState& lab, const Event& event) {
         if (lab.result) show_figures(lab, event.figures);  // of the previous family, if there is none yet
         return;
     }
-    const bool of_sweep = std::any_of(
-        lab.sweeps.begin(), lab.sweeps.end(),
-        [&](const BackgroundSweep& sweep) { return sweep.ticket && sweep.ticket == event.ticket; });
+    const bool of_sweep =
+        std::any_of(lab.sweeps.begin(), lab.sweeps.end(),
+                    [&](const BackgroundSweep& sweep) { return sweep.answers_to(event.ticket); });
     of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
 }
 

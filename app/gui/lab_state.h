@@ -61,12 +61,15 @@ struct BackgroundSweep {
     Sweep sweep;
     std::string title;
     bool by_person = false;
-    uint64_t ticket = 0;  // 0: not running
-    size_t done = 0;      // cells
-    Figures figures;      // figures of an earlier base stay, dimmed, until the new ones have two points
+    uint64_t ticket = 0;    // 0: not running
+    uint64_t finished = 0;  // the ticket after the end: newer results renew its figures
+    size_t done = 0;        // cells
+    Figures figures;        // figures of an earlier base stay, dimmed, until the new ones have two points
     bool of_earlier_base = false;  // the figures
     Request asked;                 // the Request for which it was started or found valid
     std::string problem;
+
+    bool answers_to(uint64_t event) const { return event != 0 && (event == ticket || event == finished); }
 };
 
 // The check of a family, running or done.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/effect.h"
 #include "app/gui/expression.h"
@@ -135,7 +136,7 @@ void restart_sweeps(LabState& lab) {
 
 void take_sweep_event(LabState& lab, const Event& event) {
     const auto found = std::find_if(lab.sweeps.begin(), lab.sweeps.end(),
-                                    [&](const BackgroundSweep& s) { return s.ticket == event.ticket; });
+                                    [&](const BackgroundSweep& s) { return s.answers_to(event.ticket); });
     if (found == lab.sweeps.end()) return;  // of a cancelled sweep
     BackgroundSweep& sweep = *found;
     if (event.kind == Event::Kind::cell) {
@@ -144,8 +145,8 @@ void take_sweep_event(LabState& lab, const Event& event) {
             sweep.figures = event.figures;
             sweep.of_earlier_base = false;
         }
-        if (event.sweep_result->complete) {
-            sweep.ticket = 0;
+        if (event.sweep_result->complete && sweep.ticket) {
+            sweep.finished = std::exchange(sweep.ticket, 0);
             note(lab, LogLine::Kind::done, fmt::format("{}: {} points", sweep.title, sweep.done));
         }
     }
@@ -158,13 +159,15 @@ void take_sweep_event(LabState& lab, const Event& event) {
 }
 
 void cancel_sweep(LabState& lab, BackgroundSweep& sweep) {
-    if (!sweep.ticket) return;
-    lab.engine.cancel_sweep(sweep.ticket);
-    sweep.ticket = 0;
+    const uint64_t known = sweep.ticket ? sweep.ticket : sweep.finished;
+    if (!known) return;
+    lab.engine.cancel_sweep(known);
+    sweep.ticket = sweep.finished = 0;
 }
 
 void cancel_sweeps(LabState& lab) {
-    for (BackgroundSweep& sweep : lab.sweeps) cancel_sweep(lab, sweep);
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.ticket) cancel_sweep(lab, sweep);
     lab.sweeps_due.reset();
 }
 
