@@ -269,12 +269,12 @@ TEST_CASE("rates stand beside the peak of the products that the device has", "[a
     Figure figure = peak_figure(result);
     CHECK(figure.x.unit == "GFLOP/s");
     CHECK(marks_of<Bars>(figure).front().bars.front().segments.front().length == Approx(40000));
-    CHECK(marks_of<Bars>(figure).front().bars.front().text == "50 % of the peak");
+    CHECK(marks_of<Bars>(figure).front().bars.front().text == "50 % of peak");
     result.backend = Backend::cuda;
     result.ceilings->gpu = Ceilings::Gpu{};
     result.ceilings->gpu->bf16_operations_per_second = 400e12;
     figure = peak_figure(result);
-    CHECK(marks_of<Bars>(figure).front().bars.front().text == "10 % of the peak");
+    CHECK(marks_of<Bars>(figure).front().bars.front().text == "10 % of peak");
     CHECK(marks_of<Rule>(figure).front().label == "measured peak: 400 TFLOP/s");
     CHECK(contains(figure.caption, "streaming reaches 10 %"));
     result.parameters.set("dtype", "f32");

@@ -80,7 +80,8 @@ TEST_CASE("a row of a bench shows time, spread and the limit", "[bench]") {
         timed_row("scan", "sum [4, 8192, 512]", "lookback", {Bound::By::bytes, 0.83, {}, {}}),
         timed_row("scan", "sum [4, 8192, 512]", "blelloch", {Bound::By::arithmetic, 0.007, {}, {}}),
         timed_row("scan", "sum [4, 8192, 512]", "sequential", {Bound::By::steps, {}, 4.19, 1.04}),
-        timed_row("scan", "sum [4, 8192, 512]", "three_phase", {Bound::By::steps, {}, 0.37, {}})};
+        timed_row("scan", "sum [4, 8192, 512]", "three_phase", {Bound::By::steps, {}, 0.37, {}}),
+        timed_row("scan", "sum [4, 8192, 512]", "hillis", {Bound::By::arithmetic, {}, {}, {}})};
     for (BenchRow& row : report.rows) row.time = TimeStatistics{40.7, 40.2, 41.8, {}};
     CHECK(bench_markdown(report) ==
           "| case           | variant     |        time | limit             |\n"
@@ -88,7 +89,8 @@ TEST_CASE("a row of a bench shows time, spread and the limit", "[bench]") {
           "| sum 4x8192x512 | lookback    | 40.7 us ±2% | bytes 83 %        |\n"
           "| sum 4x8192x512 | blelloch    | 40.7 us ±2% | arithmetic 0.7 %  |\n"
           "| sum 4x8192x512 | sequential  | 40.7 us ±2% | step 4.19 us 1.0x |\n"
-          "| sum 4x8192x512 | three_phase | 40.7 us ±2% | step 370 ns       |\n");
+          "| sum 4x8192x512 | three_phase | 40.7 us ±2% | step 370 ns       |\n"
+          "| sum 4x8192x512 | hillis      | 40.7 us ±2% | above peak        |\n");
     CHECK(contains(bench_text(report), "scan on a chip: median of 20 repeats, caches cold"));
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/core/array.h"
+#include "kernels/core/ceilings.h"
 #include "kernels/core/parameter.h"
 #include "kernels/core/series.h"
 #include "kernels/core/sweep.h"
@@ -116,6 +117,15 @@ TEST_CASE("times and bytes come in the unit that suits them", "[core]") {
     CHECK(short_bytes(1.5 * 1024 * 1024) == "1.5 MiB");
     CHECK(short_bytes(1020 * 1024.0) == "1020 KiB");
     CHECK(short_bytes(0x1p63) == "8 EiB");
+}
+
+TEST_CASE("no share of a limit above 105 % is told", "[core]") {
+    CHECK(share_words(83, 100, "copy bandwidth") == "83 % of copy bandwidth");
+    CHECK(share_words(104, 100, "peak") == "104 % of peak");
+    CHECK(share_words(106, 100, "peak") == "above peak");
+    CHECK(share_words(1, 0, "peak") == "above peak");
+    CHECK(*share_of_limit(50, 100) == 0.5);
+    CHECK_FALSE(share_of_limit(143, 100));
 }
 
 TEST_CASE("medians and quartiles are those of NumPy's percentile", "[profiling]") {

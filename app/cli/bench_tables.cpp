@@ -42,9 +42,11 @@ std::string short_ratio(double value) {
     return value < 9.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }
 
-// "bytes 83 %", "arithmetic 26 %", "step 4.19 us 1.0x"
+// "bytes 83 %", "arithmetic 26 %", "above copy", "step 4.19 us 1.0x"
 std::string limit_words(const Bound& bound) {
     if (bound.share) return fmt::format("{} {} %", name_of(bound.by), short_ratio(100 * *bound.share));
+    if (bound.by == Bound::By::bytes) return "above copy";
+    if (bound.by == Bound::By::arithmetic) return "above peak";
     const double us = bound.step_us.value_or(0);
     const std::string step = us < 1 ? fmt::format("step {:.3g} ns", 1e3 * us) : "step " + short_time(us);
     return bound.empty_launches ? fmt::format("{} {}x", step, short_ratio(*bound.empty_launches)) : step;

@@ -79,7 +79,7 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
         return bound;
     }
     bound.by = of_peak > of_bytes ? Bound::By::arithmetic : Bound::By::bytes;
-    bound.share = std::max(of_peak, of_bytes);
+    bound.share = share_of_limit(std::max(of_peak, of_bytes), 1);
     return bound;
 }
 

@@ -20,7 +20,8 @@ struct Spread {
 struct Bound {
     enum class By { bytes, arithmetic, steps };
     By by = By::bytes;
-    std::optional<double> share;  // 0 to 1, of copy bandwidth or peak arithmetic; absent for steps
+    std::optional<double>
+        share;  // 0 to 1, of copy bandwidth or peak arithmetic; absent for steps, and above it
     // Time for one position of the sequence, and the number of empty launches that take as long.
     std::optional<double> step_us, empty_launches;
 };

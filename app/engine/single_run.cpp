@@ -9,6 +9,7 @@
 #include "app/engine/compare.h"
 #include "app/engine/limit_plans.h"
 #include "app/engine/theory.h"
+#include "kernels/core/ceilings.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/table.h"
 #include "profiling/ceilings.h"
@@ -38,9 +39,10 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
     std::vector<Metric> metrics = {
         {"rate", "rate", "GB/s", rate / 1e9},
         {"operations", "arithmetic", "GFLOP/s", variant.work.operations / seconds / 1e9}};
-    if (result.copy)
-        metrics.push_back(
-            {"of_copy", "of a copy's rate", "%", 100 * rate / 1e9 / result.copy->gigabytes_per_second()});
+    if (!result.copy) return metrics;
+    const auto share = share_of_limit(rate / 1e9, result.copy->gigabytes_per_second());
+    metrics.push_back(
+        {"of_copy", "of copy bandwidth", "%", share ? std::optional(100 * *share) : std::nullopt});
     return metrics;
 }
 

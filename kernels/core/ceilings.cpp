@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/core/table.h"
+
 namespace sawtooth {
 
 double empty_launch_us(const Ceilings& ceilings, Follow follow) {
@@ -17,6 +19,17 @@ double peak_operations_per_second(const Ceilings& ceilings, const Parameters& pa
         return ceilings.operations_per_second;
     const double bf16 = ceilings.gpu->bf16_operations_per_second;
     return parameters.is("precision", "bf16") ? bf16 : bf16 / 2;
+}
+
+std::optional<double> share_of_limit(double rate, double limit) {
+    constexpr double most = 1.05;  // so much may two measurements differ
+    if (!(limit > 0) || !(rate <= most * limit)) return {};
+    return rate / limit;
+}
+
+std::string share_words(double rate, double limit, const std::string& name) {
+    const auto share = share_of_limit(rate, limit);
+    return share ? percent_number(*share) + " % of " + name : "above " + name;
 }
 
 Ceilings best_of(const Ceilings& earlier, const Ceilings& later) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "kernels/core/ceilings.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/lanes.h"
@@ -58,7 +59,7 @@ std::string words_of(const Kernel& kernel) {
            (rate < 999.5 ? rounded(rate, 3) : with_thousands(std::llround(rate))) + " GB/s";
 }
 
-// "fill_outputs takes 71 % of the kernel time of unfused: 12.3 us for 1.5 MiB, 23 % of the rate of a copy. "
+// "fill_outputs takes 71 % of the kernel time of unfused: 12.3 us for 1.5 MiB, 23 % of copy bandwidth. "
 std::string words_of_longest(const VariantResult& variant, const std::vector<Kernel>& kernels, double copy) {
     const double all = total_us(kernels);
     if (all <= 0) return "";
@@ -67,8 +68,7 @@ std::string words_of_longest(const VariantResult& variant, const std::vector<Ker
                                             : longest.name + " takes " + percent_number(longest.us / all) +
                                                   " % of the kernel time of " + variant.name;
     words += ": " + short_time(longest.us) + " for " + short_bytes(longest.bytes);
-    if (copy > 0)
-        words += ", " + percent_number(longest.gigabytes_per_second() / copy) + " % of the rate of a copy";
+    if (copy > 0) words += ", " + share_words(longest.gigabytes_per_second(), copy, "copy bandwidth");
     return words + ". ";
 }
 

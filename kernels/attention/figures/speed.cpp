@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/attention/figures/common.h"
+#include "kernels/core/ceilings.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 
@@ -35,7 +36,7 @@ Figure peak_figure(const Result& result) {
                              .segments = {{"", rate / unit}},
                              .low = {},
                              .high = {},
-                             .text = percent_number(rate / peak) + " % of the peak",
+                             .text = share_words(rate, peak, "peak"),
                              .badge = wrong_badge(variant)});
         figure.y.categories.push_back(variant.name);
         if (rate > best) best = rate, best_name = variant.name;
@@ -47,9 +48,9 @@ Figure peak_figure(const Result& result) {
         return figure;
     }
     figure.caption = fmt::format(
-        "{} reaches {} % of the measured peak with useful work: two products per pair forward, five "
+        "{} reaches {} with useful work: two products per pair forward, five "
         "backward. Exponentials, rotations and masked pairs inside tiles take the rest.",
-        best_name, percent_number(best / peak));
+        best_name, share_words(best, peak, "the measured peak"));
     figure.marks.push_back(std::move(bars));
     figure.marks.push_back(Rule{Rule::Across::x,
                                 peak / unit,

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernels/btp/parts.h"
+#include "kernels/core/ceilings.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
@@ -30,7 +31,7 @@ Figure rate_figure(const Result& result) {
                              .segments = {{"", rate}},
                              .low = {},
                              .high = {},
-                             .text = percent_number(rate / copy) + " % of a copy",
+                             .text = share_words(rate, copy, "copy bandwidth"),
                              .badge = wrong_badge(variant)});
         figure.y.categories.push_back(variant.name);
         if (rate > best && bars.bars.back().badge.empty()) best = rate, best_name = variant.name;
@@ -40,9 +41,7 @@ Figure rate_figure(const Result& result) {
             "The rate of every variant beside a copy. Available after a run with repeats (press F5).";
         return figure;
     }
-    if (best > 0)
-        figure.caption =
-            fmt::format("{} reaches {} % of copy bandwidth. ", best_name, percent_number(best / copy));
+    if (best > 0) figure.caption = best_name + " reaches " + share_words(best, copy, "copy bandwidth") + ". ";
     figure.caption +=
         fmt::format("A rate counts every input and output once, {} in all.", short_bytes(result.work.bytes));
     figure.marks.push_back(std::move(bars));
