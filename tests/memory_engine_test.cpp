@@ -1,8 +1,12 @@
 // The memory rules through the engine: extras, references at chunks, very many launches, skipped variants.
 
 #include "app/engine/memory.h"
+
+#include <algorithm>
+
 #include "app/engine/runner.h"
 #include "tests/catch.h"
+#include "tests/contains.h"
 #include "tests/run_memory.h"
 #include "tests/temporary_folder.h"
 
@@ -65,6 +69,29 @@ TEST_CASE("boundaries are stored on request, and never in timed runs", "[memory]
         memory_request({{"length", int64_t{1} << 20}, {"d", int64_t{8}}, {"chunk", int64_t{1}}}), {});
     CHECK_FALSE(stores_extras(*huge, Extras::drawable));
     CHECK(stores_extras(*huge, Extras::all));
+}
+
+TEST_CASE("variants that do not fit in memory together are timed one after another", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request = memory_request(small({{"length", int64_t{4000}}}));
+    const auto machine = runner.machine(request, memory_family());
+    const MemoryNeed need = needed_memory(*configure(request, {}), *machine, true);
+    REQUIRE(need.host < need.host_together);
+    const auto together = result_of(runner, request);
+    CHECK(together->in_turns);
+    request.memory_limit_bytes = (need.host + need.host_together) / 2;
+    const auto apart = result_of(runner, request);
+    CHECK_FALSE(apart->in_turns);
+    CHECK(std::any_of(apart->notes.begin(), apart->notes.end(),
+                      [](const std::string& note) { return contains(note, "one after another"); }));
+    for (const VariantResult& variant : apart->variants) {
+        if (!variant.ran()) continue;
+        INFO(variant.name);
+        CHECK(variant.verdict() == Verdict::right);
+        CHECK(variant.time->samples.size() == static_cast<size_t>(request.repeats));
+        CHECK(same_bits(*find(variant.outputs, "y"), *find(find(*together, variant.name)->outputs, "y")));
+    }
 }
 
 TEST_CASE("boundaries are compared with those of the same chunk, also when it changes", "[memory][engine]") {

@@ -86,7 +86,7 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
     need.host = saturating_add(saturating_add(shapes.input_bytes, reference_bytes),
                                judging_bytes(reference_bytes, std::ssize(definitions)));
     const bool on_cpu = machine.backend() == Backend::cpu;
-    int64_t largest_on_host = 0;
+    int64_t largest_on_host = 0, all_on_host = 0;
     for (const Variant* variant : configuration.variants) {
         if (variant->refusal(configuration.parameters, machine.chip)) continue;
         const auto plan = make_plan({.family = *configuration.family,
@@ -100,11 +100,14 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
         const int64_t outputs = shapes.output_bytes(variant, stores_extras);
         need.host = saturating_add(need.host, outputs);
         const int64_t of_plan = saturating_add(plan->launch_bytes, on_cpu ? plan->memory_bytes : 0);
-        largest_on_host = std::max(largest_on_host, saturating_add(of_plan, outputs));  // of the last repeat
+        const int64_t repeated = saturating_add(of_plan, outputs);  // with the outputs of the last repeat
+        largest_on_host = std::max(largest_on_host, repeated);
+        all_on_host = saturating_add(all_on_host, repeated);
         if (on_cpu) continue;
         need.device = std::max(need.device, plan->memory_bytes);
         need.device_together = saturating_add(need.device_together, plan->memory_bytes);
     }
+    need.host_together = saturating_add(need.host, all_on_host);
     need.host = saturating_add(need.host, largest_on_host);
     if (!on_cpu)
         for (int64_t* const bytes : {&need.device, &need.device_together})
@@ -136,6 +139,11 @@ std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit) 
     if (needed <= allowed) return {};
     return Error::failure("out of memory: this run needs " + short_bytes(static_cast<double>(needed)) + "; " +
                           short_bytes(static_cast<double>(allowed)) + too_little(limit.has_value()));
+}
+
+bool fit_together(const MemoryNeed& need, const Machine& machine, std::optional<int64_t> limit) {
+    if (need.host_together > (limit ? *limit : free_memory_bytes())) return false;
+    return !machine.device() || need.device_together <= machine.device()->free_bytes() / 2;
 }
 
 std::optional<Error> check_memory(const MemoryNeed& need, const Machine& machine,

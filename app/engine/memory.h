@@ -16,8 +16,8 @@ struct MemoryNeed {
     // Inputs, reference, what judging takes, the outputs of all variants, and of the largest plan: its
     // launches, the outputs of its last repeat, on the CPU its memory.
     int64_t host = 0;
-    int64_t device = 0;           // the largest plan and the buffer that empties the cache; 0 on the CPU
-    int64_t device_together = 0;  // the same with all plans at once
+    int64_t device = 0;  // the largest plan and the buffer that empties the cache; 0 on the CPU
+    int64_t host_together = 0, device_together = 0;  // the same with all plans at once
 };
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras);
 
@@ -30,5 +30,8 @@ std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit);
 // The same for host and GPU; the limit applies to each.
 std::optional<Error> check_memory(const MemoryNeed& need, const Machine& machine,
                                   std::optional<int64_t> limit);
+
+// Whether all plans may be kept, so that their repeats can take turns.
+bool fit_together(const MemoryNeed& need, const Machine& machine, std::optional<int64_t> limit);
 
 }  // namespace sawtooth

@@ -326,7 +326,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request
     prepared.reference.insert(prepared.reference.end(), kept_->kernel_reference.begin(),
                               kept_->kernel_reference.end());
     kept_->definitions.renew(*configuration, machine->backend());
-    prepared.keeps_plans = !on_gpu || need.device_together <= machine->device()->free_bytes() / 2;
+    prepared.keeps_plans = fit_together(need, *machine, request.memory_limit_bytes);
     auto outcome = run_prepared(prepared, limit, progress);
     const bool abandoned = on_gpu && machine->timer->abandoned();
     broken_ = broken_ || abandoned || (!outcome && cuda::is_fatal(outcome.error()));

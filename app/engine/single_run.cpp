@@ -475,7 +475,7 @@ std::optional<Error> SingleRun::measure_all() {
             for (auto& plan : plans_) plan.reset();
     } else {
         result_.notes.push_back(
-            "the variants do not fit on the GPU together, so they were timed one after another");
+            "the variants do not fit in memory together, so they were timed one after another");
         for (size_t i = 0; i < ran.size() && !error; ++i) {
             error = measure_together({ran[i]}, beside);
             if (!error) plans_[ran[i]].reset();

@@ -27,7 +27,7 @@ struct Prepared {
     Definitions& definitions;
     std::vector<Hop> hops;       // measured so far
     bool stores_extras = false;  // outputs stored only on request are stored
-    bool keeps_plans = true;     // false: they do not all fit on the GPU at once
+    bool keeps_plans = true;     // false: they do not all fit in memory at once
 };
 
 // Runs and measures the variants of one Request, step by step; the result grows along the way. An error of
