@@ -203,7 +203,7 @@ Outcome<Ceilings> Runner::cpu_ceilings(cpu::Pool& pool, std::stop_token stop, bo
     // Each array alone is larger than the last-level cache.
     constexpr int64_t mebibyte = 1 << 20;
     const int64_t bytes = std::clamp(processor.last_level_cache_bytes + processor.last_level_cache_bytes / 4,
-                                     64 * mebibyte, std::max(64 * mebibyte, processor.memory_bytes / 16));
+                                     64 * mebibyte, std::max(64 * mebibyte, free_memory_bytes() / 16));
     auto measured = measure_ceilings(pool, bytes, stop);
     if (!measured) return Error::cancelled();
     measured->processor = processor.name;
