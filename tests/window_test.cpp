@@ -69,6 +69,7 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
 
     // The second start finds a complete layout.
+    put(folder.file("sawtooth/settings"), "layout = own\n");
     frames = 0;
     told = false;
     CHECK_FALSE(open_again(options_in(folder), done));
@@ -81,6 +82,7 @@ TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[wi
     const TemporaryFolder folder;
     const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
     std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/settings"), "layout = own\n");
     put(folder.file("sawtooth/layout.ini"), damaged_layout);
     bool told = false;
     const auto done = [&](const LabState& lab) {

@@ -113,7 +113,11 @@ void take_devices(LabState& lab) {
     const auto found = std::find_if(options.begin(), options.end(), [&](const BackendOption& option) {
         return option.backend == kept && (kept != BackendChoice::cuda || option.device == device);
     });
-    if (found != options.end() && found->reason.empty()) return choose_backend(lab, kept, device);
+    if (found != options.end() && found->reason.empty()) {
+        choose_backend(lab, kept, device);
+        lab.history.present.reset();  // the start, not a step
+        return;
+    }
     const std::string reason = found == options.end() ? reason_no_gpu(lab) : found->reason;
     note(lab, LogLine::Kind::note,
          fmt::format("{}, the backend of the last session, is not available; using the CPU: {}",

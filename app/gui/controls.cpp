@@ -6,18 +6,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "app/gui/appearance.h"
 #include "app/gui/effect.h"
 #include "app/gui/expression.h"
 #include "app/gui/lab.h"
+#include "app/gui/slider_scale.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
 
 namespace sawtooth {
 namespace {
-
-constexpr double many_steps = 4096;  // with more steps the pixels of a slider are too coarse
 
 double number_of(const Value& value) {
     if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
@@ -79,41 +79,6 @@ bool wants_typing() {
            ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end);
 }
 
-// The current range of a slider.
-struct Span {
-    double low, high;
-};
-
-bool steps_in_powers(const Parameter& row) {
-    return row.type == Type::integer && row.step == Step::powers_of_two;
-}
-
-// Exponents if steps are powers of two: the largest reaches an end between two powers.
-Span span_of(const LabState& lab, const Parameter& row) {
-    const double last = last_value(lab, row);
-    if (!steps_in_powers(row)) return {row.minimum, last};
-    const auto exponent = [](double number) { return std::log2(std::max(number, 1.0)); };
-    return {std::ceil(exponent(row.minimum)),
-            std::min(std::ceil(exponent(last)), std::floor(exponent(row.maximum)))};
-}
-
-// A slider is logarithmic if even steps would be finer than pixels.
-bool is_logarithmic(const Parameter& row, const Span& span) {
-    if (row.type == Type::integer) return span.low >= 0 && span.high - span.low > many_steps;
-    return span.low >= 0 && span.high > many_steps * std::max(span.low, 1e-6);
-}
-
-// The position of a number on its slider, 0 to 1, as placed by Dear ImGui, which treats 0 as a small number.
-float share_of(const Parameter& row, const Span& span, double number) {
-    const auto share = [](double value, double low, double high) {
-        return high > low ? static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0)) : 0.0f;
-    };
-    if (steps_in_powers(row)) return share(std::log2(std::max(number, 1.0)), span.low, span.high);
-    if (!is_logarithmic(row, span)) return share(number, span.low, span.high);
-    const double zero = row.type == Type::integer ? 0.1 : 1e-3;
-    return share(std::log(std::max(number, zero)), std::log(std::max(span.low, zero)), std::log(span.high));
-}
-
 void draw_powers_slider(LabState& lab, const Parameter& row, const Span& span) {
     const double present = number_of(present_value(lab, row));
     int exponent = static_cast<int>(std::lround(std::log2(std::max(present, 1.0))));
@@ -132,6 +97,15 @@ void draw_integer_slider(LabState& lab, const Parameter& row, const Span& span) 
     const auto low = static_cast<int64_t>(span.low), high = static_cast<int64_t>(span.high);
     if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, "", slider_flags(row, span)))
         set_parameter(lab, row, value);
+}
+
+void draw_towards_one_slider(LabState& lab, const Parameter& row, const Span& span) {
+    double share = static_cast<double>(share_of(row, span, number_of(present_value(lab, row))));
+    constexpr double low = 0, high = 1;
+    if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &share, &low, &high, "",
+                            ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat))
+        set_parameter(lab, row,
+                      std::strtod(fmt::format("{:.6f}", towards_one_at(span, share)).c_str(), nullptr));
 }
 
 void draw_real_slider(LabState& lab, const Parameter& row, const Span& span) {
@@ -190,7 +164,9 @@ void draw_slider(LabState& lab, const Parameter& row) {
     ImGui::PushStyleColor(ImGuiCol_SliderGrab, 0);
     ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, 0);
     const Span span = span_of(lab, row);
-    if (row.type == Type::real)
+    if (row.step == Step::towards_one)
+        draw_towards_one_slider(lab, row, span);
+    else if (row.type == Type::real)
         draw_real_slider(lab, row, span);
     else if (steps_in_powers(row))
         draw_powers_slider(lab, row, span);
@@ -201,7 +177,8 @@ void draw_slider(LabState& lab, const Parameter& row) {
     std::string number;
     if (const auto settled = settled_value(lab, row))
         number = row.type == Type::real ? fmt::format("{:.4g}", number_of(*settled)) : to_text(*settled);
-    draw_value(value_text(lab, row), number, row.unit);
+    // A title of the same words stands before the slider.
+    draw_value(value_text(lab, row), number, row.unit == row.title ? "" : row.unit);
     if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
 }
 
@@ -333,13 +310,28 @@ void begin_typing(LabState& lab, const Parameter& row) {
 
 ControlColumns columns_for(const LabState& lab, float width) {
     float name = 0;
+    const auto consider = [&](const Parameter& row) {
+        const float title = row.title.empty() ? 0 : units(8) + ImGui::CalcTextSize(row.title.c_str()).x;
+        name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x + title);
+    };
     for (const Parameter& row : lab.family->parameters)
-        name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
-    for (const Parameter& row : run_rows()) name = std::max(name, ImGui::CalcTextSize(row.name.c_str()).x);
+        if (row.renews != Renews::figures) consider(row);
+    for (const Parameter& row : run_rows()) consider(row);
     ControlColumns columns;
     columns.name = std::min(name + units(12), width * 0.42f);
     columns.control = std::max(width - units(12) - columns.name, units(48));
     return columns;
+}
+
+// The name, and beside it the title as far as there is room.
+static void draw_name(const Parameter& row, float room) {
+    elided_text(row.name, room);
+    const float rest = room - ImGui::CalcTextSize(row.name.c_str()).x - units(8);
+    if (row.title.empty() || rest < units(16)) return;
+    ImGui::SameLine(0, units(8));
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    elided_text(row.title, rest);
+    ImGui::PopStyleColor();
 }
 
 void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns) {
@@ -354,7 +346,7 @@ void draw_control(LabState& lab, const Parameter& row, const ControlColumns& col
     ImGui::BeginDisabled(!reason_fixed(lab, row).empty());
     ImGui::SameLine(units(12), 0);
     ImGui::AlignTextToFramePadding();
-    elided_text(row.name, columns.name - units(8));
+    draw_name(row, columns.name - units(8));
     ImGui::SameLine(units(12) + columns.name, 0);
     ImGui::SetNextItemWidth(columns.control - (has_word_button ? word + units(4) : 0));
     const bool refused = lab.problem && lab.problem->parameter == row.name;
@@ -374,8 +366,7 @@ void draw_control(LabState& lab, const Parameter& row, const ControlColumns& col
     ImGui::EndDisabled();
     ImGui::PopStyleVar();
     ImGui::EndGroup();
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !is_typed_into(lab, row))
-        tooltip(explanation(lab, row));
+    if (!is_typed_into(lab, row)) tooltip(explanation(lab, row));
     draw_menu(lab, row);
     ImGui::PopID();
 }
@@ -390,8 +381,7 @@ void draw_small_control(LabState& lab, const Parameter& row, float width) {
     ImGui::SetNextItemWidth(width);
     draw_by_type(lab, row);
     ImGui::PopStyleVar();
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !is_typed_into(lab, row))
-        tooltip(fmt::format("{}: {}", row.name, explanation(lab, row)));
+    if (!is_typed_into(lab, row)) tooltip(explanation(lab, row));
     ImGui::PopID();
 }
 

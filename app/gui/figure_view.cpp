@@ -19,6 +19,7 @@
 #include "app/gui/saving.h"
 #include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
+#include "app/gui/terms.h"
 #include "app/gui/widgets.h"
 #include "kernels/core/figures.h"
 #include "viz/figure_csv.h"
@@ -221,6 +222,13 @@ std::string help_of(const Figure& figure) {
            "figure or copy its numbers.";
 }
 
+// The caption if it is cut, and its terms.
+std::string heading_words(const Figure& figure, const std::string& caption, bool is_cut) {
+    const std::string definitions = definitions_in(figure.title + " " + caption);
+    if (!is_cut) return definitions;
+    return caption + (caption.empty() || definitions.empty() ? "" : "\n\n") + definitions;
+}
+
 void take_track_click(LabState& lab, const ShownFigure& shown, const PlotEvents::TrackClick& click) {
     lab.measured.reset();
     if (shown.sweep) return;
@@ -268,6 +276,9 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     ImGui::PopStyleVar();
     if (!shown.outdated.empty()) draw_badge(corner, size, "out of date: " + shown.outdated);
     take_events(lab, panel, shown, events);
+    if (events.over_heading)
+        tooltip_in(corner, {corner.x + size.x, corner.y + size.y},
+                   heading_words(*shown.figure, found + shown.figure->caption, events.caption_cut));
     if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
         !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));

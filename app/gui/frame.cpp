@@ -10,6 +10,7 @@
 
 #include "app/gui/appearance.h"
 #include "app/gui/dock_layout.h"
+#include "app/gui/history.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
@@ -42,6 +43,10 @@ void take_shortcuts(LabState& lab) {
     if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
     if (pressed(ImGuiMod_Ctrl | ImGuiKey_F)) lab.focuses_filter = true;
+    // A field that is typed into takes these keys itself.
+    if (pressed(ImGuiMod_Ctrl | ImGuiKey_Z)) undo(lab);
+    if (pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z) || pressed(ImGuiMod_Ctrl | ImGuiKey_Y))
+        redo(lab);
     // For keyboards where plus needs Shift, and others.
     const bool larger = pressed(ImGuiMod_Ctrl | ImGuiKey_Equal) ||
                         pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
@@ -92,13 +97,10 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::Begin("dock space", nullptr, fixed | ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoBackground);
     ImGui::PopStyleVar(2);
     const ImGuiID dock_space = ImGui::GetID("panels");
-    if (lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space)) {
-        build_layout(dock_space, size);
-        lab.shows_story = true;
-    }
-    lab.rebuild_layout = false;
+    build_layout_if_due(lab, dock_space, size);
     ImGui::DockSpace(dock_space, {0, 0},
                      ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+    follow_layout(lab, size);
     ImGui::End();
 }
 
@@ -152,6 +154,7 @@ Context::~Context() {
 
 void draw_frame(LabState& lab, const std::string& only_panel) {
     ImGui::GetIO().UserData = &lab;  // offer_help finds it there
+    begin_tooltips(lab);
     take_shortcuts(lab);
     lab.cursor = std::move(lab.next_cursor);
     lab.next_cursor.clear();
@@ -177,6 +180,8 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
     draw_open_dialog(lab);
     draw_save_dialog(lab);
     draw_help(lab);
+    end_tooltips(lab);
+    follow_changes(lab, ImGui::IsAnyItemActive());
     if (lab.widest_plot > 0) fit_columns(lab, lab.widest_plot);
     lab.widest_plot = 0;
 }

@@ -11,6 +11,7 @@ constexpr const char* name = "help";
 constexpr const char* keys[][2] = {
     {"F5, Shift+F5", "run, stop"},
     {"Ctrl+F", "filter parameters"},
+    {"Ctrl+Z, Ctrl+Shift+Z", "undo, redo a change of the settings"},
     {"Ctrl+O", "open inputs"},
     {"Tab, arrow keys", "move between controls"},
     {"Ctrl+Tab", "move between panels"},

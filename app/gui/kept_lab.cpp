@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
 
 #include "app/engine/configure.h"
 #include "app/gui/input_file.h"
 #include "app/gui/lab.h"
 #include "app/gui/run_rows.h"
-#include "app/gui/settings.h"
 
 namespace sawtooth {
 namespace {
@@ -26,44 +28,87 @@ std::optional<int> variant_index(const Family& family, std::string_view name) {
     return {};
 }
 
-// Parses one line; the first line sets `family`.
-bool take(KeptLab& kept, const Family*& family, std::string_view name, std::string_view value) {
-    Request& request = kept.request;
-    if (name == "family") {
-        const auto found = find_offered_family(std::string(value));
-        if (!found) return false;
-        family = *found;
-        request.family = value;
+std::optional<View::Range> parse_range(std::string_view text) {
+    View::Range range;
+    const char* const end = text.data() + text.size();
+    const auto low = std::from_chars(text.data(), end, range.low);
+    if (low.ec != std::errc{} || low.ptr == end || *low.ptr != ' ') return {};
+    const auto high = std::from_chars(low.ptr + 1, end, range.high);
+    const bool whole = high.ec == std::errc{} && high.ptr == end;
+    return whole && std::isfinite(range.low) && std::isfinite(range.high) && range.low < range.high
+               ? std::optional(range)
+               : std::nullopt;
+}
+
+constexpr std::string_view zoom_word = "zoom ";
+
+// Takes lines in order: those of a family follow the line that names it.
+class Parser {
+  public:
+    // False: the line is skipped.
+    bool take(std::string_view name, std::string_view value) {
+        if (name == "family" || name == "other family") return begin_family(name == "family", value);
+        if (!family_) return false;
+        FamilySettings& settings = kept.families[family_->name];
+        if (name == "preset") return take_preset(settings, value);
+        if (name == "input") {
+            settings.input = value;
+            return true;
+        }
+        if (name == "variant" || name == "hidden") return take_variant(settings, name == "hidden", value);
+        if (name.starts_with(zoom_word)) {
+            const auto range = parse_range(value);
+            if (range) settings.visible[std::string(name.substr(zoom_word.size()))] = *range;
+            return range.has_value();
+        }
+        return take_value(settings, name, value);
+    }
+
+    KeptLab kept;
+
+  private:
+    bool begin_family(bool shown, std::string_view name) {
+        const auto found = find_offered_family(std::string(name));
+        family_ = found ? *found : nullptr;
+        if (family_ && shown) kept.request.family = name;
+        return family_ != nullptr;
+    }
+
+    bool take_preset(FamilySettings& settings, std::string_view value) {
+        const bool known = std::any_of(family_->presets.begin(), family_->presets.end(),
+                                       [&](const Preset& preset) { return preset.name == value; });
+        if (known) settings.preset = value;
+        return known;
+    }
+
+    // The lines name the variants that are on, if some are off.
+    bool take_variant(FamilySettings& settings, bool hidden, std::string_view name) {
+        const auto index = variant_index(*family_, name);
+        if (index && hidden) settings.hidden_variants.insert(*index);
+        if (!index || hidden) return index.has_value();
+        if (settings.disabled_variants.empty())
+            for (const Variant& variant : family_->variants) settings.disabled_variants.insert(variant.name);
+        settings.disabled_variants.erase(std::string(name));
         return true;
     }
-    if (!family) return false;
-    if (name == "preset") {
-        request.preset = value;
-        return std::any_of(family->presets.begin(), family->presets.end(),
-                           [&](const Preset& preset) { return preset.name == value; });
-    }
-    if (name == "input") {
-        request.input = value;
-        return true;
-    }
-    if (name == "variant" || name == "hidden") {
-        const auto index = variant_index(*family, value);
-        if (!index) return false;
-        if (name == "hidden")
-            kept.hidden.insert(*index);
+
+    bool take_value(FamilySettings& settings, std::string_view name, std::string_view value) {
+        const Parameter* const own = family_->parameter(name);
+        const Parameter* const row = own ? own : run_row(name);
+        const auto parsed = row ? row->parse(value) : Outcome<Value>(Error::usage(""));
+        if (!parsed) return false;
+        if (own)
+            settings.parameters.set(own->name, *parsed);
         else
-            request.variants.emplace_back(value);
+            set_run_value(kept.request, name, *parsed);
         return true;
     }
-    const Parameter* const own = family->parameter(name);
-    const Parameter* const row = own ? own : run_row(name);
-    const auto parsed = row ? row->parse(value) : Outcome<Value>(Error::usage(""));
-    if (!parsed) return false;
-    if (own)
-        request.parameters.set(own->name, *parsed);
-    else
-        set_run_value(request, name, *parsed);
-    return true;
+
+    const Family* family_ = nullptr;
+};
+
+void drop_defaults(std::map<std::string, FamilySettings>& families) {
+    std::erase_if(families, [](const auto& each) { return each.second == FamilySettings{}; });
 }
 
 bool is_one_line(std::string_view text) {
@@ -73,56 +118,85 @@ bool is_one_line(std::string_view text) {
 }  // namespace
 
 KeptLab kept_of(const LabState& lab) {
-    KeptLab kept{lab.request, lab.hidden_variants};
+    KeptLab kept{lab.request, lab.others};
     kept.request.variants.clear();
-    if (!lab.disabled_variants.empty())
-        for (const Variant& variant : lab.family->variants)
-            if (!lab.disabled_variants.contains(variant.name)) kept.request.variants.push_back(variant.name);
+    kept.request.parameters = {};
+    kept.request.preset.clear();
+    kept.request.input.clear();
+    kept.families[lab.family->name] = settings_of(lab);
+    drop_defaults(kept.families);
     return kept;
 }
 
 std::string kept_lab_text(const KeptLab& kept) {
-    const Request& request = kept.request;
     std::string text;
     const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty() && is_one_line(value)) text += fmt::format("{} = {}\n", name, value);
+        if (!value.empty() && is_one_line(name) && is_one_line(value))
+            text += fmt::format("{} = {}\n", name, value);
     };
-    add("family", request.family);
-    add("preset", request.preset);
-    add("input", request.input);
-    for (const std::string& variant : request.variants) add("variant", variant);
-    const Family& family = **find_offered_family(request.family);
-    for (const int index : kept.hidden) add("hidden", family.variants[static_cast<size_t>(index)].name);
-    for (const auto& [name, value] : request.parameters.values) add(name, to_text(value));
+    const auto add_settings = [&](const std::string& name) {
+        const auto found = kept.families.find(name);
+        if (found == kept.families.end()) return;
+        const FamilySettings& settings = found->second;
+        add("preset", settings.preset);
+        add("input", settings.input);
+        const Family& family = **find_offered_family(name);
+        if (!settings.disabled_variants.empty())
+            for (const Variant& variant : family.variants)
+                if (!settings.disabled_variants.contains(variant.name)) add("variant", variant.name);
+        for (const int index : settings.hidden_variants)
+            add("hidden", family.variants[static_cast<size_t>(index)].name);
+        for (const auto& [parameter, value] : settings.parameters.values) add(parameter, to_text(value));
+        for (const auto& [axis, range] : settings.visible)
+            add(std::string(zoom_word) + axis, fmt::format("{} {}", range.low, range.high));
+    };
+    add("family", kept.request.family);
+    add_settings(kept.request.family);
     for (const Parameter& row : run_rows())
-        if (const Value value = run_value(request, row.name); value != row.initial)
+        if (const Value value = run_value(kept.request, row.name); value != row.initial)
             add(row.name, to_text(value));
+    for (const auto& [name, settings] : kept.families) {
+        if (name == kept.request.family) continue;
+        add("other family", name);
+        add_settings(name);
+    }
     return text;
 }
 
-std::optional<KeptLab> parse_kept_lab(std::string_view text) {
-    KeptLab kept;
-    for (const Parameter& row : run_rows()) set_run_value(kept.request, row.name, row.initial);
-    const Family* family = nullptr;
-    const bool whole = for_each_setting(
-        text, [&](std::string_view name, std::string_view value) { return take(kept, family, name, value); });
-    return whole && family ? std::optional(std::move(kept)) : std::nullopt;
+std::optional<ParsedLab> parse_kept_lab(std::string_view text) {
+    Parser parser;
+    ParsedLab parsed;
+    for (const Parameter& row : run_rows()) set_run_value(parser.kept.request, row.name, row.initial);
+    while (!text.empty()) {
+        const size_t end = text.find('\n');
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end, text.size() - 1) + 1);
+        const size_t equals = line.find(" = ");
+        const bool whole = end != text.npos && equals != line.npos;
+        if (!whole || !parser.take(line.substr(0, equals), line.substr(equals + 3)))
+            parsed.skipped.emplace_back(line);
+    }
+    if (parser.kept.request.family.empty()) return {};
+    drop_defaults(parser.kept.families);
+    parsed.kept = std::move(parser.kept);
+    return parsed;
 }
 
 void restore(LabState& lab, const KeptLab& kept) {
-    choose_family(lab, **find_offered_family(kept.request.family));
-    Request& request = lab.request;
-    request.preset = kept.request.preset;
-    request.parameters = kept.request.parameters;
+    lab.others = kept.families;
+    FamilySettings settings = std::move(lab.others[kept.request.family]);
+    lab.others.erase(kept.request.family);
+    const std::string input = settings.input;
+    show_family(lab, **find_offered_family(kept.request.family), std::move(settings));
     for (const Parameter& row : run_rows())
-        set_run_value(request, row.name, run_value(kept.request, row.name));
-    const auto& on = kept.request.variants;
-    for (const Variant& variant : lab.family->variants)
-        if (!on.empty() && std::find(on.begin(), on.end(), variant.name) == on.end())
-            lab.disabled_variants.insert(variant.name);
-    lab.hidden_variants = kept.hidden;
+        set_run_value(lab.request, row.name, run_value(kept.request, row.name));
     submit(lab);
-    if (!kept.request.input.empty()) open_file(lab, kept.request.input);
+    if (!input.empty()) open_file(lab, input);
+}
+
+void restore_others(LabState& lab, const KeptLab& kept) {
+    lab.others = kept.families;
+    lab.others.erase(lab.family->name);
 }
 
 bool leaves_open(const Request& request) {

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/gui/lab_state.h"
 
@@ -11,8 +12,8 @@ namespace sawtooth {
 
 // The state of the window, saved for the next start.
 struct KeptLab {
-    Request request;            // family, preset, parameters, variants, input file and run options
-    std::set<int> hidden = {};  // variants that figures do not show
+    Request request;                                 // the shown family and the run options
+    std::map<std::string, FamilySettings> families;  // the shown one too; without those at their defaults
 
     bool operator==(const KeptLab&) const = default;
 };
@@ -20,11 +21,18 @@ struct KeptLab {
 KeptLab kept_of(const LabState& lab);
 // Lines of "name = value".
 std::string kept_lab_text(const KeptLab& kept);
-// Absent if a line cannot be parsed or a value is no longer accepted.
-std::optional<KeptLab> parse_kept_lab(std::string_view text);
+// Absent without a known family. Lines that cannot be parsed, or whose value is no longer accepted, are
+// skipped.
+struct ParsedLab {
+    KeptLab kept;
+    std::vector<std::string> skipped;
+};
+std::optional<ParsedLab> parse_kept_lab(std::string_view text);
 
 // Restores the saved state and runs it.
 void restore(LabState& lab, const KeptLab& kept);
+// Restores only the settings of the families that are not shown.
+void restore_others(LabState& lab, const KeptLab& kept);
 
 // Whether the command line does not set anything that KeptLab restores.
 bool leaves_open(const Request& request);

@@ -179,17 +179,15 @@ void take_change_without_effect(LabState& lab) {
         lab.sweeps_due = lab.now + rest_before_sweeps;
 }
 
-// Settings with a problem may never have been sent.
 void changed(LabState& lab, const Parameter& row, const Request& before) {
     lab.tried.clear();
-    if (!lab.problem && acting(lab, before) == acting(lab, lab.request))
-        return take_change_without_effect(lab);
+    const bool has_effect = lab.problem || acting(lab, before) != acting(lab, request_of(lab));
+    if (has_effect && row.group == Group::shape && row.renews == Renews::inputs) lab.view.visible.clear();
+    take_change(lab, before);
+}
+
+void run_if_live(LabState& lab) {
     lab.sweeps_due.reset();
-    if (row.renews == Renews::figures) {
-        if (settle(lab) && lab.result) lab.look_due = lab.now;
-        return;
-    }
-    if (row.group == Group::shape && row.renews == Renews::inputs) lab.view.visible.clear();
     if (lab.live)
         submit(lab);
     else
@@ -275,43 +273,23 @@ std::optional<double> changes_at(const LabState& lab) {
     return deadline->at - (std::ceil(deadline->at - lab.now) - 1) + just_after;
 }
 
-void choose_family(LabState& lab, const Family& family) {
-    if (&family == lab.family) return;
-    cancel_sweeps(lab);
-    lab.sweeps.clear();
-    lab.family = &family;
-    lab.request.family = family.name;
-    lab.request.parameters = {};
-    lab.parameters = family.defaults();
-    lab.request.preset.clear();
-    lab.request.input.clear();
-    lab.disabled_variants.clear();
-    lab.given.clear();
-    lab.fixed.clear();
-    lab.result.reset();
-    lab.told = {};
-    lab.figures.reset();
-    lab.times_of.reset();
-    lab.kept_figures.clear();
-    lab.failure.reset();
-    lab.view.visible.clear();
-    lab.tried.clear();
-    lab.hidden_variants.clear();
-    lab.filling.clear();
-    lab.selected.reset();
-    lab.measured.reset();
-    if (lab.checking.ticket) lab.engine.cancel_check();
-    lab.checking = {};
-    submit(lab);
-}
-
 void set_parameter(LabState& lab, const Parameter& row, Value value) {
-    const Request before = lab.request;
+    const Request before = request_of(lab);
     if (is_run_row(row))
         set_run_value(lab.request, row.name, value);
     else
         lab.request.parameters.set(row.name, std::move(value));
     changed(lab, row, before);
+}
+
+// Settings with a problem may never have been sent.
+void take_change(LabState& lab, const Request& before) {
+    const Request now = request_of(lab);
+    const bool acts = acting(lab, before) != acting(lab, now);
+    if (!acts && !lab.problem) return take_change_without_effect(lab);
+    if (!acts || deciding(lab, before) != deciding(lab, now)) return run_if_live(lab);
+    lab.sweeps_due.reset();
+    if (settle(lab) && lab.result) lab.look_due = lab.now;
 }
 
 void choose_value(LabState& lab, const std::string& parameter, double value) {
@@ -320,7 +298,7 @@ void choose_value(LabState& lab, const std::string& parameter, double value) {
 }
 
 void reset_parameter(LabState& lab, const Parameter& row) {
-    const Request before = lab.request;
+    const Request before = request_of(lab);
     if (is_run_row(row))
         set_run_value(lab.request, row.name, row.initial);
     else
@@ -342,11 +320,8 @@ void reset_parameters(LabState& lab) {
     lab.request.parameters = {};
     for (const Parameter& row : run_rows()) set_run_value(lab.request, row.name, row.initial);
     lab.view.visible.clear();
-    lab.sweeps_due.reset();
-    if (lab.live)
-        submit(lab);
-    else
-        settle(lab);
+    lab.tried.clear();
+    run_if_live(lab);
 }
 
 void try_out(LabState& lab, const Try& example) {
@@ -363,11 +338,7 @@ void enable_variant(LabState& lab, const std::string& variant, bool enabled) {
         lab.disabled_variants.erase(variant);
     else
         lab.disabled_variants.insert(variant);
-    lab.sweeps_due.reset();
-    if (lab.live)
-        submit(lab);
-    else
-        settle(lab);
+    run_if_live(lab);
 }
 
 void choose_chip(LabState& lab, const std::string& architecture) {

@@ -22,7 +22,16 @@ std::optional<double> changes_at(const LabState& lab);
 
 // Changes by the user. Each submits if the lab is live.
 void choose_family(LabState& lab, const Family& family);
+// Its parts, for callers that set more. Stores what the shown family is left at; returns what the next one
+// was left at.
+FamilySettings leave_family(LabState& lab, const Family& next);
+// Without its results, and without its input file; runs nothing.
+void show_family(LabState& lab, const Family& family, FamilySettings settings);
+// What the shown family would be left at.
+FamilySettings settings_of(const LabState& lab);
 void set_parameter(LabState& lab, const Parameter& row, Value value);
+// After a change of the settings from those of `before`: runs them, or only draws figures anew, as needed.
+void take_change(LabState& lab, const Request& before);
 // The same by name and number, as in plots; no effect if the control cannot be moved.
 void choose_value(LabState& lab, const std::string& parameter, double value);
 void reset_parameter(LabState& lab, const Parameter& row);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <future>
@@ -120,8 +121,30 @@ struct Settings {
     int width = 1600, height = 900;
     BackendChoice backend = BackendChoice::cpu;
     int device = 0;
+    bool own_layout = false;  // the user docked or resized panels: then the layout keeps what he did
 
     bool operator==(const Settings&) const = default;
+};
+
+// What a family was left at: it returns when the family does, also at the next start.
+struct FamilySettings {
+    std::string preset, input;
+    Parameters parameters;  // the ones set by the user
+    std::set<std::string> disabled_variants;
+    std::set<int> hidden_variants;               // in the figures; they still run
+    std::map<std::string, View::Range> visible;  // the zoom, as in View
+
+    bool operator==(const FamilySettings&) const = default;
+};
+
+// All that decides what runs, as undo brings it back.
+struct Snapshot {
+    const Family* family = nullptr;
+    Request request;
+    std::set<std::string> disabled_variants;
+    Arrays given;  // copies share their data
+    std::map<std::string, std::string> fixed;
+    std::string tried;
 };
 
 // The help of F1 for the item under the mouse.
@@ -152,6 +175,12 @@ struct LabState {
     std::optional<Problem> problem;
     std::set<std::string> disabled_variants;
     std::string tried;  // the example of About that was set last; "" after another change
+    std::map<std::string, FamilySettings> others;  // of the families that are not shown, by name
+    struct History {
+        std::optional<Snapshot> present;  // as of the last frame; absent at the start
+        std::vector<Snapshot> undo, redo;
+    };
+    History history;
 
     // Available devices: absent until `finding` is ready. Then the saved backend is chosen, unless another
     // one was chosen before.
@@ -210,12 +239,26 @@ struct LabState {
 
     // The window itself.
     Settings settings;
-    bool dark = true;  // the resolved settings.theme
-    bool rebuild_layout = true;
-    bool shows_story = true;        // a new layout has the story in front
-    std::set<int> hidden_variants;  // in the figures; they still run
-    std::string filling;            // the figure that fills its panel, "" for none
-    std::string removed_sweep;      // removed at the end of the frame, as its figures are being drawn
+    bool dark = true;            // the resolved settings.theme
+    bool rebuild_layout = true;  // as it is by default
+    // The default layout is built anew when size or scale change.
+    struct Layout {
+        std::array<double, 3> built_for = {}, last = {};  // width and height of the window, scale
+        int frames = 0;                                   // since it was built
+        std::vector<std::array<double, 3>> places;        // of the panels in the last frame
+    };
+    Layout layout;
+    bool shows_story = true;          // a new layout has the story in front
+    std::set<int> hidden_variants;    // in the figures; they still run
+    bool shows_top_of_about = false;  // once, after a change of the family
+    std::string filling;              // the figure that fills its panel, "" for none
+    std::string removed_sweep;        // removed at the end of the frame, as its figures are being drawn
+    struct Tooltips {
+        bool shown = false;  // in this frame
+        std::string elided;  // the whole text under the mouse, shown if nothing else is
+        std::optional<std::array<float, 2>> dragged_to;  // until the mouse leaves
+    };
+    Tooltips tooltips;
     bool full_screen = false;
     bool show_open = false;
     std::optional<Saving> saving;

@@ -121,6 +121,7 @@ std::string SavedLayout::tried(LabState& lab) {
 void use_layout(LabState& lab, const std::string& layout) {
     ImGui::LoadIniSettingsFromMemory(layout.data(), layout.size());
     lab.rebuild_layout = lab.shows_story = false;
+    lab.settings.own_layout = true;
 }
 
 int try_layout(const std::string& argument) {

@@ -24,7 +24,7 @@ class SavedLayout {
     std::optional<WorkerProcess> trial_;
 };
 
-// Loads the layout into Dear ImGui. Call before its first frame.
+// Loads the user's own layout into Dear ImGui. Call before its first frame.
 void use_layout(LabState& lab, const std::string& layout);
 
 // The program of that process: `argument` is the text of the settings, standard input the layout. Returns the

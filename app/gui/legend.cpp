@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/gui/appearance.h"
+#include "app/gui/terms.h"
 #include "app/gui/widgets.h"
 #include "viz/heading.h"
 #include "viz/imgui/canvas_imgui.h"
@@ -103,6 +104,8 @@ void draw_entry(LabState& lab, const Entry& entry, ImVec2 corner) {
         tooltip(fmt::format("{}: {}\n\nClick to {} its lines; Alt+click to show only this variant.",
                             entry.sample.label, lab.family->variants[static_cast<size_t>(entry.variant)].idea,
                             hidden ? "show" : "hide"));
+    else
+        tooltip(definitions_in(entry.sample.label));
     ImGui::PopID();
     draw_sample(lab, entry, corner, hidden);
     ImGui::GetWindowDrawList()->AddText(

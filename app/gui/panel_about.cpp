@@ -1,5 +1,7 @@
 #include <imgui.h>
 
+#include <utility>
+
 #include "app/gui/appearance.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
@@ -17,7 +19,19 @@ void heading(const char* words) {
 
 void quiet(const std::string& words) {
     ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-    ImGui::TextWrapped("%s", words.c_str());
+    text_with_terms(words);
+    ImGui::PopStyleColor();
+}
+
+// What the example claims, once a run of it shows whether it is so.
+void draw_claim(const LabState& lab, const Try& example) {
+    const bool is_known =
+        lab.result && lab.result->complete && why_outdated(lab).empty() && !lab.pending.ticket;
+    if (!is_known) return quiet(lab.problem ? problem_words(*lab.problem) : "Running.");
+    quiet(example.look);
+    if (!example.holds || example.holds(*lab.result)) return;
+    ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+    ImGui::TextWrapped("This run does not show it.");
     ImGui::PopStyleColor();
 }
 
@@ -29,7 +43,7 @@ void draw_tries(LabState& lab) {
         for (const auto& [name, value] : example.values)
             values += (values.empty() ? "Sets " : ", ") + name + " = " + to_text(value);
         tooltip(values + "; everything else returns to its default.\n\n" + example.look);
-        if (lab.tried == example.words) quiet(example.look);
+        if (lab.tried == example.words) draw_claim(lab, example);
     }
 }
 
@@ -49,8 +63,9 @@ void draw_variants(LabState& lab) {
 
 void draw_about(LabState& lab) {
     const About& about = lab.family->about;
+    if (std::exchange(lab.shows_top_of_about, false)) ImGui::SetScrollY(0);
     heading(lab.family->title.c_str());
-    ImGui::TextWrapped("%s", (about.text.empty() ? lab.family->summary : about.text).c_str());
+    text_with_terms(about.text.empty() ? lab.family->summary : about.text);
     if (!about.tries.empty()) draw_tries(lab);
     if (!about.formula.empty()) {
         heading("Formula");

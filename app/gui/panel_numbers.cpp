@@ -12,6 +12,7 @@
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/selection.h"
+#include "app/gui/terms.h"
 #include "app/gui/widgets.h"
 #include "kernels/core/table.h"
 
@@ -31,32 +32,61 @@ void right_align(const std::string& text, float margin = 0) {
     if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
 }
 
+float badge_margin() { return units(5); }
+
+constexpr const char *verdict_column = "verdict", *stability_column = "stability";
+
 std::string head_of(const Table::Column& column) {
+    if (column.name == stability_column) return "spread";
     return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
 }
 
-constexpr const char* error_column = "rel L2";
-constexpr size_t wanted_columns = 4;  // variant, time, speed-up, rel L2
+// "unstable: 3x" is "3x" below "spread".
+std::string shown_text(const Table& table, size_t column, const std::string& text) {
+    const size_t colon = text.find(": ");
+    return table.columns[column].name == stability_column && colon != text.npos ? text.substr(colon + 2)
+                                                                                : text;
+}
 
-float badge_margin() { return units(5); }
+// What a badge in the colour of problems says about the cell; "" if it has none.
+std::string problem_of(const LabState& lab, const Table& table, size_t column,
+                       const std::vector<std::string>& row) {
+    const std::string& name = table.columns[column].name;
+    if (name == stability_column && !row[column].empty())
+        return fmt::format(
+            "Unstable: the quartiles of the repeats differ by {}. Close other programs and press F5.",
+            shown_text(table, column, row[column]));
+    const auto wrong = lab.told.wrong.find(row.front());
+    return name == verdict_column && wrong != lab.told.wrong.end() ? wrong->second : "";
+}
+
+// Those up to the verdict: time, stability, speed-up.
+size_t wanted_columns(const Table& table) {
+    const auto verdict =
+        std::find_if(table.columns.begin(), table.columns.end(),
+                     [](const Table::Column& column) { return column.name == verdict_column; });
+    return static_cast<size_t>(verdict - table.columns.begin()) + (verdict != table.columns.end());
+}
 
 // The width of the widest text in the column.
-float width_of(const LabState& lab, const Table& table, size_t column) {
+float width_of(const Table& table, size_t column) {
+    const std::string& name = table.columns[column].name;
+    const bool has_badges = name == verdict_column || name == stability_column;
     float width = ImGui::CalcTextSize(head_of(table.columns[column]).c_str()).x;
-    if (table.columns[column].name == error_column)
-        for (const auto& [variant, words] : lab.told.wrong)
-            width = std::max(width, ImGui::CalcTextSize(words.c_str()).x + 2 * badge_margin());
     ImGui::PushFont(table.columns[column].number ? number_font() : nullptr, 0);
-    for (const auto& row : table.rows) width = std::max(width, ImGui::CalcTextSize(row[column].c_str()).x);
+    for (const auto& row : table.rows) {
+        const std::string text = shown_text(table, column, row[column]);
+        width = std::max(width, ImGui::CalcTextSize(text.c_str()).x + (has_badges ? 2 * badge_margin() : 0));
+    }
     ImGui::PopFont();
     return width + (column == 0 ? units(16) : 0);
 }
 
-void draw_head(const LabState& lab, const Table& table) {
+void draw_head(const Table& table) {
     std::vector<float> widths;
-    for (size_t i = 0; i < table.columns.size(); ++i) widths.push_back(width_of(lab, table, i));
+    for (size_t i = 0; i < table.columns.size(); ++i) widths.push_back(width_of(table, i));
     widths = fitted_widths(std::move(widths), ImGui::GetCurrentTable()->InnerClipRect.GetWidth(),
-                           2 * ImGui::GetStyle().CellPadding.x, wanted_columns, units(96));
+                           2 * ImGui::GetStyle().CellPadding.x, wanted_columns(table), units(96));
     for (size_t i = 0; i < table.columns.size(); ++i)
         ImGui::TableSetupColumn(table.columns[i].name.c_str(), ImGuiTableColumnFlags_WidthFixed, widths[i]);
     ImGui::TableSetupScrollFreeze(1, 1);
@@ -65,11 +95,12 @@ void draw_head(const LabState& lab, const Table& table) {
         ImGui::TableNextColumn();
         if (column.number) right_align(head_of(column));
         ImGui::TextDisabled("%s", head_of(column).c_str());
+        tooltip(definitions_in(column.name));
     }
 }
 
-// In a frame, in the colour of what is wrong; the number is in the tooltip.
-void draw_wrong(const LabState& lab, const std::string& words, const std::string& error) {
+// In a frame, in the colour of problems; what it means is in the tooltip.
+void draw_badge(const LabState& lab, const std::string& words, const std::string& meaning) {
     right_align(words, badge_margin());
     const float margin = badge_margin() - 1;  // the cell would cut the frame
     const ImVec2 extent = ImGui::CalcTextSize(words.c_str()), corner = ImGui::GetCursorScreenPos();
@@ -79,16 +110,14 @@ void draw_wrong(const LabState& lab, const std::string& words, const std::string
     ground.w *= 0.25f;
     ImGui::GetWindowDrawList()->AddRectFilled(begin, end, ImGui::GetColorU32(ground));
     ImGui::TextUnformatted(words.c_str());
-    tooltip(fmt::format("The outputs of this variant are wrong: their relative L2 error is {}.",
-                        error.empty() ? "not known" : error));
+    tooltip(meaning);
 }
 
 void draw_cell(const LabState& lab, const Table& table, size_t column, const std::vector<std::string>& row) {
     ImGui::TableNextColumn();
     const std::string& text = row[column];
-    const auto wrong = lab.told.wrong.find(row.front());
-    if (wrong != lab.told.wrong.end() && table.columns[column].name == error_column)
-        return draw_wrong(lab, wrong->second, text);
+    if (const std::string problem = problem_of(lab, table, column, row); !problem.empty())
+        return draw_badge(lab, shown_text(table, column, text), problem);
     if (!table.columns[column].number) {
         ImGui::TextUnformatted(text.c_str());
         return;
@@ -132,7 +161,7 @@ void draw_table(LabState& lab, const char* name, const Table& table, float below
                                       ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH |
                                       ImGuiTableFlags_SizingFixedFit;
     if (!ImGui::BeginTable(name, static_cast<int>(table.columns.size()), flags, {0, -below})) return;
-    draw_head(lab, table);
+    draw_head(table);
     for (const auto& row : table.rows) {
         ImGui::TableNextRow();
         draw_variant_cell(lab, row.front());

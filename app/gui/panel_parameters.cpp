@@ -75,14 +75,15 @@ void draw_file_line(LabState& lab) {
     tooltip("Closes the file; inputs are generated again.");
 }
 
-// Rows match by any part of their name, unit or meaning.
+// Rows match by any part of their name, title, unit or meaning.
 bool is_filtered_out(const LabState& lab, const Parameter& row) {
     const auto lower = [](std::string text) {
         std::transform(text.begin(), text.end(), text.begin(),
                        [](unsigned char c) { return std::tolower(c); });
         return text;
     };
-    return lower(row.name + " " + row.unit + " " + row.meaning).find(lower(lab.filter)) == std::string::npos;
+    return lower(row.name + " " + row.title + " " + row.unit + " " + row.meaning).find(lower(lab.filter)) ==
+           std::string::npos;
 }
 
 void draw_filter(LabState& lab, float width) {
@@ -92,7 +93,8 @@ void draw_filter(LabState& lab, float width) {
     input_text("##filter", lab.filter, ImGuiInputTextFlags_EscapeClearsAll, "Filter  Ctrl+F");
     ImGui::PopStyleVar();
     if (!ImGui::IsItemActive())
-        tooltip("Shows only parameters whose name or meaning contains this text (Ctrl+F). Esc clears it.");
+        tooltip(
+            "Shows only parameters whose name, unit or meaning contains this text (Ctrl+F). Esc clears it.");
 }
 
 void draw_presets(LabState& lab, float width) {
@@ -163,12 +165,19 @@ void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& column
     }
 }
 
-// Rows that only choose what is drawn are in the header of their figures.
+// Rows that only choose what is drawn are in the header of their figures, and here if they are searched.
 Rows rows_of_family(const LabState& lab) {
     Rows rows;
     for (const Parameter& row : lab.family->parameters)
-        if (row.renews != Renews::figures && !is_filtered_out(lab, row)) rows.push_back(&row);
+        if ((row.renews != Renews::figures || !lab.filter.empty()) && !is_filtered_out(lab, row))
+            rows.push_back(&row);
     return rows;
+}
+
+void draw_nothing_found(LabState& lab) {
+    ImGui::Spacing();
+    ImGui::TextWrapped("No parameter has \"%s\" in its name, unit or meaning.", lab.filter.c_str());
+    if (ImGui::Button("Clear the filter")) lab.filter.clear();
 }
 
 void draw_variants(LabState& lab, float width) {
@@ -210,6 +219,7 @@ void draw_parameters(LabState& lab) {
         std::erase_if(rows, wanted);
         return taken;
     };
+    const bool finds_none = rows.empty();
     // Before any control is drawn, as one that is changed may make them used.
     const Folds unused =
         folds_of(lab, take([&](const Parameter* row) { return !reason_unused(lab, *row).empty(); }));
@@ -226,6 +236,7 @@ void draw_parameters(LabState& lab) {
     for (const Parameter& row : run_rows())
         if (!is_filtered_out(lab, row)) rows.push_back(&row);
     draw_rows(lab, name_of(Group::run), rows, columns);
+    if (finds_none && rows.empty()) draw_nothing_found(lab);
     ImGui::PopStyleVar();
 }
 

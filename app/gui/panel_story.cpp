@@ -24,7 +24,8 @@ struct Row {
     std::vector<ShownFigure> figures;
     std::vector<float> widths;  // relative to each other
     double weight = 1;
-    float least = 0;  // pixels, of the height
+    float least = 0;       // pixels, of the height
+    bool is_main = false;  // shows the main output or its error
 };
 
 std::vector<ShownFigure> all_figures(const LabState& lab) {
@@ -42,27 +43,84 @@ float least_height_of(const ShownFigure& shown) {
 // Relative to the other figures of a row: names of rows need room beside the plot.
 float width_of(const ShownFigure& shown) { return row_names(*shown.figure).empty() ? 3 : 4; }
 
-// As many figures per row and as many rows as are large enough.
+const ShownFigure* find_figure(const std::vector<ShownFigure>& all, std::string_view id) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const ShownFigure& each) { return each.figure->id == id; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+// The figures of the main output and of its error, which every story shows.
+struct MainFigures {
+    std::string output, error;
+
+    bool has(const std::string& id) const { return !id.empty() && (id == output || id == error); }
+};
+
+MainFigures main_figures(const LabState& lab, const std::vector<ShownFigure>& all) {
+    // Where it is drawn in another way, the first of its place.
+    const auto choose = [&](const std::string& id, Place place) {
+        if (find_figure(all, id)) return id;
+        const auto first = std::find_if(all.begin(), all.end(), [&](const ShownFigure& each) {
+            return each.figure->place == place && !each.sweep;
+        });
+        return first == all.end() ? std::string() : first->figure->id;
+    };
+    const std::string& output = lab.family->main_output;
+    return {choose("output-" + output, Place::outputs), choose("error-" + output, Place::error)};
+}
+
+// The rows of the family; the main output beside its error comes last where the family does not show both.
+std::vector<StoryRow> story_of(const LabState& lab, const MainFigures& main) {
+    std::vector<StoryRow> story = lab.family->story;
+    const auto shows = [&](const std::string& id) {
+        return id.empty() || std::any_of(story.begin(), story.end(), [&](const StoryRow& row) {
+                   return std::find(row.figures.begin(), row.figures.end(), id) != row.figures.end();
+               });
+    };
+    if (shows(main.output) && shows(main.error)) return story;
+    double weights = 0;
+    for (StoryRow& row : story) {
+        std::erase_if(row.figures, [&](const std::string& id) { return main.has(id); });
+        weights += row.weight;
+    }
+    story.push_back({{main.output, main.error}, weights / static_cast<double>(story.size())});
+    return story;
+}
+
+// As many figures per row as are large enough.
+std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& all, const MainFigures& main,
+                          size_t most) {
+    std::vector<Row> rows;
+    for (const StoryRow& wanted : story_of(lab, main)) {
+        Row row{{}, {}, wanted.weight};
+        for (const std::string& id : wanted.figures) {
+            const ShownFigure* const found = find_figure(all, id);
+            if (!found || row.figures.size() == most) continue;
+            row.figures.push_back(*found);
+            row.widths.push_back(width_of(*found));
+            row.least = std::max(row.least, least_height_of(*found));
+            row.is_main = row.is_main || main.has(id);
+        }
+        if (!row.figures.empty()) rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+// The rows that are high enough. The last ones are dropped first, but output and error stay.
 std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     const auto all = all_figures(lab);
     const float gap = units(8);
     const auto most = static_cast<size_t>(std::max(1.0f, (room.x + gap) / (units(narrowest) + gap)));
-    std::vector<Row> rows;
-    float taken = -gap;
-    for (const StoryRow& wanted : lab.family->story) {
-        Row row{{}, {}, wanted.weight};
-        for (const std::string& id : wanted.figures) {
-            const auto found = std::find_if(all.begin(), all.end(),
-                                            [&](const ShownFigure& each) { return each.figure->id == id; });
-            if (found == all.end() || row.figures.size() == most) continue;
-            row.figures.push_back(*found);
-            row.widths.push_back(width_of(*found));
-            row.least = std::max(row.least, least_height_of(*found));
-        }
-        if (row.figures.empty()) continue;
-        if (!rows.empty() && taken + gap + row.least > room.y) break;
-        taken += gap + row.least;
-        rows.push_back(std::move(row));
+    std::vector<Row> rows = all_rows(lab, all, main_figures(lab, all), most);
+    const auto height = [&] {
+        float sum = -gap;
+        for (const Row& row : rows) sum += row.least + gap;
+        return sum;
+    };
+    while (rows.size() > 1 && height() > room.y) {
+        const auto others =
+            std::find_if(rows.rbegin(), rows.rend() - 1, [](const Row& row) { return !row.is_main; });
+        rows.erase(others == rows.rend() - 1 ? rows.end() - 1 : others.base() - 1);
     }
     return rows;
 }

@@ -22,20 +22,18 @@ const std::vector<Panel>& panels() {
         {"Check", Dock::centre, draw_check,
          "Tries settings that make wrong kernels fail. Each wrong variant appears with the smallest setting "
          "that shows it."},
-        {"Times", Dock::right_top, draw_times,
-         "The median time of every variant, stacked by launch, with quartiles as whiskers. The line is the "
-         "time of a copy of the same size. A red badge marks a wrong result.",
+        {"Times", Dock::times, draw_times,
+         "The median time of every variant, stacked by launch, with quartiles as whiskers. The red line is "
+         "the time to copy the same number of bytes. A red badge marks a wrong result or an unstable time.",
          Place::times},
-        {"Numbers", Dock::right_middle, draw_numbers,
-         "Times, speed-ups and errors as a table, and the selected launch. Right click to copy the table. A "
-         "red "
-         "badge marks a wrong result."},
-        {"Occupancy", Dock::right_middle, draw_occupancy,
-         "Theoretical occupancy of each kernel, the achieved occupancy as a tick, and why it is low. The "
-         "rows of "
-         "the selected launch are highlighted.",
+        {"Occupancy", Dock::occupancy, draw_occupancy,
+         "Theoretical occupancy of each kernel, the achieved occupancy as a tick, and what limits it. The "
+         "rows of the selected launch are highlighted. On the CPU: the utilisation of the workers.",
          Place::occupancy},
-        {"About", Dock::right_bottom, draw_about,
+        {"Numbers", Dock::numbers, draw_numbers,
+         "Times, speed-ups and errors as a table, and the selected launch. Right click to copy the table. A "
+         "red badge marks a wrong result or an unstable time."},
+        {"About", Dock::about, draw_about,
          "What the family computes, the idea of each variant, and three experiments to try with a click."},
         {"Timeline", Dock::bottom, draw_timeline,
          "Every launch of one repeat of each variant on one time axis, with the busy workers below. "

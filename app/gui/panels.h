@@ -8,7 +8,7 @@
 namespace sawtooth {
 
 // The place of a panel in a new layout. Panels of one place are tabs, the first in front.
-enum class Dock { left, centre, right_top, right_middle, right_bottom, bottom };
+enum class Dock { left, centre, times, occupancy, numbers, about, bottom };
 
 struct Panel {
     const char* name;

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int64_t longest_file = 1 << 20;
-// First and last line, to detect truncated and foreign files.
+constexpr const char *own_layout = "own", *default_layout = "default";
+// First and last line of a layout, to detect truncated and foreign files.
 constexpr std::string_view layout_head = "; sawtooth layout 1\n", layout_end = "; end\n";
 
 std::string settings_path(const std::string& directory) {
@@ -80,6 +81,10 @@ bool set(Settings& settings, std::string_view name, std::string_view value) {
             }
         return false;
     }
+    if (name == "layout") {
+        settings.own_layout = value == own_layout;
+        return settings.own_layout || value == default_layout;
+    }
     const auto number = name == "scale"    ? parse_number(value, 0, 2)
                         : name == "device" ? parse_number(value, 0, 1023)
                                            : parse_number(value, 1, 16384);
@@ -97,6 +102,20 @@ bool is_layout(std::string_view text) {
            std::all_of(text.begin(), text.end(), plain);
 }
 
+// A damaged file may have many, of any length and with any character.
+void note_skipped(LabState& lab, const std::string& path, const std::vector<std::string>& lines) {
+    constexpr size_t most_lines = 5, most_characters = 80;
+    for (size_t i = 0; i < std::min(lines.size(), most_lines); ++i) {
+        std::string line = lines[i].substr(0, most_characters);
+        std::replace_if(
+            line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+        note(lab, LogLine::Kind::note, fmt::format("{}: skipped \"{}\"", path, line));
+    }
+    if (lines.size() > most_lines)
+        note(lab, LogLine::Kind::note,
+             fmt::format("{}: skipped {} more lines", path, lines.size() - most_lines));
+}
+
 void note_once(LabState& lab, const std::optional<Error>& problem) {
     if (!problem) return;
     const auto told = [&](const LogLine& line) { return line.text == problem->text; };
@@ -111,9 +130,10 @@ void save(LabState& lab, const std::string& path, std::string text) {
 }  // namespace
 
 std::string settings_text(const Settings& settings) {
-    return fmt::format("theme = {}\nscale = {}\nwidth = {}\nheight = {}\nbackend = {}\ndevice = {}\n",
-                       name_of(settings.theme), settings.scale, settings.width, settings.height,
-                       name_of(settings.backend), settings.device);
+    return fmt::format(
+        "theme = {}\nscale = {}\nwidth = {}\nheight = {}\nbackend = {}\ndevice = {}\nlayout = {}\n",
+        name_of(settings.theme), settings.scale, settings.width, settings.height, name_of(settings.backend),
+        settings.device, settings.own_layout ? own_layout : default_layout);
 }
 
 bool for_each_setting(std::string_view text,
@@ -148,14 +168,17 @@ void load_settings(LabState& lab, const std::string& directory) {
         set_aside(lab, path, "is invalid");
 }
 
-void load_lab(LabState& lab, const std::string& directory) {
+void load_lab(LabState& lab, const std::string& directory, bool all) {
     const std::string path = lab_path(directory);
     const auto text = kept(lab, path);
     if (!text) return;
-    if (const auto left = parse_kept_lab(*text))
-        restore(lab, *left);
+    const auto parsed = parse_kept_lab(*text);
+    if (!parsed) return set_aside(lab, path, "is invalid");
+    note_skipped(lab, path, parsed->skipped);
+    if (all)
+        restore(lab, parsed->kept);
     else
-        set_aside(lab, path, "is invalid");
+        restore_others(lab, parsed->kept);
 }
 
 std::string load_layout(LabState& lab, const std::string& directory) {

@@ -12,8 +12,8 @@ namespace sawtooth {
 // Files in config_directory(): `settings` and `lab` (lines of "name = value") and `layout.ini` (of Dear
 // ImGui). An invalid file is renamed to FILE.bad and noted in the Log.
 void load_settings(LabState& lab, const std::string& directory);
-// Restores the saved state of the window, if there is one.
-void load_lab(LabState& lab, const std::string& directory);
+// Restores the saved state of the window, if there is one; if not `all`, only of the families not shown.
+void load_lab(LabState& lab, const std::string& directory, bool all = true);
 // The text for Dear ImGui; "" if none is saved. It may still be damaged: SavedLayout tries it.
 std::string load_layout(LabState& lab, const std::string& directory);
 // Renames it; `why` is said in the Log: "is invalid".

@@ -11,6 +11,7 @@
 #include "app/gui/effect.h"
 #include "app/gui/lab.h"
 #include "app/gui/run_rows.h"
+#include "app/gui/slider_scale.h"
 
 namespace sawtooth {
 namespace {
@@ -102,8 +103,11 @@ std::string with_unit(const std::string& text, const Parameter& row) {
 }
 
 std::string explanation(const LabState& lab, const Parameter& row) {
-    std::string text = fmt::format("{}\n\nAccepted: {}\nDefault: {}\n", row.meaning,
+    const std::string title = row.title.empty() ? "" : " (" + row.title + ")";
+    std::string text = fmt::format("{}{}: {}\n\nAccepted: {}\nDefault: {}\n", row.name, title, row.meaning,
                                    with_unit(row.accepted(), row), with_unit(to_text(row.initial), row));
+    if (const std::string scale = scale_words(row, span_of(lab, row)); !scale.empty())
+        text += fmt::format("Slider: {}\n", scale);
     if (!row.source.empty()) text += fmt::format("Source: {}\n", row.source);
     if (row.end)
         text += fmt::format("\nValues above {} (currently {}) act like it.", row.end->words,

@@ -6,6 +6,8 @@
 #include "app/gui/appearance.h"
 #include "app/gui/backends.h"
 #include "app/gui/checking.h"
+#include "app/gui/dock_layout.h"
+#include "app/gui/history.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
@@ -149,11 +151,24 @@ void draw_progress(LabState& lab, float width) {
     draw_bar(share, progress.words, width - button - units(8));
 }
 
-void draw_view_menu(LabState& lab) {
-    if (ImGui::Button("View")) ImGui::OpenPopup("view");
+// The entry "Undo chunk  Ctrl+Z"; greyed without a step.
+bool step_entry(const char* verb, const std::string& words, const char* keys) {
+    const std::string label =
+        words.empty() ? fmt::format("{0}###{0}", verb) : fmt::format("{0} {1}###{0}", verb, words);
+    const bool chosen = ImGui::MenuItem(label.c_str(), keys, false, !words.empty());
+    tooltip(words.empty() ? "No change of the settings to take back or repeat."
+                          : "One step for every change of parameters, variants, backend, inputs or family.");
+    return chosen;
+}
+
+void draw_menu(LabState& lab) {
+    if (ImGui::Button("Menu")) ImGui::OpenPopup("menu");
     ImGui::SetNextWindowPos({ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + units(4)},
                             ImGuiCond_Always, {1, 0});
-    if (!ImGui::BeginPopup("view")) return;
+    if (!ImGui::BeginPopup("menu")) return;
+    ImGui::SeparatorText("Settings");
+    if (step_entry("Undo", words_of_undo(lab), "Ctrl+Z")) undo(lab);
+    if (step_entry("Redo", words_of_redo(lab), "Ctrl+Shift+Z")) redo(lab);
     ImGui::SeparatorText("Theme");
     const auto theme = [&](const char* name, ThemeChoice choice) {
         if (ImGui::MenuItem(name, nullptr, lab.settings.theme == choice)) lab.settings.theme = choice;
@@ -176,6 +191,19 @@ float button_width(const char* words) {
     return ImGui::CalcTextSize(words).x + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
+// In the colour of what is on, where About is a tab behind others.
+void draw_about_button() {
+    const ImVec4 ground = ImGui::GetStyleColorVec4(ImGuiCol_CheckMark);
+    const ImVec4 text = ImGui::GetStyleColorVec4(ImGuiCol_WindowBg);
+    ImGui::PushStyleColor(ImGuiCol_Button, ground);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, ground);
+    ImGui::PushStyleColor(ImGuiCol_ButtonActive, ground);
+    ImGui::PushStyleColor(ImGuiCol_Text, text);
+    if (ImGui::Button("?###about", {ImGui::GetFrameHeight(), 0})) ImGui::SetWindowFocus("About");
+    ImGui::PopStyleColor(4);
+    tooltip("About this family: what it computes, the idea of each variant, and experiments to try.");
+}
+
 }  // namespace
 
 void draw_top_bar(LabState& lab) {
@@ -194,7 +222,9 @@ void draw_top_bar(LabState& lab) {
     ImGui::SameLine();
     draw_run_buttons(lab, whole > units(very_roomy));
     ImGui::SameLine(0, units(16));
-    const float right = button_width("Open…") + button_width("View") + units(16) +
+    const bool offers_about = !has_own_dock("About");
+    const float right = button_width("Open…") + button_width("Menu") + units(16) +
+                        (offers_about ? ImGui::GetFrameHeight() + units(8) : 0) +
                         (words ? button_width("Reset layout") + units(8) : 0);
     const float width = std::max(ImGui::GetContentRegionAvail().x - right, 1.0f);
     const float left = ImGui::GetCursorPosX(), top = ImGui::GetCursorPosY();
@@ -209,7 +239,10 @@ void draw_top_bar(LabState& lab) {
         tooltip(layout_sentence);
         ImGui::SameLine();
     }
-    draw_view_menu(lab);
+    draw_menu(lab);
+    if (!offers_about) return;
+    ImGui::SameLine();
+    draw_about_button();
 }
 
 namespace {

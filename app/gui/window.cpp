@@ -256,7 +256,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     if (!lab) return lab.error();
     const std::string directory = config_directory();
     load_settings(*lab, directory);
-    if (leaves_open(options.request)) load_lab(*lab, directory);
+    load_lab(*lab, directory, leaves_open(options.request));
     Keeper keeper(directory, *lab);
     apply_options(*lab, options);
     if (options.request.device > 0) {
@@ -264,7 +264,8 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         lab->settings.device = options.request.device;
     }
     lab->wants_kept_backend = options.request.on.empty();
-    SavedLayout layout(*lab, directory);
+    std::optional<SavedLayout> layout;
+    if (lab->settings.own_layout) layout.emplace(*lab, directory);
 
     const WindowHandle window = open_window(lab->settings);
     if (!window) return Error::failure("the display does not support OpenGL 3.3: " + instead);
@@ -277,7 +278,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     const Context context(*lab);
     const Input input(window.get());
     Graphics graphics;
-    if (const std::string tried = layout.tried(*lab); !tried.empty()) {
+    if (const std::string tried = layout ? layout->tried(*lab) : ""; !tried.empty()) {
         // A panel that the layout does not know would float above the others.
         if (const std::string panel = unknown_panel(tried); panel.empty())
             use_layout(*lab, tried);

@@ -41,6 +41,14 @@ Parameter drawn_block() {
                           Group::run, "block", 1, 0, (1 << 20) - 1, Step::linear, Renews::figures));
 }
 
+// The closer to 1, the longer a position is remembered: 1 / (1 - gate) positions.
+Parameter gate() {
+    Parameter row = real_parameter("gate", "Median of generated gates; they range from its square to 1.",
+                                   Group::numerics, 0.9, 0, 1, Renews::inputs);
+    row.step = Step::towards_one;
+    return row;
+}
+
 std::vector<Parameter> parameters() {
     using enum Group;
     return {
@@ -70,8 +78,7 @@ std::vector<Parameter> parameters() {
                                numerics, "log_stable", names_of_constructions(), Renews::kernels)),
         backward_parameter(),
         dtype_parameter("f32", {"f32", "bf16", "f16"}),
-        real_parameter("gate", "Median of generated gates; they range from its square to 1.", numerics, 0.9,
-                       0, 1, Renews::inputs),
+        gate(),
         drawn_parameter("drawn_batch", "sequence", "B", 4095),
         drawn_parameter("drawn_head", "head", "H", 4095),
         drawn_parameter("drawn_channel", "channel", "DH", 255),

@@ -341,13 +341,6 @@ PlotEvents draw_canvas(const Figure& figure, const Theme& theme, const DrawOptio
     return events;
 }
 
-void draw_whole_caption(const Figure& figure) {
-    ImGui::SetNextWindowSize({ImGui::GetFontSize() * 30, 0});
-    if (!ImGui::BeginTooltip()) return;
-    ImGui::TextWrapped("%s", figure.caption.c_str());
-    ImGui::EndTooltip();
-}
-
 }  // namespace
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options) {
@@ -374,10 +367,9 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
     ImGui::PopItemFlag();
     ImGui::PopID();
     const ImVec2 heading_end{whole.right - options.heading.reserved, area.top};
-    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, heading_end)) {
-        if (heading.caption_cut) draw_whole_caption(figure);
-        events.fill = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
-    }
+    events.over_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, heading_end);
+    events.caption_cut = heading.caption_cut;
+    events.fill = events.over_heading && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy(options.size);
     return events;

@@ -72,6 +72,8 @@ struct PlotEvents {
     };
     std::optional<Measuring> measuring;  // a drag over tracks with Shift
     bool fill = false;                   // double click on the title: fills the panel with this figure
+    bool over_heading = false;           // the mouse is over title and caption
+    bool caption_cut = false;            // not all of it is drawn
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);
