@@ -6,6 +6,7 @@
 
 #include "kernels/core/figures.h"
 #include "kernels/core/table.h"
+#include "kernels/core/timeline.h"
 #include "profiling/figures.h"
 
 namespace sawtooth {
@@ -93,7 +94,9 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiproce
     if (const auto& share = kind.occupancy.theoretical) {
         bar.segments = {{"theoretical", 100 * *share}};
         bar.text = percent(*share);
-        if (!kind.occupancy.limiter.empty())
+        if (*share >= 1)
+            reasons.emplace_back("warp slots full");
+        else if (!kind.occupancy.limiter.empty())
             reasons.push_back((*share > 0 ? "limited by " : "") + kind.occupancy.limiter);
     }
     if (kind.counted > 0) {
@@ -114,15 +117,41 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiproce
     }
 }
 
+// A CPU has no occupancy: what its workers do with the time says most.
+Figure utilisation_figure(const Result& result) {
+    Figure figure =
+        new_figure("occupancy", Place::occupancy, "Utilisation of the workers",
+                   "The mean share of the time in which a worker is busy. A CPU has no occupancy: "
+                   "choose a chip (--arch) to see that of the CUDA kernels.",
+                   {.label = "utilisation", .unit = "%", .minimum = 0, .maximum = 100}, {});
+    Bars bars;
+    for (const VariantResult& variant : result.variants) {
+        if (variant.launches.empty()) continue;
+        const double share = active_share(variant.launches, result.processors);
+        bars.bars.push_back({.ink = ink_of(variant),
+                             .segments = {{"", 100 * share}},
+                             .low = {},
+                             .high = {},
+                             .text = percent(share)});
+        figure.y.categories.push_back(variant.name);
+    }
+    figure.marks.push_back(std::move(bars));
+    return figure;
+}
+
 }  // namespace
 
 Figure occupancy_figure(const Result& result) {
     // A chosen chip shows its theoretical occupancy; otherwise the run says more.
     const bool chosen = !result.request.arch.empty();
+    const bool has_launches =
+        std::any_of(result.variants.begin(), result.variants.end(),
+                    [](const VariantResult& variant) { return !variant.launches.empty(); });
+    if (result.backend == Backend::cpu && !chosen && has_launches) return utilisation_figure(result);
     Figure figure = new_figure(
         "occupancy", Place::occupancy, chosen ? "Theoretical occupancy, " + result.request.arch : "Occupancy",
-        "Resident warps as a share of the maximum per SM. The tick is the achieved occupancy on the "
-        "theoretical bar; the lines below say why it is low.",
+        "Resident warps as a share of the maximum per SM. Bar: theoretical, with what limits it below. "
+        "Tick: achieved.",
         {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {});
     Bars bars;
     for (const VariantResult& variant : result.variants) {

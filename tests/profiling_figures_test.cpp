@@ -106,6 +106,31 @@ TEST_CASE("launches whose names differ only in a number share a bar", "[profilin
     CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
 }
 
+TEST_CASE(
+    "without a GPU the figure of occupancy shows the utilisation of the workers, and names the way to "
+    "theory",
+    "[profiling]") {
+    Request request = scan_on_gpu();
+    request.backend = BackendChoice::cpu;
+    const auto result = gpu_result(request, "a processor");
+    result->backend = Backend::cpu;
+    result->processors = 4;
+    result->variants.resize(2);
+    for (VariantResult& variant : result->variants) {
+        LaunchRecord launch = gpu_launch("tiles", 0, 10, 32);
+        launch.busy = {{0, 0, 10}, {1, 0, 5}};
+        variant.launches = {launch};
+    }
+    const Figure figure = occupancy_figure(*result);
+    CHECK(figure.place == Place::occupancy);
+    CHECK(contains(figure.caption, "--arch"));
+    REQUIRE(bars_of(figure).bars.size() == 2);
+    CHECK(bars_of(figure).bars[0].segments.at(0).length == Approx(37.5));
+    CHECK(bars_of(figure).bars[0].text == "38 %");
+    result->request.arch = "sm_90a";
+    CHECK_FALSE(contains(occupancy_figure(*result).title, "workers"));
+}
+
 TEST_CASE("without compiled kernels the occupancy figure says how to get it", "[profiling]") {
     const auto result = gpu_result(scan_on_gpu(), "a processor");
     for (VariantResult& variant : result->variants) variant.launches.clear();

@@ -24,7 +24,7 @@ bool log_tells(const LabState& lab, const std::string& words) {
 TEST_CASE("settings are restored as saved", "[gui]") {
     const TemporaryFolder folder;
     LabState lab;
-    lab.settings = {ThemeChoice::light, 1.25, 1280, 720, BackendChoice::cuda, 3};
+    lab.settings = {ThemeChoice::light, 1.25, 1280, 720, BackendChoice::cuda, 3, true};
     save_settings(lab, folder.path());
     finish_writes(lab);
     LabState other;
@@ -63,6 +63,57 @@ TEST_CASE("family, parameters, variants and hidden lines are restored at the nex
     CHECK(next.disabled_variants == lab.disabled_variants);
 }
 
+TEST_CASE("every family is restored as it was left, also if the command line names the shown one", "[gui]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    look_at(lab, "position", View::Range{0.125, 20.1});
+    lab.hidden_variants = {1};
+    choose_family(lab, **find_offered_family("memory"));
+    set_parameter(lab, row(lab, "chunk"), int64_t{16});
+    choose_family(lab, **find_offered_family("lut"));
+    save_lab(lab, folder.path());
+    finish_writes(lab);
+
+    LabState next = lab_with(engine);
+    load_lab(next, folder.path());
+    CHECK(kept_of(next) == kept_of(lab));
+    CHECK(next.family == lab.family);
+    CHECK(next.log.empty());
+    choose_family(next, **find_offered_family("scan"));
+    CHECK(shown_value(next, row(next, "length")) == Value(int64_t{512}));
+    CHECK(next.hidden_variants == std::set<int>{1});
+    CHECK(next.view.visible.at("position") == View::Range{0.125, 20.1});
+
+    LabState named = lab_with(engine);
+    load_lab(named, folder.path(), false);
+    CHECK(named.family->name == "scan");
+    CHECK(named.request.parameters.values.empty());
+    choose_family(named, **find_offered_family("memory"));
+    CHECK(shown_value(named, row(named, "chunk")) == Value(int64_t{16}));
+}
+
+TEST_CASE("a line of the lab that cannot be taken is noted and skipped, and the others are restored",
+          "[gui]") {
+    const TemporaryFolder folder;
+    for (const char* bad : {"length = 0", "variant = x", "seed = -1", "hidden = 7", "preset = paper",
+                            "colour = red", "no equals sign", "zoom position = 3", "zoom position = 3 2",
+                            "zoom position = nan 2", "other family = none"}) {
+        INFO(bad);
+        put(folder.file("lab"),
+            std::string("family = scan\nchannels = 8\n") + bad + "\nother family = memory\nchunk = 16\n");
+        FakeEngine engine;
+        LabState lab = lab_with(engine);
+        load_lab(lab, folder.path());
+        CHECK(engine.requests.back().parameters.integer("channels") == 8);
+        CHECK(lab.others.at("memory").parameters.integer("chunk") == 16);
+        CHECK(lab.view.visible.empty());
+        CHECK(log_tells(lab, std::string("skipped \"") + bad));
+        CHECK(std::filesystem::exists(folder.file("lab")));
+    }
+}
+
 TEST_CASE("a command line without settings restores the last session, any other does not", "[gui]") {
     Request request;
     request.time_limit_seconds = 10;  // the default of a window
@@ -76,9 +127,8 @@ TEST_CASE("a command line without settings restores the last session, any other 
 
 TEST_CASE("an invalid file of the lab is renamed, and the lab starts at its defaults", "[gui]") {
     const TemporaryFolder folder;
-    for (const char* broken : {"", "family = none\n", "preset = paper\n", "family = scan\nlength = 0\n",
-                               "family = scan\nlength = 8", "family = scan\nvariant = x\n",
-                               "family = scan\nseed = -1\n", "family = scan\nhidden = 7\n"}) {
+    for (const char* broken : {"", "family = none\n", "preset = paper\n", "family = scan", "\1\2\n\n",
+                               "other family = scan\nlength = 8\n"}) {
         INFO(broken);
         put(folder.file("lab"), broken);
         FakeEngine engine;
@@ -109,8 +159,8 @@ TEST_CASE("invalid settings are renamed with a note, and the start continues", "
     for (const std::string& broken :
          {std::string("{"), std::string("theme = pink\n"), std::string("scale = 9\n"),
           std::string("width = -4\n"), std::string("backend = gpu\n"), std::string("device = -1\n"),
-          std::string("colour = red\n"), whole.substr(0, whole.size() - 3), std::string("\0\1\2", 3),
-          "\n" + whole}) {
+          std::string("layout = mine\n"), std::string("colour = red\n"), whole.substr(0, whole.size() - 3),
+          std::string("\0\1\2", 3), "\n" + whole}) {
         INFO(broken);
         const TemporaryFolder folder;
         put(folder.file("settings"), broken);

@@ -6,33 +6,11 @@
 #include "app/gui/lab.h"
 #include "tests/catch.h"
 #include "tests/fake_engine.h"
+#include "tests/story_figures.h"
 #include "tests/temporary_folder.h"
 #include "tests/user.h"
 
 namespace sawtooth {
-namespace {
-
-// The maximum number of rows of a sawtooth with busy workers and samples.
-Figure stand_in(const std::string& id) {
-    Figure figure;
-    figure.id = id;
-    figure.title = "A title of usual length";
-    figure.caption = "A caption that says in a sentence what to look at and what it means, with the number.";
-    figure.x.label = "x";
-    figure.y.label = "y";
-    if (id == "sawtooth" || id == "timeline") {
-        Tracks tracks;
-        for (int i = 0; i < 10; ++i)
-            tracks.tracks.push_back({"track", {Ink::Role::variant, i / 2}, {{0, 1, "launch"}}, {}, {}, ""});
-        figure.marks.push_back(std::move(tracks));
-        return figure;
-    }
-    for (int i = 0; i < 5; ++i)
-        figure.marks.push_back(Line{"variant", {Ink::Role::variant, i}, {0, 1}, {0, 1}});
-    return figure;
-}
-
-}  // namespace
 
 TEST_CASE("every figure of a story is completely visible and at least 120 pixels high at three sizes",
           "[gui][window]") {
@@ -45,10 +23,7 @@ TEST_CASE("every figure of a story is completely visible and at least 120 pixels
             choose_family(lab, *family);
             User user(lab, width, height);
             finish_run(engine, user);
-            std::vector<Figure> figures;
-            for (const StoryRow& row : family->story)
-                for (const std::string& id : row.figures) figures.push_back(stand_in(id));
-            engine.answer(engine.run_ticket, lab.result, figures);
+            engine.answer(engine.run_ticket, lab.result, story_figures(*family));
             user.frames(6);
             const ImGuiWindow* const panel = ImGui::FindWindowByName("Story");
             REQUIRE(panel);

@@ -39,13 +39,17 @@ void add_resources(const Resources& resources, Facts& facts) {
                            short_bytes(static_cast<double>(resources.spill_bytes)) + " per thread");
 }
 
+// ", limited by registers"; "" if nothing is known to limit it.
+std::string words_of_limit(const Occupancy& occupancy) {
+    if (*occupancy.theoretical >= 1) return ", warp slots full";
+    if (occupancy.limiter.empty()) return "";
+    return (*occupancy.theoretical > 0 ? ", limited by " : ", ") + occupancy.limiter;
+}
+
 void add_occupancy(const Occupancy& occupancy, Facts& facts) {
     if (occupancy.theoretical)
         facts.emplace_back("occupancy",
-                           percent(*occupancy.theoretical) + " theoretical" +
-                               (occupancy.limiter.empty()    ? ""
-                                : *occupancy.theoretical > 0 ? ", limited by " + occupancy.limiter
-                                                             : ", " + occupancy.limiter));
+                           percent(*occupancy.theoretical) + " theoretical" + words_of_limit(occupancy));
     if (occupancy.achieved) facts.emplace_back("achieved", percent(*occupancy.achieved));
 }
 

@@ -5,12 +5,12 @@ namespace sawtooth {
 
 void draw_outputs(LabState& lab) {
     draw_figure_grid(lab, "Outputs", shown_figures(lab, Place::outputs),
-                     "the outputs of every variant over the double-precision reference");
+                     "the outputs of every variant over the float64 reference");
 }
 
 void draw_error(LabState& lab) {
     draw_figure_grid(lab, "Error", shown_figures(lab, Place::error),
-                     "the error of every variant against the double-precision reference");
+                     "the error of every variant against the float64 reference");
 }
 
 void draw_timeline(LabState& lab) {

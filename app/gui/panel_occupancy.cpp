@@ -32,10 +32,12 @@ void draw_chip_chooser(LabState& lab, const std::vector<Chip>& known, float widt
     const Chip* chosen = find_chip(known, lab.request.arch);
     ImGui::BeginDisabled(!reason.empty());
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : "GPU of the run",
+    const bool on_cpu = lab.result && lab.result->backend == Backend::cpu;
+    const char* const none = on_cpu ? "none" : "GPU of the run";
+    if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : none,
                           ImGuiComboFlags_HeightLarge)) {
-        if (ImGui::Selectable("GPU of the run", !chosen) && chosen) choose_chip(lab, "");
-        tooltip("The GPU that runs. None when the CPU runs.");
+        if (ImGui::Selectable(none, !chosen) && chosen) choose_chip(lab, "");
+        tooltip(on_cpu ? "Only the utilisation of the workers." : "The GPU that runs.");
         for (const Chip& chip : known)
             if (ImGui::Selectable(name_of_chip(chip).c_str(), &chip == chosen) && &chip != chosen)
                 choose_chip(lab, chip.architecture);
@@ -86,6 +88,19 @@ std::string sentence(const LabState& lab, const Chip* chosen) {
            "run on a GPU.";
 }
 
+// Beside the chips, if the CPU ran and none is chosen.
+void draw_compile_button(LabState& lab, const Chip& offered) {
+    ImGui::SameLine();
+    const std::string reason = reason_not_compiled(lab);
+    ImGui::BeginDisabled(!reason.empty());
+    if (ImGui::Button(fmt::format("Compile for {}", offered.architecture).c_str()))
+        choose_chip(lab, offered.architecture);
+    ImGui::EndDisabled();
+    tooltip(reason.empty() ? "Shows the theoretical occupancy of the CUDA kernels on " +
+                                 name_of_chip(offered) + ", which does not have to be in this machine."
+                           : reason);
+}
+
 void draw_offers(LabState& lab, const std::vector<Chip>& known) {
     const Chip* offered = find_chip(known, offered_architecture);
     const auto options = backend_options(lab);
@@ -118,17 +133,23 @@ void draw_offers(LabState& lab, const std::vector<Chip>& known) {
 
 void draw_occupancy(LabState& lab) {
     static const std::vector<Chip> known = chips();
+    const Chip* const chosen = find_chip(known, lab.request.arch);
+    const Chip* const offered = find_chip(known, offered_architecture);
+    const bool has_figure = has_marks(lab);
+    const bool offers_chip =
+        has_figure && !chosen && offered && lab.result && lab.result->backend == Backend::cpu;
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted("Chip");
     ImGui::SameLine();
-    draw_chip_chooser(lab, known, std::min(units(280), ImGui::GetContentRegionAvail().x));
+    const float button = offers_chip ? ImGui::CalcTextSize("Compile for sm_90a").x + units(24) : 0;
+    draw_chip_chooser(lab, known, std::min(units(280), ImGui::GetContentRegionAvail().x - button));
+    if (offers_chip) draw_compile_button(lab, *offered);
     draw_counters_button(lab);
-    if (has_marks(lab)) {
+    if (has_figure) {
         draw_figure_grid(lab, "Occupancy", shown_figures(lab, Place::occupancy),
                          "theoretical and achieved occupancy");
         return;
     }
-    const Chip* chosen = find_chip(known, lab.request.arch);
     const bool offers =
         !chosen && lab.result && !lab.pending.ticket && lab.request.backend != BackendChoice::cuda;
     centred_sentence(sentence(lab, chosen), offers ? ImGui::GetFrameHeightWithSpacing() : 0);

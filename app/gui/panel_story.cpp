@@ -187,6 +187,10 @@ void draw_more(LabState& lab) {
         return std::any_of(in_story.begin(), in_story.end(),
                            [&](const ShownFigure& other) { return other.figure == each.figure; });
     });
+    if (others.empty() && lab.result)
+        return centred_sentence(
+            "Every figure of this run is in Story. Right click a parameter to sweep it: its figures appear "
+            "here.");
     draw_figure_grid(lab, "More", others, "other figures of the family and sweeps of parameters");
 }
 

@@ -15,10 +15,10 @@ const std::vector<Panel>& panels() {
          "The most important figures of the family, in order. All others are in More."},
         {"More", Dock::centre, draw_more,
          "All other figures of the family, and figures of sweeps started from Parameters.", Place::views},
-        {"Outputs", Dock::centre, draw_outputs,
-         "The outputs of every variant over the double-precision reference.", Place::outputs},
-        {"Error", Dock::centre, draw_error,
-         "The distance of every variant to the double-precision reference.", Place::error},
+        {"Outputs", Dock::centre, draw_outputs, "The outputs of every variant over the float64 reference.",
+         Place::outputs},
+        {"Error", Dock::centre, draw_error, "The distance of every variant to the float64 reference.",
+         Place::error},
         {"Check", Dock::centre, draw_check,
          "Tries settings that make wrong kernels fail. Each wrong variant appears with the smallest setting "
          "that shows it."},
@@ -63,7 +63,9 @@ const Panel* find_panel(Place place) {
 }
 
 std::string empty_sentence(const LabState& lab, const std::string& shows) {
-    if (lab.result) return fmt::format("This result has no figure of {}.", shows);
+    if (lab.result)
+        return fmt::format("This run has no figure of {}. Press F5 to run it again, or change the variants.",
+                           shows);
     if (lab.pending.ticket)
         return fmt::format("Running{}{}. When done, {} will appear here.",
                            lab.pending.progress.words.empty() ? "" : ": ", lab.pending.progress.words, shows);

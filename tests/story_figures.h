@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/core/family.h"
+
+namespace sawtooth {
+
+// A figure with that id and captions of usual length. A sawtooth has the most rows that it can have.
+inline Figure story_figure(const std::string& id) {
+    Figure figure;
+    figure.id = id;
+    figure.place = id.starts_with("output-")  ? Place::outputs
+                   : id.starts_with("error-") ? Place::error
+                   : id == "timeline"         ? Place::timeline
+                                              : Place::views;
+    figure.title = "A title of usual length";
+    figure.caption = "A caption that says in a sentence what to look at and what it means, with the number.";
+    figure.x.label = "x";
+    figure.y.label = "y";
+    if (id == "sawtooth" || id == "timeline") {
+        Tracks tracks;
+        for (int i = 0; i < 10; ++i)
+            tracks.tracks.push_back({"track", {Ink::Role::variant, i / 2}, {{0, 1, "launch"}}, {}, {}, ""});
+        figure.marks.push_back(std::move(tracks));
+        return figure;
+    }
+    for (int i = 0; i < 5; ++i)
+        figure.marks.push_back(Line{"variant", {Ink::Role::variant, i}, {0, 1}, {0, 1}});
+    return figure;
+}
+
+// Those of the story, and the main output with its error.
+inline std::vector<Figure> story_figures(const Family& family) {
+    std::vector<std::string> ids{"output-" + family.main_output, "error-" + family.main_output};
+    for (const StoryRow& row : family.story)
+        for (const std::string& id : row.figures)
+            if (id != ids[0] && id != ids[1]) ids.push_back(id);
+    std::vector<Figure> figures;
+    for (const std::string& id : ids) figures.push_back(story_figure(id));
+    return figures;
+}
+
+}  // namespace sawtooth
