@@ -16,9 +16,10 @@ ImRect rect_of(ImGuiTestContext* ctx, const char* panel) { return ctx->GetWindow
 struct Watcher {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    User user{lab};
+    User user;
 
-    explicit Watcher(const std::function<void(Result&)>& change = {}) {
+    explicit Watcher(const std::function<void(Result&)>& change = {}, int height = 900)
+        : user(lab, 1600, height) {
         answer_from_gpu(engine, change);
         user.frames(40);
     }
@@ -197,12 +198,15 @@ TEST_CASE("the wheel zooms at the pointer; horizontally or with Shift it pans", 
 }
 
 TEST_CASE("a panel scrolls beside its plots, and over plots that cannot be zoomed", "[gui][window]") {
-    Watcher watcher([](Result& result) {
-        for (VariantResult& variant : result.variants)
-            for (int i = 0; i < 8; ++i)
-                variant.launches.push_back(
-                    gpu_launch(std::string(1, static_cast<char>('a' + i)) + "_kernel", 100 + i, 1, 32));
-    });
+    constexpr int with_low_timeline = 1080;
+    Watcher watcher(
+        [](Result& result) {
+            for (VariantResult& variant : result.variants)
+                for (int i = 0; i < 8; ++i)
+                    variant.launches.push_back(
+                        gpu_launch(std::string(1, static_cast<char>('a' + i)) + "_kernel", 100 + i, 1, 32));
+        },
+        with_low_timeline);
     const auto scroll_after = [&](const char* panel, ImVec2 share) {
         watcher.user.play([&](ImGuiTestContext* ctx) {
             ctx->WindowFocus(panel);

@@ -76,7 +76,7 @@ TEST_CASE("Ctrl+Z takes back a drag of a slider in one step, Ctrl+Shift+Z and Ct
     });
     const Value dragged = length();
     REQUIRE(dragged != first);
-    CHECK(engine.requests.size() > 3);  // at every step of the slider
+    CHECK(engine.requests.size() > 2);  // at every step of the slider
     const auto press = [&](ImGuiKeyChord keys) {
         user.play([&](ImGuiTestContext* ctx) { ctx->KeyPress(keys); });
     };
@@ -145,7 +145,7 @@ TEST_CASE("no tooltip follows the keyboard focus, or covers what a drag changes"
         ctx->MouseMove("//Parameters/length/##control");
         ctx->SleepNoSkip(1, 1.0f / 60);
         by_mouse = lab.tooltips.shown;
-        ctx->MouseMoveToPos({700, 5});
+        ctx->MouseMoveToPos({1100, 5});
         ctx->NavMoveTo("//Parameters/length/##control");
         ctx->KeyPress(ImGuiKey_Tab);
         ctx->SleepNoSkip(1, 1.0f / 60);

@@ -99,6 +99,7 @@ TEST_CASE("Numbers and About both stand open in a large window, and are tabs in 
 
 TEST_CASE("the story has at least three figures at scale 1.5 in a small window", "[gui][window]") {
     for (const Family* family : offered_families()) {
+        if (family->story.empty()) continue;
         INFO(family->name);
         FakeEngine engine;
         LabState lab = lab_with(engine);
