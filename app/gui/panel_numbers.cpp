@@ -53,9 +53,8 @@ std::string problem_of(const LabState& lab, const Table& table, size_t column,
                        const std::vector<std::string>& row) {
     const std::string& name = table.columns[column].name;
     if (name == stability_column && !row[column].empty())
-        return fmt::format(
-            "Unstable: the quartiles of the repeats differ by {}. Close other programs and press F5.",
-            shown_text(table, column, row[column]));
+        return fmt::format("Unstable: the quartiles of the repeats differ by {}. Press F5 to measure again.",
+                           shown_text(table, column, row[column]));
     const auto wrong = lab.told.wrong.find(row.front());
     return name == verdict_column && wrong != lab.told.wrong.end() ? wrong->second : "";
 }

@@ -152,12 +152,11 @@ void draw_progress(LabState& lab, float width) {
 }
 
 // The entry "Undo chunk  Ctrl+Z"; greyed without a step.
-bool step_entry(const char* verb, const std::string& words, const char* keys) {
-    const std::string label =
-        words.empty() ? fmt::format("{0}###{0}", verb) : fmt::format("{0} {1}###{0}", verb, words);
+bool step_entry(const std::string& verb, const std::string& words, const char* keys) {
+    const std::string label = fmt::format("{}{}{}###{}", verb, words.empty() ? "" : " ", words, verb);
     const bool chosen = ImGui::MenuItem(label.c_str(), keys, false, !words.empty());
-    tooltip(words.empty() ? "No change of the settings to take back or repeat."
-                          : "One step for every change of parameters, variants, backend, inputs or family.");
+    tooltip(words.empty() ? "Nothing changed yet."
+                          : "Every change of parameters, variants, backend, inputs or family is a step.");
     return chosen;
 }
 
