@@ -18,7 +18,8 @@
 namespace sawtooth {
 namespace {
 
-constexpr float narrowest = 264, lowest = 168;  // units, of a figure
+// Units, of a figure. In a low window figures are lower, so that two rows fit.
+constexpr float narrowest = 264, lowest = 168, lowest_of_all = 132;
 
 struct Row {
     std::vector<ShownFigure> figures;
@@ -35,9 +36,9 @@ std::vector<ShownFigure> all_figures(const LabState& lab) {
     return all;
 }
 
-float least_height_of(const ShownFigure& shown) {
+float least_height_of(const ShownFigure& shown, float lowest_here) {
     const float line = ImGui::GetTextLineHeight();
-    return std::max(units(lowest), std::ceil(least_height(ImGuiCanvas(nullptr), *shown.figure) + 2 * line));
+    return std::max(lowest_here, std::ceil(least_height(ImGuiCanvas(nullptr), *shown.figure) + 2 * line));
 }
 
 // Relative to the other figures of a row: names of rows need room beside the plot.
@@ -89,7 +90,7 @@ std::vector<StoryRow> story_of(const LabState& lab, const MainFigures& main) {
 
 // As many figures per row as are large enough.
 std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& all, const MainFigures& main,
-                          size_t most) {
+                          size_t most, float lowest_here) {
     std::vector<Row> rows;
     for (const StoryRow& wanted : story_of(lab, main)) {
         Row row{{}, {}, wanted.weight};
@@ -98,7 +99,7 @@ std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& a
             if (!found || row.figures.size() == most) continue;
             row.figures.push_back(*found);
             row.widths.push_back(width_of(*found));
-            row.least = std::max(row.least, least_height_of(*found));
+            row.least = std::max(row.least, least_height_of(*found, lowest_here));
             row.is_main = row.is_main || main.has(id);
         }
         if (!row.figures.empty()) rows.push_back(std::move(row));
@@ -111,7 +112,8 @@ std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     const auto all = all_figures(lab);
     const float gap = units(8);
     const auto most = static_cast<size_t>(std::max(1.0f, (room.x + gap) / (units(narrowest) + gap)));
-    std::vector<Row> rows = all_rows(lab, all, main_figures(lab, all), most);
+    const float lowest_here = std::clamp(std::floor((room.y - gap) / 2), units(lowest_of_all), units(lowest));
+    std::vector<Row> rows = all_rows(lab, all, main_figures(lab, all), most, lowest_here);
     const auto height = [&] {
         float sum = -gap;
         for (const Row& row : rows) sum += row.least + gap;

@@ -17,7 +17,7 @@ namespace sawtooth {
 namespace {
 
 // Units; in narrower bars words, then key names, are omitted.
-constexpr float roomy = 1000, very_roomy = 1240;
+constexpr float fair = 800, roomy = 1000, very_roomy = 1240;
 constexpr const char* layout_sentence = "Restores the default layout of the panels.";
 
 void draw_family_chooser(LabState& lab, float width) {
@@ -215,7 +215,7 @@ void draw_top_bar(LabState& lab) {
         ImGui::PopFont();
         ImGui::SameLine(0, units(16));
     }
-    draw_family_chooser(lab, units(words ? 200 : 128));
+    draw_family_chooser(lab, units(words ? 200 : whole > units(fair) ? 176 : 128));
     ImGui::SameLine();
     draw_backend_chooser(lab, units(words ? 176 : 128));
     ImGui::SameLine();
