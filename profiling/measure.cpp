@@ -39,9 +39,26 @@ TimeStatistics statistics_of(std::vector<double> samples) {
     return time;
 }
 
+#if defined(__x86_64__)
+namespace {
+
+// A twentieth of the time of clflush, which waits for the line before.
+__attribute__((target("clflushopt"))) void flush_in_any_order(std::span<const std::byte> memory) {
+    for (size_t at = 0; at < memory.size(); at += 64)
+        _mm_clflushopt(const_cast<std::byte*>(memory.data() + at));
+}
+
+void flush_in_order(std::span<const std::byte> memory) {
+    for (size_t at = 0; at < memory.size(); at += 64) _mm_clflush(memory.data() + at);
+}
+
+}  // namespace
+#endif
+
 void flush_from_caches(std::span<const std::byte> memory) {
 #if defined(__x86_64__)
-    for (size_t at = 0; at < memory.size(); at += 64) _mm_clflush(memory.data() + at);
+    static const bool in_any_order = __builtin_cpu_supports("clflushopt");
+    in_any_order ? flush_in_any_order(memory) : flush_in_order(memory);
     _mm_mfence();
 #else
     // Without a flush instruction: reading four times the usual last-level cache evicts everything else.

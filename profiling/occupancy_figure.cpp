@@ -127,7 +127,7 @@ Figure utilisation_figure(const Result& result) {
     Bars bars;
     for (const VariantResult& variant : result.variants) {
         if (variant.launches.empty()) continue;
-        const double share = active_share(variant.launches, result.processors);
+        const double share = utilisation(variant.launches, result.processors);
         bars.bars.push_back({.ink = ink_of(variant),
                              .segments = {{"", 100 * share}},
                              .low = {},

@@ -158,14 +158,39 @@ TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     CHECK(rule.label == "copy of 512 KiB: 25.9 us, 20 GB/s");
 }
 
-TEST_CASE("a logarithmic axis of times begins below the copy", "[figures]") {
+TEST_CASE("much longer bars are broken, on an axis that stays linear whatever the ratio", "[figures]") {
     Result result;
-    result.variants = {timed("fast", 0, 100), timed("slow", 1, 4000)};
-    CHECK(*times_figure(result).x.minimum == 25);
-    result.copy = Copy{1e6, {.median = 2}};
-    const Figure figure = times_figure(result);
-    CHECK(figure.x.scale == Scale::log10);
-    CHECK(*figure.x.minimum < 2);
+    for (const double longest : {1900.0, 2100.0, 40000.0}) {
+        result.variants = {timed("fast", 0, 100), timed("slow", 1, longest)};
+        result.copy.reset();
+        Figure figure = times_figure(result);
+        CHECK(figure.x.scale == Scale::linear);
+        CHECK(figure.x.minimum == 0.0);
+        CHECK(std::get<Bars>(figure.marks.front()).most.has_value() == (longest > 2000));
+        CHECK(figure.x.maximum.value_or(2000) == 2000);
+        result.copy = Copy{1e6, {.median = 3000}};
+        figure = times_figure(result);
+        CHECK(figure.x.maximum.value_or(3300) == Approx(3300));  // the limit stays in sight
+    }
+}
+
+TEST_CASE("an unstable time has a badge at its point, a stable one has none", "[figures]") {
+    const auto swept_with = [](double q3) {
+        SweepResult sweep = swept({{"chunk", {int64_t{16}, int64_t{32}}}});
+        for (SweepCell& cell : sweep.cells) {
+            auto result = std::make_shared<Result>(*cell.result);
+            for (VariantResult& variant : result->variants) {
+                variant.time = TimeStatistics{.median = 100, .q1 = 90, .q3 = 110};
+                if (&cell == &sweep.cells.back()) variant.time->q3 = q3;
+            }
+            cell.result = std::move(result);
+        }
+        Figure figure;
+        add_times(figure, sweep, timed_curves_of(sweep, median_us));
+        return std::get<Line>(figure.marks.back());
+    };
+    CHECK(swept_with(110).unstable.empty());
+    CHECK(swept_with(270).unstable == std::vector<std::string>{"", "unstable: 3x"});
 }
 
 TEST_CASE("the second axis gives one curve per value; names are at 0, 1, 2", "[figures]") {

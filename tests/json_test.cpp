@@ -5,6 +5,7 @@
 
 #include "app/engine/tables.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/timeline.h"
 #include "kernels/families.h"
 #include "tests/catch.h"
 
@@ -110,12 +111,17 @@ TEST_CASE("unknown values are null and non-finite ones are strings", "[json]") {
     CHECK(launch["occupancy"]["theoretical"].is_null());
     CHECK(launch["occupancy"]["limiter"].is_null());
     CHECK(variant["metrics"][1]["value"].is_null());
+    CHECK(variant["utilisation"] >= 0.0);
+    CHECK(variant["utilisation"] <= 1.0);
+    CHECK(variant["idle"] == idle_share(finished_result().variants[0].launches));
     const Json& refused = json["variants"][1];
     CHECK(refused["refused"] == "it cannot");
     CHECK(refused["memory_bytes"].is_null());
     CHECK(refused["time_us"].is_null());
     CHECK(refused["outputs"] == Json::object());
     CHECK(refused["launches"] == Json::array());
+    CHECK(refused["utilisation"].is_null());
+    CHECK(refused["idle"].is_null());
 }
 
 TEST_CASE("the document of a run has the values of a GPU", "[json]") {

@@ -39,6 +39,29 @@ TEST_CASE("figure sweeps start after a pause, and again only if their base chang
     CHECK(engine.cancelled_sweeps.size() == engine.sweeps.size() - first.size());
 }
 
+TEST_CASE("figures of sweeps have their place and title from the first result on", "[gui]") {
+    for (const Family* family : offered_families()) {
+        INFO(family->name);
+        FakeEngine engine;
+        LabState lab = lab_with(engine);
+        choose_family(lab, *family);
+        engine.answer();
+        update(lab, 0.1);
+        CHECK(engine.sweeps.empty());
+        CHECK(lab.sweeps.size() == figure_sweeps(lab.result->request, lab.parameters, Backend::cpu).size());
+        for (const BackgroundSweep& sweep : lab.sweeps) {
+            INFO(sweep.key);
+            REQUIRE(sweep.figures);
+            CHECK_FALSE(sweep.figures->empty());
+            CHECK_FALSE(is_outdated(lab, sweep));
+            for (const Figure& figure : *sweep.figures) {
+                CHECK_FALSE(figure.title.empty());
+                CHECK(figure.missing == "0 of " + std::to_string(sweep.sweep.cells()) + " points");
+            }
+        }
+    }
+}
+
 TEST_CASE("the figures of a restarted sweep stay, dimmed, until it has two points", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -4,7 +4,7 @@
 
 #include "app/engine/engine.h"
 #include "app/engine/runner.h"
-#include "kernels/core/lanes.h"
+#include "kernels/core/zoom.h"
 #include "kernels/memory/figures/common.h"
 #include "tests/catch.h"
 #include "tests/figure_facts.h"
@@ -92,41 +92,44 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     lay_out_in_time("chunkwise_gd", 20, 20);
     Figure figure = figure_named(memory::figures(result, {}), "sawtooth");
     REQUIRE(marks_of<Tracks>(figure).size() == 1);
-    CHECK(figure.x.shared == Lanes::time);  // not Timeline's: it zooms alone
+    CHECK(figure.x.shared == time_of_runs);  // not Timeline's: it zooms alone
     const Tracks tracks = marks_of<Tracks>(figure).front();
-    REQUIRE(tracks.tracks.size() == 5);
+    REQUIRE(tracks.tracks.size() == 2);
     CHECK(tracks.tracks[0].label == "sequential");
     CHECK(tracks.tracks[0].spans.size() == 200);
     CHECK(tracks.tracks[1].label == "chunkwise_gd, chunk 50");
     CHECK(tracks.tracks[1].spans.size() == 3);
-    const Tracks::Track& zoomed = tracks.tracks[2];  // 30 teeth of 3 us, as wide as all 200
-    CHECK(zoomed.label == "sequential, first 90 us");
-    CHECK(zoomed.spans.size() == 30);
-    CHECK(zoomed.place(zoomed.spans.back().end) == Approx(600));
-    CHECK(tracks.tracks[3].label == "busy workers, 67 %");
-    CHECK(tracks.tracks[3].stretch == zoomed.stretch);
-    CHECK(tracks.tracks[4].label == "chunkwise_gd, first 90 us");
-    CHECK(figure.caption.find(
-              "sequential: 200 launches, idle 33 % of the time: each takes 3 us, of which 2 us is "
-              "work. chunkwise_gd, chunk 50: 3 launches, idle 0 % of the time") == 0);
-    CHECK(figure.caption.find("; chunkwise_gd is 10x faster than sequential.") != std::string::npos);
+    const Figure zoom = figure_named(memory::figures(result, {}), "sawtooth-zoom");
+    REQUIRE(zoom.zoom);
+    CHECK(zoom.zoom->figure == "sawtooth");
+    CHECK(zoom.title == "30 typical launches: 90 us from 0 us");
+    CHECK(zoom.x.maximum == 90.0);  // 30 teeth of 3 us
+    const Tracks zoomed = marks_of<Tracks>(zoom).front();
+    REQUIRE(zoomed.tracks.size() == 2);
+    CHECK(zoomed.tracks[0].spans.size() == 30);
+    CHECK(zoomed.tracks[1].label.starts_with("utilisation "));
+    CHECK(
+        figure.caption.find("chunkwise_gd is 10x faster than sequential. sequential: 200 launches, idle 33 % "
+                            "of the time: each takes 3 us, of which 2 us is work. chunkwise_gd, chunk 50: 3 "
+                            "launches, idle 0 % of the time") == 0);
     result.parameters.set("drawn_strategy", "exact_chunk");
     figure = figure_named(memory::figures(result, {}), "sawtooth");
     CHECK(marks_of<Tracks>(figure).front().tracks[1].label == "exact_chunk, chunk 50");
 }
 
-TEST_CASE("the sawtooth shows teeth of usual length where the first ones were held up", "[memory][figures]") {
+TEST_CASE("the zoom shows typical teeth where the first ones were held up", "[memory][figures]") {
     Result result = result_with({{"length", int64_t{200}}, {"d", int64_t{16}}, {"chunk", int64_t{50}}});
     VariantResult& sequential = *std::find_if(result.variants.begin(), result.variants.end(),
                                               [](const auto& row) { return row.name == "sequential"; });
     for (size_t i = 0; i < sequential.launches.size(); ++i) {
         sequential.launches[i].start_us = 3 * static_cast<double>(i) + (i > 4 ? 4000 : 0);
         sequential.launches[i].duration_us = 2;
+        sequential.launches[i].busy.clear();
     }
-    const Figure figure = figure_named(memory::figures(result, {}), "sawtooth");
-    const Tracks::Track zoomed = marks_of<Tracks>(figure).front().tracks[2];
-    CHECK(zoomed.label.find("sequential, 90 us from ") == 0);
-    CHECK(zoomed.from >= 4000);
+    const Figure figure = figure_named(memory::figures(result, {}), "sawtooth-zoom");
+    const Tracks::Track zoomed = marks_of<Tracks>(figure).front().tracks[0];
+    CHECK(figure.zoom->low >= 4000);
+    CHECK(figure.zoom->high - figure.zoom->low == Approx(90));
     CHECK(zoomed.spans.size() == 30);
 }
 
@@ -265,8 +268,7 @@ TEST_CASE("the trade-off: a curve a strategy, points that set the chunk, the sou
     for (const double us : guess.y) CHECK(us > 0);
     CHECK(prediction.caption.find("chunkwise_gd: the model picks chunk ") != std::string::npos);
 
-    CHECK(marks_of<Band>(figure_named(figures, "running-against-chunk")).front().low.front() == 5);
-    CHECK(has_figure(figures, "active-against-chunk"));
+    CHECK(marks_of<Band>(figure_named(figures, "utilisation-against-chunk")).front().low.front() == 5);
     CHECK(has_figure(figures, "throughput-against-chunk"));
     const auto steps = marks_of<Line>(figure_named(figures, "steps-against-chunk"));
     CHECK(line_named(steps, "chunkwise_gd").y == std::vector<double>{256, 16, 2, 1});

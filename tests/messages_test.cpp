@@ -108,13 +108,13 @@ std::vector<Figure> all_marks() {
     figure.place = Place::timeline;
     figure.title = "title";
     figure.caption = "caption";
-    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, 2.0, {"a", "b"}, "time"};
-    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, ""};
+    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, 2.0, {"a", "b"}, true, "time"};
+    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, false, ""};
     const Ink ink{Ink::Role::accent, 3, true};
     figure.marks = {
-        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}},
+        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}, {}, {"", "unstable: 3x"}},
         Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
-        Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}},
+        Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}, 12.0},
         HeatMap{"heat",
                 "unit",
                 1,
@@ -126,7 +126,9 @@ std::vector<Figure> all_marks() {
                 4,
                 HeatMap::Colours::diverging,
                 true,
+                1.0,
                 {"one", "refused"},
+                {"unstable: 3x", ""},
                 {{0, 1, "best", ink}},
                 {"BLOCK_N", {16, 32}},
                 {"BLOCK_M", {64}}},
@@ -141,7 +143,7 @@ std::vector<Figure> all_marks() {
                 -3,
                 4},
         Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true, true, "2 KiB"}}},
-        Tracks{{{"track", ink, {{1, 2, "span"}}, {0.5}, {NAN}, "%"}}},
+        Tracks{{{"track", ink, {{1, 2, "span", 0.5}}, {0.5}, {NAN}, "%"}}},
         Rule{Rule::Across::y, 1.5, "rule", ink},
         Note{1, 2, "note"},
     };

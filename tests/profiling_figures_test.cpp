@@ -151,8 +151,8 @@ TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on 
     CHECK(tracks[0].label == "sequential");
     CHECK(tracks[0].spans.size() == variant.launches.size());
     // 9 us, a gap of 2, 3 us, a gap of 2 and 9 us: 4 of 25 idle.
-    CHECK(tracks[1].label == "launch running, 84 %");
-    CHECK(tracks[1].unit.empty());
+    CHECK(tracks[1].label.starts_with("utilisation "));
+    CHECK(tracks[1].unit == "%");
     CHECK(tracks[2].label == variant.tracks[0].name);
     CHECK(tracks[2].unit == "%");
     CHECK(tracks[2].x.size() == 2 * variant.tracks[0].values.size());
@@ -160,8 +160,9 @@ TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on 
     for (const Tracks::Track& track : tracks) CHECK(track.ink.role == Ink::Role::variant);
 }
 
-TEST_CASE("the timeline of the CPU shows the number of busy workers", "[profiling]") {
+TEST_CASE("the timeline of the CPU shows the utilisation of its workers", "[profiling]") {
     Result result;
+    result.processors = 2;
     VariantResult variant;
     variant.name = "sequential";
     LaunchInfo info;
@@ -173,11 +174,11 @@ TEST_CASE("the timeline of the CPU shows the number of busy workers", "[profilin
     variant.launches = {launch};
     result.variants = {variant};
     const Figure figure = timeline_figure(result);
-    CHECK(figure.title == "Launches and busy workers");
+    CHECK(figure.title == "Launches");
     REQUIRE(tracks_of(figure).size() == 2);
-    CHECK(tracks_of(figure)[1].unit == "workers");
-    CHECK(tracks_of(figure)[1].label == "busy workers, 100 %");
-    CHECK(*std::max_element(tracks_of(figure)[1].y.begin(), tracks_of(figure)[1].y.end()) == 2);
+    CHECK(tracks_of(figure)[1].unit == "%");
+    CHECK(tracks_of(figure)[1].label == "utilisation 75 %");
+    CHECK(*std::max_element(tracks_of(figure)[1].y.begin(), tracks_of(figure)[1].y.end()) == 100);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 namespace sawtooth {
 
-// A figure with that id and captions of usual length. A sawtooth has the most rows that it can have.
+// A figure with that id and captions of usual length. A sawtooth and its zoom have the most rows that they
+// can have, with utilisation and samples.
 inline Figure story_figure(const std::string& id) {
     Figure figure;
     figure.id = id;
@@ -18,9 +19,11 @@ inline Figure story_figure(const std::string& id) {
     figure.caption = "A caption that says in a sentence what to look at and what it means, with the number.";
     figure.x.label = "x";
     figure.y.label = "y";
-    if (id == "sawtooth" || id == "timeline") {
+    const bool is_zoom = id.ends_with("-zoom");
+    if (id == "sawtooth" || id == "launches" || id == "timeline" || is_zoom) {
+        if (is_zoom) figure.caption.clear();
         Tracks tracks;
-        for (int i = 0; i < 10; ++i)
+        for (int i = 0; i < (is_zoom || id == "timeline" ? 6 : 3); ++i)
             tracks.tracks.push_back({"track", {Ink::Role::variant, i / 2}, {{0, 1, "launch"}}, {}, {}, ""});
         figure.marks.push_back(std::move(tracks));
         return figure;

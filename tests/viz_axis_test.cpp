@@ -30,10 +30,41 @@ TEST_CASE("ticks of linear and decimal axes are round and have only the digits t
     };
     using Texts = std::vector<std::string>;
     CHECK(texts(Scale::linear, {0, 1}, 5) == Texts{"0", "0.2", "0.4", "0.6", "0.8", "1.0"});
-    CHECK(texts(Scale::linear, {0, 2e6}, 4) == Texts{"0", "5e5", "1.0e6", "1.5e6", "2.0e6"});
+    CHECK(texts(Scale::linear, {0, 2e6}, 4) == Texts{"0", "0.5M", "1.0M", "1.5M", "2.0M"});
     CHECK(texts(Scale::log10, {1e-7, 1e-3}, 5) == Texts{"1e-7", "1e-6", "1e-5", "1e-4", "0.001"});
     CHECK(texts(Scale::log10, {1, 20}, 6) == Texts{"1", "2", "5", "10", "20"});
     CHECK(ticks(Scale::linear, {std::numeric_limits<double>::quiet_NaN(), 1}, 5).empty());
+}
+
+TEST_CASE("large numbers are written in one way on every axis", "[viz]") {
+    CHECK(ticks(Scale::log10, {1, 2e6}, 3).back().text == "1M");
+    CHECK(ticks(Scale::log10, {1000, 200000}, 9).back().text == "200k");
+    CHECK(ticks(Scale::log10, {1e-6, 1e6}, 12).back().text == "1e6");  // exponents at both ends
+    CHECK(ticks(Scale::linear, {0, 40000}, 4).back().text == "40k");
+    CHECK(ticks(Scale::log2, {1, 32768}, 20).back().text == "32k");
+    CHECK(ticks(Scale::linear, {524288, 524300}, 3).front().text == "524,290");  // zoomed in: all digits
+}
+
+TEST_CASE("an axis of times has one unit, that of its ticks", "[viz]") {
+    const Axis linear{.label = "time", .unit = "us"},
+        logarithmic{.label = "time", .unit = "us", .scale = Scale::log10};
+    CHECK(name_of(linear, {0, 800}) == "time (us)");
+    CHECK(name_of(linear, {0, 4000}) == "time (ms)");
+    CHECK(ticks(linear, {0, 4000}, 4).back().text == "4");
+    CHECK(ticks(linear, {0, 4000}, 4).back().value == Approx(4000));
+    CHECK(name_of(logarithmic, {10, 1e5}) == "time");
+    CHECK(ticks(logarithmic, {10, 1e5}, 8).front().text == "10 us");
+    CHECK(ticks(logarithmic, {10, 1e5}, 8).back().text == "100 ms");
+    CHECK(readout_words(1005.78, "us") == "1.006 ms");
+    CHECK(place_words(14000.5, "us") == "14.0005 ms");
+}
+
+TEST_CASE("an axis of whole numbers has no ticks between them", "[viz]") {
+    for (const Scale scale : {Scale::linear, Scale::log2, Scale::log10})
+        for (const double high : {2.0, 3.0, 6.0, 40.0})
+            for (const Tick& tick :
+                 ticks(Axis{.label = "token", .scale = scale, .whole = true}, {1, high}, 12))
+                CHECK(tick.value == std::round(tick.value));
 }
 
 TEST_CASE("every numeric axis has three separate ticks at any size and range", "[viz]") {

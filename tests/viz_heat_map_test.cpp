@@ -9,6 +9,7 @@
 #include "viz/canvas_svg.h"
 #include "viz/colour_map.h"
 #include "viz/figure_csv.h"
+#include "viz/figure_svg.h"
 #include "viz/heading.h"
 #include "viz/layout.h"
 #include "viz/marks.h"
@@ -86,6 +87,32 @@ TEST_CASE("a heat map has no reasons of which a word is wider than a cell", "[vi
     CHECK_FALSE(contains(svg_of(figure_with(map)), "needs"));
     map.texts[7] = "needs more";
     CHECK(contains(svg_of(figure_with(map)), "needs"));
+}
+
+TEST_CASE("a map of times is coloured by the ratio to the best, and one outlier leaves the others apart",
+          "[viz]") {
+    HeatMap map;
+    map.rows = 1, map.columns = 4;
+    map.x_low = map.y_low = -0.5;
+    map.x_high = 3.5, map.y_high = 0.5;
+    map.values = {100, 130, 250, 50000};
+    map.best = 100;
+    map.texts = {"100 us", "130 us", "250 us", "50,000 us"};
+    map.unstable = {"", "unstable: 3x", "", ""};
+    const ColourScale scale = colour_scale(map);
+    CHECK(scale.share_of(100) == 1);
+    CHECK(scale.share_of(130) < 0.9);
+    CHECK(scale.share_of(250) < scale.share_of(130) - 0.2);
+    CHECK(scale.share_of(50000) == 0);
+    std::vector<std::string> texts;
+    for (const Tick& tick : ticks_of_colours(map, 6)) texts.push_back(tick.text);
+    CHECK(texts == std::vector<std::string>{"1x", "2x", "4x+"});
+    Figure figure;
+    figure.x.categories = {"16", "32", "64", "128"};
+    figure.y.categories = {"16"};
+    figure.marks = {map};
+    CHECK(contains(svg_of(figure), "unstable: 3x"));
+    CHECK(contains(to_svg(figure, dark_theme(), 300, 200), ">130<"));  // narrow cells: the number alone
 }
 
 TEST_CASE("a reduced heat map keeps positive and negative peaks", "[viz]") {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/table.h"
+
 namespace sawtooth {
 namespace {
 
@@ -27,6 +29,20 @@ std::string with_exponent(double value, int digits) {
     return text.substr(0, e) + "e" + std::to_string(exponent);
 }
 
+// How numbers are written from 10,000 on: 10k, 2M.
+struct Thousands {
+    int exponent = 0;
+    double size = 1;
+    std::string suffix;
+
+    explicit Thousands(double largest) {
+        if (largest < 9999.5) return;
+        exponent = largest < 1e6 ? 3 : largest < 1e9 ? 6 : largest < 1e12 ? 9 : 12;
+        size = std::pow(10, exponent);
+        suffix = exponent == 3 ? "k" : exponent == 6 ? "M" : exponent == 9 ? "G" : "T";
+    }
+};
+
 std::vector<Tick> linear_ticks(Range range, int most) {
     std::vector<Tick> found;
     const double step = round_step((range.high - range.low) / std::max(most, 1));
@@ -34,7 +50,9 @@ std::vector<Tick> linear_ticks(Range range, int most) {
     const double largest = std::max(std::fabs(range.low), std::fabs(range.high));
     const int step_exponent = static_cast<int>(std::floor(std::log10(step) + 1e-9));
     const int largest_exponent = static_cast<int>(std::floor(std::log10(largest) + 1e-9));
-    const bool exponents = largest >= 1e6 || largest < 1e-3;
+    const bool exponents = largest >= 1e15 || largest < 1e-3;
+    const Thousands thousands(exponents ? 0 : largest);
+    const int decimals = thousands.exponent - step_exponent;
     const double first = std::ceil(range.low / step - 1e-9), last = std::floor(range.high / step + 1e-9);
     for (double i = first; i <= last && found.size() < 1000; ++i) {
         const double value = i * step;
@@ -44,16 +62,25 @@ std::vector<Tick> linear_ticks(Range range, int most) {
             const int own = static_cast<int>(std::floor(std::log10(std::fabs(value)) + 1e-9));
             found.push_back(
                 {value, with_exponent(value, std::max(0, std::min(own, largest_exponent) - step_exponent))});
-        } else
-            found.push_back({value, fmt::format("{:.{}f}", value, std::max(0, -step_exponent))});
+        } else if (decimals > 2 && thousands.exponent > 0)  // zoomed in: all digits
+            found.push_back({value, with_thousands(std::llround(value))});
+        else
+            found.push_back({value, fmt::format("{:.{}f}{}", value / thousands.size, std::max(0, decimals),
+                                                thousands.suffix)});
     }
     return found;
 }
 
-std::string power_of_ten(int exponent) {
-    if (exponent >= 5 || exponent <= -4) return fmt::format("1e{}", exponent);
-    return fmt::format("{:.{}f}", std::pow(10, exponent), std::max(0, -exponent));
+// 0.01, 1, 1000, then 10k, 1M; with exponents above where there are some below.
+std::string power_of_ten(int exponent, bool exponents) {
+    if (exponent <= -4 || exponent >= 15 || (exponents && exponent >= 4))
+        return fmt::format("1e{}", exponent);
+    const Thousands thousands(std::pow(10, exponent));
+    return fmt::format("{:.{}f}{}", std::pow(10, exponent - thousands.exponent), std::max(0, -exponent),
+                       thousands.suffix);
 }
+
+bool has_exponents(Range range) { return range.low < 0.9e-3; }
 
 // 1/8, 1, 8192, then 16k (1024s), 1M, 1G.
 std::string power_of_two(int exponent) {
@@ -75,7 +102,8 @@ std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
     if ((last - start) / every < 2 && (last - first) / every >= 2) start = first;
     std::vector<Tick> found;
     for (int exponent = start; exponent <= last; exponent += every) {
-        const std::string text = scale == Scale::log2 ? power_of_two(exponent) : power_of_ten(exponent);
+        const std::string text =
+            scale == Scale::log2 ? power_of_two(exponent) : power_of_ten(exponent, has_exponents(range));
         found.push_back({value_at(scale, exponent), text});
     }
     return found;
@@ -89,7 +117,7 @@ std::vector<Tick> decade_ticks(Range range, const std::vector<int>& factors) {
         for (const int factor : factors) {
             const double value = factor * std::pow(10, exponent);
             if (value < range.low * (1 - 1e-9) || value > range.high * (1 + 1e-9)) continue;
-            std::string text = power_of_ten(exponent);
+            std::string text = power_of_ten(exponent, has_exponents(range));
             text[text.find('1')] = static_cast<char>('0' + factor);
             found.push_back({value, text});
         }
@@ -135,6 +163,48 @@ std::vector<Tick> ticks(Scale scale, Range range, int most) {
     return found;
 }
 
+namespace {
+
+// The unit in which a linear axis of microseconds is written, up to that value.
+struct TimeUnit {
+    const char* name = "us";
+    double size = 1;  // in microseconds
+
+    explicit TimeUnit(double largest) {
+        if (largest >= 1e6)
+            name = "s", size = 1e6;
+        else if (largest >= 1e3)
+            name = "ms", size = 1e3;
+    }
+};
+
+bool is_time(const Axis& axis) { return axis.unit == "us" && axis.categories.empty(); }
+
+}  // namespace
+
+std::string name_of(const Axis& axis, Range range) {
+    if (!is_time(axis)) return name_of(axis);
+    return axis.scale == Scale::linear ? name_of(axis.label, TimeUnit(range.high).name) : axis.label;
+}
+
+std::vector<Tick> ticks(const Axis& axis, Range range, int most) {
+    std::vector<Tick> found;
+    if (is_time(axis) && axis.scale == Scale::linear) {
+        const double size = TimeUnit(range.high).size;
+        found = ticks(axis.scale, {range.low / size, range.high / size}, most);
+        for (Tick& tick : found) tick.value *= size;
+        return found;
+    }
+    found = ticks(axis.scale, range, most);
+    if (is_time(axis))
+        for (Tick& tick : found) tick.text = short_time(tick.value);
+    if (axis.whole)
+        std::erase_if(found, [](const Tick& tick) {
+            return std::fabs(tick.value - std::round(tick.value)) > 1e-9 * std::fabs(tick.value);
+        });
+    return found;
+}
+
 std::string exact_number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -143,6 +213,20 @@ std::string exact_number(double value) {
 }
 
 std::string readout_number(double value) { return fmt::format("{:.7g}", value); }
+
+std::string readout_words(double value, const std::string& unit) {
+    if (unit == "us" && std::isfinite(value)) {
+        const TimeUnit shown(std::fabs(value));
+        return fmt::format("{:.4g} {}", value / shown.size, shown.name);
+    }
+    return readout_number(value) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string place_words(double value, const std::string& unit) {
+    if (unit != "us" || !std::isfinite(value)) return readout_words(value, unit);
+    const TimeUnit shown(std::fabs(value));
+    return fmt::format("{:.7g} {}", value / shown.size, shown.name);
+}
 
 Range padded(Scale scale, Range range, double share) {
     double low = place_of(scale, range.low), high = place_of(scale, range.high);

@@ -10,6 +10,8 @@ namespace sawtooth {
 using Range = View::Range;
 
 std::string name_of(const Axis& axis);  // "time (us)"
+// As drawn over that range: "time (ms)". Ticks of logarithmic axes of times have units of their own, "time".
+std::string name_of(const Axis& axis, Range range);
 std::string name_of(const std::string& label, const std::string& unit);
 
 // The position of a value along an axis of that scale, in arbitrary units, and back. On a logarithmic axis
@@ -23,11 +25,18 @@ struct Tick {
 };
 
 // At most `most` ticks in the range: at 1, 2 or 5 times a power of ten; on logarithmic axes at powers of two
-// or ten, and at round numbers between them if the range has few powers.
+// or ten, and at round numbers between them if the range has few powers. From 10,000 on numbers are written
+// as 10k, 2M.
 std::vector<Tick> ticks(Scale scale, Range range, int most);
+// Of an axis: whole numbers if it is one of these, and times in the unit that suits them.
+std::vector<Tick> ticks(const Axis& axis, Range range, int most);
 
 std::string exact_number(double value);    // reads back as the same double
 std::string readout_number(double value);  // seven digits: the precision of f32
+// "12.34 us", "1.006 ms", "0.1234567", "12 tokens": under the cursor.
+std::string readout_words(double value, const std::string& unit);
+// A place on an axis: the same, but times keep seven digits.
+std::string place_words(double value, const std::string& unit);
 
 // The range with a margin, so that no data lies on the frame; a single value gets a range around it.
 Range padded(Scale scale, Range range, double share);

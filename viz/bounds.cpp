@@ -54,9 +54,10 @@ struct Extents {
                 if (&segment == &bar.segments.front()) x.add(segment.length);
                 end += segment.length;
             }
-            x.add(end), x.add(bar.low.value_or(end));
-            if (bar.tick) x.add(bar.tick->length);
-            x.add(std::min(bar.high.value_or(end), 1.25 * end));  // a longer whisker ends in an arrow
+            const double most = bars.most.value_or(std::numeric_limits<double>::infinity());
+            x.add(std::min(end, most)), x.add(std::min(bar.low.value_or(end), most));
+            if (bar.tick) x.add(std::min(bar.tick->length, most));
+            x.add(std::min({bar.high.value_or(end), 1.25 * end, most}));  // a longer whisker ends in an arrow
         }
     }
     void operator()(const HeatMap& map) { area(map); }
@@ -79,9 +80,8 @@ struct Extents {
         rows(tracks.tracks.size());
         exact_x = true;
         for (const Tracks::Track& track : tracks.tracks) {
-            for (const Tracks::Span& span : track.spans)
-                x.add(track.place(span.start)), x.add(track.place(span.end));
-            if (!track.x.empty()) x.add(track.place(track.x.front())), x.add(track.place(track.x.back()));
+            for (const Tracks::Span& span : track.spans) x.add(span.start), x.add(span.end);
+            if (!track.x.empty()) x.add(track.x.front()), x.add(track.x.back());
         }
     }
     // A limit must be visible; a quiet boundary need not be.

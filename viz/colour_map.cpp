@@ -18,6 +18,8 @@ constexpr std::array<uint32_t, 11> diverging = {0x0056A1, 0x1874C2, 0x5994CF, 0x
 
 // Decades below the largest magnitude that a logarithmic map shows.
 constexpr double shown_decades = 8;
+// Of the best value, at the other end of the scale: one outlier must not take the colours of all others.
+constexpr double least_multiple = 1.25, most_multiple = 4;
 
 double greater_magnitude(double held, double value) {
     if (std::isnan(value)) return held;
@@ -49,6 +51,7 @@ double ColourScale::share_of(double value) const {
         }
         return 0.5 + 0.5 * share;
     }
+    if (from_best) return 1 - std::log(std::clamp(value, low, high) / low) / std::log(high / low);
     if (logarithmic) return std::log(std::max(value, low) / low) / std::log(high / low);
     return (value - low) / (high - low);
 }
@@ -63,7 +66,11 @@ ColourScale colour_scale(const HeatMap& map) {
         if (map.logarithmic && !signs && value <= 0) continue;
         low = std::min(low, value), high = std::max(high, value);
     }
-    if (signs) {
+    if (map.best) {
+        scale.from_best = true;
+        scale.low = *map.best;
+        scale.high = scale.low * std::clamp(high / scale.low, least_multiple, most_multiple);
+    } else if (signs) {
         scale.high = magnitude > 0 ? magnitude : 1;
         scale.low = -scale.high;
         scale.floor = scale.high * std::pow(10, -shown_decades);
@@ -77,6 +84,22 @@ ColourScale colour_scale(const HeatMap& map) {
         scale.low = 0.1, scale.high = 1;
     }
     return scale;
+}
+
+std::vector<Tick> ticks_of_colours(const HeatMap& map, int most) {
+    const ColourScale scale = colour_scale(map);
+    if (!scale.from_best)
+        return ticks(scale.logarithmic && scale.low > 0 ? Scale::log10 : Scale::linear,
+                     {scale.low, scale.high}, most);
+    std::vector<Tick> found = ticks(Scale::log2, {1, scale.high / scale.low}, most);
+    const bool is_cut = std::any_of(map.values.begin(), map.values.end(),
+                                    [&](double value) { return value > scale.high * (1 + 1e-9); });
+    for (Tick& tick : found) {
+        const bool last = is_cut && &tick == &found.back();
+        tick.text += last ? "x+" : "x";
+        tick.value *= scale.low;
+    }
+    return found;
 }
 
 CellGrid reduced(const HeatMap& map, int64_t first, int64_t last, int64_t most_rows, int64_t most_columns) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/core/figure.h"
+#include "viz/axis.h"
 
 namespace sawtooth {
 
@@ -17,12 +17,15 @@ struct ColourScale {
     double low = 0,
            high = 1;   // the values at the ends; diverging: high = -low. Logarithmic and diverging: see floor
     double floor = 0;  // logarithmic: the smallest magnitude distinguished from zero
+    bool from_best = false;  // low is the best value, in the brightest colour; those above high look like it
 
     double share_of(double value) const;
     uint32_t colour_of(double value) const { return sample(map, share_of(value)); }
 };
 
 ColourScale colour_scale(const HeatMap& map);
+// At values of the map; of multiples of the best value "1x", "2x", and "4x+" where the scale is cut.
+std::vector<Tick> ticks_of_colours(const HeatMap& map, int most);
 
 // A heat map with fewer cells: each has the value of largest magnitude of the cells it covers (NaN if all are
 // NaN), so that no peak is lost.

@@ -19,6 +19,15 @@ std::string category(const Axis& axis, size_t index) {
     return index < axis.categories.size() ? axis.categories[index] : std::to_string(index);
 }
 
+std::string at_or_nothing(const std::vector<std::string>& words, size_t index) {
+    return words.empty() ? "" : words[index];
+}
+
+// "unstable: 3x, diverged"
+std::string joined(const std::string& one, const std::string& other) {
+    return one + (one.empty() || other.empty() ? "" : ", ") + other;
+}
+
 struct Rows {
     const Figure& figure;
     std::vector<Row> rows;
@@ -26,7 +35,7 @@ struct Rows {
     void operator()(const Line& line) {
         for (size_t i = 0; i < line.x.size(); ++i)
             rows.push_back({"line", line.label, number(line.x[i]), number(line.y[i]), "", "", "",
-                            line.wrong.empty() ? "" : line.wrong[i]});
+                            joined(at_or_nothing(line.unstable, i), at_or_nothing(line.wrong, i))});
     }
     void operator()(const Band& band) {
         for (size_t i = 0; i < band.x.size(); ++i)
@@ -65,7 +74,7 @@ struct Rows {
             for (int64_t column = 0; column < map.columns; ++column) {
                 const auto cell = static_cast<size_t>(row * map.columns + column);
                 rows.push_back({"cell", name, x_of(column), y_of(row), "", "", number(map.values[cell]),
-                                map.texts.empty() ? "" : map.texts[cell]});
+                                joined(at_or_nothing(map.texts, cell), at_or_nothing(map.unstable, cell))});
             }
         for (const HeatMap::Framed& cell : map.framed)
             rows.push_back({"frame", cell.label, x_of(cell.column), y_of(cell.row), "", "", "", ""});
@@ -142,12 +151,14 @@ std::string to_csv(const Figure& figure) {
         for (const Line* line : lines) {
             const std::string name = or_else(line->label, y.c_str());
             table.columns.push_back({name, figure.y.unit});
+            if (!line->unstable.empty()) table.columns.push_back({name + ", unstable", ""});
             if (!line->wrong.empty()) table.columns.push_back({name + ", wrong", ""});
         }
         for (size_t i = 0; i < lines.front()->x.size(); ++i) {
             std::vector<std::string> row{number(lines.front()->x[i])};
             for (const Line* line : lines) {
                 row.push_back(number(line->y[i]));
+                if (!line->unstable.empty()) row.push_back(line->unstable[i]);
                 if (!line->wrong.empty()) row.push_back(line->wrong[i]);
             }
             table.rows.push_back(std::move(row));

@@ -31,12 +31,12 @@ void draw_axes(Canvas& canvas, const Theme& theme, const Figure& figure, const L
     canvas.outline(plot, {theme.line});
     if (on_top)
         canvas.text({plot.left - 16 * unit, plot.top - 10 * unit}, Align::right, {theme.quiet_text},
-                    name_of(figure.x));
+                    layout.x_name);
     else
         canvas.text({(plot.left + plot.right) / 2, layout.area.bottom - 8 * unit}, Align::centre,
-                    {theme.quiet_text}, elided(canvas, name_of(figure.x), layout.area.width()));
+                    {theme.quiet_text}, elided(canvas, layout.x_name, layout.area.width()));
     canvas.upright_text({layout.area.left + 8 * unit, plot.middle()}, {theme.quiet_text},
-                        elided(canvas, name_of(figure.y), plot.height()));
+                        elided(canvas, layout.y_name, plot.height() + 2 * canvas.line_height()));
 }
 
 void draw_plot(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area) {
@@ -50,6 +50,7 @@ void draw_plot(Canvas& canvas, const Theme& theme, const Figure& figure, const B
     canvas.unclip();
     draw_rule_labels(pen, figure, layout);
     draw_colour_bar(pen, figure);
+    draw_row_scales(pen, figure);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
 
 #include "viz/marks.h"
 
@@ -11,11 +13,15 @@ namespace {
 constexpr float sample_width = 28, small_sample = 12;  // units: for lines; for anything else
 constexpr float entry_gap = 16;                        // units between entries
 
+bool has_words(const std::vector<std::string>& words) {
+    return std::any_of(words.begin(), words.end(), [](const std::string& each) { return !each.empty(); });
+}
+
 struct Collected {
     const Figure& figure;
     const Theme& theme;
     std::vector<LegendEntry> entries;
-    bool has_wrong = false;
+    bool has_unstable = false, has_wrong = false;
 
     void add(LegendEntry entry) {
         if (entry.label.empty()) return;
@@ -28,8 +34,8 @@ struct Collected {
     }
     void operator()(const Line& line) {
         add({LegendEntry::Kind::line, line.label, stroke_of_line(theme, line), line.ink});
-        const auto is_wrong = [](const std::string& words) { return !words.empty(); };
-        has_wrong = has_wrong || std::any_of(line.wrong.begin(), line.wrong.end(), is_wrong);
+        has_wrong = has_wrong || has_words(line.wrong);
+        has_unstable = has_unstable || has_words(line.unstable);
     }
     void operator()(const Band& band) {
         add({LegendEntry::Kind::area, band.label, stroke_of(band.ink, theme), band.ink});
@@ -39,6 +45,7 @@ struct Collected {
             add({LegendEntry::Kind::area, kind.label, stroke_of(kind.ink, theme), kind.ink});
     }
     void operator()(const HeatMap& map) {
+        has_unstable = has_unstable || has_words(map.unstable);
         for (const HeatMap::Framed& cell : map.framed)
             add({LegendEntry::Kind::frame, cell.label, stroke_of(cell.ink, theme), cell.ink});
     }
@@ -84,15 +91,60 @@ float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEn
     return line * static_cast<float>(row);
 }
 
+// As many whole sentences of a caption as fit; only a first sentence that is too long is cut.
+struct Caption {
+    std::vector<std::string> lines;
+    bool is_whole = true, is_elided = false;
+};
+
+Caption caption_in(const Canvas& canvas, const std::string& caption, float width, size_t most) {
+    if (caption.empty() || most == 0) return {{}, caption.empty(), false};
+    const auto fits = [&](const std::vector<std::string>& lines) { return lines.size() <= most; };
+    // With one line more than allowed nothing within the allowed ones is cut.
+    Caption found{wrapped(canvas, caption, width, most + 1), true};
+    for (size_t end = caption.size(); !fits(found.lines);) {
+        end = caption.rfind(". ", end - 1);
+        if (end == std::string::npos || end == 0) return {wrapped(canvas, caption, width, most), false, true};
+        found = {wrapped(canvas, std::string_view(caption).substr(0, end + 1), width, most + 1), false};
+    }
+    return found;
+}
+
 }  // namespace
 
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme) {
     Collected collected{figure, theme, {}};
     for (const Mark& mark : figure.marks) std::visit(collected, mark);
+    if (collected.has_unstable)
+        collected.entries.push_back(
+            {LegendEntry::Kind::unstable, "unstable time", {{theme.text}}, {Ink::Role::quiet}});
     if (collected.has_wrong)
         collected.entries.push_back(
-            {LegendEntry::Kind::wrong, "wrong result", {{theme.limit}}, {Ink::Role::limit}});
+            {LegendEntry::Kind::wrong, "wrong result", {{theme.wrong}}, {Ink::Role::quiet}});
     return collected.entries;
+}
+
+std::vector<LegendEntry> legend_without_variants(const Figure& figure, const Theme& theme) {
+    std::vector<LegendEntry> entries = legend_of(figure, theme), others;
+    std::set<int> variants;
+    for (const LegendEntry& entry : entries)
+        if (entry.ink.role == Ink::Role::variant) variants.insert(entry.ink.index);
+    for (LegendEntry& entry : entries) {
+        if (entry.ink.role == Ink::Role::variant) {
+            const size_t comma = entry.label.find(", ");
+            if (comma == std::string::npos) continue;
+            entry.label.erase(0, comma + 2);
+            // Of several variants the sample has no colour.
+            if (variants.size() > 1) entry.stroke = stroke_of({Ink::Role::quiet, 0, entry.ink.dashed}, theme);
+        }
+        const auto is_there = [&](const LegendEntry& other) { return other.label == entry.label; };
+        if (std::none_of(others.begin(), others.end(), is_there)) others.push_back(std::move(entry));
+    }
+    // Where a row is too short for all, the marks of results come first.
+    std::stable_partition(others.begin(), others.end(), [](const LegendEntry& entry) {
+        return entry.kind == LegendEntry::Kind::unstable || entry.kind == LegendEntry::Kind::wrong;
+    });
+    return others;
 }
 
 void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, Point left, float width) {
@@ -110,6 +162,9 @@ void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, P
         case LegendEntry::Kind::frame:
             draw_frame(canvas, stroke, {right - small, left.y - small / 2, right, left.y + small / 2});
             break;
+        case LegendEntry::Kind::unstable:
+            draw_unstable_marker(canvas, theme, {right - small / 2, left.y}, stroke.colour);
+            break;
         case LegendEntry::Kind::wrong:
             draw_wrong_marker(canvas, theme, {right - small / 2, left.y});
             break;
@@ -119,8 +174,9 @@ void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, P
 Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area,
                      const HeadingOptions& options) {
     const float unit = canvas.unit(), line = canvas.line_height();
-    const size_t rows =
-        static_cast<size_t>(std::max(1.0f, area.height() / (5 * line)));  // limited by the height
+    // Limited by the height; beside a legend of variants there is less to say.
+    const auto rows =
+        static_cast<size_t>(std::max(1.0f, area.height() / ((options.variants ? 5 : 9) * line)));
     Heading heading{area};
     Box& left = heading.rest;
     if (!figure.title.empty()) {
@@ -128,24 +184,27 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
                     elided(canvas, figure.title, left.width() - options.reserved));
         left.top += line + 2 * unit;
     }
-    // A low figure keeps its height for the data.
-    const size_t caption_lines =
-        area.height() < 14 * line ? (options.legend ? 0 : 1) : std::min<size_t>(rows, 2);
-    const float caption_height = line * static_cast<float>(caption_lines) + 2 * unit;
-    if (!figure.caption.empty() && caption_lines > 0 &&
-        area.height() > least_height(canvas, figure) + caption_height) {
-        const auto lines = wrapped(canvas, figure.caption, left.width(), caption_lines);
-        for (const std::string& text : lines) {
-            canvas.text({left.left, left.top + line / 2}, Align::left, {theme.quiet_text}, text);
-            left.top += line;
-        }
-        heading.caption_cut = lines.back().ends_with("…") && !figure.caption.ends_with("…");
-        left.top += 2 * unit;
-    } else {
-        heading.caption_cut = !figure.caption.empty();
+    const auto entries = options.variants ? legend_of(figure, theme) : legend_without_variants(figure, theme);
+    // A low figure keeps its height for the data: one line, if the first sentence fits into it.
+    const float legend = entries.empty() ? 0 : line;
+    const size_t most = area.height() < 6 * line ? 0 : area.height() < 9 * line ? 1 : 2;
+    const bool is_low = area.height() - legend < 10 * line;
+    const auto has_room = [&](size_t lines) {
+        return area.height() > least_height(canvas, figure) + line * static_cast<float>(lines) + 2 * unit;
+    };
+    size_t caption_lines = most;
+    while (caption_lines > 0 && !has_room(caption_lines)) --caption_lines;
+    Caption lines = caption_in(canvas, figure.caption, left.width(), caption_lines);
+    if (is_low && lines.lines.size() > 1)
+        if (Caption short_one = caption_in(canvas, figure.caption, left.width(), 1); !short_one.is_elided)
+            lines = std::move(short_one);
+    heading.caption_cut = !lines.is_whole;
+    for (const std::string& text : lines.lines) {
+        canvas.text({left.left, left.top + line / 2}, Align::left, {theme.quiet_text}, text);
+        left.top += line;
     }
-    if (!options.legend) return heading;
-    if (const auto entries = legend_of(figure, theme); !entries.empty())
+    if (!lines.lines.empty()) left.top += 2 * unit;
+    if (!entries.empty())
         left.top += draw_legend(canvas, theme, entries, left, std::min<size_t>(rows, 4)) + 2 * unit;
     return heading;
 }

@@ -8,7 +8,7 @@
 namespace sawtooth {
 
 struct LegendEntry {
-    enum class Kind { line, area, frame, wrong };
+    enum class Kind { line, area, frame, unstable, wrong };
     Kind kind = Kind::line;
     std::string label = "";
     Stroke stroke = {};
@@ -17,12 +17,14 @@ struct LegendEntry {
 };
 
 // The entries of the legend, each once: lines, bands, kinds of cells, frames, rules that share a label, and
-// last the mark of wrong results.
+// last the marks of unstable times and wrong results.
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme);
+// Of a figure beside a legend of variants: of "chunkwise_gd, predicted" only what the dashes mean.
+std::vector<LegendEntry> legend_without_variants(const Figure& figure, const Theme& theme);
 
 struct HeadingOptions {
-    bool legend = true;  // false if the panel has one legend for all its figures
-    float reserved = 0;  // pixels at the right end of the title line, for controls
+    bool variants = true;  // in the legend; false if the panel has a legend of variants for all its figures
+    float reserved = 0;    // pixels at the right end of the title line, for controls
 };
 struct Heading {
     Box rest;  // the rest of the area

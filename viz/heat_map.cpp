@@ -20,16 +20,28 @@ void write_lines(const Pen& pen, const Box& box, Colour colour, const std::vecto
 }
 
 std::string short_text(const std::string& text) { return text.substr(0, text.find(',')); }
+std::string number_of(const std::string& text) { return text.substr(0, text.find(' ')); }
 
-// The text, or if it is too wide its part before the first comma; under it the names of the cell's frames.
-std::vector<std::string> lines_of_value(const Pen& pen, const HeatMap& map, const std::string& text,
-                                        int64_t row, int64_t column, float width, size_t most) {
+// What is written into cells with a value: what fits into all of them.
+enum class Written { text, number, nothing };
+
+// The text, or if it is too wide its part before the first comma; under it the badge and the names of the
+// cell's frames.
+std::vector<std::string> lines_of_value(const Pen& pen, const HeatMap& map, Written written, int64_t row,
+                                        int64_t column, float width, size_t most) {
     if (most == 0) return {};
-    std::vector<std::string> lines = {pen.canvas.text_width(text) <= width ? text : short_text(text)};
+    const auto cell = static_cast<size_t>(row * map.columns + column);
+    const std::string& text = map.texts[cell];
+    std::vector<std::string> lines = {written == Written::number             ? number_of(text)
+                                      : pen.canvas.text_width(text) <= width ? text
+                                                                             : short_text(text)};
+    const auto add = [&](const std::string& more) {
+        if (!more.empty() && lines.size() < most && pen.canvas.text_width(more) <= width)
+            lines.push_back(more);
+    };
+    if (!map.unstable.empty()) add(map.unstable[cell]);
     for (const HeatMap::Framed& framed : map.framed)
-        if (framed.row == row && framed.column == column && lines.size() < most &&
-            pen.canvas.text_width(framed.label) <= width)
-            lines.push_back(framed.label);
+        if (framed.row == row && framed.column == column) add(framed.label);
     return lines;
 }
 
@@ -54,24 +66,31 @@ float widest_word(const Canvas& canvas, const std::string& text) {
     return widest;
 }
 
-// Whether the texts of all cells with a value, or the words of all reasons in cells without one, fit. A few
-// texts among empty cells would look like something special.
-bool all_fit(const Pen& pen, const HeatMap& map, float width, bool with_value) {
-    for (size_t cell = 0; cell < map.texts.size(); ++cell) {
-        if (std::isnan(map.values[cell]) == with_value) continue;
-        const std::string& text = map.texts[cell];
-        const float need =
-            with_value ? pen.canvas.text_width(short_text(text)) : widest_word(pen.canvas, text);
-        if (need > width) return false;
-    }
+// Whether these words fit into all cells with a value, or without one. A few texts among empty cells would
+// look like something special.
+template <class WidthOf>
+bool all_fit(const HeatMap& map, float width, bool with_value, WidthOf width_of) {
+    for (size_t cell = 0; cell < map.texts.size(); ++cell)
+        if (std::isnan(map.values[cell]) != with_value && width_of(map.texts[cell]) > width) return false;
     return true;
+}
+
+Written written_in(const Pen& pen, const HeatMap& map, float width) {
+    const auto fit = [&](auto part_of) {
+        return all_fit(map, width, true,
+                       [&](const std::string& text) { return pen.canvas.text_width(part_of(text)); });
+    };
+    if (fit(short_text)) return Written::text;
+    return map.best && fit(number_of) ? Written::number : Written::nothing;  // then all have one unit
 }
 
 void draw_texts(const Pen& pen, const HeatMap& map) {
     const ColourScale colours = colour_scale(map);
+    const float inset = 7 * pen.canvas.unit();
     const float width = cell_box(pen, map, 0, 0).width() - 6 * pen.canvas.unit();
-    const bool writes_values = all_fit(pen, map, width, true);
-    const bool writes_reasons = all_fit(pen, map, width, false);
+    const Written written = written_in(pen, map, width + 4 * pen.canvas.unit());
+    const bool writes_reasons =
+        all_fit(map, width, false, [&](const std::string& text) { return widest_word(pen.canvas, text); });
     for (int64_t row = 0; row < map.rows; ++row)
         for (int64_t column = 0; column < map.columns; ++column) {
             const auto cell = static_cast<size_t>(row * map.columns + column);
@@ -84,10 +103,13 @@ void draw_texts(const Pen& pen, const HeatMap& map) {
                 draw_kind(pen.canvas, pen.theme, box, {pen.theme.quiet}, KindMap::Pattern::hollow);
                 if (!writes_reasons) continue;
                 write_lines(pen, box, {pen.theme.text}, wrapped(pen.canvas, text, width, most));
-            } else if (writes_values) {
-                write_lines(pen, box, {ink_on(colours.colour_of(value))},
-                            lines_of_value(pen, map, text, row, column, width, most));
+                continue;
             }
+            const uint32_t ink = ink_on(colours.colour_of(value));
+            if (written != Written::nothing && pen.canvas.line_height() <= box.height())
+                write_lines(pen, box, {ink}, lines_of_value(pen, map, written, row, column, width, most));
+            if (!map.unstable.empty() && !map.unstable[cell].empty())
+                draw_unstable_marker(pen.canvas, pen.theme, {box.right - inset, box.top + inset}, {ink});
         }
 }
 
@@ -166,7 +188,7 @@ void draw_colour_bar(const Pen& pen, const Figure& figure) {
         const float left = pen.frame.box.right + 12 * unit;
         Frame scale;
         scale.box = {left, pen.frame.box.top, left + 12 * unit, pen.frame.box.bottom};
-        const bool logarithmic = colours.logarithmic && colours.low > 0;
+        const bool logarithmic = (colours.logarithmic || colours.from_best) && colours.low > 0;
         scale.scale_y = logarithmic ? Scale::log10 : Scale::linear;
         scale.y_bottom = colours.low, scale.y_top = colours.high;
         constexpr int steps = 64;
@@ -176,10 +198,12 @@ void draw_colour_bar(const Pen& pen, const Figure& figure) {
                 scale.y_at(scale.box.top + scale.box.height() * (static_cast<float>(step) + 0.5f) / steps));
         pen.canvas.cells(scale.box, grid, colours);
         const int most = std::clamp(static_cast<int>(scale.box.height() / (2 * line)), 2, 6);
-        for (const Tick& tick : ticks(scale.scale_y, {colours.low, colours.high}, most))
+        for (const Tick& tick : ticks_of_colours(*map, most))
             pen.canvas.text({scale.box.right + 6 * unit, scale.at_y(tick.value)}, Align::left,
                             {pen.theme.text}, tick.text);
-        const std::string name = elided(pen.canvas, name_of(map->label, map->unit), pen.frame.box.width());
+        const std::string name = elided(
+            pen.canvas, colours.from_best ? map->label + " / shortest" : name_of(map->label, map->unit),
+            pen.frame.box.width());
         pen.canvas.text({scale.box.right + 6 * unit, scale.box.top - line / 2 - 4 * unit}, Align::right,
                         {pen.theme.quiet_text}, name);
         return;

@@ -41,14 +41,16 @@ float room_beside(const Canvas& canvas, const Figure& figure, float width) {
         for (const std::string& line : wrapped(canvas, rule->label, most, 3))
             room = std::max(room, canvas.text_width(line) + 2 * pad * canvas.unit());
     if (const HeatMap* map = heat_map_of(figure)) {
-        const ColourScale scale = colour_scale(*map);
         float widest = canvas.text_width("0");
-        const Scale axis = scale.logarithmic && scale.low > 0 ? Scale::log10 : Scale::linear;
         for (int most = 2; most <= 6; ++most)  // as many as the height will have
-            for (const Tick& tick : ticks(axis, {scale.low, scale.high}, most))
+            for (const Tick& tick : ticks_of_colours(*map, most))
                 widest = std::max(widest, canvas.text_width(tick.text));
         room = std::max(room, widest + (colour_bar_width + 5 * pad) * canvas.unit());
     }
+    for (const Mark& mark : figure.marks)
+        if (const Tracks* tracks = std::get_if<Tracks>(&mark))
+            if (std::any_of(tracks->tracks.begin(), tracks->tracks.end(), has_scale))
+                room = std::max(room, canvas.text_width("100 %") + 2 * pad * canvas.unit());
     return room;
 }
 
@@ -67,17 +69,19 @@ bool stand_apart(const Canvas& canvas, Scale scale, Range range, float pixels, b
     return true;
 }
 
-// As many ticks as are well apart, closer if needed for three ticks; `whole`: only at integers.
-std::vector<Tick> fitting_ticks(const Canvas& canvas, Scale scale, Range range, float pixels, bool horizontal,
-                                bool whole) {
+// As many ticks as are well apart, closer if needed for three ticks; `levels`: those of a tree.
+std::vector<Tick> fitting_ticks(const Canvas& canvas, const Axis& axis, Range range, float pixels,
+                                bool horizontal, bool levels) {
     int densest = std::max(3, static_cast<int>(pixels / (16 * canvas.unit())));
-    if (whole) densest = std::min(densest, static_cast<int>(range.high - range.low));
-    const float wide = horizontal && scale == Scale::linear ? 28 : 10, narrow = horizontal ? 6 : -3;
+    if (levels || (axis.whole && axis.scale == Scale::linear))
+        densest = std::clamp(static_cast<int>(range.high - range.low), 2, densest);
+    const float wide = horizontal && axis.scale == Scale::linear ? 28 : 10, narrow = horizontal ? 6 : -3;
     std::vector<Tick> found;
     for (const float room : {wide, narrow}) {
         for (int most = densest; most >= 2; --most) {
-            found = ticks(scale, range, most);
-            if (stand_apart(canvas, scale, range, pixels, horizontal, found, room * canvas.unit())) break;
+            found = ticks(axis, range, most);
+            if (stand_apart(canvas, axis.scale, range, pixels, horizontal, found, room * canvas.unit()))
+                break;
         }
         if (found.size() >= 3) break;
     }
@@ -144,12 +148,14 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
     const Frame& frame = layout.frame;
     if (!figure.x.categories.empty()) {
         layout.x_ticks = name_ticks(canvas, figure.x.categories, frame.box.width());
+        layout.x_name = name_of(figure.x);
         return;
     }
     // Beyond the maximum is room for the texts of bars.
     const Range range{frame.x.low, std::min(frame.x.high, figure.x.maximum.value_or(frame.x.high))};
     const float width = frame.at_x(range.high) - frame.box.left;
-    layout.x_ticks = fitting_ticks(canvas, frame.scale_x, range, width, true, has_tree(figure));
+    layout.x_ticks = fitting_ticks(canvas, figure.x, range, width, true, has_tree(figure));
+    layout.x_name = name_of(figure.x, range);
 }
 
 // Absent if no sample of the curve is a number.
@@ -160,13 +166,13 @@ std::optional<double> largest_sample(const Tracks::Track& track) {
     return largest;
 }
 
-// "busy (max 2 workers)": a curve fills its row, so its name includes the scale; a curve in percent fills the
-// row at 100. A curve without a unit is on or off.
+// "warps (max 12 per SM)": a curve fills its row, so its name includes the scale; a curve in percent fills
+// the row at 100.
 std::string name_of_track(const Tracks::Track& track) {
     const auto most = largest_sample(track);
-    if (!most || track.unit.empty()) return track.label;
-    const bool has_unit = track.label.find(track.unit) != std::string::npos;  // "busy workers, 57 %"
-    return fmt::format("{} (max {:.3g}{})", track.label, *most, has_unit ? "" : " " + track.unit);
+    const bool says_number = has_scale(track) && track.label.ends_with("%");  // "utilisation 57 %"
+    if (!most || track.unit.empty() || says_number) return track.label;
+    return fmt::format("{} (max {:.3g} {})", track.label, *most, track.unit);
 }
 
 // The widest that names of rows may be: of bars they may take the room that the bars do not need.
@@ -200,6 +206,7 @@ void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& 
             double end = 0;
             for (const Bar::Segment& segment : bar.segments) end += segment.length;
             end = std::max(end, std::min(bar.high.value_or(end), 1.25 * end));
+            if (bars->most) end = std::min(end, *bars->most);
             if (bar.tick) end = std::max(end, bar.tick->length);
             const std::string text = bar.text + (bar.badge.empty() ? "" : "   " + bar.badge);
             const double need = text.empty() ? pad : canvas.text_width(text) + 4 * pad * canvas.unit();
@@ -242,6 +249,8 @@ double Frame::y_at(float pixel) const {
     const double bottom = place_of(scale_y, y_bottom), top = place_of(scale_y, y_top);
     return value_at(scale_y, bottom + (top - bottom) * (box.bottom - pixel) / box.height());
 }
+
+bool has_scale(const Tracks::Track& track) { return !track.x.empty() && track.unit == "%"; }
 
 double highest(const Tracks::Track& track) {
     const double most = std::max(track.unit == "%" ? 100.0 : 0.0, largest_sample(track).value_or(0));
@@ -359,14 +368,16 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     frame.box.bottom = std::max(frame.box.bottom, frame.box.top + line);
 
     const float most = room_of_names(canvas, figure, area.width());
-    layout.y_ticks = rows.empty() ? fitting_ticks(canvas, frame.scale_y, bounds.y, frame.box.height(), false,
-                                                  has_tree(figure))
-                                  : row_ticks(canvas, figure, rows, frame.box.height(), most);
+    layout.x_name = name_of(figure.x, bounds.x);
+    layout.y_name = rows.empty() ? name_of(figure.y, bounds.y) : name_of(figure.y);
+    layout.y_ticks =
+        rows.empty() ? fitting_ticks(canvas, figure.y, bounds.y, frame.box.height(), false, has_tree(figure))
+                     : row_ticks(canvas, figure, rows, frame.box.height(), most);
     float widest = 0;
     for (const Tick& tick : layout.y_ticks) widest = std::max(widest, canvas.text_width(tick.text));
     if (has_axis_on_top(figure))
-        layout.indent = std::max(0.0f, canvas.text_width(name_of(figure.x)) + 3 * gap - widest);
-    frame.box.left += layout.indent + widest + 2 * gap + (name_of(figure.y).empty() ? 0 : line + gap);
+        layout.indent = std::max(0.0f, canvas.text_width(layout.x_name) + 3 * gap - widest);
+    frame.box.left += layout.indent + widest + 2 * gap + (layout.y_name.empty() ? 0 : line + gap);
     if (!rows.empty()) layout.before = frame.box.left - area.left;
     frame.box.right -= std::max(layout.beside, 3 * gap);
 

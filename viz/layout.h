@@ -43,6 +43,9 @@ const Matrix* matrix_of(const Figure& figure);
 // Whether x is a continuous axis that can be zoomed.
 bool is_zoomable(const Figure& figure);
 
+// Whether a row is a curve in percent, with its scale at its right end.
+bool has_scale(const Tracks::Track& track);
+
 // Whether other rules have the same label: then it is shown once, in the legend.
 bool is_repeated(const Figure& figure, const Rule& rule);
 
@@ -58,8 +61,10 @@ struct RuleLabel {
 struct Layout {
     Frame frame;
     std::vector<Tick> x_ticks, y_ticks;
+    std::string x_name, y_name;  // of the axes, in the units of the ticks
     Box area;
-    // Room for labels of rules above; beside for these or a colour bar. Excludes an axis on top.
+    // Room for labels of rules above; beside for these, a colour bar or scales of rows. Excludes an axis on
+    // top.
     float above = 0, beside = 0;
     float before = 0;  // over the names of rows, where labels of rules may start
     float indent = 0;  // of the names of rows, if that of an axis on top is longer

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 namespace sawtooth {
@@ -41,16 +43,29 @@ double length_of(const Bar& bar) {
 }
 
 // The visible end of bar and whisker: a much longer whisker would leave no room for the bars.
-double seen_end(const Bar& bar) {
+double seen_end(const Bars& bars, const Bar& bar) {
     const double end = length_of(bar);
-    return std::max(end, std::min(bar.high.value_or(end), 1.25 * end));
+    const double seen = std::max(end, std::min(bar.high.value_or(end), 1.25 * end));
+    return bars.most ? std::min(seen, *bars.most) : seen;
 }
 
-// The box of quartiles over the end of a bar; empty if the bar has none.
-Box whisker_of(const Pen& pen, const Bar& bar, float middle, float half) {
-    if (!bar.low || !bar.high) return {-1e9f, middle, -1e9f, middle};
-    return {pen.frame.at_x(*bar.low), middle - half * 0.4f, pen.frame.at_x(seen_end(bar)),
-            middle + half * 0.4f};
+bool is_broken(const Bars& bars, const Bar& bar) { return bars.most && length_of(bar) > *bars.most; }
+
+// The box of quartiles over the end of a bar; absent if the bar has none, or is broken before.
+std::optional<Box> whisker_of(const Pen& pen, const Bars& bars, const Bar& bar, float middle, float half) {
+    if (!bar.low || !bar.high || (bars.most && *bar.low >= *bars.most)) return {};
+    return Box{pen.frame.at_x(*bar.low), middle - half * 0.4f, pen.frame.at_x(seen_end(bars, bar)),
+               middle + half * 0.4f};
+}
+
+// Two slanted cuts through a bar, before its end.
+void draw_break(const Pen& pen, const Box& bar) {
+    const float unit = pen.canvas.unit(), lean = 3 * unit;
+    for (const float before : {14 * unit, 8 * unit}) {
+        const float x = bar.right - before;
+        pen.canvas.path(std::array<Point, 2>{{{x - lean, bar.bottom + unit}, {x + lean, bar.top - unit}}},
+                        {{pen.theme.ground}, 3});
+    }
 }
 
 // With an edge of the ground's colour, as it may lie on any bar.
@@ -112,8 +127,8 @@ void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
         return;
     }
     const Box box{left.x, left.y - half, left.x + width, left.y + half};
-    pen.canvas.box(box, {pen.theme.limit, 0.2f});
-    pen.canvas.outline(box, {pen.theme.limit});
+    pen.canvas.box(box, {pen.theme.wrong, 0.2f});
+    pen.canvas.outline(box, {pen.theme.wrong});
     pen.canvas.text({left.x + 4 * unit, left.y}, Align::left, {pen.theme.text}, words);
 }
 
@@ -135,7 +150,7 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
     for (const size_t i : rows_with_text(pen, bars)) {
         const Bar& bar = bars.bars[i];
-        const Point tip = pen.frame.at(seen_end(bar), static_cast<double>(i));
+        const Point tip = pen.frame.at(seen_end(bars, bar), static_cast<double>(i));
         float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
         // After a tick that would cross the text.
         const float tick = bar.tick ? pen.frame.at_x(bar.tick->length) : tip.x;
@@ -150,6 +165,54 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
         pen.canvas.text({left, tip.y}, Align::left, {pen.theme.text}, text);
         if (!bar.badge.empty()) draw_bar_badge(pen, {right + 8 * unit, tip.y}, bar.badge);
     }
+}
+
+// Places along the lines of a figure, a few units apart: labels avoid them.
+std::vector<Point> places_of_lines(const Pen& pen, const Figure& figure) {
+    const float step = 6 * pen.canvas.unit();
+    constexpr size_t most = 4096;
+    std::vector<Point> places;
+    for (const Mark& mark : figure.marks) {
+        const Line* const line = std::get_if<Line>(&mark);
+        if (!line) continue;
+        for_each_run(pen, line->x, line->y, [&](std::span<const Point> run) {
+            for (size_t i = 0; i + 1 < run.size() && places.size() < most; ++i) {
+                const Point one = run[i], other = run[i + 1];
+                const float length = std::hypot(other.x - one.x, other.y - one.y);
+                for (float at = 0; at < length && places.size() < most; at += step)
+                    places.push_back(
+                        {one.x + (other.x - one.x) * at / length, one.y + (other.y - one.y) * at / length});
+            }
+            places.push_back(run.back());
+        });
+    }
+    return places;
+}
+
+// Where a label of that size beside a point covers least: right or left of it, above or below.
+Box free_place(const Box& plot, Point at, Point size, float apart, const std::vector<Point>& covered,
+               const std::vector<Box>& taken) {
+    const auto overlaps = [](const Box& one, const Box& other) {
+        return one.left < other.right && one.right > other.left && one.top < other.bottom &&
+               one.bottom > other.top;
+    };
+    std::optional<Box> best;
+    float least = 0;
+    for (int row = 0; row < 4; ++row)
+        for (const bool above : {true, false})
+            for (const bool right : {true, false}) {
+                const float away = apart + static_cast<float>(row) * size.y;
+                const float x = right ? at.x + apart : at.x - apart - size.x;
+                const float y = above ? at.y - away - size.y : at.y + away;
+                const float left = std::clamp(x, plot.left, std::max(plot.left, plot.right - size.x));
+                const float top = std::clamp(y, plot.top, std::max(plot.top, plot.bottom - size.y));
+                const Box box{left, top, left + size.x, top + size.y};
+                float cost = std::hypot(left - x, top - y) + static_cast<float>(row);
+                for (const Point place : covered) cost += box.contains(place) ? 20.0f : 0;
+                for (const Box& other : taken) cost += overlaps(box, other) ? 1e4f : 0;
+                if (!best || cost < least) best = box, least = cost;
+            }
+    return *best;
 }
 
 }  // namespace
@@ -217,15 +280,27 @@ void draw_markers(const Pen& pen, const Line& line) {
     }
 }
 
-void draw_wrong_points(const Pen& pen, const Figure& figure) {
+void draw_marked_points(const Pen& pen, const Figure& figure) {
+    const auto each = [&](const Line& line, const std::vector<std::string>& words, auto draw_one) {
+        for (size_t i = 0; i < words.size(); ++i) {
+            if (words[i].empty() || std::isnan(line.y[i])) continue;
+            const Point at = pen.frame.at(line.x[i], line.y[i]);
+            if (pen.frame.box.contains(at)) draw_one(at);
+        }
+    };
     for (const Mark& mark : figure.marks) {
         const Line* const line = std::get_if<Line>(&mark);
-        for (size_t i = 0; line && i < line->wrong.size(); ++i) {
-            if (line->wrong[i].empty() || std::isnan(line->y[i])) continue;
-            const Point at = pen.frame.at(line->x[i], line->y[i]);
-            if (pen.frame.box.contains(at)) draw_wrong_marker(pen.canvas, pen.theme, at);
-        }
+        if (!line) continue;
+        each(*line, line->unstable, [&](Point at) {
+            draw_unstable_marker(pen.canvas, pen.theme, at, stroke_of_line(pen.theme, *line).colour);
+        });
+        each(*line, line->wrong, [&](Point at) { draw_wrong_marker(pen.canvas, pen.theme, at); });
     }
+}
+
+void draw_unstable_marker(Canvas& canvas, const Theme& theme, Point at, Colour ring) {
+    canvas.marker(Marker::circle, at, 4.5f * canvas.unit(), ring);
+    canvas.marker(Marker::circle, at, 3 * canvas.unit(), {theme.ground});
 }
 
 void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at) {
@@ -236,8 +311,8 @@ void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at) {
         ring[i] = {at.x + radius * std::cos(angle), at.y + radius * std::sin(angle)};
     }
     canvas.marker(Marker::circle, at, radius, {theme.ground});
-    canvas.path(ring, {{theme.limit}, 1.5f});
-    canvas.marker(Marker::cross, at, 0.8f * radius, {theme.limit});
+    canvas.path(ring, {{theme.wrong}, 1.5f});
+    canvas.marker(Marker::cross, at, 0.8f * radius, {theme.wrong});
 }
 
 void draw(const Pen& pen, const Line& line) {
@@ -266,27 +341,49 @@ void draw(const Pen& pen, const Band& band) {
     }
 }
 
+namespace {
+
+// The pieces of a bar; returns its box.
+Box draw_segments(const Pen& pen, const Bars& bars, const Bar& bar, const Box& row, const Box& whisker) {
+    const Colour colour = stroke_of(bar.ink, pen.theme).colour;
+    const double most = bars.most.value_or(std::numeric_limits<double>::infinity());
+    double end = 0;
+    Box whole = row;
+    whole.right = row.left;
+    for (size_t s = 0; s < bar.segments.size(); ++s) {
+        end += bar.segments[s].length;
+        Box box = row;
+        box.left = whole.right;
+        box.right = whole.right = std::max(whole.right, pen.frame.at_x(std::min(end, most)));
+        if (box.width() > 3 * pen.canvas.unit() && s + 1 < bar.segments.size())
+            box.right -= pen.canvas.unit();
+        const Colour fill = shade(colour, s);
+        pen.canvas.box(box, fill);
+        text_inside(pen, box, whisker, blend(pen.theme.ground, fill), bar.segments[s].label);
+    }
+    return whole;
+}
+
+}  // namespace
+
 void draw(const Pen& pen, const Bars& bars) {
     const float unit = pen.canvas.unit();
     for (size_t i = 0; i < bars.bars.size(); ++i) {
         const Bar& bar = bars.bars[i];
-        const double row = static_cast<double>(i);
-        const float middle = pen.frame.at_y(row);
-        const float half = std::min(std::fabs(pen.frame.at_y(row + 0.34) - middle), 14 * unit);
-        const Colour colour = stroke_of(bar.ink, pen.theme).colour;
-        const Box whisker = whisker_of(pen, bar, middle, half);
-        double end = 0;
-        float tip = pen.frame.box.left;
-        for (size_t s = 0; s < bar.segments.size(); ++s) {
-            end += bar.segments[s].length;
-            Box box{tip, middle - half, std::max(tip, pen.frame.at_x(end)), middle + half};
-            tip = box.right;
-            if (box.width() > 3 * unit && s + 1 < bar.segments.size()) box.right -= unit;
-            const Colour fill = shade(colour, s);
-            pen.canvas.box(box, fill);
-            text_inside(pen, box, whisker, blend(pen.theme.ground, fill), bar.segments[s].label);
+        const double at = static_cast<double>(i);
+        const float middle = pen.frame.at_y(at);
+        const float half = std::min(std::fabs(pen.frame.at_y(at + 0.34) - middle), 14 * unit);
+        const Box row{pen.frame.box.left, middle - half, pen.frame.box.right, middle + half};
+        const std::optional<Box> whisker = whisker_of(pen, bars, bar, middle, half);
+        if (pen.frame.scale_x == Scale::linear) {
+            const Box whole =
+                draw_segments(pen, bars, bar, row, whisker.value_or(Box{-1e9f, middle, -1e9f, middle}));
+            if (is_broken(bars, bar)) draw_break(pen, whole);
+        } else if (!bar.segments.empty()) {  // a length would mean nothing: a point
+            const Stroke stroke = stroke_of(bar.ink, pen.theme);
+            pen.canvas.marker(stroke.marker, pen.frame.at(length_of(bar), at), 5 * unit, stroke.colour);
         }
-        if (bar.low && bar.high) draw_whisker(pen, whisker, *bar.high > seen_end(bar));
+        if (whisker) draw_whisker(pen, *whisker, *bar.high > seen_end(bars, bar));
         if (bar.tick) draw_tick(pen, {pen.frame.at_x(bar.tick->length), middle}, half + 3 * unit);
     }
 }
@@ -327,6 +424,7 @@ void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout
 void draw_texts(const Pen& pen, const Figure& figure) {
     const float unit = pen.canvas.unit(), gap = 4 * unit, height = pen.canvas.line_height() + gap;
     const Box& plot = pen.frame.box;
+    const std::vector<Point> covered = places_of_lines(pen, figure);
     std::vector<Box> taken;
     for (const Mark& mark : figure.marks) {
         if (const Bars* bars = std::get_if<Bars>(&mark)) draw_bar_texts(pen, *bars);
@@ -334,21 +432,12 @@ void draw_texts(const Pen& pen, const Figure& figure) {
         if (!note) continue;
         const Point at = pen.frame.at(note->x, note->y);
         if (!plot.contains(at) || plot.height() < 2 * height) continue;
-        const std::string text = elided(pen.canvas, note->text, plot.width() - 4 * gap);
-        const float width = pen.canvas.text_width(text) + 2 * gap;
-        const float left = at.x + 2 * gap + width <= plot.right
-                               ? at.x + 2 * gap
-                               : std::max(plot.left, std::min(at.x - 2 * gap, plot.right) - width);
-        Box box{left, std::max(plot.top, at.y - 2 * gap - height), left + width, 0};
-        for (size_t tries = 0; tries <= taken.size(); ++tries)
-            for (const Box& other : taken)
-                if (box.left < other.right && box.right > other.left && box.top < other.top + height &&
-                    box.top + height > other.top)
-                    box.top = other.top + height + unit;
-        box.top = std::min(box.top, plot.bottom - height);
-        box.bottom = box.top + height;
-        taken.push_back(box);
         pen.canvas.marker(Marker::circle, at, 3 * unit, {pen.theme.text});
+        if (note->text.empty()) continue;
+        const std::string text = elided(pen.canvas, note->text, plot.width() - 4 * gap);
+        const Box box =
+            free_place(plot, at, {pen.canvas.text_width(text) + 2 * gap, height}, 2 * gap, covered, taken);
+        taken.push_back(box);
         pen.canvas.box(box, {pen.theme.field, 0.92f});
         pen.canvas.text({box.left + gap, box.middle()}, Align::left, {pen.theme.text}, text);
     }
@@ -363,7 +452,7 @@ void draw_marks(const Pen& pen, const Figure& figure) {
     };
     for (const Mark& mark : figure.marks) std::visit(draw_other, mark);
     draw_turns(pen);
-    draw_wrong_points(pen, figure);
+    draw_marked_points(pen, figure);
 }
 
 }  // namespace sawtooth

@@ -37,9 +37,10 @@ bool takes_turns(const Pen& pen, const Line& line);
 // Draws, over all lines, the stripes of overlapping lines with their markers.
 void draw_turns(const Pen& pen);
 void draw_markers(const Pen& pen, const Line& line);
-// Crossed rings over the points whose results are wrong.
-void draw_wrong_points(const Pen& pen, const Figure& figure);
+// Crossed rings over the points whose results are wrong, and rings where times are unstable.
+void draw_marked_points(const Pen& pen, const Figure& figure);
 void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at);
+void draw_unstable_marker(Canvas& canvas, const Theme& theme, Point at, Colour ring);
 
 // Draws lines across the plot, thinned if they are dense; over them the texts of bars and the notes, moved
 // apart; and outside of the plot the labels of the lines.
@@ -52,6 +53,8 @@ void draw_kind(Canvas& canvas, const Theme& theme, const Box& box, Colour colour
 
 // The scale of a heat map, to the right of the plot.
 void draw_colour_bar(const Pen& pen, const Figure& figure);
+// The end of the scale of rows in percent, to the right of the plot.
+void draw_row_scales(const Pen& pen, const Figure& figure);
 // The cell at that row and column.
 Box cell_box(const Pen& pen, const HeatMap& map, int64_t row, int64_t column);
 // The indices of the cell of the map at a point; absent outside of it.

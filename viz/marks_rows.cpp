@@ -27,32 +27,48 @@ void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bot
     const auto known = labels_of(track);
     const Box& plot = pen.frame.box;
     const float pixel = pen.canvas.unit(), gap = 4 * pixel;
-    // Spans too narrow to be distinguished are drawn together, fainter if they fill less of the time.
+    // Where spans are too narrow to be distinguished, the height is the share of the time that they take: one
+    // shape for all neighbours, on a ground as high as the row.
+    std::vector<Point> shares, floor;
+    const auto end_shares = [&] {
+        if (shares.empty()) return;
+        pen.canvas.box({shares.front().x, top, shares.back().x, bottom}, colour.faded(0.16f));
+        pen.canvas.strip(shares, floor, shade(colour, 0));
+        shares.clear(), floor.clear();
+    };
+    const auto draw_share = [&](float left, float right, float share) {
+        if (!shares.empty() && left > shares.back().x + pixel) end_shares();
+        const float height = bottom - (bottom - top) * std::clamp(share, 0.0f, 1.0f);
+        shares.insert(shares.end(), {{left, height}, {right, height}});
+        floor.insert(floor.end(), {{left, bottom}, {right, bottom}});
+    };
     Box merged{0, top, -1e9f, bottom};
     float busy = 0;
     const auto flush = [&](float next) {
         const float end = next - merged.right < 2 * pixel ? next : merged.right;
         // Whole pixels: shared pixels of neighbours would show seams.
         const float left = std::round(merged.left), right = std::max(std::round(end), left + 1);
-        const Box box{left, top, right, bottom};
-        if (merged.right >= merged.left)
-            pen.canvas.box(box, shade(colour, 0).faded(
-                                    std::clamp(busy / std::max(end - merged.left, pixel), 0.25f, 1.0f)));
+        if (merged.right >= merged.left) draw_share(left, right, busy / std::max(end - merged.left, pixel));
         merged.right = -1e9f, busy = 0;
     };
     for (const Tracks::Span& span : track.spans) {
-        Box box{pen.frame.at_x(track.place(span.start)), top, pen.frame.at_x(track.place(span.end)), bottom};
+        Box box{pen.frame.at_x(span.start), top, pen.frame.at_x(span.end), bottom};
         if (box.right < plot.left || box.left > plot.right) continue;
         if (box.width() < 1.5f * pixel) {
             if (merged.right < merged.left || box.left > merged.right + 2 * pixel ||
                 box.left > merged.left + 3 * pixel)
                 flush(box.left), merged.left = box.left;
             merged.right = std::max(merged.right, box.right);
-            busy += box.width();
+            busy += box.width() * static_cast<float>(span.busy);
             continue;
         }
         flush(box.left);
         box.left = std::max(box.left, plot.left), box.right = std::min(box.right, plot.right);
+        if (span.busy < 1) {  // several launches as one
+            draw_share(box.left, box.right, static_cast<float>(span.busy));
+            continue;
+        }
+        end_shares();
         if (box.width() > 4 * pixel) box.right -= pixel;
         const Colour fill = shade(colour, place_in(known, span.label));
         pen.canvas.box(box, fill);
@@ -62,6 +78,7 @@ void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bot
                             {ink_on(blend(pen.theme.ground, fill))}, span.label);
     }
     flush(plot.right + 1e6f);
+    end_shares();
 }
 
 void draw_curve(const Pen& pen, const Tracks::Track& track, float top, float bottom) {
@@ -81,7 +98,7 @@ void draw_curve(const Pen& pen, const Tracks::Track& track, float top, float bot
             flush();
             continue;
         }
-        const float x = pen.frame.at_x(track.place(track.x[i]));
+        const float x = pen.frame.at_x(track.x[i]);
         run.push_back(
             {x, bottom - (bottom - top) * static_cast<float>(std::clamp(track.y[i] / most, 0.0, 1.0))});
         floor.push_back({x, bottom});
@@ -185,6 +202,22 @@ void draw(const Pen& pen, const Tracks& tracks) {
             draw_spans(pen, track, row.top, row.bottom);
         else
             draw_curve(pen, track, row.top, row.bottom);
+    }
+}
+
+void draw_row_scales(const Pen& pen, const Figure& figure) {
+    const float gap = 4 * pen.canvas.unit(), half = pen.canvas.line_height() / 2;
+    for (const Mark& mark : figure.marks) {
+        const Tracks* const tracks = std::get_if<Tracks>(&mark);
+        for (size_t i = 0; tracks && i < tracks->tracks.size(); ++i) {
+            if (!has_scale(tracks->tracks[i])) continue;
+            const Box row = track_row(pen, *tracks, i);
+            if (row.height() < half) continue;
+            pen.canvas.path(std::array<Point, 2>{{{row.right, row.top}, {row.right + gap, row.top}}},
+                            {{pen.theme.quiet_text}, 1});
+            pen.canvas.text({row.right + 1.5f * gap, std::max(row.top, pen.frame.box.top + half / 2)},
+                            Align::left, {pen.theme.quiet_text}, "100 %");
+        }
     }
 }
 

@@ -64,7 +64,12 @@ Figure with_present(const Figure& figure, const Parameters& present) {
         }
         const auto& values = line->sets.values;
         const auto at = static_cast<size_t>(std::find(values.begin(), values.end(), *value) - values.begin());
-        if (at < values.size()) marked.marks.push_back(Note{line->x[at], line->y[at], words});
+        if (at >= values.size()) continue;
+        const bool is_said = std::any_of(marked.marks.begin(), marked.marks.end(), [&](const Mark& other) {
+            const Note* const note = std::get_if<Note>(&other);
+            return note && note->text == words;
+        });
+        marked.marks.push_back(Note{line->x[at], line->y[at], is_said ? "" : words});
     }
     return marked;
 }

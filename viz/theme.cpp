@@ -21,20 +21,22 @@ Theme make_dark() {
     theme.ground = 0x16181D, theme.bar = 0x111317, theme.field = 0x22262E, theme.line = 0x2B2F38;
     theme.text = 0xDFE3EA, theme.quiet_text = 0x858D9B;
     theme.highlight = 0x4A9BD4;
-    theme.reference = 0xC3C9D4, theme.limit = 0xF28B82, theme.quiet = 0x6C7482, theme.accent = 0xB79CFF;
-    theme.variants = {0x56B4E9, 0xE69F00, 0x009E73, 0xCC79A7, 0xF0E442, 0xD55E00, 0x6C83FF, 0xB5E87A};
+    theme.reference = 0xC3C9D4, theme.limit = 0xDFE3EA, theme.quiet = 0x6C7482, theme.accent = 0xB79CFF;
+    theme.wrong = 0xF28B82;
+    theme.variants = {0x56B4E9, 0xE69F00, 0x0A8A60, 0xD05CA6, 0xF0E442, 0xD55E00, 0x6C74FF, 0x91F1D6};
     return theme;
 }
 
-// The same hues, darkened to a contrast of 3:1 if they are too pale on white.
+// Colours of variants have a contrast of 3:1 at least.
 Theme make_light() {
     Theme theme;
     theme.dark = false;
     theme.ground = 0xFFFFFF, theme.bar = 0xF1F3F6, theme.field = 0xE6E9EE, theme.line = 0xD9DDE4;
     theme.text = 0x1B1F27, theme.quiet_text = 0x5E6675;
     theme.highlight = 0x2F86C8;
-    theme.reference = 0x3A404B, theme.limit = 0xC5221F, theme.quiet = 0x868E9C, theme.accent = 0x6A3FD0;
-    theme.variants = {0x2A8FCB, 0xB97F00, 0x008F68, 0xB85C90, 0x8F8600, 0xC75600, 0x3D55C9, 0x5F9A1F};
+    theme.reference = 0x3A404B, theme.limit = 0x1B1F27, theme.quiet = 0x868E9C, theme.accent = 0x6A3FD0;
+    theme.wrong = 0xC5221F;
+    theme.variants = {0x4F83F1, 0xFF5E00, 0x016D8C, 0xC375CD, 0xA47105, 0xBF3E74, 0x1A33BA, 0x227200};
     return theme;
 }
 
@@ -126,7 +128,7 @@ Stroke stroke_of(const Ink& ink, const Theme& theme) {
             stroke = {{theme.reference}, 1};
             break;
         case Ink::Role::limit:
-            stroke = {{theme.limit}, 1.5f};
+            stroke = {{theme.limit}, 1.5f, Dash::dashed};
             break;
         case Ink::Role::highlight:
             stroke = {{theme.highlight}, 1.5f};

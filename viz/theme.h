@@ -34,7 +34,9 @@ struct Theme {
     uint32_t text, quiet_text;
     uint32_t highlight;                        // controls that are on, held or in progress
     uint32_t reference, limit, quiet, accent;  // of marks, by Ink::Role
-    std::array<uint32_t, 8> variants;          // the first six from Okabe and Ito, safe for colour blindness
+    uint32_t wrong;                            // marks and badges of wrong results
+    // Distinct with deuteranopia too; in the dark theme after Okabe and Ito.
+    std::array<uint32_t, 8> variants;
 };
 
 const Theme& dark_theme();

@@ -148,9 +148,10 @@ void add_positionals(CLI::App& app, Command command, Slots& slots) {
     if (command == Command::check)
         app.add_option("FAMILY", slots.families, "families to check (all)")->type_name("");
     if (command == Command::bench)
-        app.add_option(
-               "FAMILY", slots.families,
-               "families to time (all); 'window' times the window, 'verdicts' counts wrong verdicts on speed")
+        app.add_option("FAMILY", slots.families,
+                       "families to time (all); 'window' before them times the window instead, 'verdicts' "
+                       "alone counts "
+                       "wrong verdicts on speed")
             ->type_name("");
 }
 

@@ -19,8 +19,8 @@ int bench(const Arguments& arguments) {
     if (names.empty()) names = known;
     known.insert(known.end(), {"window", "verdicts"});
     for (const std::string& name : names) {
-        if (name == "window" || name == "verdicts")
-            return fail(Error::usage("bench " + name + " takes no family"));
+        if (name == "window") return fail(Error::usage("bench window: window comes before the families"));
+        if (name == "verdicts") return fail(Error::usage("bench verdicts takes no family"));
         if (std::find(known.begin(), known.end(), name) == known.end())
             return fail(Error::usage(no_such_name(name, "a family", "Families", known)));
     }

@@ -32,7 +32,9 @@ int bench_window(const Arguments& arguments, const WindowCommands& window) {
         if (arguments.has(option))
             return fail(Error::usage(std::string(option) + ": bench window writes no table; use --json"));
     const auto options = settle_window(arguments);
-    return options ? code_of(window.bench_window(*options, arguments.has("--json"))) : fail(options.error());
+    if (!options) return fail(options.error());
+    const std::vector<std::string> families(arguments.families.begin() + 1, arguments.families.end());
+    return code_of(window.bench_window(*options, families, arguments.has("--json")));
 }
 
 int dispatch(const Arguments& arguments, const WindowCommands& window) {
@@ -52,7 +54,7 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
         case Command::shot:
             return shoot(arguments, window);
         case Command::bench:
-            if (arguments.families == std::vector<std::string>{"window"})
+            if (!arguments.families.empty() && arguments.families.front() == "window")
                 return bench_window(arguments, window);
             if (arguments.families == std::vector<std::string>{"verdicts"}) return bench_verdicts(arguments);
             return bench(arguments);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/engine/window_options.h"
 #include "kernels/core/refusal.h"
@@ -11,7 +13,8 @@ namespace sawtooth {
 struct WindowCommands {
     std::optional<Error> (*run_window)(const WindowOptions&);
     std::optional<Error> (*shoot)(const ShotOptions&);
-    std::optional<Error> (*bench_window)(const WindowOptions&, bool json);
+    std::optional<Error> (*bench_window)(const WindowOptions&, const std::vector<std::string>& families,
+                                         bool json);
 };
 
 // The whole program: parses the arguments, runs the subcommand and returns the exit code.

@@ -6,6 +6,7 @@
 #include "app/engine/configure.h"
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
+#include "kernels/core/timeline.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
@@ -191,7 +192,9 @@ Json metric_of(const Metric& metric) {
 Json speed_up_of(const VariantResult& variant, const Result& result) {
     const auto base = std::find_if(result.variants.begin(), result.variants.end(),
                                    [](const VariantResult& each) { return each.time.has_value(); });
-    if (!variant.time || &*base == &variant || variant.verdict() == Verdict::wrong) return nullptr;
+    if (!variant.time || &*base == &variant || variant.verdict() == Verdict::wrong ||
+        base->verdict() == Verdict::wrong)
+        return nullptr;
     const Comparison speed = compare(result, variant, *base);
     return {{"over", base->name},
             {"verdict", name_of(speed.pace)},
@@ -202,6 +205,9 @@ Json speed_up_of(const VariantResult& variant, const Result& result) {
 
 Json variant_of(const VariantResult& variant, const Result& result) {
     const bool ran = variant.ran();
+    const auto share_of_launches = [&](double share) {  // 0 to 1
+        return variant.launches.empty() ? Json() : number(share);
+    };
     return {{"name", variant.name},
             {"refused", ran ? Json() : Json(variant.refused)},
             {"verdict", ran ? Json(name_of(variant.verdict())) : Json()},
@@ -216,6 +222,8 @@ Json variant_of(const VariantResult& variant, const Result& result) {
             {"work", {{"bytes", number(variant.work.bytes)}, {"flops", number(variant.work.operations)}}},
             {"launches", list_of(variant.launches, launch_of)},
             {"launch_count", ran ? Json(variant.launch_count) : Json()},
+            {"utilisation", share_of_launches(utilisation(variant.launches, result.processors))},
+            {"idle", share_of_launches(idle_share(variant.launches))},
             {"tracks", list_of(variant.tracks, track_of)},
             {"metrics", list_of(variant.metrics, metric_of)},
             {"compiled", list_of(variant.compiled, compiled_of)}};

@@ -9,14 +9,14 @@ namespace sawtooth {
 // The fields of every struct sent over a pipe, in declaration order: a struct is encoded as the list of its
 // fields. The structured binding requires every field, so a field that is added later and forgotten here does
 // not compile.
-#define SAWTOOTH_FIELDS(Type, ...)             \
-    inline auto fields_of(Type& whole) {       \
-        auto& [__VA_ARGS__] = whole;           \
-        return std::tie(__VA_ARGS__);          \
-    }                                          \
-    inline auto fields_of(const Type& whole) { \
-        const auto& [__VA_ARGS__] = whole;     \
-        return std::tie(__VA_ARGS__);          \
+#define SAWTOOTH_FIELDS(Type, ...)              \
+    inline auto fields_of(Type& object) {       \
+        auto& [__VA_ARGS__] = object;           \
+        return std::tie(__VA_ARGS__);           \
+    }                                           \
+    inline auto fields_of(const Type& object) { \
+        const auto& [__VA_ARGS__] = object;     \
+        return std::tie(__VA_ARGS__);           \
     }
 
 SAWTOOTH_FIELDS(Parameters, values)
@@ -57,17 +57,17 @@ SAWTOOTH_FIELDS(Result, request, parameters, main_output, backend, device, proce
                 work, variants, ceilings, copy, clocks, in_turns, notes, hops, timed, complete)
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
-SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, shared)
+SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, whole, shared)
 SAWTOOTH_FIELDS(Ink, role, index, dashed)
 SAWTOOTH_FIELDS(Setting, parameter, values)
-SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets, wrong)
+SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets, wrong, unstable)
 SAWTOOTH_FIELDS(Band, label, ink, x, low, high)
 SAWTOOTH_FIELDS(Bar::Segment, label, length)
 SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text, badge, tick, launches)
-SAWTOOTH_FIELDS(Bars, bars)
+SAWTOOTH_FIELDS(Bars, bars, most)
 SAWTOOTH_FIELDS(HeatMap::Framed, row, column, label, ink)
 SAWTOOTH_FIELDS(HeatMap, label, unit, rows, columns, values, x_low, x_high, y_low, y_high, colours,
-                logarithmic, texts, framed, sets_x, sets_y)
+                logarithmic, best, texts, unstable, framed, sets_x, sets_y)
 SAWTOOTH_FIELDS(Matrix::Kind, label, ink)
 SAWTOOTH_FIELDS(Matrix, row_labels, column_labels, kinds, cells, texts)
 SAWTOOTH_FIELDS(KindMap::Kind, label, ink, pattern)
@@ -75,8 +75,8 @@ SAWTOOTH_FIELDS(KindMap, label, kinds, row_names, column_names, cells, x_low, x_
 SAWTOOTH_FIELDS(Tree::Node, x, y, text, lit)
 SAWTOOTH_FIELDS(Tree::Edge, from, to, lit, arrow, text)
 SAWTOOTH_FIELDS(Tree, nodes, edges)
-SAWTOOTH_FIELDS(Tracks::Span, start, end, label)
-SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit, from, stretch)
+SAWTOOTH_FIELDS(Tracks::Span, start, end, label, busy)
+SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit)
 SAWTOOTH_FIELDS(Tracks, tracks)
 SAWTOOTH_FIELDS(Rule, across, at, label, ink)
 SAWTOOTH_FIELDS(Note, x, y, text)

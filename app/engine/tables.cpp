@@ -84,7 +84,7 @@ bool is_unstable(const VariantResult& variant) {
 
 std::vector<Field> speed_up_fields(const Result& result) {
     const VariantResult* base = base_of(result);
-    if (!base || result.variants.size() < 2) return {};
+    if (!base || base->verdict() == Verdict::wrong || result.variants.size() < 2) return {};
     return {{{"speed-up", ""}, [&result, base](const VariantResult& v) {
                  if (!v.time || v.verdict() == Verdict::wrong) return std::string();
                  return &v == base ? "1x" : ratio_words(compare(result, v, *base));

@@ -23,6 +23,7 @@
 #include "app/gui/widgets.h"
 #include "kernels/core/figures.h"
 #include "viz/figure_csv.h"
+#include "viz/heading.h"
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/figure_imgui.h"
 #include "viz/layout.h"
@@ -74,7 +75,7 @@ std::optional<DrawOptions::Rows> rows_of_selected(const LabState& lab, const Fig
 DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 size) {
     DrawOptions options;
     options.size = size;
-    options.heading.legend = false;
+    options.heading.variants = false;
     options.dimmed = !shown.outdated.empty();
     if (!shown.sweep && has_axis_on_top(*shown.figure)) {
         options.describe_span = describer_of(lab);
@@ -124,8 +125,8 @@ void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
 // "" if none is up to date.
 std::string caption_of_sweep(const LabState& lab, const std::string& parameter) {
     for (const BackgroundSweep& sweep : lab.sweeps)
-        if (sweep.figures && !sweep.by_person && sweep.sweep.axes.front().parameter == parameter &&
-            !is_outdated(lab, sweep))
+        if (sweep.figures && sweep.done > 0 && !sweep.by_person &&
+            sweep.sweep.axes.front().parameter == parameter && !is_outdated(lab, sweep))
             return sweep.figures->front().caption;
     return "";
 }
@@ -222,9 +223,12 @@ std::string help_of(const Figure& figure) {
            "figure or copy its numbers.";
 }
 
-// The caption if it is cut, and its terms.
-std::string heading_words(const Figure& figure, const std::string& caption, bool is_cut) {
-    const std::string definitions = definitions_in(figure.title + " " + caption);
+// The caption if it is cut, and the terms of title, caption and legend.
+std::string heading_words(const LabState& lab, const Figure& figure, const std::string& caption,
+                          bool is_cut) {
+    std::string words = figure.title + " " + caption;
+    for (const LegendEntry& entry : legend_of(figure, theme_of(lab))) words += " " + entry.label;
+    const std::string definitions = definitions_in(words);
     if (!is_cut) return definitions;
     return caption + (caption.empty() || definitions.empty() ? "" : "\n\n") + definitions;
 }
@@ -259,7 +263,8 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
 
 }  // namespace
 
-void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown, ImVec2 size) {
+std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown,
+                                       ImVec2 size) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());
@@ -278,7 +283,7 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
     take_events(lab, panel, shown, events);
     if (events.over_heading)
         tooltip_in(corner, {corner.x + size.x, corner.y + size.y},
-                   heading_words(*shown.figure, found + shown.figure->caption, events.caption_cut));
+                   heading_words(lab, *shown.figure, found + shown.figure->caption, events.caption_cut));
     if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
         !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
@@ -293,6 +298,7 @@ void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigur
                ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end));
     ImGui::PopID();
     ImGui::PopID();
+    return events.plot;
 }
 
 std::string found_by_sweeps(const LabState& lab, const ShownFigure& shown) {

@@ -2,10 +2,12 @@
 
 #include <imgui.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/gui/lab_state.h"
+#include "viz/layout.h"
 
 namespace sawtooth {
 
@@ -35,7 +37,9 @@ std::vector<PlacedFigure> story_layout(const LabState& lab, ImVec2 room);
 // scrolls if they would be too small. Draws a sentence if there are none.
 void draw_figure_grid(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,
                       const std::string& shows, float below = 0);
-void draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown, ImVec2 size);
+// Returns where its plot lies; absent if it has none.
+std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown,
+                                       ImVec2 size);
 // If one of them fills the panel (double click on its title), draws only that one; false: none does.
 bool draw_filling_figure(LabState& lab, const std::string& panel, const std::vector<ShownFigure>& shown,
                          float below = 0);

@@ -127,6 +127,7 @@ void take_run_event(LabState& lab, const Event& event) {
         keep_selection(lab);
         lab.told = told_of(*lab.result);
         show_figures(lab, event.figures);
+        announce_sweeps(lab);
         if (newest && event.result->complete) {
             log_result(lab, *event.result);
             lab.pending = {};

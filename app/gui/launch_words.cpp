@@ -82,6 +82,8 @@ Facts facts_of(const LaunchRecord& launch) {
     const bool on_gpu = info.resources || count_of(info.block) > 1;
     Facts facts;
     if (!info.meaning.empty()) facts.emplace_back("does", info.meaning);
+    if (!launch.busy.empty())
+        facts.emplace_back("launch", short_time(launch.duration_us) + ", including waking the workers");
     add_shape(info, on_gpu, facts);
     if (!info.reads.empty()) facts.emplace_back("reads", text_of(info.reads));
     if (!info.writes.empty()) facts.emplace_back("writes", text_of(info.writes));

@@ -6,8 +6,8 @@
 
 namespace sawtooth {
 
-// One legend for all figures of a panel: its variants (click to hide, Alt+click to show only one), then the
-// meaning of other lines and areas.
+// One legend of the variants for all figures of a panel: click to hide, Alt+click to show only one. The
+// meaning of other lines and areas stands in the figures.
 void draw_legend(LabState& lab, const std::vector<ShownFigure>& shown);
 // In pixels, at that width; 0 if there are no entries.
 float legend_height(const LabState& lab, const std::vector<ShownFigure>& shown, float width);

@@ -4,7 +4,9 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "app/gui/appearance.h"
@@ -19,7 +21,7 @@ namespace sawtooth {
 namespace {
 
 // Units, of a figure. In a low window figures are lower, so that two rows fit.
-constexpr float narrowest = 264, lowest = 168, lowest_of_all = 132;
+constexpr float narrowest = 264, lowest = 176, lowest_of_all = 132;
 
 struct Row {
     std::vector<ShownFigure> figures;
@@ -36,9 +38,15 @@ std::vector<ShownFigure> all_figures(const LabState& lab) {
     return all;
 }
 
+// Rows of launches need less than plots.
 float least_height_of(const ShownFigure& shown, float lowest_here) {
     const float line = ImGui::GetTextLineHeight();
-    return std::max(lowest_here, std::ceil(least_height(ImGuiCanvas(nullptr), *shown.figure) + 2 * line));
+    const float caption = shown.figure->caption.empty() ? 0 : (shown.figure->zoom ? 1.2f : 2.4f) * line;
+    const float own = std::ceil(least_height(ImGuiCanvas(nullptr), *shown.figure) + caption);
+    if (!has_axis_on_top(*shown.figure)) return std::max(lowest_here, own);
+    constexpr float around = 2.5f, row = 1.4f;  // lines: title and axis; a row
+    const auto rows = static_cast<float>(row_names(*shown.figure).size());
+    return std::max(own, std::ceil((around + row * std::min(rows, 3.0f)) * line + caption));
 }
 
 // Relative to the other figures of a row: names of rows need room beside the plot.
@@ -140,6 +148,26 @@ std::vector<ShownFigure> figures_of(const std::vector<Row>& rows) {
     return shown;
 }
 
+// Two lines from the range that a zoom shows, in the figure above, to the corners of the zoom.
+void join_zoom(const LabState& lab, const Figure& figure, const std::map<std::string, Frame>& plots) {
+    const auto below = plots.find(figure.id);
+    const auto above = figure.zoom ? plots.find(figure.zoom->figure) : plots.end();
+    if (below == plots.end() || above == plots.end()) return;
+    const Frame &whole = above->second, &zoom = below->second;
+    if (whole.box.bottom > zoom.box.top || zoom.x.high < whole.x.low || zoom.x.low > whole.x.high) return;
+    const auto place = [&](double x) { return whole.at_x(std::clamp(x, whole.x.low, whole.x.high)); };
+    const float left = place(zoom.x.low), right = std::max(place(zoom.x.high), left + 1);
+    const Colour accent = stroke_of({Ink::Role::accent}, theme_of(lab)).colour;
+    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
+    canvas.strip(std::array<Point, 2>{{{left, whole.box.bottom}, {right, whole.box.bottom}}},
+                 std::array<Point, 2>{{{zoom.box.left, zoom.box.top}, {zoom.box.right, zoom.box.top}}},
+                 accent.faded(0.06f));
+    canvas.path(std::array<Point, 2>{{{left, whole.box.bottom}, {zoom.box.left, zoom.box.top}}},
+                {accent.faded(0.5f), 1});
+    canvas.path(std::array<Point, 2>{{{right, whole.box.bottom}, {zoom.box.right, zoom.box.top}}},
+                {accent.faded(0.5f), 1});
+}
+
 }  // namespace
 
 std::vector<PlacedFigure> story_layout(const LabState& lab, ImVec2 room) {
@@ -176,10 +204,20 @@ void draw_story(LabState& lab) {
     for (const PlacedFigure& each : placed) shown.push_back(each.shown);
     if (draw_filling_figure(lab, "Story", shown)) return;
     draw_legend(lab, shown);
+    // Lines between figures lie under them.
+    ImDrawList* const list = ImGui::GetWindowDrawList();
+    ImDrawListSplitter layers;
+    layers.Split(list, 2);
+    layers.SetCurrentChannel(list, 1);
+    std::map<std::string, Frame> plots;
     for (const PlacedFigure& each : placed) {
         ImGui::SetCursorScreenPos({corner.x + each.at.x, corner.y + each.at.y});
-        draw_shown_figure(lab, "Story", each.shown, each.size);
+        if (const auto plot = draw_shown_figure(lab, "Story", each.shown, each.size))
+            plots[each.shown.figure->id] = *plot;
     }
+    layers.SetCurrentChannel(list, 0);
+    for (const PlacedFigure& each : placed) join_zoom(lab, *each.shown.figure, plots);
+    layers.Merge(list);
 }
 
 void draw_more(LabState& lab) {

@@ -36,7 +36,7 @@ const std::vector<Panel>& panels() {
         {"About", Dock::about, draw_about,
          "What the family computes, the idea of each variant, and three experiments to try with a click."},
         {"Timeline", Dock::bottom, draw_timeline,
-         "Every launch of one repeat of each variant on one time axis, with the busy workers below. "
+         "Every launch of one repeat of each variant on one time axis, with the utilisation below. "
          "Click a launch to select it, Shift+drag to measure a range of time.",
          Place::timeline},
         {"Log", Dock::bottom, draw_log, "Runs with time and device, and all messages."},

@@ -65,9 +65,9 @@ std::string measured_words(const Result* result, const Ink& ink, View::Range us)
         const VariantResult& variant = result->variants[i];
         if (ink_of(variant) != ink || variant.launches.empty() || length <= 0) continue;
         const int64_t count = launches_within(variant.launches, us);
-        words +=
-            fmt::format(": {} {} of {}, busy {}", with_thousands(count), count == 1 ? "launch" : "launches",
-                        variant.name, percent(busy_us_of(variant.launches, us) / length));
+        words += fmt::format(": {} {} of {}, utilisation {}", with_thousands(count),
+                             count == 1 ? "launch" : "launches", variant.name,
+                             percent(utilisation(variant.launches, result->processors, us)));
     }
     return words;
 }

@@ -24,7 +24,8 @@ std::optional<FoundLaunch> selected_launch(const LabState& lab);
 // Call for a complete result: drops a selected launch that it does not have.
 void keep_selection(LabState& lab);
 
-// "12.3 us: 17 launches of sequential, busy 62 %" for the variant with that ink; otherwise only the length.
+// "12.3 us: 17 launches of sequential, utilisation 62 %" for the variant with that ink; otherwise only the
+// length.
 std::string measured_words(const Result* result, const Ink& ink, View::Range us);
 
 // "Launch 17: chain_walk"

@@ -51,13 +51,26 @@ BackgroundSweep& sweep_of(LabState& lab, const std::string& key, bool by_person)
     return lab.sweeps.emplace_back(std::move(fresh));
 }
 
+// Titles and axes, which have their room from the start.
+Figures figures_to_come(const Sweep& sweep) {
+    std::vector<Figure> figures = figures_of(SweepResult{sweep, {}, false});
+    for (Figure& figure : figures) {
+        figure.marks.clear();
+        figure.caption.clear();
+        figure.missing = fmt::format("0 of {} points", sweep.cells());
+    }
+    return std::make_shared<const std::vector<Figure>>(std::move(figures));
+}
+
 void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     cancel_sweep(lab, background);
     background.title = title_of(sweep);
     background.sweep = std::move(sweep);
-    background.of_earlier_base = background.figures != nullptr;
+    background.of_earlier_base =
+        background.figures != nullptr && (background.of_earlier_base || background.done > 0);
     background.problem.clear();
     background.done = 0;
+    if (!background.of_earlier_base) background.figures = figures_to_come(background.sweep);
     background.ticket = lab.engine.sweep(background.sweep);
 }
 
@@ -108,6 +121,19 @@ void sweep_parameter(LabState& lab, const Parameter& row) {
     BackgroundSweep& background = sweep_of(lab, "by hand: " + row.name, true);
     background.asked = request_of(lab);
     start(lab, background, std::move(sweep));
+}
+
+void announce_sweeps(LabState& lab) {
+    const auto is_of_figure = [](const BackgroundSweep& sweep) { return !sweep.by_person; };
+    if (std::any_of(lab.sweeps.begin(), lab.sweeps.end(), is_of_figure)) return;
+    const Request& base = lab.result->request;
+    for (Sweep& sweep : figure_sweeps(base, lab.result->parameters, lab.result->backend)) {
+        BackgroundSweep& background = sweep_of(lab, sweep.id, false);
+        background.title = title_of(sweep);
+        background.asked = base;
+        background.figures = figures_to_come(sweep);
+        background.sweep = std::move(sweep);
+    }
 }
 
 void restart_sweeps(LabState& lab) {

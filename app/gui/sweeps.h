@@ -12,6 +12,8 @@ void sweep_parameter(LabState& lab, const Parameter& row);
 // All choices, powers of two or even steps around the current value; empty if it cannot be swept.
 std::vector<Value> sweep_values(const Parameter& row, const Value& present);
 
+// Titles in place of the figures of sweeps that are still to start, so that they have their room.
+void announce_sweeps(LabState& lab);
 // Starts the sweeps of the family's figures and of the user, around the newest result, if their base changed.
 void restart_sweeps(LabState& lab);
 void take_sweep_event(LabState& lab, const Event& event);

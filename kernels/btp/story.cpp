@@ -41,7 +41,8 @@ bool difference_is_nan(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"launches"}, 120},
+    return {{{"launches"}, 70},
+            {{"launches-zoom"}, 80},
             {{"truncation", "time_by_block", "time_by_order"}, 300},
             {{"transfer-matrix", "rate"}, 180}};
 }

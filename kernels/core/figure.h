@@ -21,6 +21,7 @@ struct Axis {
     std::optional<double> minimum = {}, maximum = {};  // fitted to the data if absent
     std::optional<double> in_sight = {};               // end of the part visible at first; absent: all of it
     std::vector<std::string> categories = {};          // names of 0, 1, 2, … instead of numbers
+    bool whole = false;                                // counts and places: ticks stand at whole numbers only
     std::string shared = {};  // axes with the same name, "" for none, share range and cursor ("position")
 };
 
@@ -57,6 +58,7 @@ struct Line {
     Setting sets = {};  // empty: clicks set nothing
     // What is wrong with the result of each point ("diverged", or ""); empty: all results are correct.
     std::vector<std::string> wrong = {};
+    std::vector<std::string> unstable = {};  // the badge of each point's time, or ""; empty: none has one
 };
 
 // An area between low and high: quartiles, or minimum and maximum of the values in a column.
@@ -83,6 +85,7 @@ struct Bar {
 // Horizontal bars; bar i is at y = i of an axis with categories, the first on top.
 struct Bars {
     std::vector<Bar> bars;
+    std::optional<double> most = {};  // longer bars are broken there, on a linear axis
 };
 
 struct HeatMap {
@@ -94,8 +97,10 @@ struct HeatMap {
     double y_low = 0, y_high = 1;  // y of the top edge of row 0, and of the bottom edge of the last row
     Colours colours = Colours::viridis;
     bool logarithmic = false;
+    std::optional<double> best = {};  // colours show how many times it a value is, up to a limit
     // One per cell, or none: written into a cell with a value; the reason why another cell has none.
     std::vector<std::string> texts = {};
+    std::vector<std::string> unstable = {};  // likewise, the badge of its time, or ""
     struct Framed {
         int64_t row = 0, column = 0;
         std::string label;  // "fastest"
@@ -157,6 +162,7 @@ struct Tracks {
     struct Span {
         double start = 0, end = 0;
         std::string label;
+        double busy = 1;  // share of it that launches take: less if several are drawn as one
     };
     struct Track {
         std::string label;
@@ -164,11 +170,6 @@ struct Tracks {
         std::vector<Span> spans;
         std::vector<double> x, y;  // a curve; empty for a row of spans
         std::string unit;          // of y
-        // A zoom: times from `from` on are drawn `stretch` times as wide as on the axis.
-        double from = 0, stretch = 1;
-
-        double place(double time) const { return (time - from) * stretch; }
-        double time_at(double place) const { return from + place / stretch; }
     };
     std::vector<Track> tracks;
 };

@@ -51,6 +51,21 @@ Bar time_bar(const VariantResult& variant) {
             .badge = wrong_badge(variant)};
 }
 
+double length_of(const Bar& bar) {
+    double length = 0;
+    for (const Bar::Segment& segment : bar.segments) length += segment.length;
+    return length;
+}
+
+void break_long_bars(Figure& figure, Bars& bars, double least) {
+    constexpr double most_in_sight = 20;  // times the least
+    const bool is_long = std::any_of(bars.bars.begin(), bars.bars.end(),
+                                     [&](const Bar& bar) { return length_of(bar) > most_in_sight * least; });
+    if (!is_long || least <= 0) return;
+    bars.most = most_in_sight * least;
+    figure.x.maximum = bars.most;
+}
+
 Line line_of(std::string label, Ink ink, Series points) {
     return {std::move(label), ink, std::move(points.x), std::move(points.y)};
 }
@@ -68,7 +83,11 @@ HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first
 }
 
 Axis place_axis(const std::string& place, int64_t length) {
-    return {.label = place, .minimum = 0, .maximum = static_cast<double>(length - 1), .shared = place};
+    return {.label = place,
+            .minimum = 0,
+            .maximum = static_cast<double>(length - 1),
+            .whole = true,
+            .shared = place};
 }
 
 Axis time_axis() { return {.label = "time", .unit = "us", .scale = Scale::log10}; }
@@ -355,39 +374,28 @@ std::string rate_words(const Copy& copy) {
     return short_number(rate < 10 ? std::round(10 * rate) / 10 : std::round(rate)) + " GB/s";
 }
 
-// On a logarithmic axis the length of a segment does not show its value, so a bar has only one.
-Bar::Segment whole_of(const Bar& bar) {
-    Bar::Segment whole;
-    for (const Bar::Segment& segment : bar.segments) whole.length += segment.length;
-    return whole;
-}
-
 }  // namespace
 
 Figure times_figure(const Result& result) {
     Figure figure = new_figure("times", Place::times, "Time", "Median with quartiles, stacked by launch.",
                                {.label = "time", .unit = "us", .minimum = 0}, {.label = "variant"});
     Bars bars;
-    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+    double shortest = std::numeric_limits<double>::infinity();
     for (const VariantResult& variant : result.variants) {
         if (!variant.time) continue;
+        shortest = std::min(shortest, variant.time->median);
         bars.bars.push_back(time_bar(variant));
         bars.bars.back().segments = segments_of(variant);
         figure.y.categories.push_back(variant.name);
-        shortest = std::min(shortest, variant.time->median);
-        longest = std::max(longest, variant.time->median);
     }
     if (bars.bars.empty()) {
         figure.missing = "The time of every variant. Available after a run with repeats (press F5).";
         return figure;
     }
-    // Beyond this ratio only the longest bar would be visible.
-    constexpr double most_in_sight = 20;
-    if (longest > most_in_sight * shortest) {
-        figure.x.scale = Scale::log10;
-        figure.x.minimum = (result.copy ? std::min(shortest, result.copy->time.median) : shortest) / 4;
-        for (Bar& bar : bars.bars) bar.segments = {whole_of(bar)};
-        figure.caption = "Median with quartiles; the axis is logarithmic.";
+    break_long_bars(figure, bars, shortest);
+    if (bars.most && result.copy && result.copy->time.median > *bars.most) {  // the limit stays in sight
+        bars.most = 1.1 * result.copy->time.median;
+        figure.x.maximum = bars.most;
     }
     figure.caption = stability_words(result) + figure.caption;
     figure.marks.push_back(std::move(bars));
@@ -395,7 +403,7 @@ Figure times_figure(const Result& result) {
         const std::string words =
             "copy of " + short_bytes(copy->bytes) + ": " + time_words(copy->time) + ", " + rate_words(*copy);
         figure.marks.push_back(Rule{Rule::Across::x, copy->time.median, words, {Ink::Role::limit}});
-        figure.caption += " Red line: time to copy the same number of bytes.";
+        figure.caption += " Dashed line: time to copy the same number of bytes.";
     }
     return figure;
 }

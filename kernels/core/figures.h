@@ -29,6 +29,10 @@ Line line_of(std::string label, Ink ink, Series points);
 void leave_out_without_outputs(Figure& figure, const Result& result);
 // The median time with quartiles, and what is wrong with the result. The variant must be timed.
 Bar time_bar(const VariantResult& variant);
+// On a linear axis from 0, where a bar of length `least` must be seen: much longer ones are broken, with
+// their number at the end. No scale changes from run to run.
+void break_long_bars(Figure& figure, Bars& bars, double least);
+double length_of(const Bar& bar);
 // Without values. Cells are centred on whole numbers, which count from `first_row` and `first_column`.
 HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row = 0,
                  int64_t first_column = 0);
@@ -81,7 +85,7 @@ void lay_floor(Figure& figure);
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view);
 
-// One bar per variant, stacked by launch, with quartiles; a line for the copy.
+// One bar per variant, stacked by launch, with quartiles; a line for the copy. Much longer bars are broken.
 Figure times_figure(const Result& result);
 
 }  // namespace sawtooth

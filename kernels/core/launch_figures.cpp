@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "kernels/core/ceilings.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
-#include "kernels/core/lanes.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
+#include "kernels/core/zoom.h"
 
 namespace sawtooth {
 
@@ -108,24 +109,6 @@ Bar bar_of(const VariantResult& variant, const Kernel& kernel, double copy) {
     return bar;
 }
 
-// Logarithmic if the bars of a variant would be too short to see.
-void choose_scale(Figure& figure, const std::vector<std::vector<Kernel>>& of_variants) {
-    constexpr double most_in_sight = 20;
-    double least = gap, shortest = gap, longest = gap;  // of all kernels; of the longest one of each variant
-    for (const std::vector<Kernel>& kernels : of_variants) {
-        for (const Kernel& kernel : kernels)
-            if (kernel.us > 0) least = std::fmin(least, kernel.us);
-        if (kernels.empty()) continue;
-        const double us = longest_of(kernels, 1).front().us;
-        shortest = std::fmin(shortest, us);
-        longest = std::fmax(longest, us);
-    }
-    if (!(longest > most_in_sight * shortest)) return;
-    figure.x.scale = Scale::log10;
-    figure.x.minimum = least / 2;
-    figure.caption += " The axis is logarithmic.";
-}
-
 // The most rows per variant that keep all variants together within `most`.
 size_t rows_each(const std::vector<std::vector<Kernel>>& of_variants, size_t most) {
     const auto used = [&](size_t rows) {
@@ -160,7 +143,11 @@ Figure each_kernel_figure(const Result& result, const KernelRows& shown) {
         return figure;
     }
     if (copy > 0) figure.caption += "Ticks: a copy of the bytes that the kernel moves.";
-    choose_scale(figure, of_variants);
+    // The longest kernel of each variant is seen; a tiny one beside it need not be.
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::vector<Kernel>& kernels : of_variants)
+        if (!kernels.empty()) least = std::min(least, longest_of(kernels, 1).front().us);
+    break_long_bars(figure, bars, least);
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -197,20 +184,11 @@ Figure stacked_figure(const Result& result, StepOf step_of) {
         return figure;
     }
     figure.caption += "Without the time between launches.";
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const Bar& bar : bars.bars) shortest = std::min(shortest, length_of(bar));
+    break_long_bars(figure, bars, shortest);
     figure.marks.push_back(std::move(bars));
     return figure;
-}
-
-// "first 18 us", "18 us from 120 us"
-std::string words_of(const View::Range& part) {
-    const std::string length = short_time(part.high - part.low);
-    return part.low == 0 ? "first " + length : length + " from " + short_time(part.low);
-}
-
-// Otherwise it would be one solid bar.
-bool ends_a_launch_within(const VariantResult& variant, double end) {
-    const LaunchRecord& first = variant.launches.front();
-    return first.start_us + first.duration_us < end;
 }
 
 }  // namespace
@@ -219,10 +197,10 @@ std::vector<Figure> kernel_figures(const Result& result, const KernelRows& rows)
     return {each_kernel_figure(result, rows), stacked_figure(result, rows.step_of)};
 }
 
-Figure launches_figure(const Result& result, const View& view, std::string title) {
+std::vector<Figure> launches_figures(const Result& result, const View& view, std::string title) {
     constexpr size_t zoomed_launches = 30, most_without_zoom = 2 * zoomed_launches;
     Figure figure = new_figure("launches", Place::views, std::move(title), "",
-                               {.label = "time", .unit = "us", .minimum = 0, .shared = Lanes::time}, {});
+                               {.label = "time", .unit = "us", .minimum = 0, .shared = time_of_runs}, {});
     std::vector<const VariantResult*> ran;
     double end = 0;
     for (const VariantResult& variant : result.variants)
@@ -233,32 +211,31 @@ Figure launches_figure(const Result& result, const View& view, std::string title
     if (ran.empty()) {
         figure.missing =
             "The launches of every variant and the idle time between them. Run with profile timeline.";
-        return figure;
+        return {std::move(figure)};
     }
     const auto most = *std::max_element(ran.begin(), ran.end(), [](const auto* one, const auto* other) {
         return one->launches.size() < other->launches.size();
     });
-    const View::Range part = usual_launches(most->launches, zoomed_launches);
-    Lanes lanes(view, end, part.high - part.low);
+    const View seen = view_of(view, time_of_runs, {0, end});
+    Tracks tracks;
     for (const VariantResult* variant : ran) {
-        lanes.add(launch_track(*variant, variant->name, lanes.whole()));
-        figure.caption += (figure.caption.empty() ? "" : ". ") + variant->name + ": " +
+        tracks.tracks.push_back(launch_track(*variant, variant->name, seen));
+        figure.caption += (figure.caption.empty() ? "" : " ") + variant->name + ": " +
                           (variant == most ? idle_words(result, *variant)
                                            : words_of_launches(variant->launch_count) + ", " +
-                                                 short_time(end_us_of(variant->launches)));
+                                                 short_time(end_us_of(variant->launches))) +
+                          ".";
     }
-    figure.caption += ".";
-    if (most->launches.size() > most_without_zoom)
-        for (const VariantResult* variant : ran) {
-            const View::Range seen_part = variant == most ? part : View::Range{0, part.high - part.low};
-            if (!ends_a_launch_within(*variant, seen_part.high)) continue;
-            const View seen = lanes.from(seen_part.low);
-            lanes.add_from(seen_part.low,
-                           launch_track(*variant, variant->name + ", " + words_of(seen_part), seen));
-            if (variant == most) lanes.add_from(seen_part.low, busy_track(*variant, result.backend, seen));
-        }
-    figure.marks.push_back(lanes.take());
-    return figure;
+    figure.marks.push_back(std::move(tracks));
+    if (most->launches.size() <= most_without_zoom) return {std::move(figure)};
+    const View::Range part = typical_launches(most->launches, zoomed_launches);
+    Figure zoom = zoom_of(figure, part, zoomed_launches);
+    Tracks zoomed;
+    const View seen_part = view_of(view, time_of_zoom, part);
+    add_tracks(zoomed, result, *most, most->name, seen_part);
+    zoom.caption = terms_of_launches(result.backend);
+    zoom.marks.push_back(std::move(zoomed));
+    return {std::move(figure), std::move(zoom)};
 }
 
 }  // namespace sawtooth

@@ -46,7 +46,8 @@ struct KernelRows {
 // share of each in the time of its variant.
 std::vector<Figure> kernel_figures(const Result& result, const KernelRows& rows = {});
 
-// "launches": the launches of all variants on one axis of time. If there are many, a part is stretched below.
-Figure launches_figure(const Result& result, const View& view, std::string title);
+// "launches": the launches of all variants on one axis of time; if there are many, then "launches-zoom" with
+// typical ones of the variant that has most.
+std::vector<Figure> launches_figures(const Result& result, const View& view, std::string title);
 
 }  // namespace sawtooth

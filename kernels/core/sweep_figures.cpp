@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "kernels/core/common_parameters.h"
@@ -42,6 +43,22 @@ std::string words_of(const std::string& parameter, const Value& value) {
     return ", " + to_text(value);
 }
 
+// All values are in sight from the first point on, with a margin.
+void show_all(Axis& axis, const SweepAxis& swept) {
+    constexpr double margin = 0.03;
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const Value& value : swept.values) {
+        low = std::min(low, *as_number(value));
+        high = std::max(high, *as_number(value));
+    }
+    if (!(low < high)) return;
+    const bool linear = axis.scale == Scale::linear;
+    const double factor = linear ? 1 : std::pow(high / low, margin),
+                 room = linear ? (high - low) * margin : 0;
+    axis.minimum = low / factor - room;
+    axis.maximum = high * factor + room;
+}
+
 template <double TimeStatistics::*statistic>
 double time_of(const Result&, const VariantResult& variant) {
     return *variant.time.*statistic;
@@ -76,6 +93,8 @@ Axis swept_axis(const SweepAxis& swept, const Parameter& parameter) {
     const bool positive = std::all_of(swept.values.begin(), swept.values.end(),
                                       [](const Value& value) { return *as_number(value) > 0; });
     if (parameter.step == Step::powers_of_two && positive) axis.scale = Scale::log2;
+    axis.whole = parameter.type == Type::integer;
+    show_all(axis, swept);
     return axis;
 }
 
@@ -141,6 +160,7 @@ void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> media
     for (size_t i = 0; i < medians.size(); ++i) {
         if (i < first.size() && medians[i].x == first[i].x)
             figure.marks.emplace_back(band_between(medians[i], first[i], third[i]));  // under the line
+        add_badges(medians[i], sweep);
         figure.marks.emplace_back(std::move(medians[i]));
     }
 }
@@ -162,22 +182,37 @@ std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::strin
     return timed;
 }
 
+void add_badges(Line& curve, const SweepResult& sweep) {
+    std::vector<std::string> badges;
+    for (const TimedCell& cell : timed_cells_of(sweep, curve.label))
+        badges.push_back(unstable_badge(cell.time()));
+    const auto is_unstable = [](const std::string& badge) { return !badge.empty(); };
+    if (badges.size() == curve.x.size() && std::any_of(badges.begin(), badges.end(), is_unstable))
+        curve.unstable = std::move(badges);
+}
+
 std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve) {
     const SweepAxis& outer = sweep.sweep.axes.front();
     const std::vector<TimedCell> cells = timed_cells_of(sweep, curve);
     if (!sweep.complete || cells.size() < 2) return "";
     std::vector<const TimeStatistics*> times;
     for (const TimedCell& cell : cells) times.push_back(&cell.time());
+    std::vector<size_t> fastest = may_be_fastest(times, false);
+    std::sort(fastest.begin(), fastest.end());
     std::vector<std::string> names;
     const bool numbers = are_numbers(outer);
-    for (const size_t i : may_be_fastest(times, false))
-        names.push_back(numbers ? short_number(cells[i].x)
+    for (const size_t i : fastest)
+        names.push_back(numbers ? number_words(cells[i].x)
                                 : to_text(outer.values[static_cast<size_t>(cells[i].x)]));
+    constexpr size_t most_named = 3;
+    if (names.size() > most_named)
+        return "one of " + std::to_string(names.size()) + " values of " + outer.parameter + " from " +
+               names.front() + " to " + names.back();
     return (names.size() > 1 ? "one of " : "") + outer.parameter + " " + either_of(names);
 }
 
 std::string progress_words(const SweepResult& sweep) {
-    if (sweep.complete) return "";
+    if (sweep.complete || sweep.cells.empty()) return "";
     return std::to_string(sweep.cells.size()) + " of " + std::to_string(sweep.sweep.cells()) + " points. ";
 }
 
@@ -241,14 +276,14 @@ std::string words_of_faster(const SweepResult& sweep, const std::vector<Line>& l
                            : compare(*ones[cell].result, *ones[cell].variant, *others[cell].variant);
     };
     const size_t last_cell = ones.size() - 1;
-    const std::string last = short_number(ones.back().x);
+    const std::string last = number_words(ones.back().x);
     const bool is_second = compared(last_cell, false).pace == Pace::slower;
     const Comparison comparison = compared(last_cell, is_second);
     if (comparison.pace == Pace::same) return "Both take the same time at " + last + ". ";
     if (comparison.pace == Pace::cannot_tell) return "Which is faster at " + last + " cannot be told. ";
     size_t since = last_cell;
     while (since > 0 && compared(since - 1, is_second).pace == Pace::faster) --since;
-    const std::string from = since == 0 ? "throughout" : "from " + short_number(ones[since].x) + " on";
+    const std::string from = since == 0 ? "throughout" : "from " + number_words(ones[since].x) + " on";
     return lines[is_second].label + " is faster " + from + ": " + ratio_words(comparison) + " at " + last +
            ". ";
 }
@@ -256,7 +291,7 @@ std::string words_of_faster(const SweepResult& sweep, const std::vector<Line>& l
 // "From 4 to 64, unfused goes from 21.3 us to 330 ms, fused from 45 us to 520 us. "
 std::string words_of_growth(const std::vector<Line>& lines) {
     const Line& first = lines.front();
-    std::string words = "From " + short_number(first.x.front()) + " to " + short_number(first.x.back());
+    std::string words = "From " + number_words(first.x.front()) + " to " + number_words(first.x.back());
     for (const Line& line : lines)
         words += ", " + line.label + (&line == &first ? " goes" : "") + " from " +
                  short_time(line.y.front()) + " to " + short_time(line.y.back());
@@ -300,7 +335,8 @@ Figure error_by_value(const SweepResult& sweep, std::string id, std::string titl
 
 std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& parameter) {
     const Axis axis = swept_axis(sweep.sweep.axes.front(), parameter);
-    Figure time = figure_against("time", "Median of the repeats, with quartiles.", axis, time_axis(), {});
+    Figure time = figure_against("time", progress_words(sweep) + "Median of the repeats, with quartiles.",
+                                 axis, time_axis(), {});
     time.missing.clear();
     add_times(time, sweep, timed_curves_of(sweep, median_us));
     const auto errors =
@@ -310,9 +346,8 @@ std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& par
             return error > 0.0 ? error : std::nullopt;
         });
     Figure error = figure_against(
-        "error",
-        "Relative to the double-precision reference; exact points are not drawn on the logarithmic axis.",
-        axis, relative_error_axis(), errors);
+        "error", progress_words(sweep) + "Relative to the float64 reference; zeros are not drawn.", axis,
+        relative_error_axis(), errors);
     time.id = "sweep-" + parameter.name + "-time";
     error.id = "sweep-" + parameter.name + "-error";
     return {std::move(time), std::move(error)};

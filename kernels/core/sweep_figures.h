@@ -19,7 +19,8 @@ SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t las
 // "L 2048, H 4, order 2, forward": of these parameters, those that all cells have in common.
 std::string words_of_shape(const SweepResult& sweep, const std::vector<std::string>& names);
 
-// A numeric axis if all values are numbers, otherwise their names in order.
+// A numeric axis that shows all values from the first point on if they are numbers, otherwise their names in
+// order.
 Axis swept_axis(const SweepAxis& swept, const Parameter& parameter);
 // Of the first axis, without a unit that repeats its name.
 Axis swept_axis(const SweepResult& sweep, const Family& family);
@@ -33,8 +34,10 @@ std::vector<Line> curves_of(const SweepResult& sweep, const Number& number);
 using TimedNumber = double (*)(const Result&, const VariantResult&);
 std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number);
 double median_us(const Result& result, const VariantResult& variant);
-// The median times of every variant, each after the band between its quartiles.
+// The median times of every variant, each after the band between its quartiles; unstable ones have a badge.
 void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> medians);
+// The badges of the points of a curve that shows one point per timed cell.
+void add_badges(Line& curve, const SweepResult& sweep);
 
 // The timed results of one curve: those of `variant`, over the cells with the same value of the second axis
 // as `curve`, the label of the curve, says.
@@ -46,8 +49,9 @@ struct TimedCell {
     const TimeStatistics& time() const { return *variant->time; }
 };
 std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve);
-// "chunk 64", "one of chunk 16, 32 and 64" for which cells of a curve may be the fastest, once the sweep is
-// complete: cells are measured one after another. "" before, or if there is nothing to choose from.
+// "chunk 64", "one of chunk 16, 32 or 64", "one of 5 values of chunk from 4 to 64" for which cells of a curve
+// may be the fastest, once the sweep is complete: cells are measured one after another. "" before, or if
+// there is nothing to choose from.
 std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve);
 // "1 of 11 points" while the sweep runs; "" when it is complete.
 std::string progress_words(const SweepResult& sweep);

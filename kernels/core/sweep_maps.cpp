@@ -125,6 +125,22 @@ const Occupancy* occupancy_of(const SweepCell& cell, const std::string& name, co
     return nullptr;
 }
 
+// All times of a map in one unit, with three digits, so that cells can be compared.
+struct MapUnit {
+    std::string name = "us";
+    double microseconds = 1;
+
+    explicit MapUnit(double shortest) {
+        if (shortest >= 999.5) *this = MapUnit("ms", 1e3);
+        if (shortest >= 999.5e3) *this = MapUnit("s", 1e6);
+    }
+    MapUnit(std::string unit, double of) : name(std::move(unit)), microseconds(of) {}
+    std::string words(double us) const {
+        const double value = us / microseconds;
+        return (value < 999.5 ? rounded(value, 3) : with_thousands(std::llround(value))) + " " + name;
+    }
+};
+
 std::string percent(double share) { return std::to_string(std::lrint(100 * share)) + " %"; }
 
 // "25 %, registers"
@@ -139,18 +155,24 @@ std::string words_of(const Occupancy& occupancy) {
 Figure time_map(const SweepResult& sweep, const Family& family, std::string id, const std::string& shape) {
     HeatMap map = grid_of(sweep, "time", "us");
     map.logarithmic = true;
+    map.unstable.assign(sweep.sweep.cells(), "");
     std::vector<size_t> cells;  // with a time, and their times
     std::vector<const TimeStatistics*> times;
     for (size_t i = 0; i < sweep.cells.size(); ++i) {
         const VariantResult* const variant = ran_in(sweep.cells[i], variant_of(sweep));
         if (!variant || !variant->time) continue;
         const std::string wrong = wrong_badge(*variant);
-        map.texts[i] = wrong.empty() ? time_words(*variant->time) : wrong;
+        map.texts[i] = wrong;
         if (!wrong.empty()) continue;  // a colour would invite to choose it
         map.values[i] = variant->time->median;
+        map.unstable[i] = unstable_badge(*variant->time);
         cells.push_back(i);
         times.push_back(&*variant->time);
     }
+    const size_t least = first_of(map, std::less<>());
+    const MapUnit unit(least < map.values.size() ? map.values[least] : 0);
+    for (const size_t cell : cells) map.texts[cell] = unit.words(map.values[cell]);
+    if (!cells.empty()) map.best = map.values[least];
     std::string caption = progress_words(sweep);
     const std::vector<size_t> fastest = may_be_fastest(times, false);
     if (!fastest.empty() && sweep.complete) {
@@ -168,9 +190,10 @@ Figure time_map(const SweepResult& sweep, const Family& family, std::string id, 
             caption += "; " + ratio_words(longest) + " faster than " + name_of_cell(sweep.cells[slowest]);
         caption += ". ";
     }
-    caption += shape + ".";
+    caption += "Colours: time over the shortest. " + shape + ".";
     caption += words_of_refused(sweep, map);
-    return figure_of(sweep, family, std::move(id), "Time", std::move(caption), std::move(map));
+    return figure_of(sweep, family, std::move(id), "Time (" + unit.name + ")", std::move(caption),
+                     std::move(map));
 }
 
 std::optional<Figure> occupancy_map(const SweepResult& sweep, const Family& family, std::string id,

@@ -108,11 +108,20 @@ std::string short_number(double value) {
         return "0";
     else if (size < 1e-3 || size >= 1e6)
         std::snprintf(text, sizeof text, "%.2e", value);
-    else if (value == std::floor(value) && size < 1e6)
+    else if (value == std::floor(value) || size >= 1e4)
         std::snprintf(text, sizeof text, "%.0f", value);
     else
         std::snprintf(text, sizeof text, "%.4g", value);
     return text;
+}
+
+std::string number_words(double value) {
+    constexpr double exact = 1e15;
+    const double size = std::fabs(value);
+    if (!(size >= 1e4 && size < exact)) return short_number(value);
+    if (value == std::floor(value)) return with_thousands(std::llround(value));
+    const double scale = std::pow(10, std::floor(std::log10(size)) - 3);  // of the last of four digits
+    return with_thousands(std::llround(std::round(value / scale) * scale));
 }
 
 std::string rounded(double value, int digits) {
@@ -134,9 +143,9 @@ std::string with_thousands(int64_t count) {
 
 std::string short_time(double microseconds) {
     char text[32];
-    if (microseconds < 1000)
+    if (microseconds < 999.5)
         std::snprintf(text, sizeof text, "%.3g us", microseconds);
-    else if (microseconds < 1e6)
+    else if (microseconds < 999.5e3)
         std::snprintf(text, sizeof text, "%.3g ms", microseconds / 1e3);
     else
         std::snprintf(text, sizeof text, "%.3g s", microseconds / 1e6);

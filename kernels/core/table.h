@@ -23,6 +23,8 @@ struct Table {
 
 // A number with 4 significant digits, with an exponent outside 1e-3 to 1e6.
 std::string short_number(double value);
+// The same in a sentence: "20,470", "1,048,576".
+std::string number_words(double value);
 // A number with that many significant digits.
 std::string rounded(double value, int digits);
 // Of a share: "0.75", "13", "104".

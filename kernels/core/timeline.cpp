@@ -27,25 +27,37 @@ struct Columns {
 
 struct Change {
     double at;
-    int busy;  // from that time on
+    int64_t busy;  // workers, from that time on
 };
 
-std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches) {
-    std::vector<std::pair<double, int>> edges;
-    const auto add = [&](double start, double end) {
-        edges.emplace_back(start, 1);
-        edges.emplace_back(end, -1);
+// GPU launches have no worker records: they keep `of_launch(launch)` workers busy for their duration.
+template <class OfLaunch>
+std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches, OfLaunch of_launch) {
+    std::vector<std::pair<double, int64_t>> edges;
+    const auto add = [&](double start, double end, int64_t workers) {
+        edges.emplace_back(start, workers);
+        edges.emplace_back(end, -workers);
     };
     for (const LaunchRecord& launch : launches) {
-        for (const BusySpan& span : launch.busy) add(span.start_us, span.end_us);
-        // GPU launches have no worker records: they count as busy for their duration.
-        if (launch.busy.empty()) add(launch.start_us, launch.start_us + launch.duration_us);
+        for (const BusySpan& span : launch.busy) add(span.start_us, span.end_us, 1);
+        if (launch.busy.empty())
+            add(launch.start_us, launch.start_us + launch.duration_us, of_launch(launch));
     }
     std::sort(edges.begin(), edges.end());
     std::vector<Change> changes;
-    int busy = 0;
+    int64_t busy = 0;
     for (const auto& [at, change] : edges) changes.push_back({at, busy += change});
     return changes;
+}
+
+// From the first to the last work of its workers: a launch takes longer, as they have to wake. On a GPU all
+// of it.
+View::Range work_of(const LaunchRecord& launch) {
+    if (launch.busy.empty()) return {launch.start_us, launch.start_us + launch.duration_us};
+    View::Range work{launch.busy.front().start_us, launch.busy.front().end_us};
+    for (const BusySpan& span : launch.busy)
+        work = {std::min(work.low, span.start_us), std::max(work.high, span.end_us)};
+    return work;
 }
 
 }  // namespace
@@ -64,7 +76,7 @@ double busy_us_of(const std::vector<LaunchRecord>& launches) {
 double busy_us_of(const std::vector<LaunchRecord>& launches, View::Range within) {
     double busy = 0, since = 0;
     bool was_busy = false;
-    for (const Change& change : changes_of(launches)) {
+    for (const Change& change : changes_of(launches, [](const LaunchRecord&) { return 1; })) {
         const double at = std::clamp(change.at, within.low, within.high);
         if (was_busy) busy += at - since;
         since = at;
@@ -82,6 +94,12 @@ int64_t launches_within(const std::vector<LaunchRecord>& launches, View::Range r
 double idle_share(const std::vector<LaunchRecord>& launches) {
     const double end = end_us_of(launches);
     return end > 0 ? std::clamp(1 - busy_us_of(launches) / end, 0.0, 1.0) : 0;
+}
+
+std::string terms_of_launches(Backend backend) {
+    return backend == Backend::cpu
+               ? "Idle: no worker is busy. Utilisation: the share of the workers that are busy, on average."
+               : "Idle: no launch runs. Utilisation: the share of the SMs that have work, on average.";
 }
 
 std::string idle_words(const Result& result, const VariantResult& variant) {
@@ -105,63 +123,87 @@ int64_t workers_of(const LaunchRecord& launch, int workers) {
     return std::min<int64_t>(grid.x * grid.y * grid.z, workers);
 }
 
-double active_share(const std::vector<LaunchRecord>& launches, int workers) {
+double utilisation(const std::vector<LaunchRecord>& launches, int workers) {
+    return utilisation(launches, workers, {0, end_us_of(launches)});
+}
+
+double utilisation(const std::vector<LaunchRecord>& launches, int workers, View::Range within) {
+    const auto inside = [&](double start, double end) {
+        return std::max(0.0, std::min(end, within.high) - std::max(start, within.low));
+    };
     double busy = 0;
     for (const LaunchRecord& launch : launches) {
-        for (const BusySpan& span : launch.busy) busy += span.end_us - span.start_us;
+        for (const BusySpan& span : launch.busy) busy += inside(span.start_us, span.end_us);
         if (launch.busy.empty())
-            busy += launch.duration_us * static_cast<double>(workers_of(launch, workers));
+            busy += inside(launch.start_us, launch.start_us + launch.duration_us) *
+                    static_cast<double>(workers_of(launch, workers));
     }
-    const double end = end_us_of(launches) * std::max(workers, 1);
-    return end > 0 ? std::clamp(busy / end, 0.0, 1.0) : 0;
+    const double all = (within.high - within.low) * std::max(workers, 1);
+    return all > 0 ? std::clamp(busy / all, 0.0, 1.0) : 0;
 }
 
 std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches, const View& view) {
     const Columns columns(launches, view);
     std::vector<Tracks::Span> spans;
-    int merged = 0;  // launches in the last span
+    int merged = 0;   // launches in the last span
+    double busy = 0;  // time of them
     for (const LaunchRecord& launch : launches) {
-        const double start = launch.start_us, end = start + launch.duration_us;
+        const auto [start, end] = work_of(launch);
         if (columns.at(end) < 0 || columns.at(start) >= columns.count) continue;
         const bool joins = !spans.empty() && columns.at(spans.back().start) == columns.at(end);
         if (joins) {
-            spans.back().end = end;
-            spans.back().label = std::to_string(++merged) + " launches";
+            Tracks::Span& last = spans.back();
+            busy += end - start;
+            last.end = std::max(last.end, end);
+            last.label = with_thousands(++merged) + " launches";
+            last.busy = std::min(busy / std::max(last.end - last.start, 1e-9), 1.0);
         } else {
             spans.push_back({start, end, launch.info->name});
             merged = 1;
+            busy = end - start;
         }
     }
     return spans;
 }
 
-void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view, Tracks::Track& track) {
-    const Columns columns(launches, view);
-    const std::vector<Change> changes = changes_of(launches);
-    const auto step = [&](double at, int before, int after) {
+void add_utilisation(const std::vector<LaunchRecord>& launches, int workers, const View& view,
+                     Tracks::Track& track) {
+    constexpr int few_columns = 4, few_steps = 4;
+    View coarse = view;
+    coarse.columns = std::max(view.columns / few_columns, 1);
+    const Columns columns(launches, coarse);
+    const std::vector<Change> changes =
+        changes_of(launches, [&](const LaunchRecord& launch) { return workers_of(launch, workers); });
+    const auto percent = [&](double busy) { return 100 * busy / std::max(workers, 1); };
+    const auto go_to = [&](double at, double share) {  // a step, from the last value
+        const double before = track.y.empty() ? 0 : track.y.back();
+        if (!track.x.empty() && track.y.back() == share) return;
         track.x.insert(track.x.end(), {at, at});
-        track.y.insert(track.y.end(), {static_cast<double>(before), static_cast<double>(after)});
+        track.y.insert(track.y.end(), {before, share});
     };
-    int before = 0;
+    const auto busy_before = [&](size_t i) {
+        return i == 0 ? 0.0 : static_cast<double>(changes[i - 1].busy);
+    };
     for (size_t i = 0; i < changes.size();) {
         const int column = columns.at(changes[i].at);
-        size_t last = i;
-        int low = before, high = before;
-        for (; last < changes.size() && columns.at(changes[last].at) == column; ++last) {
-            low = std::min(low, changes[last].busy);
-            high = std::max(high, changes[last].busy);
-        }
         const bool in_sight = column >= 0 && column < columns.count;
-        if (last - i <= 2 && in_sight) {
-            for (size_t k = i; k < last; ++k)
-                step(changes[k].at, k == i ? before : changes[k - 1].busy, changes[k].busy);
+        size_t last = i;
+        while (last < changes.size() && columns.at(changes[last].at) == column) ++last;
+        if (in_sight && last - i > few_steps) {
+            const double start = columns.low + column * columns.width, end = start + columns.width;
+            double busy = 0, since = start;
+            for (size_t k = i; k <= last; ++k) {
+                const double until = k < last ? changes[k].at : end;
+                busy += busy_before(k) * (until - since);
+                since = until;
+            }
+            go_to(start, percent(busy / columns.width));
+            go_to(end, percent(busy_before(last)));
         } else if (in_sight) {
-            step(changes[i].at, before, high);
-            step(changes[last - 1].at, low, changes[last - 1].busy);
+            for (size_t k = i; k < last; ++k) go_to(changes[k].at, percent(busy_before(k + 1)));
         } else {
-            step(changes[last - 1].at, before, changes[last - 1].busy);
+            go_to(changes[last - 1].at, percent(busy_before(last)));
         }
-        before = changes[last - 1].busy;
         i = last;
     }
 }
@@ -170,19 +212,19 @@ Tracks::Track launch_track(const VariantResult& variant, const std::string& labe
     return {label, ink_of(variant), launch_spans(variant.launches, view), {}, {}, ""};
 }
 
-Tracks::Track busy_track(const VariantResult& variant, Backend backend, const View& view) {
-    const std::string what = backend == Backend::cpu ? "busy workers" : "launch running";
-    const long percent = std::lrint(100 * (1 - idle_share(variant.launches)));
-    Tracks::Track busy{what + ", " + std::to_string(percent) + " %", ink_of(variant), {}, {}, {},
-                       backend == Backend::cpu ? "workers" : ""};
-    add_busy_curve(variant.launches, view, busy);
-    return busy;
+Tracks::Track utilisation_track(const Result& result, const VariantResult& variant, const View& view) {
+    const View::Range seen = view.range_of("time", {0, end_us_of(variant.launches)});
+    const View::Range within{std::max(seen.low, 0.0), std::min(seen.high, end_us_of(variant.launches))};
+    const double mean = utilisation(variant.launches, result.processors, within);
+    Tracks::Track track{"utilisation " + percent_number(mean) + " %", ink_of(variant), {}, {}, {}, "%"};
+    add_utilisation(variant.launches, result.processors, view, track);
+    return track;
 }
 
-void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, Backend backend,
+void add_tracks(Tracks& tracks, const Result& result, const VariantResult& variant, const std::string& label,
                 const View& view) {
     tracks.tracks.push_back(launch_track(variant, label, view));
-    tracks.tracks.push_back(busy_track(variant, backend, view));
+    tracks.tracks.push_back(utilisation_track(result, variant, view));
     for (const Track& sampled : variant.tracks)
         tracks.tracks.push_back(sampled_track(sampled, ink_of(variant)));
 }

@@ -16,28 +16,32 @@ double busy_us_of(const std::vector<LaunchRecord>& launches);
 double busy_us_of(const std::vector<LaunchRecord>& launches, View::Range within);
 // Number of launches that overlap a range.
 int64_t launches_within(const std::vector<LaunchRecord>& launches, View::Range range);
-// Share of the time without any busy worker: 0 to 1.
+// Idle: no worker is busy. Share of the time: 0 to 1.
 double idle_share(const std::vector<LaunchRecord>& launches);
+// Utilisation: the mean over workers, or SMs, of the share of time in which they are busy, 0 to 1; and the
+// same within a range.
+double utilisation(const std::vector<LaunchRecord>& launches, int workers);
+double utilisation(const std::vector<LaunchRecord>& launches, int workers, View::Range within);
+// The definitions of both in a sentence each, for the caption of a figure that shows them.
+std::string terms_of_launches(Backend backend);
 // "1,024 launches, idle 60 % of the time: each takes 2.7 us, of which 0.9 us is work"
 std::string idle_words(const Result& result, const VariantResult& variant);
 // How many of `workers` a launch uses. Not recorded on a GPU: there a thread block uses at most one SM.
 int64_t workers_of(const LaunchRecord& launch, int workers);
-// Busy time of all workers as a share of the maximum: 0 to 1.
-double active_share(const std::vector<LaunchRecord>& launches, int workers);
 
-// Launches as spans of a track, in the visible range ("time"). Neighbours within one column are merged, so
-// that there are at most two spans per column.
+// The work of launches as spans of a track, in the visible range ("time"): between them the device is idle.
+// Neighbours within one column are merged, so that there are at most two spans per column.
 std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches, const View& view);
-// The number of busy workers as a stepped curve; with more steps than columns each column has its minimum and
-// maximum.
-void add_busy_curve(const std::vector<LaunchRecord>& launches, const View& view, Tracks::Track& track);
-// The rows of a variant: its launches with this label, the number of busy workers (on a GPU: when a launch
-// runs) with its share of the time, then the samples.
-void add_tracks(Tracks& tracks, const VariantResult& variant, const std::string& label, Backend backend,
+// The share of the workers that are busy, in percent, as a stepped curve. Its mean is the utilisation. Where
+// the steps are too dense to be seen it is the mean of each few columns.
+void add_utilisation(const std::vector<LaunchRecord>& launches, int workers, const View& view,
+                     Tracks::Track& track);
+// The rows of a variant: its launches with this label, the utilisation, then the samples.
+void add_tracks(Tracks& tracks, const Result& result, const VariantResult& variant, const std::string& label,
                 const View& view);
 // The rows of `add_tracks` one by one.
 Tracks::Track launch_track(const VariantResult& variant, const std::string& label, const View& view);
-Tracks::Track busy_track(const VariantResult& variant, Backend backend, const View& view);
+Tracks::Track utilisation_track(const Result& result, const VariantResult& variant, const View& view);
 // Samples as a stepped curve; each sample holds for the step that it ends.
 Tracks::Track sampled_track(const Track& sampled, const Ink& ink);
 

@@ -192,7 +192,9 @@ Figure tree_figure(const Parameters& parameters) {
 
 double speed_up(const Result& result, const VariantResult& variant) {
     const VariantResult* const sequential = find(result, "sequential");
-    return sequential && sequential->time ? sequential->time->median / variant.time->median : gap;
+    const bool are_right = sequential && sequential->time && sequential->verdict() != Verdict::wrong &&
+                           variant.verdict() != Verdict::wrong;
+    return are_right ? sequential->time->median / variant.time->median : gap;
 }
 
 std::vector<Figure> length_figures(const SweepResult& sweep) {

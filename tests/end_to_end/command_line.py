@@ -67,6 +67,8 @@ def a_wrong_command_line_is_exit_2_in_one_line(program):
         (["report", "r", "scan", "--preset", "papr"], "papr", "Did you mean paper?"),
         (["bench", "nothing"], "nothing"),
         (["bench", "window", "--csv", "a"], "--csv"),
+        (["bench", "window", "nothing"], "nothing"),
+        (["bench", "scan", "window"], "window"),
         (["shot"], "FILE.png"),
         (["shot", "a.jpg"], "a.jpg", ".png"),
         (["shot", "a.png", "--size", "big"], "--size", "big"),

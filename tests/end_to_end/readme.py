@@ -33,3 +33,12 @@ def no_line_of_a_bench_is_wider_than_a_screen(program):
     cases = program("bench", "memory", "--repeat", 1, "--json", seconds=200).wants(0).json()["cases"]
     assert len(cases) == len(markdown.splitlines()) - 2
     assert all(case["bound"]["by"] in ("bytes", "arithmetic", "steps") for case in cases)
+
+
+@test
+def bench_window_measures_a_family_that_has_no_kernel_to_change(program):
+    done = program("bench", "window", "lut", "--repeat", 1, "--json", seconds=200)
+    if done.code == 1 and "EGL" in done.err:
+        return  # the tests of the window say that EGL is missing
+    lut, = done.wants(0).json()["families"]
+    assert lut["family"] == "lut" and lut["problem"] == "" and lut["frame_ms"] and lut["sliders"], lut

@@ -14,6 +14,8 @@ ImVec2 vec(Point point) { return {point.x, point.y}; }
 
 // More than two points per pixel, with increasing x.
 bool is_dense(std::span<const Point> points) {
+    constexpr size_t few = 8;  // a vertical line has two
+    if (points.size() <= few) return false;
     if (static_cast<float>(points.size()) <= 2 * std::abs(points.back().x - points.front().x)) return false;
     return std::is_sorted(points.begin(), points.end(),
                           [](Point one, Point other) { return one.x < other.x; });

@@ -39,8 +39,8 @@ void set_up_ticks(ImAxis axis, const std::vector<Tick>& ticks) {
 // x is linked to `range`, which ImPlot changes on zoom and pan; y always fits the visible data.
 void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layout, Range& range) {
     const Frame& frame = layout.frame;
-    const std::string x = elided(canvas, name_of(figure.x), frame.box.width());
-    const std::string y = elided(canvas, name_of(figure.y), frame.box.height());
+    const std::string x = elided(canvas, layout.x_name, frame.box.width());
+    const std::string y = elided(canvas, layout.y_name, frame.box.height() + 2 * canvas.line_height());
     ImPlotAxisFlags flags_x =
         ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoMenus;
     ImPlotAxisFlags flags_y = flags_x;
@@ -108,15 +108,15 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         ++index;
     }
     draw_turns(pen);
-    draw_wrong_points(pen, figure);
+    draw_marked_points(pen, figure);
 }
 
 // The name of an axis on top, beside its ticks.
-void draw_name_of_time(const Pen& pen, const Figure& figure) {
+void draw_name_of_time(const Pen& pen, const std::string& name) {
     const float gap = 4 * pen.canvas.unit();
     const Box& box = pen.frame.box;
     pen.canvas.text({box.left - 4 * gap, box.top - gap - ImGui::GetFontSize() / 2}, Align::right,
-                    {pen.theme.quiet_text}, name_of(figure.x));
+                    {pen.theme.quiet_text}, name);
 }
 
 void draw_cursor(const Pen& pen, double x) {
@@ -268,11 +268,20 @@ void draw_inside(const Pen& pen, const Figure& figure, const DrawOptions& option
     if (options.dimmed) pen.canvas.box(pen.frame.box, {pen.theme.ground, 0.55f});
 }
 
+// Absent where it lies outside of the axis, which may have moved since.
+std::optional<Range> seen_of(const Axis& axis, std::optional<Range> visible) {
+    if (visible && (visible->low >= axis.maximum.value_or(infinity) ||
+                    visible->high <= axis.minimum.value_or(-infinity)))
+        return {};
+    return visible;
+}
+
 PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions& options, const Box& area) {
     PlotEvents events;
     ImGuiCanvas measure(ImGui::GetWindowDrawList());
     const bool zoomable = is_zoomable(figure);
-    const Layout layout = lay_out(measure, figure, area, zoomable ? options.visible : std::nullopt);
+    const Layout layout =
+        lay_out(measure, figure, area, zoomable ? seen_of(figure.x, options.visible) : std::nullopt);
     Range range = layout.frame.x;
 
     const float left = area.left + layout.indent;
@@ -306,12 +315,14 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     events.fit = zoomable && (hovered || axis_hovered) && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     ImPlot::PopPlotClipRect();
     ImPlot::EndPlot();
+    events.plot = frame;
 
     ImGuiCanvas outside(ImGui::GetWindowDrawList());
     const Pen outer = pen_for(outside, theme, frame, figure);
     draw_rule_labels(outer, figure, layout);
-    if (has_axis_on_top(figure)) draw_name_of_time(outer, figure);
+    if (has_axis_on_top(figure)) draw_name_of_time(outer, layout.x_name);
     draw_colour_bar(outer, figure);
+    draw_row_scales(outer, figure);
     const bool at_label = options.measured && ends_under(pen, figure, *options.measured, {mouse.x, mouse.y});
     if (hovered && !at_label && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
         draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
@@ -359,7 +370,7 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
     ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);
     const Heading heading = draw_heading(canvas, theme, figure, whole, options.heading);
     const Box& area = heading.rest;
-    const float least = 4 * canvas.line_height();
+    const float least = 2.5f * canvas.line_height();
     if (area.width() > least && area.height() > least)
         events = figure.marks.empty() || matrix_of(figure) ? draw_canvas(figure, theme, options, area)
                                                            : draw_plot(figure, theme, options, area);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "viz/heading.h"
+#include "viz/layout.h"
 #include "viz/theme.h"
 
 namespace sawtooth {
@@ -23,7 +24,7 @@ struct OutlinedLaunch {
     double start = 0, end = 0;
 };
 
-// A measured range of time, drawn as a band over the rows with the same zoom.
+// A measured range of time, drawn as a band over the rows.
 struct MeasuredRange {
     size_t row = 0;
     Ink ink;  // of its track; a row with another one is not it any more, and nothing is drawn
@@ -74,6 +75,7 @@ struct PlotEvents {
     bool fill = false;                   // double click on the title: fills the panel with this figure
     bool over_heading = false;           // the mouse is over title and caption
     bool caption_cut = false;            // not all of it is drawn
+    std::optional<Frame> plot;           // no action: where the plot lies
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

@@ -1,5 +1,6 @@
 #include "viz/imgui/readout.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -15,15 +16,11 @@ namespace {
 
 constexpr float widest_value = 24;  // font heights; longer text is wrapped
 
-std::string with_unit(double value, const std::string& unit) {
-    return readout_number(value) + (unit.empty() ? "" : " " + unit);
-}
-
 std::string text_on(const Axis& axis, double value) {
     const auto index = std::llround(value);
     if (index >= 0 && static_cast<size_t>(index) < axis.categories.size())
         return axis.categories[static_cast<size_t>(index)];
-    return with_unit(value, axis.unit);
+    return place_words(value, axis.unit);
 }
 
 // The whole numbers inside the cell at `at`, of `count` cells from low to high: "12", "12 to 15".
@@ -31,7 +28,7 @@ std::string cell_words(const Axis& axis, double at, double low, double high, int
     const double width = (high - low) / static_cast<double>(count), index = std::floor((at - low) / width);
     const double first = std::ceil(low + index * width), last = std::ceil(low + (index + 1) * width) - 1;
     if (!axis.categories.empty() || first > last) return text_on(axis, at);
-    return (first < last ? readout_number(first) + " to " : "") + with_unit(last, axis.unit);
+    return (first < last ? readout_number(first) + " to " : "") + readout_words(last, axis.unit);
 }
 
 void row(const std::string& name, const std::string& value) {
@@ -86,7 +83,11 @@ struct Readout {
         if (nearest == line.x.size()) return;
         say_x(line.x[nearest]);
         const double value = line.y[nearest];
-        std::string words = std::isnan(value) ? "none" : text_on(figure.y, value);
+        std::string words = std::isnan(value)             ? "none"
+                            : figure.y.categories.empty() ? readout_words(value, figure.y.unit)
+                                                          : text_on(figure.y, value);
+        if (nearest < line.unstable.size() && !line.unstable[nearest].empty())
+            words += ", " + line.unstable[nearest];
         if (nearest < line.wrong.size() && !line.wrong[nearest].empty()) words += ", " + line.wrong[nearest];
         row(stroke_of_line(pen.theme, line), line.label, words);
     }
@@ -96,11 +97,11 @@ struct Readout {
         const Bar& bar = bars.bars[static_cast<size_t>(index)];
         row(text_on(figure.y, static_cast<double>(index)), bar.text);
         for (const Bar::Segment& segment : bar.segments)
-            row(segment.label, with_unit(segment.length, figure.x.unit));
-        if (bar.tick) row(bar.tick->label, with_unit(bar.tick->length, figure.x.unit));
+            row(segment.label, readout_words(segment.length, figure.x.unit));
+        if (bar.tick) row(bar.tick->label, readout_words(bar.tick->length, figure.x.unit));
         if (bar.low && bar.high)
             row("between",
-                with_unit(*bar.low, figure.x.unit) + " and " + with_unit(*bar.high, figure.x.unit));
+                readout_words(*bar.low, figure.x.unit) + " and " + readout_words(*bar.high, figure.x.unit));
     }
     void operator()(const HeatMap& map) {
         const auto at = cell_at(pen, map, mouse);
@@ -110,8 +111,12 @@ struct Readout {
         row(figure.y.label, cell_words(figure.y, y, map.y_low, map.y_high, map.rows));
         const std::string text = map.texts.empty() ? "" : map.texts[cell];
         const double value = map.values[cell];
-        std::string words = std::isnan(value) ? "no value" : with_unit(value, map.unit);
+        std::string words = std::isnan(value) ? "no value" : readout_words(value, map.unit);
         if (!text.empty()) words = std::isnan(value) ? text : words + " (" + text + ")";
+        if (map.best && !std::isnan(value))
+            words = readout_words(value, map.unit) + ", " + fmt::format("{:.3g}", value / *map.best) +
+                    "x the shortest";
+        if (cell < map.unstable.size() && !map.unstable[cell].empty()) words += ", " + map.unstable[cell];
         for (const HeatMap::Framed& framed : map.framed)
             if (framed.row == at->row && framed.column == at->column) words += ", " + framed.label;
         row(map.label, words);
@@ -133,12 +138,13 @@ struct Readout {
         const auto index = std::llround(y);
         if (index < 0 || static_cast<size_t>(index) >= tracks.tracks.size()) return;
         const Tracks::Track& track = tracks.tracks[static_cast<size_t>(index)];
-        const double time = track.time_at(x);
+        const double time = x;
         say_x(time);
         if (const auto under = span_under(pen, figure, mouse)) {
             const Tracks::Span& span = *under->span;
-            row(span.label, with_unit(span.end - span.start, figure.x.unit));
-            row("from", with_unit(span.start, figure.x.unit) + " to " + with_unit(span.end, figure.x.unit));
+            row(span.label, readout_words(span.end - span.start, figure.x.unit));
+            row("from",
+                place_words(span.start, figure.x.unit) + " to " + place_words(span.end, figure.x.unit));
             if (describe_span)
                 for (const auto& [name, value] : describe_span(track, span)) row(name, value);
             if (describe_span) row("a click", "selects the launch; Shift+drag measures a range of time");
@@ -151,7 +157,7 @@ struct Readout {
         const auto after = std::upper_bound(track.x.begin(), track.x.end(), time);
         if (after != track.x.begin())
             row(track.label,
-                with_unit(track.y[static_cast<size_t>(after - track.x.begin()) - 1], track.unit));
+                readout_words(track.y[static_cast<size_t>(after - track.x.begin()) - 1], track.unit));
     }
     template <class Other>
     void operator()(const Other&) {}

@@ -51,12 +51,12 @@ std::optional<SpanUnderMouse> span_under(const Pen& pen, const Figure& figure, P
     const auto row = tracks ? row_under(pen, *tracks, mouse.y) : std::nullopt;
     if (!row) return {};
     const Tracks::Track& track = tracks->tracks[*row];
-    const double time = track.time_at(pen.frame.x_at(mouse.x));
+    const double time = pen.frame.x_at(mouse.x);
     float nearest = 3 * pen.canvas.unit();
     std::optional<SpanUnderMouse> found;
     for (const Tracks::Span& span : track.spans) {
         const double inside = std::clamp(time, span.start, span.end);
-        const float distance = std::fabs(pen.frame.at_x(track.place(inside)) - mouse.x);
+        const float distance = std::fabs(pen.frame.at_x(inside) - mouse.x);
         if (distance > nearest || (found && distance == nearest)) continue;
         nearest = distance;
         found = {&track, &span, inside};
@@ -78,31 +78,27 @@ std::optional<PlotEvents::Measuring> measured_by(const Pen& pen, const Figure& f
     if (!row) return {};
     const Tracks::Track& track = tracks->tracks[*row];
     const auto time_at = [&](float x) {
-        return track.time_at(pen.frame.x_at(std::clamp(x, pen.frame.box.left, pen.frame.box.right)));
+        return pen.frame.x_at(std::clamp(x, pen.frame.box.left, pen.frame.box.right));
     };
     const auto [low, high] = std::minmax({time_at(from.x), time_at(to.x)});
     return PlotEvents::Measuring{*row, track.ink, {low, high}};
 }
 
 bool ends_under(const Pen& pen, const Figure& figure, const MeasuredRange& measured, Point mouse) {
-    const Tracks::Track* const own = measured_track(figure, measured);
-    if (!own) return false;
+    if (!measured_track(figure, measured)) return false;
     const auto is_near = [&](double time) {
-        return std::abs(pen.frame.at_x(own->place(time)) - mouse.x) < 4 * pen.canvas.unit();
+        return std::abs(pen.frame.at_x(time) - mouse.x) < 4 * pen.canvas.unit();
     };
     return is_near(measured.time.low) || is_near(measured.time.high);
 }
 
 void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& measured) {
     const Tracks* const tracks = tracks_of(figure);
-    const Tracks::Track* const found = measured_track(figure, measured);
-    if (!found) return;
-    const Tracks::Track& own = *found;
+    if (!measured_track(figure, measured)) return;
     const Box& plot = pen.frame.box;
-    const float left = std::round(pen.frame.at_x(own.place(measured.time.low))),
-                right = std::round(pen.frame.at_x(own.place(measured.time.high)));
+    const float left = std::round(pen.frame.at_x(measured.time.low)),
+                right = std::round(pen.frame.at_x(measured.time.high));
     for (size_t i = 0; i < tracks->tracks.size(); ++i) {
-        if (tracks->tracks[i].from != own.from || tracks->tracks[i].stretch != own.stretch) continue;
         const double row = static_cast<double>(i);
         const float top = pen.frame.at_y(row - 0.5), bottom = pen.frame.at_y(row + 0.5);
         pen.canvas.box({left, top, right, bottom}, {pen.theme.text, 0.15f});
@@ -123,8 +119,7 @@ void outline_launch(const Pen& pen, const Figure& figure, const OutlinedLaunch& 
             launch.end <= track.spans.front().start)
             continue;
         const Box row = track_row(pen, *tracks, i);
-        float left = pen.frame.at_x(track.place(launch.start)),
-              right = pen.frame.at_x(track.place(launch.end));
+        float left = pen.frame.at_x(launch.start), right = pen.frame.at_x(launch.end);
         const float widen = std::max(0.0f, 2 * unit - (right - left)) / 2;
         left = std::max(std::round(left - widen - around), pen.frame.box.left - 2 * around);
         right = std::min(std::round(right + widen + around), pen.frame.box.right + 2 * around);

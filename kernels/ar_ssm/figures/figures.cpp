@@ -17,7 +17,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     const auto add = [&](std::vector<Figure> more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
-    all.push_back(launches_figure(result, view, "Launches: one per step, and fused"));
+    add(launches_figures(result, view, "Launches: one per step, and fused"));
     add(kernel_figures(result, {.step_of = scan::scan_of, .most = 24}));
     all.push_back(rank_error_figure(result));
     add(output_figures(result, view));

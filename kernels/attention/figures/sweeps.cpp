@@ -321,7 +321,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
                        backend});
         all.push_back({"N",
                        "time against N",
-                       {powers_to("N", 128, on_cpu ? 2048 : 8192), passes},
+                       {powers_to("N", 128, on_cpu ? 1024 : 8192), passes},
                        shape,
                        {"naive", "streaming"},
                        length_figures,

@@ -5,7 +5,7 @@
 namespace sawtooth::btp {
 
 std::vector<Figure> figures(const Result& result, const View& view) {
-    std::vector<Figure> all = {launches_figure(result, view, "Launches: per token, per pass, fused")};
+    std::vector<Figure> all = launches_figures(result, view, "Launches: per token, per pass, fused");
     const auto add = [&](std::vector<Figure> more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };

@@ -80,7 +80,6 @@ Figure token_figure(const Result& result) {
                                {.label = "time", .unit = "ns", .minimum = 0}, {.label = "variant"});
     const auto length = static_cast<double>(result.parameters.integer("L"));
     Bars bars;
-    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
     for (const char* name : {"sequential", "decode", "fused"}) {
         const VariantResult* const variant = find(result, name);
         if (!variant || !variant->time) continue;
@@ -94,8 +93,6 @@ Figure token_figure(const Result& result) {
         const std::string whole =
             runs_backward(result.parameters) ? "fused with backward, whole / L" : "fused, whole / L";
         figure.y.categories.push_back(variant->name == "fused" ? whole : variant->name);
-        shortest = std::min(shortest, ns);
-        longest = std::max(longest, ns);
     }
     if (bars.bars.empty()) {
         figure.missing =
@@ -103,12 +100,9 @@ Figure token_figure(const Result& result) {
             "(press F5).";
         return figure;
     }
-    // Beyond this ratio only the longest bar would be visible.
-    constexpr double most_in_sight = 20;
-    if (longest > most_in_sight * shortest) {
-        figure.x.scale = Scale::log10;
-        figure.x.minimum = shortest / 4;
-    }
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const Bar& bar : bars.bars) shortest = std::min(shortest, length_of(bar));
+    break_long_bars(figure, bars, shortest);
     figure.caption = words_of_steps(result) + words_of_state(result.parameters);
     figure.marks.push_back(std::move(bars));
     return figure;

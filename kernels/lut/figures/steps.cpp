@@ -89,7 +89,7 @@ size_t shown_flips(const std::vector<Flip>& flips, double from, const Parameter&
 
 // Treads from left to right; a click on one drags the input to its middle.
 struct Treads {
-    Line line{"y", {Ink::Role::accent}, {}, {}};
+    Line line{"y", {Ink::Role::highlight}, {}, {}};
 
     void add(double from, double to, double y) {
         line.x.insert(line.x.end(), {from, to});

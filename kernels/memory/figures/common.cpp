@@ -87,7 +87,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
         chunk_figures};
     // Long enough for many long chunks, unless a token of the rule is too expensive.
     const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).window * d * d;
-    const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 16384;
+    const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 8192;
     // In a narrow memory tokens share the same places sooner, so frozen steps add up.
     const int64_t narrow = rule_of(parameters).is(State::trellis) ? parameters.integer("compress") : 4;
     std::vector<Value> widths = {d};
@@ -111,7 +111,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
 }
 
 std::vector<Figure> figures(const Result& result, const View& view) {
-    std::vector<Figure> all = {sawtooth_figure(result, view)};
+    std::vector<Figure> all = sawtooth_figures(result, view);
     const auto add = [&](std::vector<Figure> more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };
@@ -123,9 +123,10 @@ std::vector<Figure> figures(const Result& result, const View& view) {
 }
 
 std::vector<StoryRow> story() {
-    return {{{"sawtooth"}, 190},
+    return {{{"sawtooth"}, 80},
+            {{"sawtooth-zoom"}, 100},
             {{"error-against-chunk", "time-against-chunk", "time-against-error", "prediction",
-              "running-against-chunk"},
+              "utilisation-against-chunk"},
              220},
             {{"error-readouts", "error-y"}, 180}};
 }

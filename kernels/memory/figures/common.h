@@ -29,8 +29,9 @@ struct Drawn {
     std::string boundary_words() const;  // "chunkwise_gd, boundary 1, before token 64"
 };
 
-// sawtooth.cpp: launches of sequential and of the drawn strategy on one axis of time.
-Figure sawtooth_figure(const Result& result, const View& view);
+// sawtooth.cpp: launches of sequential and of the drawn strategy on one axis of time, and typical ones of
+// sequential.
+std::vector<Figure> sawtooth_figures(const Result& result, const View& view);
 // The same for sequential only, for every way to launch on a GPU.
 std::vector<Figure> launch_figures(const SweepResult& sweep);
 // tokens.cpp: y, its error and the boundaries' by token; the error of both readouts; levels.

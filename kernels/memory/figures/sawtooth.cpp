@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernels/core/comparison.h"
-#include "kernels/core/lanes.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
+#include "kernels/core/zoom.h"
 #include "kernels/memory/figures/common.h"
 
 namespace sawtooth::memory {
@@ -15,13 +17,13 @@ constexpr size_t zoomed_teeth = 30, most_teeth = 48;
 
 }  // namespace
 
-Figure sawtooth_figure(const Result& result, const View& view) {
+std::vector<Figure> sawtooth_figures(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
     const bool on_cpu = result.backend == Backend::cpu;
     Figure figure = new_figure("sawtooth", Place::views,
                                on_cpu ? "The sawtooth: every launch leaves the workers idle"
                                       : "The sawtooth: every launch leaves the GPU idle",
-                               "", {.label = "time", .unit = "us", .minimum = 0, .shared = Lanes::time}, {});
+                               "", {.label = "time", .unit = "us", .minimum = 0, .shared = time_of_runs}, {});
     figure.chosen_by = {"drawn_strategy"};
     if (!on_cpu) figure.chosen_by.push_back("launch");
     const VariantResult* const sequential = find(result, "sequential");
@@ -30,38 +32,33 @@ Figure sawtooth_figure(const Result& result, const View& view) {
         figure.missing =
             "Launches of sequential, one per token, and the idle time between them. Select sequential and "
             "run with profile timeline.";
-        return figure;
+        return {std::move(figure)};
     }
     if (!other || other->launches.empty()) other = sequential;
-    const double end = end_us_of(sequential->launches), other_end = end_us_of(other->launches);
-    const View::Range teeth = usual_launches(sequential->launches, zoomed_teeth);
-    const double part = teeth.high - teeth.low;
     const std::string name = fmt::format("{}, chunk {}", other->name, drawn.chunk);
-    const std::string first = ", first " + short_time(part);
-    Lanes lanes(view, std::max(end, other_end), part);
-    lanes.add(launch_track(*sequential, "sequential", lanes.whole()));
-    if (other != sequential) lanes.add(launch_track(*other, name, lanes.whole()));
-    const View seen = lanes.from(teeth.low);
-    lanes.add_from(teeth.low,
-                   launch_track(*sequential,
-                                "sequential" + (teeth.low == 0 ? first
-                                                               : ", " + short_time(part) + " from " +
-                                                                     short_time(teeth.low)),
-                                seen));
-    lanes.add_from(teeth.low, busy_track(*sequential, result.backend, seen));
-    for (const Track& sampled : sequential->tracks)
-        lanes.add_from(teeth.low, sampled_track(sampled, ink_of(*sequential)));
-    if (other != sequential) lanes.add_from(0, launch_track(*other, other->name + first, lanes.from(0)));
+    const double end = std::max(end_us_of(sequential->launches), end_us_of(other->launches));
+    const View seen = view_of(view, time_of_runs, {0, end});
+    Tracks tracks;
+    tracks.tracks.push_back(launch_track(*sequential, "sequential", seen));
+    if (other != sequential) tracks.tracks.push_back(launch_track(*other, name, seen));
+    figure.marks.push_back(std::move(tracks));
     figure.caption = "sequential: " + idle_words(result, *sequential) + ".";
     if (other != sequential) {
-        figure.caption += fmt::format(" {}: {}", name, idle_words(result, *other));
-        if (sequential->time && other->time)
-            figure.caption +=
-                "; " + comparison_words(other->name, "sequential", compare(result, *other, *sequential));
-        figure.caption += ".";
+        figure.caption += fmt::format(" {}: {}.", name, idle_words(result, *other));
+        if (sequential->time && other->time) {
+            const Comparison comparison = compare(result, *other, *sequential);
+            std::string words = comparison_words(other->name, "sequential", comparison);
+            if (comparison.pace == Pace::cannot_tell) words.front() = 'I';
+            figure.caption = words + ". " + figure.caption;
+        }
     }
-    figure.marks.push_back(lanes.take());
-    return figure;
+    const View::Range teeth = typical_launches(sequential->launches, zoomed_teeth);
+    Figure zoom = zoom_of(figure, teeth, std::min(zoomed_teeth, sequential->launches.size()));
+    Tracks zoomed;
+    add_tracks(zoomed, result, *sequential, "sequential", view_of(view, time_of_zoom, teeth));
+    zoom.caption = terms_of_launches(result.backend);
+    zoom.marks.push_back(std::move(zoomed));
+    return {std::move(figure), std::move(zoom)};
 }
 
 std::vector<Figure> launch_figures(const SweepResult& sweep) {
@@ -76,7 +73,7 @@ std::vector<Figure> launch_figures(const SweepResult& sweep) {
         View seen;  // figures of sweeps are not recomputed: leaves room to zoom out
         seen.visible["time"] = {0, end_of_launches(sequential->launches, 4 * most_teeth)};
         if (tracks.tracks.empty()) figure.x.in_sight = end_of_launches(sequential->launches, most_teeth);
-        add_tracks(tracks, *sequential, way, cell.result->backend, seen);
+        add_tracks(tracks, *cell.result, *sequential, way, seen);
         figure.caption += fmt::format("{}{} {:.0f} %", figure.caption.empty() ? "Idle: " : ", ", way,
                                       100 * idle_share(sequential->launches));
     }

@@ -247,12 +247,8 @@ Figure prediction_figure(const SweepResult& sweep) {
 
 // How busy the device is, and its throughput.
 
-double running_percent(const Result&, const VariantResult& variant) {
-    return variant.launches.empty() ? gap : 100 * (1 - idle_share(variant.launches));
-}
-
-double active_percent(const Result& result, const VariantResult& variant) {
-    return variant.launches.empty() ? gap : 100 * active_share(variant.launches, result.processors);
+double utilisation_percent(const Result& result, const VariantResult& variant) {
+    return variant.launches.empty() ? gap : 100 * utilisation(variant.launches, result.processors);
 }
 
 double tokens_a_second(const Result& result, const VariantResult& variant) {
@@ -271,13 +267,13 @@ double steps_left(const Result& result, const VariantResult& variant) {
 // A timed variant in one cell.
 struct Point {
     std::string name;  // "tnt at chunk 64"
-    double rate, running;
+    double rate, utilisation;
     const TimeStatistics* time;
 
     Point(const Result& result, const VariantResult& variant)
         : name(variant.name),
           rate(tokens_a_second(result, variant)),
-          running(running_percent(result, variant)),
+          utilisation(utilisation_percent(result, variant)),
           time(&*variant.time) {
         if (has_chunks(name))
             name += fmt::format(" at chunk {}", strategy_named(variant.name).chunk_of(result.parameters));
@@ -288,8 +284,7 @@ struct Point {
     }
 };
 
-// "… sequential has a kernel running 98 % of the time and makes 0.4 million tokens a second, tnt at chunk 64
-// makes 12 million."
+// "… sequential reaches 98 % and 0.4 million tokens per second; tnt at chunk 64 12 million. "
 std::string lesson(const SweepResult& sweep) {
     std::vector<Point> points;
     for (const SweepCell& cell : sweep.cells) {
@@ -303,22 +298,21 @@ std::string lesson(const SweepResult& sweep) {
     const Point* busiest = nullptr;
     double most = 50;  // percent: below this a device is not busy
     for (const Point& point : points)
-        if (point.running > most && compare_apart(*fastest->time, *point.time).low > 3)
-            most = point.running, busiest = &point;
+        if (point.utilisation > most && compare_apart(*fastest->time, *point.time).low > 3)
+            most = point.utilisation, busiest = &point;
     if (!busiest) return "";
-    return fmt::format(
-        "Utilisation is not throughput: {} has a kernel running {:.0f} % of the time and processes {} tokens "
-        "per second; {} processes {}.",
-        busiest->name, most, busiest->rate_in_millions(), fastest->name, fastest->rate_in_millions());
+    return fmt::format("Utilisation is not throughput: {} reaches {:.0f} % and {} tokens per second; {} {}. ",
+                       busiest->name, most, busiest->rate_in_millions(), fastest->name,
+                       fastest->rate_in_millions());
 }
 
-// A share of the time, with the claim of the source: it drops to 5 to 15 %.
-Figure share_figure(const SweepResult& sweep, const char* what, const char* title, std::string caption,
-                    TimedNumber number) {
-    Figure figure = against_chunk(sweep, what, std::move(caption),
-                                  {.label = "share", .unit = "%", .minimum = 0, .maximum = 100},
-                                  chunk_curves(sweep, number));
-    figure.title = title;
+// With the claim of the source: 5 to 15 % with one launch per token.
+Figure utilisation_figure(const SweepResult& sweep) {
+    Figure figure = against_chunk(
+        sweep, "utilisation",
+        progress_words(sweep) + lesson(sweep) + "The mean share of the time in which a worker (SM) is busy.",
+        {.label = "utilisation", .unit = "%", .minimum = 0, .maximum = 100},
+        chunk_curves(sweep, utilisation_percent));
     if (figure.missing.empty())
         add_band(figure, "source: 5 to 15 % with one launch per token", 1, last_chunk(sweep), {5, 15});
     return figure;
@@ -334,12 +328,7 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
     Figure steps = against_chunk(sweep, "steps", "L / C: the steps that cannot run in parallel.",
                                  {.label = "steps", .scale = Scale::log2}, left);
     steps.title = "Sequential steps left";
-    return {
-        share_figure(sweep, "running", "Share of time with a kernel running", lesson(sweep), running_percent),
-        share_figure(sweep, "active", "Share of workers active",
-                     "Busy time of all workers (on a GPU one SM per thread block) as a share of the maximum.",
-                     active_percent),
-        std::move(throughput), std::move(steps)};
+    return {utilisation_figure(sweep), std::move(throughput), std::move(steps)};
 }
 
 }  // namespace
