@@ -9,7 +9,8 @@ namespace sawtooth {
 // below, and the samples.
 Figure timeline_figure(const Result& result, const View& view = {});
 // Theoretical and achieved occupancy of every kind of launch as bars, with the limit: for the chip of
-// `Request::arch` if one is chosen, otherwise for the GPU of the run.
+// `Request::arch` if one is chosen, otherwise for the GPU of the run. After a run on the CPU, without such a
+// chip: the utilisation of its workers.
 Figure occupancy_figure(const Result& result);
 
 }  // namespace sawtooth

@@ -302,6 +302,17 @@ void draw_by_type(LabState& lab, const Parameter& row) {
     }
 }
 
+// The name, and beside it the title as far as there is room.
+void draw_name(const Parameter& row, float room) {
+    elided_text(row.name, room);
+    const float rest = room - ImGui::CalcTextSize(row.name.c_str()).x - units(8);
+    if (row.title.empty() || rest < units(16)) return;
+    ImGui::SameLine(0, units(8));
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    elided_text(row.title, rest);
+    ImGui::PopStyleColor();
+}
+
 }  // namespace
 
 void begin_typing(LabState& lab, const Parameter& row) {
@@ -321,17 +332,6 @@ ControlColumns columns_for(const LabState& lab, float width) {
     columns.name = std::min(name + units(12), width * 0.42f);
     columns.control = std::max(width - units(12) - columns.name, units(48));
     return columns;
-}
-
-// The name, and beside it the title as far as there is room.
-static void draw_name(const Parameter& row, float room) {
-    elided_text(row.name, room);
-    const float rest = room - ImGui::CalcTextSize(row.name.c_str()).x - units(8);
-    if (row.title.empty() || rest < units(16)) return;
-    ImGui::SameLine(0, units(8));
-    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-    elided_text(row.title, rest);
-    ImGui::PopStyleColor();
 }
 
 void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns) {
