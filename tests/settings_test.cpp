@@ -97,7 +97,7 @@ TEST_CASE("every family is restored as it was left, also if the command line nam
 TEST_CASE("a line of the lab that cannot be taken is noted and skipped, and the others are restored",
           "[gui]") {
     const TemporaryFolder folder;
-    for (const char* bad : {"length = 0", "variant = x", "seed = -1", "hidden = 7", "preset = paper",
+    for (const char* bad : {"length = 0", "variant = x", "seed = -1", "hidden = 7", "preset = nonesuch",
                             "colour = red", "no equals sign", "zoom position = 3", "zoom position = 3 2",
                             "zoom position = nan 2", "other family = none"}) {
         INFO(bad);
