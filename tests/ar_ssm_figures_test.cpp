@@ -94,7 +94,7 @@ TEST_CASE("ar_ssm: the effective rank is drawn below its limit", "[ar_ssm][figur
     const Figure figure = figure_of(result, "effective-rank");
     CHECK(marks_of<Rule>(figure).front().at == 6);
     CHECK(figure.y.minimum == 0);
-    const Line line = line_named(marks_of<Line>(figure), "reference, f64");
+    const Line line = line_named(marks_of<Line>(figure), "float64 reference");
     double sum = 0;
     for (size_t position = 0; position < 90; ++position) {
         double gates = 0;

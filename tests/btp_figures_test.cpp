@@ -346,7 +346,7 @@ TEST_CASE("btp: carries are drawn block by block, every variant over the referen
     output.as<float>()[static_cast<size_t>(index(7))] += 1;
     const Figure figure = figure_of(result, "carry");
     const auto lines = marks_of<Line>(figure);
-    const Line truth = line_named(lines, "reference, f64"), off = line_named(lines, "sequential");
+    const Line truth = line_named(lines, "float64 reference"), off = line_named(lines, "sequential");
     REQUIRE(truth.y.size() == 13);
     double largest = 0;
     for (int64_t block = 0; block < 13; ++block) {

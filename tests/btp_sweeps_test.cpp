@@ -86,19 +86,19 @@ TEST_CASE("launches on one axis: the teeth of sequential, two launches, one laun
     CHECK(tracks[0].spans.size() == 300);
     CHECK(tracks[1].spans.size() == 2);
     CHECK(tracks[2].spans.size() == 1);
-    // Typical teeth have a figure of their own, with its axis: the first ones here, as all are alike.
+    // Typical teeth, not those that start the run, have a figure of their own, with its axis.
     const Figure& zoom = figures.back();
     REQUIRE(zoom.zoom);
     CHECK(zoom.zoom->figure == "launches");
-    CHECK(zoom.x.minimum == 0.0);
-    CHECK(zoom.x.maximum == 90.0);
+    CHECK(zoom.x.minimum == 90.0);
+    CHECK(zoom.x.maximum == 180.0);
     const auto zoomed = marks_of<Tracks>(zoom).front().tracks;
     REQUIRE(zoomed.size() == 2);
     CHECK(zoomed[0].spans.size() == 30);
     CHECK(contains(zoomed[1].label, "utilisation"));
     const auto ends = marks_of<Rule>(figure);
     REQUIRE(ends.size() == 2);  // the range is marked above
-    CHECK(ends[1].at == 90);
+    CHECK(ends[1].at == 180);
     CHECK(contains(figure.caption, "sequential: 300 launches, idle 33 % of the time"));
     CHECK(contains(figure.caption, "two_pass: 2 launches, 5 us"));
     CHECK(contains(figure.caption, "fused: 1 launch, 2 us"));

@@ -54,6 +54,7 @@ inline std::shared_ptr<Result> gpu_result(const Request& request, const std::str
     result->parameters = (*family)->defaults();
     result->device = device;
     result->backend = Backend::cuda;
+    result->processors = 132;
     result->work = {2e6, 1e6};
     result->timed = result->complete = true;
     result->clocks = Clocks{1980, 1755, 1980, "power cap"};

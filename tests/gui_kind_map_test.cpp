@@ -23,7 +23,8 @@ TEST_CASE("a cell of a map of kinds is named under the mouse, and the wheel zoom
     bool named = false;
     user.play([&](ImGuiTestContext* ctx) {
         ctx->WindowFocus("//Story");
-        ctx->MouseMoveToPos(ctx->GetWindowByRef("//Story")->Rect().GetCenter());
+        const ImRect story = ctx->GetWindowByRef("//Story")->Rect();  // the figure is the first of several
+        ctx->MouseMoveToPos({story.GetCenter().x, story.Min.y + 0.2f * story.GetHeight()});
         ctx->Yield(3);
         const ImGuiWindow* const tooltip = ctx->GetWindowByRef("//##Tooltip_00");
         named = tooltip && tooltip->Active;

@@ -244,6 +244,7 @@ TEST_CASE("a click on a point sets its parameter, a drag does not", "[gui][windo
     finish_run(engine, user);
     engine.answer(engine.run_ticket, lab.result, {figure_that_sets_length(Place::views)});
     user.frames(3);
+    lab.sweeps.clear();  // the figure has the panel for itself
     const size_t sent = engine.requests.size();
     bool was_found = false;
     const auto over_a_point = [&](ImGuiTestContext* ctx) {

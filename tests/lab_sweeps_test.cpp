@@ -110,6 +110,7 @@ TEST_CASE("the finding of a sweep starts the caption of figures chosen by its pa
     Figure found = FakeEngine::figure("ways", Place::views, "Ways");
     found.caption = "Idle: sync 80 %, graph 3 %.";
     sweep.figures = std::make_shared<const std::vector<Figure>>(std::vector{found});
+    sweep.done = 1;
     Figure figure = FakeEngine::figure("sawtooth", Place::views, "The sawtooth");
     CHECK(found_by_sweeps(lab, {&figure, "", nullptr}).empty());
     figure.chosen_by = {sweep.sweep.axes.front().parameter};

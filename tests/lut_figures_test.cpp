@@ -251,7 +251,7 @@ TEST_CASE("lut: outputs are drawn along their own dimension, weights of the row 
                                                              {"drawn_batch", 1},
                                                              {"drawn_detector", 4}}));
     const auto truth = [&](const char* id) {
-        return line_named(marks_of<Line>(figure_of(result, id)), "reference, f64").y;
+        return line_named(marks_of<Line>(figure_of(result, id)), "float64 reference").y;
     };
     for (const auto& [id, name, width] :
          {std::tuple{"output-y", "y", 8}, std::tuple{"output-dx", "dx", 10}}) {

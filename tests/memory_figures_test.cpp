@@ -102,8 +102,8 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     const Figure zoom = figure_named(memory::figures(result, {}), "sawtooth-zoom");
     REQUIRE(zoom.zoom);
     CHECK(zoom.zoom->figure == "sawtooth");
-    CHECK(zoom.title == "30 typical launches: 90 us from 0 us");
-    CHECK(zoom.x.maximum == 90.0);  // 30 teeth of 3 us
+    CHECK(zoom.title == "30 typical launches: 90 us from 90 us");
+    CHECK(zoom.x.maximum == 180.0);  // 30 teeth of 3 us
     const Tracks zoomed = marks_of<Tracks>(zoom).front();
     REQUIRE(zoomed.tracks.size() == 2);
     CHECK(zoomed.tracks[0].spans.size() == 30);

@@ -39,6 +39,14 @@ TEST_CASE("every figure of a story is completely visible and high enough to read
                 CHECK(each.size.x >= 240);
                 CHECK(each.at.x + each.size.x <= room.x + 1);
                 CHECK(each.at.y + each.size.y <= room.y + 1);
+                const std::string& id = each.shown.figure->id;
+                if (!id.ends_with("-zoom")) continue;
+                const auto whole = std::find_if(placed.begin(), placed.end(), [&](const auto& other) {
+                    return other.shown.figure->id + "-zoom" == id;
+                });
+                REQUIRE(whole != placed.end());  // right above, so that lines join them
+                CHECK(whole->at.y + whole->size.y <= each.at.y);
+                CHECK(each.at.y - whole->at.y - whole->size.y < 20);
             }
         }
     }

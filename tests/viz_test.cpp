@@ -384,7 +384,7 @@ TEST_CASE("a caption ends with a sentence where there is no room for all of it",
     figure.title = "Time";
     figure.caption = "The verdict comes first and is short. " + std::string(400, 'x') + " is the rest.";
     figure.marks = {Line{"a", {}, {0, 1}, {0, 1}}};
-    const std::string svg = to_svg(figure, dark_theme(), 300, 300);
+    const std::string svg = to_svg(figure, dark_theme(), 300, 200);
     CHECK(contains(svg, "is short."));
     CHECK_FALSE(contains(svg, "xxx"));
     CHECK_FALSE(contains(svg, "…"));

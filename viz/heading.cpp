@@ -187,7 +187,11 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
     const auto entries = options.variants ? legend_of(figure, theme) : legend_without_variants(figure, theme);
     // A low figure keeps its height for the data: one line, if the first sentence fits into it.
     const float legend = entries.empty() ? 0 : line;
-    const size_t most = area.height() < 6 * line ? 0 : area.height() < 9 * line ? 1 : 2;
+    const size_t most = area.height() < 6 * line    ? 0
+                        : area.height() < 9 * line  ? 1
+                        : area.height() < 18 * line ? 2
+                        : options.variants          ? 5  // a picture of its own has no tooltip
+                                                    : 2;
     const bool is_low = area.height() - legend < 10 * line;
     const auto has_room = [&](size_t lines) {
         return area.height() > least_height(canvas, figure) + line * static_cast<float>(lines) + 2 * unit;

@@ -19,7 +19,7 @@ void write_lines(const Pen& pen, const Box& box, Colour colour, const std::vecto
     }
 }
 
-std::string short_text(const std::string& text) { return text.substr(0, text.find(',')); }
+std::string short_text(const std::string& text) { return text.substr(0, text.find(", ")); }
 std::string number_of(const std::string& text) { return text.substr(0, text.find(' ')); }
 
 // What is written into cells with a value: what fits into all of them.

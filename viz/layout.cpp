@@ -69,6 +69,16 @@ bool stand_apart(const Canvas& canvas, Scale scale, Range range, float pixels, b
     return true;
 }
 
+// The axis; of a heat map with a cell for every whole number one of these.
+Axis with_cells(Axis axis, const Figure& figure, bool is_x) {
+    const HeatMap* const map = heat_map_of(figure);
+    if (!map) return axis;
+    const auto cells = static_cast<double>(is_x ? map->columns : map->rows);
+    const double extent = is_x ? map->x_high - map->x_low : map->y_high - map->y_low;
+    axis.whole = axis.whole || std::fabs(extent) == cells;
+    return axis;
+}
+
 // As many ticks as are well apart, closer if needed for three ticks; `levels`: those of a tree.
 std::vector<Tick> fitting_ticks(const Canvas& canvas, const Axis& axis, Range range, float pixels,
                                 bool horizontal, bool levels) {
@@ -154,7 +164,8 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
     // Beyond the maximum is room for the texts of bars.
     const Range range{frame.x.low, std::min(frame.x.high, figure.x.maximum.value_or(frame.x.high))};
     const float width = frame.at_x(range.high) - frame.box.left;
-    layout.x_ticks = fitting_ticks(canvas, figure.x, range, width, true, has_tree(figure));
+    layout.x_ticks =
+        fitting_ticks(canvas, with_cells(figure.x, figure, true), range, width, true, has_tree(figure));
     layout.x_name = name_of(figure.x, range);
 }
 
@@ -370,9 +381,9 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     const float most = room_of_names(canvas, figure, area.width());
     layout.x_name = name_of(figure.x, bounds.x);
     layout.y_name = rows.empty() ? name_of(figure.y, bounds.y) : name_of(figure.y);
-    layout.y_ticks =
-        rows.empty() ? fitting_ticks(canvas, figure.y, bounds.y, frame.box.height(), false, has_tree(figure))
-                     : row_ticks(canvas, figure, rows, frame.box.height(), most);
+    layout.y_ticks = rows.empty() ? fitting_ticks(canvas, with_cells(figure.y, figure, false), bounds.y,
+                                                  frame.box.height(), false, has_tree(figure))
+                                  : row_ticks(canvas, figure, rows, frame.box.height(), most);
     float widest = 0;
     for (const Tick& tick : layout.y_ticks) widest = std::max(widest, canvas.text_width(tick.text));
     if (has_axis_on_top(figure))

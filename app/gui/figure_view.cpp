@@ -22,6 +22,7 @@
 #include "app/gui/terms.h"
 #include "app/gui/widgets.h"
 #include "kernels/core/figures.h"
+#include "kernels/core/zoom.h"
 #include "viz/figure_csv.h"
 #include "viz/heading.h"
 #include "viz/imgui/canvas_imgui.h"
@@ -248,6 +249,9 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
     if (events.visible) look_at(lab, key, events.visible);
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
+    // A zoom and the figure above it show the same times.
+    if (events.cursor_x && (key == time_of_runs || key == time_of_zoom))
+        lab.next_cursor[time_of_runs] = lab.next_cursor[time_of_zoom] = *events.cursor_x;
     for (const PlotEvents::Chosen& chosen : events.chosen) choose_value(lab, chosen.parameter, chosen.value);
     if (events.track_click) take_track_click(lab, shown, *events.track_click);
     if (const auto& measuring = events.measuring)

@@ -156,7 +156,7 @@ std::string known_words(const Array& reference) {
 // `of` takes a value to what is drawn of it. Chosen rows are points of their own.
 template <class Of>
 Line reference_line(const Array& reference, const DrawnLine& line, const View& view, Of of) {
-    const std::string label = "reference, f64";
+    const std::string label = "float64 reference";
     if (!reference.rows)
         return line_of(label, {Ink::Role::reference}, reduce(line.length, view, line.place, [&](int64_t at) {
                            return of(reference.value(line.index(at)));
@@ -196,12 +196,11 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     };
     const bool complex = reference.dtype == Dtype::complex128;
     const std::string what = imaginary ? "Imaginary part of " : complex ? "Real part of " : "";
-    Figure figure = new_figure(
-        "output-" + reference.name + (imaginary ? "-imaginary" : ""), Place::outputs,
-        line.title(what + reference.name),
-        "Every variant over the double-precision reference; those that agree with it are one line." +
-            known_words(reference, line),
-        place_axis(line.place, line.length), {.label = reference.name});
+    Figure figure = new_figure("output-" + reference.name + (imaginary ? "-imaginary" : ""), Place::outputs,
+                               line.title(what + reference.name),
+                               "Every variant over the float64 reference; those that agree are one line." +
+                                   known_words(reference, line),
+                               place_axis(line.place, line.length), {.label = reference.name});
     figure.chosen_by = line.chosen_by;
     figure.marks.push_back(reference_line(reference, line, view, part_of));
     int agreeing = 0;
@@ -301,7 +300,7 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
     const std::string what = "Error of " + reference.name;
     Figure figure = new_figure(
         "error-" + reference.name, Place::error, drawn ? line.title(what) : what + " by " + line.place,
-        "Distance to the double-precision reference; exact positions are at the bottom." +
+        "Absolute error against the float64 reference. Zeros are drawn at the bottom edge." +
             (drawn ? known_words(reference, line) : known_words(reference)),
         place_axis(line.place, line.length), absolute_error_axis());
     if (drawn) figure.chosen_by = line.chosen_by;

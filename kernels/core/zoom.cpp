@@ -23,9 +23,12 @@ View::Range typical_launches(const std::vector<LaunchRecord>& launches, size_t c
     for (const View::Range& group : groups) lengths.push_back(group.high - group.low);
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
-    return *std::find_if(groups.begin(), groups.end(), [&](const View::Range& group) {
+    // A cold cache stretches the first.
+    const auto first = groups.begin() + (groups.size() > 2 ? 1 : 0);
+    const auto found = std::find_if(first, groups.end(), [&](const View::Range& group) {
         return std::fabs(group.high - group.low - *middle) <= alike * *middle;
     });
+    return found == groups.end() ? groups.front() : *found;
 }
 
 View view_of(const View& view, const std::string& shared, View::Range whole) {

@@ -15,7 +15,8 @@ constexpr const char* time_of_zoom = "time of the zoom";
 
 // The end of the first `count` launches, including the gap after the last.
 double end_of_launches(const std::vector<LaunchRecord>& launches, size_t count);
-// `count` consecutive launches of typical length: the first ones that together take the median time.
+// `count` consecutive launches of typical length: the first ones that together take the median time, after
+// those that start the run.
 View::Range typical_launches(const std::vector<LaunchRecord>& launches, size_t count);
 
 // The view of launches on an axis of that name, which ends at `whole` unless it is limited.
