@@ -29,7 +29,7 @@ ImGuiID split(ImGuiID& node, ImGuiDir direction, float share) {
 void split_right(std::map<Dock, ImGuiID>& nodes, ImGuiID column, float height) {
     const float whole = height / units(1);
     const float times = std::clamp(0.27f * whole, 225.0f, 340.0f);
-    const float occupancy = std::clamp(0.25f * whole, 212.0f, 300.0f);
+    const float occupancy = std::clamp(0.25f * whole, 226.0f, 300.0f);
     const float rest = whole - times - occupancy;
     nodes[Dock::times] = column;
     if (rest < numbers_below) {

@@ -215,7 +215,7 @@ void draw_top_bar(LabState& lab) {
         ImGui::PopFont();
         ImGui::SameLine(0, units(16));
     }
-    draw_family_chooser(lab, units(words ? 200 : whole > units(fair) ? 176 : 128));
+    draw_family_chooser(lab, units(words ? 200 : whole > units(fair) ? 192 : 128));
     ImGui::SameLine();
     draw_backend_chooser(lab, units(words ? 176 : 128));
     ImGui::SameLine();
