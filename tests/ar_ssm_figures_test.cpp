@@ -55,9 +55,9 @@ TEST_CASE("ar_ssm: the map of gates has those of the drawn sequence", "[ar_ssm][
             means[static_cast<size_t>(rank)] += gate / 70;
         }
     const auto [least, most] = std::minmax_element(means.begin(), means.end());
-    CHECK(contains(figure.caption, fmt::format("Rank {} is open the most, {:.2f} on average; rank {} the "
-                                               "least, {:.2f} on average.",
-                                               most - means.begin(), *most, least - means.begin(), *least)));
+    CHECK(contains(figure.caption,
+                   fmt::format("Rank {} is open most ({:.2f} on average), rank {} least ({:.2f} on average).",
+                               most - means.begin(), *most, least - means.begin(), *least)));
 }
 
 TEST_CASE("ar_ssm: cells of long sequences and many ranks are means of what is in sight",
@@ -103,11 +103,24 @@ TEST_CASE("ar_ssm: the effective rank is drawn below its limit", "[ar_ssm][figur
         CHECK(line.y[position] == Approx(gates));
         sum += gates;
     }
-    CHECK(contains(figure.caption, fmt::format("On average {:.3g} of 6 ranks are open", sum / 90)));
-    const auto least = std::min_element(line.y.begin(), line.y.end());
-    CHECK(contains(figure.caption,
-                   fmt::format("at least {:.3g}, at position {}", *least, least - line.y.begin())));
-    if (mode == "hard") CHECK(contains(figure_of(result, "gates").caption, "% of the positions; rank"));
+    const auto [least, most] = std::minmax_element(line.y.begin(), line.y.end());
+    CHECK(figure.caption == fmt::format("Between {:.2g} and {:.2g} of 6 ranks are open, {:.2g} on average.",
+                                        *least, *most, sum / 90));
+    if (mode == "hard") CHECK(contains(figure_of(result, "gates").caption, "% of the positions), rank"));
+}
+
+TEST_CASE("ar_ssm: gates of generated inputs open and close along the sequence", "[ar_ssm][figures]") {
+    const Result result = result_of({});
+    const auto ranks = find(result.reference, "effective_rank")->as<double>();
+    const auto mean = [&](size_t first, size_t last) {
+        double sum = 0;
+        for (size_t at = first; at < last; ++at) sum += ranks[at];
+        return sum / static_cast<double>(last - first);
+    };
+    const size_t length = ranks.size(), wave = length / 3;  // quiet at its ends, loud in the middle
+    CHECK(mean(0, wave / 8) < 4);
+    CHECK(mean(wave * 7 / 16, wave * 9 / 16) > 12);
+    CHECK(mean(wave * 15 / 16, wave * 17 / 16) < 4);
 }
 
 TEST_CASE("ar_ssm: one rank, and gates that are all alike", "[ar_ssm][figures]") {
@@ -115,7 +128,7 @@ TEST_CASE("ar_ssm: one rank, and gates that are all alike", "[ar_ssm][figures]")
     CHECK(contains(figure_of(result, "gates").caption, "The only rank is open 0."));
     std::ranges::fill(find(result.reference, "effective_rank")->as<double>(), 0.5);
     CHECK(contains(figure_of(result, "effective-rank").caption, "0.5 of 1 ranks are open at every position"));
-    CHECK(contains(figure_of(result, "error_by_rank").caption, "Without any rank, the convolution alone is"));
+    CHECK(contains(figure_of(result, "error_by_rank").caption, "Without any rank "));
 }
 
 // |y' - y| / |y| over a sequence, with y' from the output projection of these ranks alone.
@@ -171,20 +184,20 @@ TEST_CASE("ar_ssm: errors with fewer ranks are those of the layer with only thes
         for (size_t i = 0; i < kept; ++i) chosen.push_back(sizes[i].second);
         CHECK(largest.y[kept] == Approx(100 * distance_with(result, chosen, 1)).margin(1e-9));
     }
-    CHECK(contains(figure.caption, fmt::format("With the first 3 of 6 ranks y is {:.0f} % off", first.y[3])));
-    CHECK(contains(figure.caption, fmt::format("the convolution alone is {:.0f} % off", first.y[0])));
-    CHECK(contains(figure.caption, "Over sequence 1."));
+    CHECK(
+        contains(figure.caption, fmt::format("With the first 3 of 6 ranks, y is {:.0f} % off", first.y[3])));
+    CHECK(contains(figure.caption, fmt::format("without any rank {:.0f} %.", first.y[0])));
 }
 
 TEST_CASE("ar_ssm: errors with fewer ranks are left out if they take too long", "[ar_ssm][figures]") {
     Result result;
     result.parameters = settled(ar_ssm_family(), {{"length", 1 << 20}, {"d_model", 1024}});
     result.parameters.set("max_rank", int64_t{4096});
-    CHECK(contains(ar_ssm::rank_error_figure(result).missing, "take too long"));
+    CHECK(contains(ar_ssm::rank_error_figure(result).missing, "too long"));
     result.parameters.set("max_rank", int64_t{4});
     CHECK(contains(ar_ssm::rank_error_figure(result).missing, "Available after a run"));
     result.parameters.set("bidirectional", true);
-    CHECK(contains(ar_ssm::rank_error_figure(result).missing, "take too long"));
+    CHECK(contains(ar_ssm::rank_error_figure(result).missing, "too long"));
 }
 
 // Launches with these names, 10 us each.
@@ -278,15 +291,14 @@ TEST_CASE("ar_ssm: the time by scan is split into the scan and the rest", "[ar_s
     CHECK(bars[0].segments[1].length == Approx(20));
     CHECK(bars[0].text == "60 us");
     CHECK(contains(figure.caption,
-                   "lookback is the fastest: 30 us, 33 % of it in the launch of the scan. "
-                   "hillis_steele takes 60 us, 67 % of it in 4 launches of the scan."));
-    CHECK(contains(figure.caption, "batch 1, length 64, d_model 64, max_rank 16, gate_hidden 16, forward."));
+                   "lookback is fastest: 30 us, 33 % in the launch of the scan. "
+                   "hillis_steele takes 60 us, 67 % in 4 launches of the scan."));
     SweepResult refused = swept({"scan", {"lookback"}});
     refused.cells.push_back({{Value("lookback")}, "no memory", nullptr});
     CHECK(contains(ar_ssm::scan_figures(refused).front().missing, "no memory"));
 }
 
-TEST_CASE("ar_ssm: the time against max_rank says how it grows", "[ar_ssm][figures]") {
+TEST_CASE("ar_ssm: the time against max_rank names the faster variant", "[ar_ssm][figures]") {
     SweepResult sweep = swept({"max_rank", {int64_t{1}, int64_t{2}}});
     add_cell(sweep, {launched("unfused", {"a", "b"}), launched("fused", {"a"})});
     add_cell(sweep, {launched("unfused", {"a", "b", "c"}), launched("fused", {"a", "b"})});
@@ -294,9 +306,7 @@ TEST_CASE("ar_ssm: the time against max_rank says how it grows", "[ar_ssm][figur
     const Figure figure = ar_ssm::rank_figures(sweep).front();
     CHECK(figure.id == "time_by_max_rank");
     CHECK(line_named(marks_of<Line>(figure), "fused").y == std::vector<double>{10, 20});
-    CHECK(contains(figure.caption,
-                   "fused is faster throughout: 1.5x at 2. From 1 to 2, unfused goes from 20 us to 30 us, "
-                   "fused from 10 us to 20 us. Shape: batch 1, length 64"));
+    CHECK(contains(figure.caption, "fused is faster throughout: 1.5x at 2."));
 }
 
 TEST_CASE("ar_ssm: sweeps on the CPU are small enough for the background", "[ar_ssm][figures]") {
@@ -329,7 +339,7 @@ TEST_CASE("ar_ssm: every figure has marks or a sentence, and gradients appear wi
     CHECK(errors.x.categories == std::vector<std::string>{"unfused", "fused"});
     const HeatMap map = marks_of<HeatMap>(errors).front();
     CHECK(map.values[1] == result.variants[1].errors[0].rel_l2);
-    CHECK(contains(errors.caption, "The largest error is that of"));
+    CHECK(contains(errors.caption, "Largest: "));
     result.variants[1].errors[0].nonfinite = 3;
     CHECK(marks_of<HeatMap>(figure_of(result, "error-by-output")).front().texts[1] == "not finite");
     CHECK(figure_of(result, "output-y").caption.starts_with("fused has 3 values that are not finite. "));

@@ -100,7 +100,7 @@ TEST_CASE("time over BLOCK_M and BLOCK_N: the fastest right cell is framed, a re
     CHECK(std::isnan(map.values[0]));
     CHECK(std::isnan(map.values[24]));
     CHECK(map.texts[24] == "needs 300000 bytes of shared memory per thread block; Chip has 232448");
-    CHECK(contains(figure.caption, "Fastest: 32 x 64, 50 us; 6.6x faster than 256 x 128. "));
+    CHECK(contains(figure.caption, "Fastest: 32 x 64, 50 us; 6.6x faster than 256 x 128."));
     CHECK(contains(figure.caption, "1 of 25 are refused, the first at 256 x 256: needs 300000 bytes"));
     CHECK(contains(to_csv(figure), "cell,time (us),256,256,,,,needs 300000 bytes"));
     CHECK(contains(to_csv(figure), "frame,fastest,64,32,"));
@@ -141,7 +141,7 @@ TEST_CASE("occupancy by tiles names the limiter, and is not offered without occu
     CHECK_FALSE(attention::tile_figures(swept).front().missing.empty());
 }
 
-TEST_CASE("speed-up over naive against N, with the claim of the source and the end of a refused variant",
+TEST_CASE("speed-up over naive against N, with the speed-up of the document and the end of a refused variant",
           "[attention][figures]") {
     SweepResult swept;
     swept.sweep = {"N", {}, {{"N", {int64_t{128}, int64_t{256}, int64_t{512}}}, {"backward", {false, true}}}};

@@ -124,6 +124,10 @@ TEST_CASE("the rate counts the bytes that a variant has to move, beside the copy
     Figure figure = figure_named(btp::speed_figures(result), "rate");
     CHECK(figure.marks.empty());              // no copy, no ceilings
     result.copy = Copy{1e6, {.median = 10}};  // 100 GB/s
+    for (VariantResult& variant : result.variants) {
+        variant.exact = true;
+        variant.verdicts = {{.output = "x", .verdict = Verdict::right, .judged = 9, .elements = 0}};
+    }
     figure = figure_named(btp::speed_figures(result), "rate");
     const Bars bars = marks_of<Bars>(figure).front();
     const Parameters forward = parameters_with({});
@@ -167,8 +171,7 @@ TEST_CASE("time and rate against BL name the ratio and the best block", "[btp][f
     CHECK(marks_of<Line>(time).size() == 2);
     CHECK(marks_of<Line>(time)[1].sets.parameter == "BL");
     CHECK(contains(time.caption,
-                   "fused is fastest at BL 16. From BL 16 to 64 the work in its products grows 3.8x."));
-    CHECK(contains(time.caption, "B 1, H 4, L 2048, DH 16, order 2, forward"));
+                   "fused is fastest at BL 16. From BL 16 to 64 its products do 3.8 times the work."));
     const Figure& rate = figure_named(figures, "rate_by_block");
     const auto lines = marks_of<Line>(rate);
     REQUIRE(lines.size() == 3);
@@ -199,8 +202,7 @@ TEST_CASE("time over BL and wpb: the fastest cell is framed, a refused one says 
     CHECK(map.texts[11] == "needs more");
     CHECK(map.sets_x.parameter == "wpb");
     CHECK(map.sets_y.parameter == "BL");
-    CHECK(contains(figure.caption, "Fastest: 32 x 16, 20 us; 2.5x faster than 16 x 4. "));
-    CHECK(contains(figure.caption, "order 2"));
+    CHECK(contains(figure.caption, "Fastest: 32 x 16, 20 us; 2.5x faster than 16 x 4."));
 }
 
 TEST_CASE("time by order says what the chain of carries costs", "[btp][figures]") {
@@ -216,17 +218,19 @@ TEST_CASE("time by order says what the chain of carries costs", "[btp][figures]"
     CHECK(figure.y.categories.size() == 6);
     CHECK(figure.y.categories[2] == "two_pass, full");
     CHECK(marks_of<Bars>(figure).front().bars[2].text == "180 us");
-    CHECK(contains(
-        figure.caption,
-        "Order full: 1.7x the time of order 2 in fused, 1.8x the time of order 2 in two_pass, because "
-        "its blocks wait for the carry of earlier ones. "));
-    CHECK(contains(figure.caption, "Order 1, without a carry: 0.64x the time of order 2 in fused"));
+    CHECK(
+        figure.caption ==
+        "Time against order 2. full: fused 1.73x, two_pass 1.8x. 1: fused 0.636x, two_pass 0.6x. With full, "
+        "blocks wait for earlier carries.");
     // No cause where one variant is not slower.
     swept.cells[2] = cell_of(swept.sweep, 2, {timed("two_pass", 180), timed("fused", 56)});
     const std::string undecided = btp::order_figures(swept).front().caption;
-    CHECK(contains(undecided,
-                   "Order full: the same as order 2 in fused, 1.8x the time of order 2 in two_pass. "));
-    CHECK_FALSE(contains(undecided, "because"));
+    CHECK(contains(undecided, "full: fused same, two_pass 1.8x. "));
+    CHECK_FALSE(contains(undecided, "wait"));
+    // Nor where only one variant ran.
+    swept.cells.clear();
+    for (size_t i = 0; i < 3; ++i) swept.cells.push_back(cell_of(swept.sweep, i, {timed("two_pass", us[i])}));
+    CHECK_FALSE(contains(btp::order_figures(swept).front().caption, "wait"));
     swept.cells.clear();
     CHECK_FALSE(btp::order_figures(swept).front().missing.empty());
 }

@@ -46,6 +46,39 @@ TEST_CASE("names of a family's parameters, arrays, variants and presets are uniq
     }
 }
 
+TEST_CASE("a parameter with a short name has a title, unique among names and titles of its family",
+          "[schema]") {
+    constexpr size_t most_letters = 3;  // such names are letters or abbreviations
+    for (const Family* family : all_families()) {
+        std::set<std::string> words;
+        for (const Parameter& row : family->parameters) words.insert(row.name);
+        for (const Parameter& row : family->parameters) {
+            INFO(family->name << " " << row.name);
+            if (row.name.size() <= most_letters) CHECK_FALSE(row.title.empty());
+            if (row.title.empty()) continue;
+            CHECK(row.title.find_first_of(" /.,=") == std::string::npos);  // typed like a name
+            CHECK(words.insert(row.title).second);
+        }
+    }
+}
+
+TEST_CASE("axes of the same kind have the same title in all families", "[schema]") {
+    const auto titles = [](const char* family, std::vector<std::string> names) {
+        std::vector<std::string> all;
+        for (const std::string& name : names) all.push_back(find_family(family)->parameter(name)->title);
+        return all;
+    };
+    const std::vector<std::string> axes = {"sequences", "positions", "channels"};
+    CHECK(titles("memory", {"batch", "length", "d"}) == axes);
+    CHECK(titles("ar_ssm", {"batch", "length", "d_model"}) == axes);
+    CHECK(titles("attention", {"Z", "N", "D"}) == axes);
+    CHECK(titles("btp", {"B", "L", "DH"}) == axes);
+    CHECK(titles("scan", {"batch", "length"}) == std::vector<std::string>{"sequences", "positions"});
+    CHECK(titles("lut_sequence", {"batch", "sequence_length"}) ==
+          std::vector<std::string>{"sequences", "positions"});
+    CHECK(titles("attention", {"H"}) == titles("btp", {"H"}));
+}
+
 TEST_CASE("every meaning and idea is a sentence that ends with a full stop", "[schema]") {
     for (const Family* family : all_families()) {
         INFO(family->name);

@@ -1,5 +1,6 @@
 // Properties of every family, variant and setting on the CPU, over random settings from the schemas.
 
+#include "kernels/core/common_parameters.h"
 #include "tests/family_properties.h"
 
 namespace sawtooth {
@@ -36,6 +37,24 @@ TEST_CASE("the definition of an exact variant is the reference", "[family][rando
             compared += output.count();
         }
         return compared;
+    });
+}
+
+// A method may do fewer operations than the exact rule: frozen errors of memory do.
+TEST_CASE("the launches of a variant do at least its minimum of work", "[family][random][cpu]") {
+    for_every_family("minimum of work", processor, nullptr, {}, [](RandomCase& drawn) {
+        const auto& [family, variant, parameters, inputs, words, random] = drawn;
+        const Plan plan = plan_of(drawn, inputs, true);
+        const Work least = work_of(family, variant, parameters, plan);
+        Work done;
+        for (const Launch& launch : plan.launches) {
+            done.operations += launch.info->work.operations;
+            done.bytes += launch.info->work.bytes;
+        }
+        INFO(family.name << " " << variant.name << ": " << words);
+        CHECK(least.operations <= done.operations);
+        CHECK(least.bytes == work_of(family, variant, parameters).bytes);
+        return int64_t{1};
     });
 }
 

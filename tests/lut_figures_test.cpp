@@ -111,8 +111,8 @@ TEST_CASE("lut: dragging moves one input of every item, and frames the bits that
     REQUIRE(flipped.size() > 1);
     const Figure figure = figure_of(after, "bits");
     CHECK(framed(marks_of<HeatMap>(figure).front(), "flipped by dragging") == flipped);
-    CHECK(contains(figure.caption, fmt::format("moved by {:+.3g}, it flips {} bits", by, flipped.size())));
-    CHECK(contains(figure_of(before, "bits").caption, "reaches the first flip"));
+    CHECK(contains(figure.caption, fmt::format("moved by {:+.3g} it flips {} bits", by, flipped.size())));
+    CHECK(contains(figure_of(before, "bits").caption, "flips the first bit"));
 }
 
 TEST_CASE("lut: given inputs are not dragged", "[lut]") {
@@ -169,16 +169,7 @@ TEST_CASE("lut: y against an input is y of the reference with that input dragged
         has_present = has_present || (y.x[i] <= 0.25 && 0.25 <= y.x[i + 1]);
     }
     CHECK(has_present);
-    int weakest_pairs = 0;
-    const auto anchors = find(result.inputs, "anchors")->as<int32_t>();
-    for (int64_t t = 0; t < 12; ++t) {
-        const auto weakest = static_cast<int64_t>(reference_at(result, "min_delta_index", 1, t));
-        if (weakest < 0) continue;
-        const int32_t* const pair = anchors.data() + 2 * (3 * t + weakest);
-        weakest_pairs += (pair[0] == 4) != (pair[1] == 4);
-    }
-    CHECK(contains(figure.caption, fmt::format("from {} weakest pair", weakest_pairs)));
-    const Line slope = line_named(marks_of<Line>(figure), "slope of the surrogate");
+    const Line slope = line_named(marks_of<Line>(figure), "surrogate gradient");
     CHECK((slope.y[1] - slope.y[0]) / (slope.x[1] - slope.x[0]) ==
           Approx(reference_at(result, "dx", 1, 4)).margin(1e-9));
     CHECK((slope.y[1] + slope.y[0]) / 2 == Approx(reference_at(result, "y", 1, 2)).margin(1e-9));
@@ -221,7 +212,7 @@ TEST_CASE("lut: rows that are hit are those of the lookup indices", "[lut][figur
             used += hits > 0;
         }
     const double share = 100 * static_cast<double>(used) / (7 * 16);
-    CHECK(contains(figure.caption, fmt::format("9 items use {:.3g} % of the rows", share)));
+    CHECK(contains(figure.caption, fmt::format("9 items use {:.2g} % of the rows", share)));
     const Line by_anchors = line_named(marks_of<Line>(figure_of(result, "rows-by-anchors")), "rows used");
     CHECK(by_anchors.x.size() == 4);
     CHECK(by_anchors.y.back() == Approx(share));

@@ -114,7 +114,8 @@ struct Oracle {
     }
 };
 
-TEST_CASE("lut_sequence: the map of pairs shows which bit each pair flips", "[lut_sequence][figures]") {
+TEST_CASE("lut_sequence: the map of pairs shows which bit of each pair gets the gradient",
+          "[lut_sequence][figures]") {
     // Position 1 is nearest to flipping; 2 and 3 tie, which flips K. PE is nearest at distance 1.
     const Result result = with_differences({4, -1, 2, -2, 3}, {0.5f, 9, -9, 9}, {{"tile", 8}});
     const Figure figure = figure_of(result, "pairs");
@@ -126,18 +127,20 @@ TEST_CASE("lut_sequence: the map of pairs shows which bit each pair flips", "[lu
     };
     for (size_t j = 0; j < 5; ++j) {
         for (size_t i = j; i < 5; ++i) CHECK(label(j, i) == "no pair");
-        if (j > 0) CHECK(label(j, j - 1) == "flips PE too");
+        if (j > 0) CHECK(label(j, j - 1) == "distance too (PE)");
     }
-    CHECK(label(2, 0) == "flips Q");
-    CHECK(label(3, 0) == "flips Q");
-    CHECK(label(3, 1) == "flips K");
-    CHECK(label(4, 0) == "flips Q");
-    CHECK(label(4, 1) == "flips K");
-    CHECK(label(4, 2) == "flips K");
-    // With those that flip PE too: (1, 0) flips Q, (2, 1) K, (3, 2) K, (4, 3) K.
-    CHECK(contains(figure.caption, "to Q in 4 of 10 pairs and to K in 6, and to PE too in 4"));
+    CHECK(label(2, 0) == "later position (Q)");
+    CHECK(label(3, 0) == "later position (Q)");
+    CHECK(label(3, 1) == "earlier position (K)");
+    CHECK(label(4, 0) == "later position (Q)");
+    CHECK(label(4, 1) == "earlier position (K)");
+    CHECK(label(4, 2) == "earlier position (K)");
+    // With those of the distance too: (1, 0) flips Q, (2, 1) K, (3, 2) K, (4, 3) K.
     CHECK(contains(figure.caption,
-                   "Position 1 is nearest to flipping, by 1: it gets the gradient of 4 of its 4 pairs"));
+                   "Of 10 pairs, 4 pass their gradient to the later position, 6 to the earlier one, and 4 "
+                   "also to the distance."));
+    CHECK(contains(figure.caption,
+                   "Position 1 is closest to flipping (1): it gets the gradient of 4 of its 4 pairs"));
     CHECK(contains(figure.caption, "1 of 1 tiles"));
 }
 
@@ -146,6 +149,33 @@ std::map<std::string, int64_t> kinds_of(const KindMap& map) {
     std::map<std::string, int64_t> counts;
     for (const int cell : map.cells) ++counts[map.kinds[static_cast<size_t>(cell)].label];
     return counts;
+}
+
+TEST_CASE("lut_sequence: a pair chooses a row of each detector by its bits", "[lut_sequence][figures]") {
+    const Result result =
+        result_of({{"detectors", 6}, {"drawn_query", 9}, {"drawn_key", 4}, {"drawn_output", 3}});
+    const Oracle oracle{result};
+    const Figure figure = figure_of(result, "pair");
+    const Matrix matrix = marks_of<Matrix>(figure).front();
+    REQUIRE(matrix.row_labels.size() == 4);  // those with the drawn detector, 0
+    double sum = 0;
+    for (int64_t t = 0; t < 6; ++t) {
+        const int64_t row = oracle.neurons(9, 4, t)[0] - t * oracle.drawn.rows;
+        const float weight = find(result.inputs, "weights")
+                                 ->as<float>()[static_cast<size_t>((t * oracle.drawn.rows + row) * 16 + 3)];
+        sum += double{weight};
+        if (t >= 4) continue;
+        const auto text = [&](size_t column) { return matrix.texts[static_cast<size_t>(5 * t) + column]; };
+        CHECK(text(0) + text(1) + text(2) == fmt::format("{:08b}", row));
+        CHECK(text(3) == std::to_string(row));
+        CHECK(text(4) == fmt::format("{:+.2g}", double{weight}));
+    }
+    CHECK(contains(figure.caption, fmt::format("the 6 rows add {:+.3g} to output 3.", sum)));
+}
+
+TEST_CASE("lut_sequence: the earlier position of a pair is before the later one", "[lut_sequence][figures]") {
+    const Result result = result_of({{"drawn_query", 5}, {"drawn_key", 31}});
+    CHECK(marks_of<Matrix>(figure_of(result, "pair")).front().column_labels[1] == "K at 4");
 }
 
 TEST_CASE("lut_sequence: tiles above the diagonal are skipped", "[lut_sequence][figures]") {
@@ -164,9 +194,10 @@ TEST_CASE("lut_sequence: pairs without inputs to compare flip nothing", "[lut_se
     const auto anchors = find(result.inputs, "anchors")->as<int32_t>();
     std::ranges::fill(anchors.subspan(anchors.size() / 2), -1);
     const Figure figure = figure_of(result, "pairs");
-    CHECK(kinds_of(marks_of<KindMap>(figure).front()).at("flips nothing") == 6);
-    CHECK(
-        contains(figure.caption, "to Q in 0 of 6 pairs and to K in 0; 6 have no bit to flip. 1 of 1 tiles"));
+    CHECK(kinds_of(marks_of<KindMap>(figure).front()).at("no bit") == 6);
+    CHECK(contains(figure.caption,
+                   "Of 6 pairs, 0 pass their gradient to the later position, 0 to the earlier one; 6 have no "
+                   "bit to flip. 1 of 1 tiles"));
 }
 
 TEST_CASE("lut_sequence: in a long sequence a cell of the map is a tile", "[lut_sequence][figures]") {
@@ -177,7 +208,7 @@ TEST_CASE("lut_sequence: in a long sequence a cell of the map is a tile", "[lut_
     REQUIRE(map.row_names.size() == 13);
     CHECK(map.row_names[12] == "queries 192 to 199: tile 12");
     CHECK(kinds_of(map).at("skipped tile") == 13 * 12 / 2);
-    CHECK(contains(figure.caption, "of 19,900 pairs"));
+    CHECK(contains(figure.caption, "Of 19,900 pairs"));
     CHECK(contains(figure.caption, "91 of 169 tiles"));
     CHECK(marks_of<Rule>(figure).empty());
 }
@@ -211,10 +242,10 @@ TEST_CASE("lut_sequence: events are those of all pairs, merged by neuron and pos
             }
         for (const int64_t neuron : main) alternative.erase(neuron);
         const auto y = [&](const char* label) { return line_named(lines, label).y[static_cast<size_t>(j)]; };
-        CHECK(y("main") == static_cast<double>(5 * j));
-        CHECK(y("alternative") == static_cast<double>(alternatives));
-        CHECK(y("main, merged") == static_cast<double>(main.size()));
-        CHECK(y("alternative, merged") == static_cast<double>(alternative.size()));
+        CHECK(y("chosen rows") == static_cast<double>(5 * j));
+        CHECK(y("rows with a bit flipped") == static_cast<double>(alternatives));
+        CHECK(y("chosen rows, equal ones merged") == static_cast<double>(main.size()));
+        CHECK(y("rows with a bit flipped, equal ones merged") == static_cast<double>(alternative.size()));
         buffered += 5 * j + alternatives;
         merged += std::ssize(main) + std::ssize(alternative);
     }
@@ -255,7 +286,7 @@ TEST_CASE("lut_sequence: rows without synapses have no events", "[lut_sequence][
                 main += offsets[neuron] < offsets[neuron + 1];
             }
     CHECK(main < 132);
-    CHECK(figure_of(result, "events").caption.starts_with(fmt::format("{} main and", main)));
+    CHECK(figure_of(result, "events").caption.starts_with(fmt::format("{} chosen rows and", main)));
     std::ranges::fill(offsets, 0);
     CHECK(contains(figure_of(result, "hash-fill").missing, "no chosen row has synapses"));
 }
@@ -293,7 +324,7 @@ TEST_CASE("lut_sequence: keys take the first free slot from neuron + position on
     const Figure fill = figure_of(result, "hash-fill");
     CHECK(contains(fill.caption, fmt::format("{} keys fill", key)));
     // The part in sight has all keys.
-    const Line starts = line_named(marks_of<Line>(fill), "keys that start here");
+    const Line starts = line_named(marks_of<Line>(fill), "keys that try this slot first");
     double started = 0;
     for (const double share : starts.y) started += share;
     CHECK(started * *fill.x.maximum / static_cast<double>(starts.y.size()) ==
@@ -318,10 +349,12 @@ TEST_CASE("lut_sequence: a sequence of one position has no pairs, and a huge one
     const Result huge = result_of({{"sequence_length", 512}, {"detectors", 16}});
     for (const char* id : {"events", "rows", "hash-fill", "hash-probes"}) {
         INFO(id);
-        CHECK(contains(figure_of(single, id).missing, "at least two positions"));
-        CHECK(contains(figure_of(huge, id).missing, "this sequence has 2,093,056"));
+        CHECK(contains(figure_of(single, id).missing, "Set sequence_length to 2 or more"));
+        CHECK(contains(figure_of(huge, id).missing, "(2,093,056; limit 524,288). Reduce sequence_length"));
     }
-    CHECK(contains(figure_of(single, "pairs").missing, "at least two positions"));
+    for (const char* id : {"pair", "pairs"})
+        CHECK(contains(figure_of(single, id).missing, "Set sequence_length to 2 or more"));
+    CHECK_FALSE(figure_of(huge, "pair").marks.empty());
     CHECK_FALSE(figure_of(huge, "pairs").marks.empty());
 }
 

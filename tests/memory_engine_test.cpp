@@ -141,11 +141,32 @@ TEST_CASE("strategies that do not support the rule are skipped, or refused if na
     CHECK(refused.error().text == "no variant can run this; exact_chunk: needs rule delta");
 }
 
+TEST_CASE("a variant's minimum of work is at most what its launches do", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    const auto result = result_of(
+        runner, memory_request({{"rule", "atlas_omega"}, {"length", int64_t{256}}, {"d", int64_t{16}}}));
+    const auto done = [&](const VariantResult& variant) {
+        double operations = 0;
+        for (const LaunchRecord& launch : variant.launches) operations += launch.info->work.operations;
+        return operations;
+    };
+    // The exact rule computes the errors of 8 tokens for every token, the matrix form of a chunk does not.
+    const VariantResult& frozen = *find(*result, "chunkwise_gd");
+    CHECK(frozen.work.operations == Approx(done(frozen)));
+    CHECK(frozen.work.operations < result->work.operations);
+    const VariantResult& exact = *find(*result, "sequential");
+    CHECK(exact.work.operations == result->work.operations);
+    CHECK(done(exact) >= result->work.operations);
+}
+
 TEST_CASE("divergence is counted, not hidden", "[memory][engine]") {
     TemporaryFolder folder;
     Runner runner(folder.path());
     const auto result = result_of(
-        runner, memory_request({{"rule", "trellis"}, {"length", int64_t{8192}}, {"chunk", int64_t{64}}}));
+        runner,
+        memory_request(
+            {{"rule", "trellis"}, {"length", int64_t{8192}}, {"d", int64_t{32}}, {"chunk", int64_t{64}}}));
     const OutputError& error = *error_of(*find(*result, "chunkwise_gd"), "y");
     CHECK(error.nonfinite > 0);
     REQUIRE(error.first_nonfinite);

@@ -234,26 +234,32 @@ std::vector<Figure> swept(const std::string& id, const Settings& settings, std::
     return {};
 }
 
-TEST_CASE("the trade-off: a curve a strategy, points that set the chunk, the source's range marked",
+TEST_CASE("the trade-off: a curve per variant, points that set the chunk, the usual range marked",
           "[memory][figures]") {
     const auto figures = swept("chunk", {{"rule", "titans"}, {"length", int64_t{256}}, {"d", int64_t{16}}},
                                {int64_t{1}, int64_t{16}, int64_t{128}, int64_t{256}});
     const Figure& error = figure_named(figures, "error-against-chunk");
     const auto lines = marks_of<Line>(error);
-    CHECK(lines.size() == 5);
+    CHECK(lines.size() == 4);  // tnt has its own axis
     const Line& gd = line_named(lines, "chunkwise_gd");
     CHECK(gd.x == std::vector<double>{1, 16, 128, 256});
     CHECK(gd.y[0] < 1e-5);
     CHECK(gd.y[1] > 1e-3);
     CHECK(gd.y[3] > gd.y[1]);
-    CHECK(line_named(lines, "tnt").x == std::vector<double>{16, 128, 256});  // C_G follows; C_L is 16
-    CHECK(marks_of<Band>(error).size() == 2);
+    REQUIRE(marks_of<Band>(error).size() == 1);
+    CHECK(marks_of<Band>(error).front().label == "usual for titans: 64 to 512");
     CHECK(gd.sets.parameter == "chunk");
     CHECK(gd.sets.values == gd.x);
-    CHECK(line_named(lines, "tnt").sets.parameter == "C_G");
     CHECK(line_named(lines, "sequential").sets.values.empty());
     CHECK(error.x.scale == Scale::log2);
     CHECK(error.y.scale == Scale::log10);
+
+    const Figure& shards = figure_named(figures, "error-against-C-G");
+    const Line tnt = line_named(marks_of<Line>(shards), "tnt");
+    CHECK(tnt.x == std::vector<double>{16, 128, 256});  // C_G follows chunk; C_L is 16
+    CHECK(tnt.sets.parameter == "C_G");
+    CHECK(marks_of<Band>(shards).front().label == "usual for tnt: 128 to 2048");
+    CHECK(marks_of<Line>(shards).size() == 3);
 
     const Line both = line_named(marks_of<Line>(figure_named(figures, "time-against-error")), "chunkwise_gd");
     CHECK(both.x == gd.y);
@@ -268,7 +274,9 @@ TEST_CASE("the trade-off: a curve a strategy, points that set the chunk, the sou
     for (const double us : guess.y) CHECK(us > 0);
     CHECK(prediction.caption.find("chunkwise_gd: the model picks chunk ") != std::string::npos);
 
-    CHECK(marks_of<Band>(figure_named(figures, "utilisation-against-chunk")).front().low.front() == 5);
+    const Figure& utilisation = figure_named(figures, "utilisation-against-chunk");
+    CHECK(marks_of<Band>(utilisation).front().low.front() == 5);
+    CHECK_FALSE(utilisation.caption.empty());
     CHECK(has_figure(figures, "throughput-against-chunk"));
     const auto steps = marks_of<Line>(figure_named(figures, "steps-against-chunk"));
     CHECK(line_named(steps, "chunkwise_gd").y == std::vector<double>{256, 16, 2, 1});
@@ -297,10 +305,10 @@ TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dashe
     REQUIRE(boundary.y.size() == 256);
     // The boundary ages within a chunk of 64; the next chunk has a new one.
     CHECK(boundary.y[100] > evolving.y[100]);
-    CHECK(figure.caption.find(" %: it grows") != std::string::npos);
+    CHECK(figure.caption.find("boundary (dashed)") != std::string::npos);
     CHECK(figure.x.shared == "token");
     const auto& rows = memory_family().story;
-    CHECK(rows.back().figures.front() == "error-readouts");
+    CHECK(rows.back().figures == std::vector<std::string>{"output-y", "error-y", "error-readouts"});
 }
 
 TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory][figures]") {
@@ -330,6 +338,25 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     CHECK(figure.x.in_sight);
 }
 
+TEST_CASE("usual chunks of tnt are those of the defaults, and its curves have their own figures",
+          "[memory][figures]") {
+    const Parameters defaults = memory_family().defaults();
+    const memory::Strategy& tnt = memory::strategy_named("tnt");
+    CHECK(defaults.integer("C_G") >= tnt.least_chunk);
+    CHECK(defaults.integer("C_G") <= tnt.most_chunk);
+    const auto figures =
+        swept("chunk", {{"length", int64_t{256}}, {"d", int64_t{16}}}, {int64_t{16}, int64_t{128}});
+    for (const StoryRow& row : memory::story())
+        for (const std::string& id : row.figures) {
+            if (!has_figure(figures, id)) continue;
+            INFO(id);
+            for (const Line& line : marks_of<Line>(figure_named(figures, id))) {
+                CHECK(line.label.find("tnt") == std::string::npos);
+                CHECK((line.sets.parameter.empty() || line.sets.parameter == "chunk"));
+            }
+        }
+}
+
 TEST_CASE("points appear as the sweep makes them", "[memory][figures]") {
     SweepResult empty;
     empty.sweep = figure_sweeps(memory_request({}), memory_family().defaults(), Backend::cpu).front();
@@ -343,7 +370,7 @@ TEST_CASE("frozen errors stay bounded in a wide memory and grow in a narrow one"
     const auto figures = swept("growth", {{"length", int64_t{1024}}}, {int64_t{16}, int64_t{512}});
     const auto lines = marks_of<Line>(figure_named(figures, "error-growth"));
     REQUIRE(lines.size() == 2);
-    CHECK(lines[0].label == "chunkwise_gd, d 32");
+    CHECK(lines[0].label == "chunkwise_gd, d 64");
     CHECK(lines[1].label == "chunkwise_gd, d 4");
     CHECK(lines[1].ink.dashed);
     CHECK(lines[1].sets.values == lines[1].x);

@@ -39,7 +39,8 @@ TEST_CASE("memory: states and boundaries have the documented shapes", "[schema][
     CHECK(shape_of("memory", "m", lattice) == Shape{2, 6, 16});
     CHECK(shape_of("memory", "boundaries", lattice) == Shape{2, 5, 6, 16});
     CHECK(shape_of("memory", "w_omega", {{"d", 16}, {"rule", "atlas"}}) == Shape{16, 32});
-    CHECK(shape_of("memory", "boundaries", {{"length", 50}, {"chunk", 4096}}) == Shape{1, 2, 32, 32});
+    CHECK(shape_of("memory", "boundaries", {{"length", 50}, {"d", 32}, {"chunk", 4096}}) ==
+          Shape{1, 2, 32, 32});
     const Value levels = *family_named("memory").parameter("levels")->parse("1,8,64,512");
     CHECK(shape_of("memory", "pulse", {{"length", 130}, {"levels", levels}}) == Shape{4, 130});
     CHECK(shape_of("memory", "level_y", {{"length", 130}, {"d", 8}, {"levels", levels}}) ==

@@ -7,6 +7,7 @@
 #include "app/engine/guarded.h"
 #include "app/engine/limit_plans.h"
 #include "kernels/core/ceilings.h"
+#include "kernels/core/common_parameters.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "profiling/measure.h"
@@ -51,7 +52,7 @@ int64_t positions_of(const Family& family, const Parameters& parameters) {
 // Steps are the limit if each position takes its own launch, or if a single launch along the sequence leaves
 // bytes and arithmetic nearly idle: each step waits for the previous one. Products wait for no step.
 Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, const Family& family,
-               BenchCase::Limit limit) {
+               const Variant& variant, BenchCase::Limit limit) {
     constexpr double nearly_idle = 0.05;
     const Ceilings ceilings = result.ceilings.value_or(Ceilings{});
     const double peak = peak_operations_per_second(ceilings, result.parameters);
@@ -65,7 +66,8 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
     const double of_bytes = of_launches   ? 0
                             : of_products ? share(result.work.bytes, ceilings.copy_bytes_per_second)
                                           : of_limit;
-    const double of_peak = of_products ? of_limit : share(result.work.operations, peak);
+    const Work work = work_of(family, variant, result.parameters, plan);
+    const double of_peak = of_products ? of_limit : share(work.operations, peak);
     Bound bound;
     if (positions > 0) {
         bound.step_us = row.time->median / static_cast<double>(positions);
@@ -133,7 +135,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     row.limit = statistics_of(pairs->limits);
     const TimeStatistics ratios = statistics_of(pairs->ratios);
     row.ratio = Spread{ratios.median, ratios.q1, ratios.q3};
-    row.bound = bound_of(row, *plan, result, family, bench.limit);
+    row.bound = bound_of(row, *plan, result, family, variant, bench.limit);
     return {};
 }
 

@@ -295,6 +295,8 @@ std::optional<Error> SingleRun::compute(size_t v) {
     VariantResult& made = row(v);
     made.memory_bytes = plans_[v]->memory_bytes;
     made.launch_count = static_cast<int64_t>(plans_[v]->launches.size());
+    made.work =
+        work_of(*prepared_.configuration.family, variant(v), prepared_.configuration.parameters, *plans_[v]);
     made.outputs = std::move(*outputs);
     compare_outputs(made);
     if (prepared_.stores_extras)
@@ -323,7 +325,6 @@ std::optional<Error> SingleRun::compute_outputs() {
         made.name = variant(v).name;
         made.index = static_cast<int>(&variant(v) - family.variants.data());
         made.exact = variant(v).is_exact(prepared_.configuration.parameters);
-        made.work = work_of(family, variant(v), prepared_.configuration.parameters);
         result_.variants.push_back(std::move(made));
         std::optional<Error> problem;
         if (const auto why = variant(v).refusal(prepared_.configuration.parameters, prepared_.machine.chip))

@@ -17,12 +17,12 @@ const std::string layer = "Fused Associative Scan Implementation, Integration wi
 std::vector<Parameter> parameters() {
     using enum Group;
     return {
-        integer_parameter("batch", "Sequences computed in parallel.", shape, "sequences", 1, 1, 4096,
-                          Step::powers_of_two, Renews::inputs),
-        integer_parameter("length", "Positions per sequence.", shape, "tokens", 1024, 1, 1 << 24,
-                          Step::powers_of_two, Renews::inputs),
-        integer_parameter("d_model", "Channels of the layer's input and output.", shape, "channels", 64, 1,
-                          16384, Step::powers_of_two, Renews::inputs),
+        titled("sequences", integer_parameter("batch", "Sequences computed in parallel.", shape, "sequences",
+                                              1, 1, 4096, Step::powers_of_two, Renews::inputs)),
+        titled("positions", integer_parameter("length", "Positions per sequence.", shape, "tokens", 1024, 1,
+                                              1 << 24, Step::powers_of_two, Renews::inputs)),
+        titled("channels", integer_parameter("d_model", "Channels of the layer's input and output.", shape,
+                                             "channels", 64, 1, 16384, Step::powers_of_two, Renews::inputs)),
         cited(layer,
               integer_parameter("max_rank", "Columns of U and V: the largest rank that the gates can open.",
                                 shape, "ranks", 16, 1, 4096, Step::powers_of_two, Renews::inputs)),

@@ -43,23 +43,23 @@ bool doubling_takes_launches(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"gates", "effective-rank"}, 150},
-            {{"launches"}, 30},
-            {{"time_by_scan", "error_by_rank", "time_by_max_rank"}, 150}};
+    return {{{"launches"}, 60},
+            {{"gates", "effective-rank", "error_by_rank"}, 150},
+            {{"output-y", "error-y", "time_by_scan"}, 150}};
 }
 
 About about() {
     return {
-        "The layer adds a local part, a convolution over three positions, and a part of low rank that "
-        "carries the whole past. Every position projects its input to u and v, a running sum c collects u, "
-        "and v chooses what of c is read out. Gates, computed from the same input, scale every rank of u and "
-        "v: their sum is the effective rank of the position.",
+        "The layer adds a local part, a convolution over three positions, and a low-rank part that carries "
+        "the whole past. Each position projects its input to u and v; a running sum c collects u, and v "
+        "chooses what is read from c. Gates, computed from the same input, scale each rank of u and v: their "
+        "sum is the effective rank of the position. Generated inputs are loud and quiet in turn, and loud "
+        "ones open the gates. unfused has one launch per step, fused as few as the scan allows.",
         "t = conv(x)\ng = sigmoid(W2 relu(W1 x + b1) + b2)\n"
         "u = (x U^T) g     v = (x V^T) g\nc_l = u_0 + u_1 + ... + u_l\n"
         "y = t + (c v) W_o^T + b_o",
         {{"gate_mode hard: every rank is open or closed",
-          "Gates: only 0 and 1 are left. Effective rank: it counts open ranks, so that it moves in whole "
-          "steps.",
+          "Gates: only 0 and 1 are left. Effective rank: it counts open ranks, so it moves in whole steps.",
           {{"gate_mode", "hard"}},
           ranks_are_counted},
          {"bidirectional: both ends see everything",

@@ -20,14 +20,16 @@ const std::string backward_source = "Fused RoPE Triton Implementation, 3 Backwar
 std::vector<Parameter> shape_parameters() {
     using enum Group;
     return {
-        integer_parameter("Z", "Sequences computed in parallel.", shape, "sequences", 1, 1, 1024,
-                          Step::powers_of_two, Renews::inputs),
-        integer_parameter("H", "Heads per sequence.", shape, "heads", 2, 1, 256, Step::powers_of_two,
-                          Renews::inputs),
-        integer_parameter("N", "Positions per sequence, for queries and keys; the last tile may be short.",
-                          shape, "tokens", 512, 1, 1 << 20, Step::powers_of_two, Renews::inputs),
-        cited(tiling_source,
-              choice_parameter("D", "Width of a head.", shape, 64, {16, 32, 64, 128}, Renews::inputs)),
+        titled("sequences", integer_parameter("Z", "Sequences computed in parallel.", shape, "sequences", 1,
+                                              1, 1024, Step::powers_of_two, Renews::inputs)),
+        titled("heads", integer_parameter("H", "Heads per sequence.", shape, "heads", 2, 1, 256,
+                                          Step::powers_of_two, Renews::inputs)),
+        titled("positions",
+               integer_parameter("N",
+                                 "Positions per sequence, for queries and keys; the last tile may be short.",
+                                 shape, "tokens", 512, 1, 1 << 20, Step::powers_of_two, Renews::inputs)),
+        titled("channels", cited(tiling_source, choice_parameter("D", "Width of a head.", shape, 64,
+                                                                 {16, 32, 64, 128}, Renews::inputs))),
         choice_parameter(
             "form",
             "qkv: rotates q and k in a prologue. four: takes both encodings as inputs. auto: follows the "
@@ -44,10 +46,12 @@ std::vector<Parameter> parameters() {
         row.unit = unit;
         all.push_back(cited(source, std::move(row)));
     };
-    add(choice_parameter("BLOCK_M", "Queries per thread block.", tiling, 64, tiles, Renews::kernels),
+    add(titled("query_tile",
+               choice_parameter("BLOCK_M", "Queries per thread block.", tiling, 64, tiles, Renews::kernels)),
         "queries", tiling_source);
-    add(choice_parameter("BLOCK_N", "Keys loaded at a time.", tiling, 64, tiles, Renews::kernels), "keys",
-        tiling_source);
+    add(titled("key_tile",
+               choice_parameter("BLOCK_N", "Keys loaded at a time.", tiling, 64, tiles, Renews::kernels)),
+        "keys", tiling_source);
     add(only_on_cuda(choice_parameter("warps", "Warps per thread block in the forward pass.", tiling, 4,
                                       {4, 8}, Renews::kernels)),
         "warps", block_source);
@@ -58,8 +62,9 @@ std::vector<Parameter> parameters() {
     add(only_on_cuda(integer_parameter("stages", "Tiles of keys and values in flight.", tiling, "", 2, 1, 4,
                                        Step::linear, Renews::kernels)),
         "tiles", "");
-    add(ends_at("N", integer_parameter("window", "Distance from which pairs use the second encoding.",
-                                       algorithm, "", 128, 1, 1 << 30, Step::powers_of_two, Renews::inputs)),
+    add(ends_at("N",
+                integer_parameter("window", "Pairs at least this far apart use the second encoding (q2 k2).",
+                                  algorithm, "", 128, 1, 1 << 30, Step::powers_of_two, Renews::inputs)),
         "tokens", mask_source);
     add(flag_parameter("causal", "Masks the keys after each query.", algorithm, true, Renews::inputs), "",
         mask_source);
@@ -108,7 +113,7 @@ std::vector<ArraySpec> arrays() {
          .used = runs_backward},
         {.name = "o", .meaning = "Output of the attention.", .role = Role::output, .dimensions = vectors},
         {.name = "lse",
-         .meaning = "Base-2 logarithm of the sum of exp(scores) per query.",
+         .meaning = "Base-2 log-sum-exp of the scores of each query.",
          .role = Role::output,
          .dimensions = rows,
          .rounded = false},

@@ -32,15 +32,17 @@ bool nothing_overflows(const Result& result) {
 
 std::vector<StoryRow> story() {
     return {{{"tile-map", "time_by_tiles", "probabilities"}, 220},
-            {{"error-o", "share-of-peak", "running-softmax"}, 180}};
+            {{"output-o", "error-o", "share-of-peak"}, 180}};
 }
 
 About about() {
     return {
-        "Every query averages the values v, weighted by the softmax of its scores with the keys. Keys nearer "
-        "than the window are scored with rotary positions (q1 k1), all others as if they were at the same "
-        "distance (q2 k2). streaming visits the keys tile by tile and keeps only a running maximum m and sum "
-        "l per query; tiles entirely inside or outside the window multiply one of the two encodings.",
+        "Each query averages the values v, weighted by the softmax of its scores with the keys. Keys nearer "
+        "than the window are scored with rotary positions (q1 k1), all others as if they were one window "
+        "away (q2 k2). streaming visits the keys tile by tile and keeps only a running maximum m and sum l "
+        "per query. Tiles entirely inside or outside the window need only one of the two encodings. Fused "
+        "RoPE Triton Implementation reports 6x over an implementation in three passes on an RTX 4090: "
+        "Speed-up against N measures it here.",
         "s_ij = scale (q1_i . k1_j  if |i - j| < window, else  q2_i . k2_j)\n"
         "o_i = sum_j softmax_j(s_ij) v_j\nlse_i = log2 sum_j exp(s_ij)",
         {{"window 512: plain attention",
@@ -54,7 +56,7 @@ About about() {
           small_tiles_save_more},
          {"scale = 5: scores of a hundred do not overflow",
           "Running softmax: m follows the largest score, so no exponential exceeds 1. Probabilities: one key "
-          "takes nearly all weight.",
+          "gets nearly all the weight.",
           {{"scale", 5.0}},
           nothing_overflows}},
     };

@@ -52,20 +52,24 @@ Parameter gate() {
 std::vector<Parameter> parameters() {
     using enum Group;
     return {
-        integer_parameter("B", "Sequences computed in parallel.", shape, "sequences", 1, 1, 4096,
-                          Step::powers_of_two, Renews::inputs),
-        integer_parameter("H", "Heads, each with its own gates.", shape, "heads", 4, 1, 4096,
-                          Step::powers_of_two, Renews::inputs),
-        integer_parameter("L", "Positions per sequence; the last block may be short.", shape, "tokens", 2048,
-                          1, 1 << 24, Step::powers_of_two, Renews::inputs),
-        cited(advice, integer_parameter("DH", "Width of a head: channels that share its gates.", shape,
-                                        "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs)),
-        cited(first_pass,
-              choice_parameter("BL", "Positions per block; orders 1 and 2 look back at most one block.",
-                               tiling, 16, {16, 32, 64}, Renews::inputs)),
-        cited(advice, only_on_cuda(choice_parameter(
-                          "wpb", "Warps per thread block; auto: 32 for orders 2 and full, 8 for 1.", tiling,
-                          "auto", {"auto", 4, 8, 16, 32}, Renews::kernels))),
+        titled("sequences", integer_parameter("B", "Sequences computed in parallel.", shape, "sequences", 1,
+                                              1, 4096, Step::powers_of_two, Renews::inputs)),
+        titled("heads", integer_parameter("H", "Heads, each with its own gates.", shape, "heads", 4, 1, 4096,
+                                          Step::powers_of_two, Renews::inputs)),
+        titled("positions",
+               integer_parameter("L", "Positions per sequence; the last block may be short.", shape, "tokens",
+                                 2048, 1, 1 << 24, Step::powers_of_two, Renews::inputs)),
+        titled("channels",
+               cited(advice, integer_parameter("DH", "Width of a head: channels that share its gates.", shape,
+                                               "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs))),
+        titled("block_length",
+               cited(first_pass, choice_parameter(
+                                     "BL", "Positions per block; orders 1 and 2 look back at most one block.",
+                                     tiling, 16, {16, 32, 64}, Renews::inputs))),
+        titled("warps_per_block",
+               cited(advice, only_on_cuda(choice_parameter(
+                                 "wpb", "Warps per thread block; auto: 32 for orders 2 and full, 8 for 1.",
+                                 tiling, "auto", {"auto", 4, 8, 16, 32}, Renews::kernels)))),
         cited(second_pass,
               choice_parameter(
                   "order",

@@ -1,4 +1,4 @@
-// The definition in double precision, one position of one channel after another:
+// The definition in float64, one position of one channel after another:
 //   v_i = a_i v_(i-1) + u_i inside a block, where the first v is u;
 //   x_i = v_i + (a_0 a_1 ... a_i) c with the carry c into the block; order 1: x = v.
 // Gradients, without a division, so that a gate may be 0:

@@ -43,34 +43,35 @@ bool difference_is_nan(const Result& result) {
 std::vector<StoryRow> story() {
     return {{{"launches"}, 70},
             {{"launches-zoom"}, 80},
-            {{"truncation", "time_by_block", "time_by_order"}, 300},
-            {{"transfer-matrix", "rate"}, 180}};
+            {{"truncation", "time_by_block", "time_by_order"}, 240},
+            {{"output-x", "error-x", "transfer-matrix"}, 200}};
 }
 
 About about() {
     return {
-        "A recurrence x_t = a_t x_(t-1) + u_t is split into blocks of BL positions. A first pass solves "
-        "every "
-        "block alone, as a product of its triangular transfer matrix Lmat with its inputs; a second pass "
-        "adds "
-        "the carry c of the previous block times the gates so far. With order 2 the carry is the uncorrected "
-        "last value of the previous block, so that no chain runs through the blocks, and nothing travels "
-        "further than one block.",
+        "A recurrence x_t = a_t x_(t-1) + u_t is split into blocks of BL positions. A first pass solves each "
+        "block alone, as a product of its triangular transfer matrix Lmat with its inputs. A second pass "
+        "adds the carry c of the previous block, scaled by the gates since. With order 2 the carry is the "
+        "uncorrected last value of the previous block: no chain runs through the blocks, but nothing travels "
+        "further than one block. Block Two-Pass (BTP) says that this eliminates the carry chains that slow "
+        "scans; Time by order measures what the chain of order full costs here.",
         "Lmat_ij = a_i a_(i-1) ... a_(j+1)\nv_i = sum_(j <= i) Lmat_ij u_j\n"
         "x_i = v_i + (a_0 a_1 ... a_i) c",
         {{"order full: the exact recurrence",
-          "Truncation: the curves are what orders 1 and 2 lose; order full loses nothing. Time by order: its "
-          "chain of carries through all blocks takes time.",
+          "Truncation error: the curves are what orders 1 and 2 lose; order full loses nothing. Time by "
+          "order: "
+          "what its chain of carries through all blocks costs.",
           {{"order", "full"}},
           is_exact_recurrence},
          {"gate 0.99: order 2 forgets too early",
-          "Truncation: gates near 1 remember hundreds of positions, but nothing travels further than one "
+          "Truncation error: gates near 1 remember hundreds of positions, but nothing travels further than "
+          "one "
           "block. BL 64 reaches four times as far.",
           {{"gate", 0.99}},
           forgets_too_early},
          {"construction log_difference with gates of 0: NaN",
-          "Outputs: the logarithm of 0 is -inf, and -inf - (-inf) is NaN in two_pass and fused; sequential "
-          "takes no logarithm.",
+          "Outputs: log(0) is -inf, and -inf - (-inf) is NaN in two_pass and fused. sequential takes no "
+          "logarithm.",
           {{"construction", "log_difference"}, {"gate", 0.0}},
           difference_is_nan}},
     };

@@ -70,9 +70,10 @@ Parameter size_parameter(std::string name, std::string meaning, std::string unit
 }
 
 Parameter backward_parameter() {
-    return choice_parameter("backward",
-                            "Computes the gradients too; auto: if the gradient of the output is given.",
-                            Group::algorithm, "auto", {"auto", true, false}, Renews::inputs);
+    return choice_parameter(
+        "backward",
+        "Also compute gradients. auto: only if the input file contains the gradient of the output.",
+        Group::algorithm, "auto", {"auto", true, false}, Renews::inputs);
 }
 
 void settle_backward(Parameters& parameters, const Arrays& given, std::string_view gradient) {
@@ -91,6 +92,14 @@ Work work_of(const Family& family, const Variant& variant, const Parameters& par
             return row.is_used(parameters) && !row.is_used(forward);
         });
     return family.work(has_gradient ? parameters : forward);
+}
+
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters, const Plan& plan) {
+    Work work = work_of(family, variant, parameters);
+    double done = 0;
+    for (const Launch& launch : plan.launches) done += launch.info->work.operations;
+    work.operations = std::min(work.operations, done);
+    return work;
 }
 
 ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
@@ -116,7 +125,7 @@ ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
 Parameter drawn_parameter(std::string name, const std::string& unit, std::string of, int64_t most) {
     return ends_at(std::move(of), 1,
                    integer_parameter(std::move(name),
-                                     "The " + unit + " shown in plots; the last one if there are fewer.",
+                                     "The " + unit + " shown in figures; the last one if there are fewer.",
                                      Group::run, unit, 0, 0, most, Step::linear, Renews::figures));
 }
 
@@ -127,6 +136,11 @@ Parameter dtype_parameter(std::string initial, std::vector<Value> choices) {
 
 Parameter cited(std::string source, Parameter row) {
     row.source = std::move(source);
+    return row;
+}
+
+Parameter titled(std::string title, Parameter row) {
+    row.title = std::move(title);
     return row;
 }
 

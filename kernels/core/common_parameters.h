@@ -45,6 +45,8 @@ bool runs_backward(const Parameters& parameters);
 
 // The minimum of work for the outputs of the variant: the forward pass alone if it has no gradient.
 Work work_of(const Family& family, const Variant& variant, const Parameters& parameters);
+// The same, without operations that its plan does not do: a method may need fewer than the exact rule.
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters, const Plan& plan);
 
 // A row of Family::arrays, f32 unless specified otherwise.
 ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,
@@ -70,8 +72,9 @@ Parameter ends_at(std::string name, Parameter row);
 Parameter ends_at(std::string name, int64_t less, Parameter row);
 Parameter ends_at(End end, Parameter row);
 
-// The row with its source; the row that also accepts "auto", its default.
+// The row with its source; with a title; the row that also accepts "auto", its default.
 Parameter cited(std::string source, Parameter row);
+Parameter titled(std::string title, Parameter row);
 Parameter automatic(Parameter row);
 // Sets an automatic parameter; keeps one that was set.
 void settle_automatic(Parameters& parameters, std::string_view name, Value value);

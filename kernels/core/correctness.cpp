@@ -122,6 +122,13 @@ bool has_diverged(const Result& result, const VariantResult& variant) {
 
 std::string words_of_errors(const Result& result, std::string_view output) {
     std::string words, broken;
+    int known = 0;
+    double largest = 0;
+    const auto short_error = [](double error) {
+        char number[32];
+        std::snprintf(number, sizeof number, "%.2g", error);
+        return std::string(number);
+    };
     for (const VariantResult& variant : result.variants)
         for (const OutputError& error : variant.errors) {
             if (error.output != output) continue;
@@ -129,12 +136,15 @@ std::string words_of_errors(const Result& result, std::string_view output) {
                 broken += variant.name + " has " + with_thousands(error.nonfinite) +
                           " values that are not finite. ";
             if (!error.max_abs) continue;
-            char number[32];
-            std::snprintf(number, sizeof number, "%.2g", *error.max_abs);
             words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
-            words += number;
+            words += short_error(*error.max_abs);
+            ++known;
+            largest = std::max(largest, *error.max_abs);
         }
-    return broken + (words.empty() ? "" : words + " of the f64 reference.");
+    constexpr int most_named = 2;
+    if (known > most_named && broken.empty())
+        words = "All " + std::to_string(known) + " variants are within " + short_error(largest);
+    return broken + (words.empty() ? "" : words + " of the float64 reference.");
 }
 
 }  // namespace sawtooth

@@ -38,7 +38,13 @@ void leave_out(Figure& figure, const std::string& reason) {
 void leave_out_without_outputs(Figure& figure, const Result& result) {
     const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
                                  [](const VariantResult& variant) { return variant.ran(); });
-    if (!ran) leave_out(figure, "Needs a variant that ran.");
+    if (!ran) leave_out(figure, "Needs a variant that ran: tick one in Parameters.");
+}
+
+void tell_errors(Figure& figure, const Result& result, const Array& reference) {
+    const std::string words = words_of_errors(result, reference.name);
+    if (words.empty()) return;
+    figure.caption = reference.rows ? words + " " + figure.caption : words;
 }
 
 Bar time_bar(const VariantResult& variant) {

@@ -27,6 +27,8 @@ void leave_out(Figure& figure, const std::string& reason);
 Line line_of(std::string label, Ink ink, Series points);
 // That, if no variant ran.
 void leave_out_without_outputs(Figure& figure, const Result& result);
+// Makes the errors of that output the caption; before it where the reference has only some rows.
+void tell_errors(Figure& figure, const Result& result, const Array& reference);
 // The median time with quartiles, and what is wrong with the result. The variant must be timed.
 Bar time_bar(const VariantResult& variant);
 // On a linear axis from 0, where a bar of length `least` must be seen: much longer ones are broken, with

@@ -72,18 +72,6 @@ SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t las
     return axis;
 }
 
-std::string words_of_shape(const SweepResult& sweep, const std::vector<std::string>& names) {
-    const Parameters& base = sweep.sweep.base.parameters;
-    const auto& axes = sweep.sweep.axes;
-    std::string words;
-    for (const std::string& name : names) {
-        const bool is_swept = std::any_of(axes.begin(), axes.end(),
-                                          [&](const SweepAxis& axis) { return axis.parameter == name; });
-        if (!is_swept && base.has(name)) words += name + " " + to_text(base.at(name)) + ", ";
-    }
-    return words + (runs_backward(base) ? "with backward" : "forward");
-}
-
 Axis swept_axis(const SweepAxis& swept, const Parameter& parameter) {
     Axis axis{.label = parameter.name, .unit = parameter.unit};
     if (!are_numbers(swept)) {
@@ -157,11 +145,15 @@ void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> media
     const auto first = timed_curves_of(sweep, time_of<&TimeStatistics::q1>);
     const auto third = timed_curves_of(sweep, time_of<&TimeStatistics::q3>);
     if (medians.empty()) return add_lines(figure, {});
-    for (size_t i = 0; i < medians.size(); ++i) {
-        if (i < first.size() && medians[i].x == first[i].x)
-            figure.marks.emplace_back(band_between(medians[i], first[i], third[i]));  // under the line
-        add_badges(medians[i], sweep);
-        figure.marks.emplace_back(std::move(medians[i]));
+    for (Line& median : medians) {
+        const auto own = std::find_if(first.begin(), first.end(), [&](const Line& line) {
+            return line.label == median.label && line.x == median.x;
+        });
+        if (own != first.end())  // under the line
+            figure.marks.emplace_back(
+                band_between(median, *own, third[static_cast<size_t>(own - first.begin())]));
+        add_badges(median, sweep);
+        figure.marks.emplace_back(std::move(median));
     }
 }
 
@@ -288,27 +280,13 @@ std::string words_of_faster(const SweepResult& sweep, const std::vector<Line>& l
            ". ";
 }
 
-// "From 4 to 64, unfused goes from 21.3 us to 330 ms, fused from 45 us to 520 us. "
-std::string words_of_growth(const std::vector<Line>& lines) {
-    const Line& first = lines.front();
-    std::string words = "From " + number_words(first.x.front()) + " to " + number_words(first.x.back());
-    for (const Line& line : lines)
-        words += ", " + line.label + (&line == &first ? " goes" : "") + " from " +
-                 short_time(line.y.front()) + " to " + short_time(line.y.back());
-    return words + ". ";
-}
-
 }  // namespace
 
-Figure time_figure(const SweepResult& sweep, const Family& family, const std::string& shape) {
+Figure time_figure(const SweepResult& sweep, const Family& family) {
     Axis axis = swept_axis(sweep, family);
     std::vector<Line> lines = timed_curves_of(sweep, median_us);
-    std::string caption;
-    if (!lines.empty())
-        caption = progress_words(sweep) + words_of_faster(sweep, lines) + words_of_growth(lines) +
-                  "Shape: " + shape + ".";
     Figure figure = new_figure("time_by_" + axis.label, Place::views, "Time against " + axis.label,
-                               std::move(caption), axis, time_axis());
+                               progress_words(sweep) + words_of_faster(sweep, lines), axis, time_axis());
     add_times(figure, sweep, std::move(lines));
     return figure;
 }

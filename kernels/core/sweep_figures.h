@@ -16,8 +16,6 @@ namespace sawtooth {
 
 // `first`, twice it, … up to `last`.
 SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last);
-// "L 2048, H 4, order 2, forward": of these parameters, those that all cells have in common.
-std::string words_of_shape(const SweepResult& sweep, const std::vector<std::string>& names);
 
 // A numeric axis that shows all values from the first point on if they are numbers, otherwise their names in
 // order.
@@ -73,8 +71,8 @@ void add_lines(Figure& figure, std::vector<Line> lines);
 // "time-against-chunk", "Time against chunk": `what` over the parameter that labels the axis x.
 Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines);
 
-// "time_by_max_rank": the time of every variant. `shape` says the sizes of all cells: "L 2048, forward".
-Figure time_figure(const SweepResult& sweep, const Family& family, const std::string& shape);
+// "time_by_max_rank": the time of every variant.
+Figure time_figure(const SweepResult& sweep, const Family& family);
 
 // The largest error of each variant's first output at every position along x, one envelope per value of the
 // first axis, dashed from the second value on.

@@ -152,7 +152,7 @@ std::string words_of(const Occupancy& occupancy) {
 
 }  // namespace
 
-Figure time_map(const SweepResult& sweep, const Family& family, std::string id, const std::string& shape) {
+Figure time_map(const SweepResult& sweep, const Family& family, std::string id) {
     HeatMap map = grid_of(sweep, "time", "us");
     map.logarithmic = true;
     map.unstable.assign(sweep.sweep.cells(), "");
@@ -188,9 +188,9 @@ Figure time_map(const SweepResult& sweep, const Family& family, std::string id, 
             compare_apart(*times[fastest.front()], *ran_in(sweep.cells[slowest], variant_of(sweep))->time);
         if (longest.pace == Pace::faster)
             caption += "; " + ratio_words(longest) + " faster than " + name_of_cell(sweep.cells[slowest]);
-        caption += ". ";
+        caption += ".";
     }
-    caption += "Colours: time over the shortest. " + shape + ".";
+    caption += (caption.empty() ? "" : " ") + std::string("Colours: time over the shortest.");
     caption += words_of_refused(sweep, map);
     return figure_of(sweep, family, std::move(id), "Time (" + unit.name + ")", std::move(caption),
                      std::move(map));

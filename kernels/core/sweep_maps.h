@@ -12,8 +12,8 @@ namespace sawtooth {
 // Heat maps over a sweep of one variant over two parameters, the first one down the rows. A click on a cell
 // sets both. Cells without a value say why.
 
-// The median time, the fastest cell framed. `shape` says the sizes of every cell: "N 512, H 2, forward".
-Figure time_map(const SweepResult& sweep, const Family& family, std::string id, const std::string& shape);
+// The median time, the fastest cell framed.
+Figure time_map(const SweepResult& sweep, const Family& family, std::string id);
 // The theoretical occupancy of that launch of the variant; absent if no cell knows it. `because` says why the
 // highest need not be the fastest.
 std::optional<Figure> occupancy_map(const SweepResult& sweep, const Family& family, std::string id,

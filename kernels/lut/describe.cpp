@@ -157,7 +157,7 @@ LaunchInfo propagate_through_detectors(const PlanRequest& request) {
     return with_bytes(
         launch_info(
             "propagate_through_detectors",
-            "Multiplies the difference of the two sums of each detector by the surrogate derivative, adds it "
+            "Multiplies the difference of the two sums of each detector by the surrogate gradient, adds it "
             "to the two inputs of the weakest pair, and clears the sums.",
             reads, {d.dx(), d.sums()}, 6 * static_cast<double>(d.batch * d.detectors)),
         2 * d.found("").bytes() + 2 * d.sums().bytes() + of_pair * static_cast<double>(4 + d.sum_bytes()));

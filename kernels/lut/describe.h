@@ -5,8 +5,9 @@
 
 namespace sawtooth::lut::describe {
 
-// The launches of the family lut on both backends; those of the source bear its names. Grids are filled in
-// by plan builders. Work counts the rows of tables that are read, and an atomic addition as one write.
+// The launches of the family lut on both backends; those of the document (lut::source) bear its names. Grids
+// are filled in by plan builders. Work counts the rows of tables that are read, and an atomic addition as one
+// write.
 
 // "clear_y": zeros, before others add to the array. Also of lut_sequence.
 LaunchInfo clear(const ArrayUse& array);

@@ -29,7 +29,8 @@ std::vector<Parameter> parameters() {
                                                         .outputs = 32,
                                                         .detectors = 32,
                                                         .anchors_per_detector = 6,
-                                                        .most_batch = 65536});
+                                                        .most_batch = 65536,
+                                                        .batch_title = "items"});
     for (const std::vector<Parameter>& rows : {lut::common_parameters(), figure_parameters()})
         all.insert(all.end(), rows.begin(), rows.end());
     return all;
@@ -82,15 +83,16 @@ std::vector<Variant> variants() {
                                               "dx", "dweights",     "weights_after"};
     return {
         {.name = "unfused",
-         .idea = "One launch for each kernel of the source, with its grid; on a GPU floats are added by "
-                 "atomics, so that their last bits depend on the order.",
+         .idea = "One launch for each kernel of " + lut::source +
+                 ", with its grid; on a GPU floats are "
+                 "added by atomics, so that their last bits depend on the order.",
          .backends = both,
          .outputs = outputs,
          .unordered = true,
          .plan_cpu = lut::plan_unfused_on_cpu,
          .plan_cuda = lut::plan_unfused_on_cuda},
         {.name = "fused",
-         .idea = "One launch for detectors and tables, as few as possible for gradients, every sum in one "
+         .idea = "One launch for detectors and tables, as few as possible for gradients; every sum has one "
                  "order.",
          .backends = both,
          .outputs = outputs,

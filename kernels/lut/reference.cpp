@@ -1,4 +1,4 @@
-// The definition in double precision, one item and one detector after another:
+// The definition in float64, one item and one detector after another:
 //   delta_r = x[first_r] - x[second_r] in f32; bit r of the neuron n of a detector is set if delta_r > 0;
 //   y_o = sum over detectors of w(n, o).
 // Gradients, with n' = n with its weakest bit flipped, which is that of the smallest |delta|:

@@ -133,8 +133,9 @@ int64_t neurons(const Parameters& parameters) {
 std::vector<Parameter> shape_parameters(const ShapeDefaults& sizes) {
     using enum Group;
     return {
-        integer_parameter("batch", "Inputs computed in parallel.", shape, "items", sizes.batch, 1,
-                          sizes.most_batch, Step::powers_of_two, Renews::inputs),
+        titled(sizes.batch_title,
+               integer_parameter("batch", "Inputs computed in parallel.", shape, sizes.batch_title,
+                                 sizes.batch, 1, sizes.most_batch, Step::powers_of_two, Renews::inputs)),
         integer_parameter("inputs", "Input numbers that the detectors compare.", shape, "inputs",
                           sizes.inputs, 1, 65536, Step::powers_of_two, Renews::inputs),
         integer_parameter("outputs", "Output numbers, sums of table rows.", shape, "outputs", sizes.outputs,
@@ -187,8 +188,9 @@ std::vector<Parameter> common_parameters() {
                        real_parameter("rescale", "Factor of a term before it becomes an integer.", numerics,
                                       0.0625, 1e-6, 1024, Renews::inputs))),
         cited(source + ", 16. gather_w_gradients_for_sequence_logic",
-              only_backward(real_parameter("lr", "Learning rate, a factor of the gradients of the weights.",
-                                           numerics, 1, 0, 1000, Renews::inputs))),
+              titled("learning_rate",
+                     only_backward(real_parameter("lr", "A factor of the gradients of the weights.", numerics,
+                                                  1, 0, 1000, Renews::inputs)))),
         only_backward(choice_parameter(
             "gradient_policy",
             "external: returns the gradients of the weights. internal: also subtracts them from the "

@@ -29,6 +29,7 @@ int64_t neurons(const Parameters& parameters);
 struct ShapeDefaults {
     int64_t batch, inputs, outputs, detectors, anchors_per_detector;
     int64_t most_batch;
+    std::string batch_title;  // what it counts
 };
 std::vector<Parameter> shape_parameters(const ShapeDefaults& sizes);
 // Connectivity, tiling, arithmetic and backward pass.

@@ -47,27 +47,29 @@ bool most_rows_rest(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"bits"}, 300}, {{"kernels", "time_by_detectors"}, 60}, {{"margins", "steps", "rows"}, 60}};
+    return {{{"bits"}, 240}, {{"steps", "kernels", "time_by_detectors"}, 60}, {{"output-y", "error-y"}, 60}};
 }
 
 About about() {
     return {
         "A detector compares pairs of inputs: each comparison is a bit, and the bits together address a row "
-        "of its table. The rows that all detectors choose add up to the output y, so that the forward pass "
-        "multiplies nothing. Backward, only the weakest pair of a detector passes a gradient to x: the "
-        "difference between the chosen row and the row with that bit flipped, times a surrogate slope.",
+        "of its table. The rows that all detectors choose add up to the output y: the forward pass "
+        "multiplies nothing. In the backward pass, only the weakest pair of a detector passes a gradient to "
+        "x: the difference between the chosen row and the row with that bit flipped, times a surrogate "
+        "gradient. unfused has one launch for each kernel of LUT Runtime CUDA Kernels Documentation.",
         "bit r = [x_a(r) - x_b(r) > 0]     row = sum_r bit_r 2^r\n"
         "y_o = sum_t w(t, row_t, o)\n"
         "dx_a += g up'(d), dx_b -= g up'(d)     g = sum_o dy_o (w(row) - w(row with its weakest bit "
         "flipped))\n"
         "up'(d) = 0.5 sign(d) / (1 + |d|)^2",
         {{"dragged_by 1: drag an input over its neighbours",
-          "Bits: red frames are the bits that flipped. y against input: y moves in steps, never between "
-          "them.",
+          "Bits: red frames are the bits that flipped. y against input: y changes in steps and is flat "
+          "elsewhere.",
           {{"dragged_by", 1.0}},
           dragging_flips_bits},
          {"arithmetic integer: sums that repeat to the last bit",
-          "Numbers: the error is that of storing floats, as integer sums do not depend on their order. "
+          "Numbers: only the rounding of stored floats is left, as integer sums do not depend on their "
+          "order. "
           "Values that change from run to run: none.",
           {{"arithmetic", "integer"}, {"backward", true}},
           integers_are_exact},

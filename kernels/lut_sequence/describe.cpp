@@ -187,7 +187,7 @@ LaunchInfo propagate_through_detectors_for_sequence(const PlanRequest& request) 
         launch_info(
             "propagate_through_detectors_for_sequence",
             "Looks up the sums of each pair and detector in the hash table, and adds their difference times "
-            "the surrogate derivative to two inputs, and to a positional value.",
+            "the surrogate gradient to two inputs, and to a positional value.",
             reads + d.hash(), std::move(writes), 8 * d.pair_events()),
         bytes_of(reads) + 2 * d.pair_events() * (d.slot_bytes() + static_cast<double>(d.sum_bytes())));
 }
@@ -211,7 +211,7 @@ LaunchInfo pair_gradients(const PlanRequest& request) {
         launch_info(
             "pair_gradients",
             "Multiplies dy with the difference of the chosen row and the row with a weakest bit flipped, "
-            "for each pair and detector, and applies the surrogate derivative.",
+            "for each pair and detector, and applies the surrogate gradient.",
             reads + d.weights(), std::move(writes), 4 * d.pair_events() * d.row()),
         bytes_of(reads) + 2 * d.pair_events() * d.row_bytes() + written);
 }

@@ -6,11 +6,11 @@
 
 namespace sawtooth::lut_sequence::describe {
 
-// The launches of the family lut_sequence on both backends; those of the source bear its names. Clearing and
-// conversion are those of lut::describe. Grids are filled in by plan builders. Work counts the rows of tables
-// that are read, and an atomic addition as one write. How many events there are depends on the data: work
-// counts a main and an alternative event per pair and detector, and where equal ones are merged, as many as
-// there are on average if all rows of a table are equally likely.
+// The launches of the family lut_sequence on both backends; those of the document (lut::source) bear its
+// names. Clearing and conversion are those of lut::describe. Grids are filled in by plan builders. Work
+// counts the rows of tables that are read, and an atomic addition as one write. How many events there are
+// depends on the data: work counts a main and an alternative event per pair and detector, and where equal
+// ones are merged, as many as there are on average if all rows of a table are equally likely.
 
 // The arrays that are cleared before others add to them.
 ArrayUse y(const PlanRequest& request);

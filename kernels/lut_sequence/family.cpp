@@ -19,13 +19,16 @@ std::vector<Parameter> parameters() {
                                                         .outputs = 16,
                                                         .detectors = 8,
                                                         .anchors_per_detector = 3,
-                                                        .most_batch = 16384});
+                                                        .most_batch = 16384,
+                                                        .batch_title = "sequences"});
     const auto add = [&](const std::string& kernels, Parameter row) {
         all.push_back(cited(lut::source + kernels, std::move(row)));
     };
     add(", Sequence Processing Kernels",
-        integer_parameter("sequence_length", "Positions per sequence; every pair of positions is looked up.",
-                          shape, "tokens", 32, 1, 16384, Step::powers_of_two, Renews::inputs));
+        titled("positions",
+               integer_parameter("sequence_length",
+                                 "Positions per sequence; every pair of positions is looked up.", shape,
+                                 "tokens", 32, 1, 16384, Step::powers_of_two, Renews::inputs)));
     add(", 11. check_positional_embeddings_logic",
         integer_parameter("positional_bits",
                           "Bits of the lookup index that come from the distance of a pair.", shape, "bits", 2,
@@ -39,13 +42,20 @@ std::vector<Parameter> parameters() {
             "buffer: firing events go straight to a buffer. statistic: through a dense count per row.",
             algorithm, "buffer", {"buffer", "statistic"}, Renews::kernels));
     add(", 15. gather_x_gradients_for_sequence_logic",
-        only_backward(choice_parameter("hash",
-                                       "Slot where a key of the hash table starts. sum: neuron + position, "
-                                       "as in the source, which makes "
-                                       "long runs of keys. mixed: all bits of the key count.",
-                                       algorithm, "sum", {"sum", "mixed"}, Renews::kernels)));
+        only_backward(
+            choice_parameter("hash",
+                             "First slot that a key of the hash table tries. sum: neuron + position, "
+                             "which crowds the first slots. mixed: all bits of the key count.",
+                             algorithm, "sum", {"sum", "mixed"}, Renews::kernels)));
     for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
     all.push_back(drawn_parameter("drawn_batch", "sequence", "batch", 16383));
+    const auto position = [&](const char* name, const char* meaning, int64_t initial, int64_t least) {
+        all.push_back(ends_at("sequence_length", 1,
+                              integer_parameter(name, meaning, Group::run, "position", initial, least, 16383,
+                                                Step::linear, Renews::figures)));
+    };
+    position("drawn_query", "Later position of the pair shown in figures.", 20, 1);
+    position("drawn_key", "Earlier position of the pair shown in figures; before drawn_query.", 7, 0);
     all.push_back(drawn_parameter("drawn_detector", "detector", "detectors", 16383));
     all.push_back(drawn_parameter("drawn_input", "input", "inputs", 65535));
     all.push_back(drawn_parameter("drawn_output", "output", "outputs", 65535));
@@ -164,9 +174,9 @@ std::vector<Variant> variants() {
                                               "weights_after"};
     return {
         {.name = "unfused",
-         .idea =
-             "One launch for each kernel of the source, with its grid: events and a hash table in memory; "
-             "on a GPU floats are added by atomics, so that their last bits depend on the order.",
+         .idea = "One launch for each kernel of " + lut::source +
+                 ", with its grid: events and a hash table in "
+                 "memory; on a GPU floats are added by atomics, so that their last bits depend on the order.",
          .backends = both,
          .outputs = outputs,
          .unordered = true,
@@ -174,7 +184,7 @@ std::vector<Variant> variants() {
          .plan_cpu = lut_sequence::plan_unfused_on_cpu,
          .plan_cuda = lut_sequence::plan_unfused_on_cuda},
         {.name = "fused",
-         .idea = "Pairs update outputs and gradients directly, without events or a hash table, every sum in "
+         .idea = "Pairs update outputs and gradients directly, without events or a hash table; every sum has "
                  "one order.",
          .backends = both,
          .outputs = outputs,

@@ -1,4 +1,4 @@
-// The definition in double precision, one position j, detector and earlier position i after another: the bits
+// The definition in float64, one position j, detector and earlier position i after another: the bits
 // Q of position j, K of position i and PE of the distance, whose bits are set where positional[j - i - 1] >
 // 0, choose the neuron (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(neuron, o). Gradients,
 // with the neuron n' whose weakest bit of Q is flipped if |delta Q| < |delta K|, else that of K:

@@ -35,22 +35,25 @@ bool few_events_remain(const Result& result) {
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"pairs", "events", "hash-fill"}, 230}, {{"kernels", "time_by_sequence_length"}, 200}};
+    return {{{"pair", "launches"}, 100},
+            {{"output-y", "error-y", "time_by_sequence_length"}, 100},
+            {{"kernels", "pairs"}, 200}};
 }
 
 About about() {
     return {
-        "Every detector turns a position into bits, by comparing pairs of its inputs. Every pair of "
-        "positions chooses a row of the detector's table, by the bits Q of the later position, K of the "
-        "earlier one and PE of their distance; the rows that a position chooses with all earlier ones add up "
-        "to its output. unfused is the source's way, from pairs to events to outputs, with a hash table for "
-        "the gradients; fused goes from pairs to outputs directly.",
+        "Each detector turns a position into bits by comparing pairs of its inputs. Each pair of positions "
+        "chooses a row of the detector's table, by the bits Q of the later position, K of the earlier one "
+        "and PE of their distance. The rows that a position chooses with all earlier ones add up to its "
+        "output. unfused has the launches of LUT Runtime CUDA Kernels Documentation: from pairs to events to "
+        "outputs, with a hash table for the gradients. fused goes from pairs to outputs directly.",
         "row_ij = (Q_j << (C + P)) | (K_i << P) | PE_(j-i)\n"
         "y_j = sum_(i < j) sum_t weights[t, row_ij]\n"
         "du = g up'(delta), up'(d) = sign(d) / (2 (1 + |d|)^2)",
         {{"hash mixed: keys spread over the hash table",
-          "Hash table: with sum keys start at neuron + position, in the first slots alone, and pile up in "
-          "one cluster. Mixed keys start anywhere and find a free slot at once.",
+          "Hash table: with sum, keys try neuron + position first and pile up in the first slots. With "
+          "mixed, "
+          "they try slots all over the table and mostly find a free one at once.",
           {{"hash", "mixed"}, {"backward", true}},
           keys_are_spread},
          {"anchors_per_detector 1 with statistic: equal events become one",
@@ -59,7 +62,7 @@ About about() {
           {{"anchors_per_detector", int64_t{1}}, {"events", "statistic"}, {"backward", true}},
           few_events_remain},
          {"positional_bits 0: the distance no longer counts",
-          "Pairs: the gradient goes to Q or K alone, always to the position nearer to flipping.",
+          "Which bit gets the gradient: only positions do, always the one closer to flipping.",
           {{"positional_bits", int64_t{0}}, {"backward", true}},
           distances_get_no_gradient}},
     };

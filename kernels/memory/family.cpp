@@ -43,9 +43,11 @@ Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
 
 std::vector<Parameter> shape_parameters() {
     return {
-        size_parameter("batch", "Sequences times heads, each with its own memory.", "sequences", 1, 16384),
-        tokens("length", "Tokens per sequence.", Group::shape, 1024, Renews::inputs),
-        size_parameter("d", "Width of keys, values and queries; a memory is d by d.", "channels", 32, 1024),
+        titled("sequences", size_parameter("batch", "Sequences times heads, each with its own memory.",
+                                           "sequences", 1, 16384)),
+        titled("positions", tokens("length", "Tokens per sequence.", Group::shape, 512, Renews::inputs)),
+        titled("channels", size_parameter("d", "Width of keys, values and queries; a memory is d by d.",
+                                          "channels", 64, 1024)),
         cited("Lattice eq. 15 to 17",
               only_for_rules(has_slots,
                              size_parameter("slot_count", "Slots of the rule lattice.", "slots", 8, 1024))),
@@ -57,20 +59,20 @@ std::vector<Parameter> shape_parameters() {
 
 std::vector<Parameter> rule_parameters() {
     using enum Group;
-    const auto decay = [](const char* name, const char* meaning) {
-        return only_for_rules(has_two_matrices,
-                              real_parameter(name, meaning, algorithm, 0.01, 0, 10, Renews::inputs));
+    const auto decay = [](const char* name, const char* title, const char* meaning) {
+        return titled(title, only_for_rules(has_two_matrices, real_parameter(name, meaning, algorithm, 0.01,
+                                                                             0, 10, Renews::inputs)));
     };
     return {
         cited(rule_sources, choice_parameter("rule", "How a token updates the memory.", algorithm, "delta",
                                              names_of(rules()), Renews::inputs)),
-        cited(
-            "Atlas eq. 15, 16, 34 to 41",
-            only_for_rules(is_windowed, tokens("omega_window",
-                                               "Tokens over which the rule atlas_omega averages its errors.",
-                                               algorithm, 8, Renews::inputs))),
-        decay("lambda_k", "Decay of trellis's key slots, times theta."),
-        decay("lambda_v", "Decay of trellis's value slots, times theta."),
+        cited("Atlas eq. 15, 16, 34 to 41",
+              only_for_rules(is_windowed,
+                             tokens("omega_window",
+                                    "Tokens over which the rule atlas_omega averages its prediction errors.",
+                                    algorithm, 8, Renews::inputs))),
+        decay("lambda_k", "key_decay", "Decay of the key slots of trellis, as a multiple of theta."),
+        decay("lambda_v", "value_decay", "Decay of the value slots of trellis, as a multiple of theta."),
         flag_parameter("normalise", "Divides keys and queries by their norms before use.", algorithm, true,
                        Renews::inputs),
     };
@@ -96,18 +98,19 @@ std::vector<Parameter> strategy_parameters() {
     levels.type = Type::list;
     levels.initial = levels.word = "none";
     levels.step = Step::linear;
-    const auto local = [](const char* name, const char* meaning, int64_t initial) {
-        return cited(
-            "TNT eq. 3 to 7, 13 to 15",
-            only_with_locals(ends_at("length", tokens(name, meaning, tiling, initial, Renews::kernels))));
+    const auto local = [](const char* name, const char* title, const char* meaning, int64_t initial) {
+        return titled(title, cited("TNT eq. 3 to 7, 13 to 15",
+                                   only_with_locals(ends_at(
+                                       "length", tokens(name, meaning, tiling, initial, Renews::kernels)))));
     };
     return {
         cited(interface + ", The Chunk-Wise Solution",
               ends_at("length",
                       tokens("chunk", "Tokens per chunk; only the boundaries of chunks are sequential.",
                              tiling, 64, Renews::kernels))),
-        local("C_G", "Tokens per shard of tnt; the global memory is updated after each shard.", 64),
-        local("C_L", "Tokens per local memory of tnt, at most C_G.", 16),
+        local("C_G", "global_chunk",
+              "Tokens per shard of tnt; the global memory is updated after each shard.", 128),
+        local("C_L", "local_chunk", "Tokens per local memory of tnt, at most C_G.", 16),
         cited(interface + ", Trait Definition",
               choice_parameter("readout",
                                "What tokens read: the approximate memory inside the chunk (evolving), or the "
@@ -126,8 +129,8 @@ std::vector<Parameter> drawn_parameters() {
         drawn_parameter("drawn_batch", "sequence", "batch", 16383),
         drawn_parameter("drawn_channel", "channel", "d", 1023),
         choice_parameter("drawn_strategy",
-                         "Strategy shown beside sequential on the time axis; its memory is drawn.",
-                         Group::run, "chunkwise_gd", names_of(strategies()), Renews::figures),
+                         "Variant shown beside sequential on the time axis; its memory is drawn.", Group::run,
+                         "chunkwise_gd", names_of(strategies()), Renews::figures),
         ends_at({last_drawn_boundary, "the last boundary"},
                 integer_parameter("drawn_boundary",
                                   "Boundary whose memory is drawn; the last one if there are fewer.",
@@ -144,8 +147,7 @@ std::vector<Parameter> run_parameters() {
         cited(interface + ", The Sawtooth Problem",
               only_on_cuda(choice_parameter("launch",
                                             "How launches follow one another on the GPU: with a wait after "
-                                            "each (sync, the source's own sawtooth), in a stream, or in a "
-                                            "graph.",
+                                            "each (sync), in a stream, or in a graph.",
                                             run, "stream", {"sync", "stream", "graph", "graph_pdl"},
                                             Renews::kernels))),
     };

@@ -1,4 +1,4 @@
-// The exact rules (formulas/exact.h) in double precision, and their memory at the chunks of strategies and at
+// The exact rules (formulas/exact.h) in float64, and their memory at the chunks of strategies and at
 // levels.
 
 #include "kernels/memory/formulas/exact.h"

@@ -81,15 +81,15 @@ std::vector<Strategy> make_strategies() {
          .on_cuda = {add_sequential_persistent, shared_bytes::sequential_persistent}},
         {.name = "chunkwise_gd",
          .idea =
-             "Matrix products with the errors of a whole chunk taken at its boundary; exact with chunk 1.",
+             "Matrix products with all prediction errors of a chunk taken at its start; exact with chunk 1.",
          .rules = every_rule,
          .outputs = {"y", "m", "s", "sk", "sv", "boundaries", "pulse", "level_y"},
          .on_cpu = {forward::chunkwise_gd, room::chunkwise_gd},
          .on_cuda = {add_chunkwise_gd, shared_bytes::frozen, true}},
         {.name = "associative_scan",
-         .idea =
-             "A tree scan over matrices for momentum and memory; exact except for errors, which are frozen "
-             "at the boundary.",
+         .idea = "A tree scan over matrices for momentum and memory; only prediction errors are approximate: "
+                 "those "
+                 "of a chunk are taken at its start.",
          .rules = matrix_rules,
          .outputs = {"y", "m", "s", "boundaries"},
          .scans = true,
@@ -108,7 +108,7 @@ std::vector<Strategy> make_strategies() {
          .on_cpu = {forward::tnt, room::tnt},
          .on_cuda = {add_tnt, shared_bytes::tnt}},
         {.name = "lattice_gla",
-         .idea = "Lattice's update linearised at the boundary slots, which makes it a gated linear "
+         .idea = "The update of lattice linearised at the boundary slots, which makes it a gated linear "
                  "recurrence.",
          .rules = {"lattice"},
          .outputs = {"y", "m", "boundaries"},
@@ -116,14 +116,15 @@ std::vector<Strategy> make_strategies() {
          .on_cpu = {forward::lattice_gla, room::lattice_gla},
          .on_cuda = {add_lattice_gla, shared_bytes::frozen}},
         {.name = "atlas_parallel",
-         .idea = "All right-hand sides at once, a scan for momentum, then the memory; on a GPU the same "
-                 "as chunkwise_gd.",
+         .idea = "All right-hand sides at once, a scan for momentum, then the memory; on a GPU the same as "
+                 "chunkwise_gd.",
          .rules = {"atlas", "atlas_omega"},
          .outputs = {"y", "m", "s", "boundaries"},
          .on_cpu = {forward::atlas_parallel, room::chunkwise_gd},
          .on_cuda = {.add_launches = add_chunkwise_gd, .uses_precision = true}},
         {.name = "exact_chunk",
-         .idea = "Solves a triangular system for the errors of a chunk (WY form); exact with any chunk.",
+         .idea = "Solves a triangular system for the prediction errors of a chunk (WY form); exact with any "
+                 "chunk.",
          .rules = {"delta"},
          .outputs = {"y", "m", "boundaries"},
          .exact = Exact::always,

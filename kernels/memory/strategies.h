@@ -34,7 +34,7 @@ struct UpdateRule {
     bool reads_x = false;              // compresses a further input, x
     double operations = 0;             // per token and number of the state (of one matrix if it has two)
     double operations_of_windows = 0;  // the same, per token of the window
-    // Usual chunk sizes according to its source; 0: the source names none.
+    // Usual chunk sizes according to Parallelization Interface, Chunk Size Selection; 0: it names none.
     int64_t least_chunk = 0, most_chunk = 0;
 
     bool is(State kind) const { return state == kind; }
@@ -62,10 +62,10 @@ struct Strategy {
     std::string idea;                  // one sentence
     std::vector<std::string> rules;    // the rules that it supports
     std::vector<std::string> outputs;  // of any of its rules; the rule decides which are used
-    // The parameter with the number of tokens between boundaries, where errors are recomputed; "": it walks
+    // The parameter with the number of tokens between boundaries, where errors are refreshed; "": it walks
     // token by token, and boundaries at `chunk` change nothing.
     std::string chunk = "chunk";
-    int64_t least_chunk = 0, most_chunk = 0;  // usual sizes for any rule; 0: the source names none
+    int64_t least_chunk = 0, most_chunk = 0;  // usual sizes for any rule, likewise
     Exact exact = Exact::at_chunk_one;
     bool scans = false;       // has the state after every token, instead of a matrix form
     bool linearises = false;  // the update of slots, instead of adding up frozen terms

@@ -33,13 +33,13 @@ namespace {
 std::vector<Parameter> parameters() {
     constexpr auto inputs = Renews::inputs;
     return {
-        size_parameter("batch", "Independent sequences.", "sequences", 2, 65536),
-        size_parameter("length", "Positions along the scanned axis; any number.", "positions", 4096,
-                       int64_t{1} << 28),
+        titled("sequences", size_parameter("batch", "Independent sequences.", "sequences", 2, 65536)),
+        titled("positions", size_parameter("length", "Positions along the scanned axis; any number.",
+                                           "positions", 4096, int64_t{1} << 28)),
         size_parameter("channels", "Independent columns per position, contiguous in memory.", "channels", 16,
                        65536),
-        choice_parameter("op", "The associative operator that joins two neighbours.", Group::algorithm, "sum",
-                         names_of(ops()), inputs),
+        titled("operator", choice_parameter("op", "The associative operator that joins two neighbours.",
+                                            Group::algorithm, "sum", names_of(ops()), inputs)),
         choice_parameter("direction", "Direction of the scan: from the start, from the end, or both.",
                          Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
         choice_parameter("block_size",
@@ -156,7 +156,7 @@ Family make_family() {
     family.name = "scan";
     family.title = "Associative scan";
     family.summary = "Inclusive scan of six operators along the middle axis, five ways.";
-    family.source = "Fused Associative Scan (source 002); Blelloch 1990; Merrill, Garland 2016";
+    family.source = "Fused Associative Scan Implementation; Blelloch 1990; Merrill, Garland 2016";
     family.parameters = parameters();
     family.main_parameters = {"op", "length", "channels", "block_size"};
     family.presets = {

@@ -1,4 +1,4 @@
-// The definitions in double precision, one position after another.
+// The definitions in float64, one position after another.
 
 #include <cmath>
 #include <vector>

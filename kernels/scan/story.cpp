@@ -25,24 +25,25 @@ bool linear_is_right(const Result& result) { return worst_error(result, "blelloc
 }  // namespace
 
 std::vector<StoryRow> story() {
-    return {{{"output-y"}, 190},
-            {{"error-y", "error-compensation", "time-against-length"}, 220},
-            {{"timeline"}, 180}};
+    return {{{"work-and-depth", "launches"}, 200},
+            {{"output-y", "error-y"}, 200},
+            {{"time-against-length", "error-compensation", "tree-blelloch"}, 200}};
 }
 
 About about() {
     return {
-        "Position t of y combines x_0 to x_t. One chain of combines is slow on a parallel machine, so four "
-        "variants reorder it: the operator is associative, so every grouping gives the same value up to "
-        "rounding. The variants differ in their number of launches, in the memory they read and write, and "
-        "in how their errors grow.",
+        "Position t of y combines x_0 to x_t. sequential keeps one running total per column, like "
+        "torch.cumsum along a middle axis. As the operator is associative, every grouping gives the same "
+        "value up to rounding, and four variants use that to work in parallel. They differ in launches, in "
+        "combines and memory traffic per element, in the longest chain of combines, and in how rounding "
+        "errors grow.",
         "y_t = x_0 o x_1 o ... o x_t\nlinear: y_t = a_t y_(t-1) + x_t",
         {{"1,048,576 positions in one row: look-back is one pass",
-          "Timeline: lookback is one launch, hillis_steele twenty, each reading and writing the whole array.",
+          "Launches: lookback has one, hillis_steele twenty, each reading and writing the whole array.",
           {{"batch", int64_t{1}}, {"channels", int64_t{1}}, {"length", int64_t{1} << 20}},
           is_one_pass},
          {"Compensated sums remove the rounding error",
-          "Error by position: with compensation every variant is exact to the last bits of f32.",
+          "Error of y: with compensation every variant is exact to the last bits of f32.",
           {{"compensated", true}},
           compensation_helps},
          {"op linear: a recurrence is also a scan",

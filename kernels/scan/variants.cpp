@@ -159,17 +159,17 @@ struct Algorithm {
 const std::vector<Algorithm>& algorithms() {
     static const std::vector<Algorithm> all = {
         {"sequential",
-         "One chain of combines per column, like a framework's cumulative sum along a middle axis.",
+         "One running total per column, like torch.cumsum along a middle axis.",
          add_sequential,
          [](int64_t length, int64_t) { return length; },
          {"sequential"}},
         {"hillis_steele",
-         "Doubling: in step k every position joins the one 2^k before it. log2 L passes, N log2 N work.",
+         "In step k, each position combines with the one 2^k positions before it: log2 L launches.",
          add_hillis_steele,
          [](int64_t length, int64_t) { return levels_of(length); },
          {"double_"}},
         {"blelloch",
-         "Totals go up a binary tree, prefixes come down. 2 log2 L steps, 2 N work.",
+         "Totals go up a binary tree, then prefixes come down: 2 log2 L launches, 2 combines per element.",
          add_blelloch,
          [](int64_t length, int64_t) { return std::max<int64_t>(2 * levels_of(length) - 1, 1); },
          {"up_sweep_", "down_sweep_"}},
@@ -179,8 +179,9 @@ const std::vector<Algorithm>& algorithms() {
          [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile) + 1; },
          {"block_scan", "scan_of_block_sums", "add_block_prefixes"}},
         {"lookback",
-         "One pass: every tile publishes its total and looks back for its prefix. On a GPU, many rows of one "
-         "channel are walked by one warp each, which keeps the prefix in a register.",
+         "One launch with decoupled look-back: each tile publishes its total and looks back for its prefix. "
+         "On "
+         "a GPU, many rows of one channel are walked by one warp each, which keeps the prefix in a register.",
          add_lookback,
          [](int64_t length, int64_t tile) { return std::min(tile, length) + ceil_divide(length, tile); },
          {"lookback"}},

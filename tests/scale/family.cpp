@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/core/common_parameters.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/noisy.h"
 #include "kernels/cpu/plan_builder.h"
@@ -21,7 +22,8 @@ std::vector<Parameter> parameters() {
                           Step::powers_of_two, Renews::inputs),
         integer_parameter("length", "Numbers of a sequence.", shape, "numbers", 4096, 1, 1 << 28,
                           Step::powers_of_two, Renews::inputs),
-        real_parameter("a", "Factor applied to every number.", algorithm, 2, -10, 10, Renews::inputs),
+        titled("factor",
+               real_parameter("a", "Multiplies every number.", algorithm, 2, -10, 10, Renews::inputs)),
         choice_parameter("block_size", "Numbers that a worker or a thread block takes at once.", tiling,
                          int64_t{256}, {int64_t{64}, int64_t{256}, int64_t{1024}}, Renews::kernels),
     };

@@ -33,7 +33,7 @@ std::string words_of_ranks(const Drawn& drawn, const std::vector<double>& means)
     if (*least == *most)
         return fmt::format("{} is open {}.", drawn.rank == 1 ? "The only rank" : "Every rank",
                            words_of_mean(drawn, *most));
-    return fmt::format("Rank {} is open the most, {}; rank {} the least, {}.", most - means.begin(),
+    return fmt::format("Rank {} is open most ({}), rank {} least ({}).", most - means.begin(),
                        words_of_mean(drawn, *most), least - means.begin(), words_of_mean(drawn, *least));
 }
 
@@ -78,18 +78,15 @@ Figure map_figure(const Drawn& drawn, const Array& reference, const View& view) 
     return figure;
 }
 
-// "On average 8.1 of 16 ranks are open: 6.2 at position 81, 9.9 at position 700."
+// "Between 1.9 and 14.2 of 16 ranks are open, 8.1 on average."
 std::string words_of_effective_rank(const Drawn& drawn, std::span<const double> ranks) {
     const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end());
     if (*least == *most)
         return fmt::format("{:.3g} of {} ranks are open at every position.", *least, drawn.rank);
     double sum = 0;
     for (const double rank : ranks) sum += rank;
-    return fmt::format(
-        "On average {:.3g} of {} ranks are open: at least {:.3g}, at position {}, and at most {:.3g}, at "
-        "position {}.",
-        sum / static_cast<double>(ranks.size()), drawn.rank, *least, least - ranks.begin(), *most,
-        most - ranks.begin());
+    return fmt::format("Between {:.2g} and {:.2g} of {} ranks are open, {:.2g} on average.", *least, *most,
+                       drawn.rank, sum / static_cast<double>(ranks.size()));
 }
 
 Figure effective_rank_figure(const Result& result, const Drawn& drawn, const Array& reference,

@@ -25,7 +25,7 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     // Drawn with its limit among the gates.
     if (reference.name != "effective_rank") figures.push_back(output_figure(result, view, reference, line));
     for (Figure& figure : figures) {
-        figure.caption = words_of_errors(result, reference.name) + " " + figure.caption;
+        tell_errors(figure, result, reference);
         leave_out_without_outputs(figure, result);
         all.push_back(std::move(figure));
     }
@@ -49,7 +49,7 @@ struct Column {
     std::vector<Cell> cells;  // one per output
 };
 
-// "The largest error is that of du_proj in fused: 4.4e-07. "; "" if none is known.
+// "Largest: du_proj of fused, 4.4e-07. "; "" if none is known.
 std::string words_of_largest(const std::vector<Column>& columns, const std::vector<std::string>& outputs) {
     double largest = 0;
     std::string words;
@@ -57,8 +57,8 @@ std::string words_of_largest(const std::vector<Column>& columns, const std::vect
         for (size_t i = 0; i < column.cells.size(); ++i)
             if (column.cells[i].error > largest) {
                 largest = column.cells[i].error;
-                words = fmt::format("The largest error is that of {} in {}: {}. ", outputs[i], column.variant,
-                                    column.cells[i].text);
+                words =
+                    fmt::format("Largest: {} of {}, {}. ", outputs[i], column.variant, column.cells[i].text);
             }
     return words;
 }
@@ -79,7 +79,7 @@ Figure errors_figure(const Result& result) {
         }
     }
     if (columns.empty()) {
-        leave_out(figure, "Needs a variant that ran.");
+        leave_out(figure, "Needs a variant that ran: tick one in Parameters.");
         return figure;
     }
     HeatMap map = heat_map("rel L2 error", std::ssize(figure.y.categories), std::ssize(figure.x.categories));
@@ -90,7 +90,7 @@ Figure errors_figure(const Result& result) {
             map.texts.push_back(column.cells[row].text);
         }
     figure.caption = words_of_largest(columns, figure.y.categories) +
-                     "Relative to the double-precision reference, over all elements.";
+                     "Relative to the float64 reference, over all elements.";
     figure.marks.push_back(std::move(map));
     return figure;
 }

@@ -139,13 +139,12 @@ double size_of(std::span<const double> values) {
     return std::sqrt(square);
 }
 
-// "8 of 16 ranks leave y 41 % off, the 8 largest 35 %; without any, only the convolution is left: 62 %."
+// "With the first 8 of 16 ranks, y is 41 % off, with the 8 largest 35 %; without any 62 %."
 std::string words_of(const Vector& first, const Vector& largest) {
     const size_t rank = first.size() - 1, half = rank / 2;
-    const std::string none =
-        fmt::format("without any rank, the convolution alone is {} % off.", percent_number(first.front()));
+    const std::string none = fmt::format("without any rank {} %.", percent_number(first.front()));
     if (half == 0) return "W" + none.substr(1);
-    return fmt::format("With the first {} of {} ranks y is {} % off, with the {} largest {} %; {}", half,
+    return fmt::format("With the first {} of {} ranks, y is {} % off, with the {} largest {} %; {}", half,
                        rank, percent_number(first[half]), half, percent_number(largest[half]), none);
 }
 
@@ -179,7 +178,7 @@ Figure rank_error_figure(const Result& result) {
     const Array *const gates = find(result.reference, "gates"), *const y = find(result.reference, "y");
     const int64_t count = affordable(drawn);
     if (!gates || !y || count == 0) {
-        leave_out(figure, count == 0 ? "Left out: so many positions, channels and ranks take too long."
+        leave_out(figure, count == 0 ? "It would take too long: reduce length, d_model or max_rank."
                                      : "Available after a run (press F5).");
         return figure;
     }
@@ -188,13 +187,12 @@ Figure rank_error_figure(const Result& result) {
     const Vector first = errors_by_rank(products, first_ranks(rank), size),
                  largest = errors_by_rank(products, largest_ranks(products, rank), size);
     if (!std::isfinite(first.front())) {
-        leave_out(figure, "Here y is 0 or not finite.");
+        leave_out(figure, "y is 0 or not finite in this sequence: choose another drawn_batch or seed.");
         return figure;
     }
     figure.caption = words_of(first, largest);
-    figure.caption += count < drawn.length ? fmt::format(" Over the first {} positions of {}.",
-                                                         with_thousands(count), drawn.words())
-                                           : fmt::format(" Over {}.", drawn.words());
+    if (count < drawn.length)
+        figure.caption += fmt::format(" Over the first {} positions.", with_thousands(count));
     figure.chosen_by = {"drawn_batch"};
     figure.marks = {line_of("the first ranks", 1, first), line_of("the largest ranks", 2, largest)};
     return figure;

@@ -18,10 +18,6 @@
 namespace sawtooth::ar_ssm {
 namespace {
 
-std::string shape_words(const SweepResult& sweep) {
-    return words_of_shape(sweep, {"batch", "length", "d_model", "max_rank", "gate_hidden"});
-}
-
 // A timed cell of unfused.
 struct Timed {
     std::string scan;
@@ -55,12 +51,12 @@ std::vector<Timed> timed_cells(const SweepResult& sweep) {
     return timed;
 }
 
-// "410 us, 12 % of it in the launch of the scan"
+// "410 us, 12 % in the launch of the scan"
 std::string words_of(const Timed& timed) {
     std::string words = time_words(*timed.time);
     if (timed.scan_launches > 0)
         words += fmt::format(
-            ", {} % of it in {} of the scan", percent_number(timed.scan_us / timed.us),
+            ", {} % in {} of the scan", percent_number(timed.scan_us / timed.us),
             timed.scan_launches == 1 ? "the launch" : with_thousands(timed.scan_launches) + " launches");
     return words;
 }
@@ -68,9 +64,8 @@ std::string words_of(const Timed& timed) {
 }  // namespace
 
 std::vector<Figure> scan_figures(const SweepResult& sweep) {
-    Figure figure =
-        new_figure("time_by_scan", Place::views, "Time of unfused by scan: the scan, then the rest", "",
-                   {.label = "time", .unit = "us", .minimum = 0}, {.label = "scan"});
+    Figure figure = new_figure("time_by_scan", Place::views, "Time of unfused by scan", "",
+                               {.label = "time", .unit = "us", .minimum = 0}, {.label = "scan"});
     std::vector<Timed> all = timed_cells(sweep);
     std::vector<Figure> figures;
     if (all.empty()) {
@@ -88,13 +83,12 @@ std::vector<Figure> scan_figures(const SweepResult& sweep) {
         std::max_element(all.begin(), all.end(), [](const Timed& a, const Timed& b) { return a.us < b.us; });
     figure.caption = progress_words(sweep);
     if (sweep.complete)
-        figure.caption +=
-            names.size() == 1
-                ? fmt::format("{} is the fastest: {}.", names.front(), words_of(all[fastest.front()]))
-                : fmt::format("Which of {} is fastest cannot be told.", either_of(names));
+        figure.caption += names.size() == 1            ? fmt::format("{} is fastest: {}.", names.front(),
+                                                                     words_of(all[fastest.front()]))
+                          : names.size() == all.size() ? "Which is fastest cannot be told."
+                                                       : fmt::format("{} may be fastest.", either_of(names));
     if (sweep.complete && compare_apart(*times[fastest.front()], *slowest->time).pace == Pace::faster)
         figure.caption += fmt::format(" {} takes {}.", slowest->scan, words_of(*slowest));
-    figure.caption += " " + shape_words(sweep) + ".";
     Bars bars;
     for (Timed& timed : all) {
         figure.y.categories.push_back(timed.scan);
@@ -106,7 +100,7 @@ std::vector<Figure> scan_figures(const SweepResult& sweep) {
 }
 
 std::vector<Figure> rank_figures(const SweepResult& sweep) {
-    std::vector<Figure> figures = {time_figure(sweep, ar_ssm_family(), shape_words(sweep))};
+    std::vector<Figure> figures = {time_figure(sweep, ar_ssm_family())};
     explain_missing(figures, sweep, "fused");
     return figures;
 }

@@ -22,8 +22,6 @@ Drawn::Drawn(const Parameters& p)
       query(std::min(p.integer("drawn_query"), length - 1)),
       head_index(batch * p.integer("H") + head) {}
 
-std::string Drawn::words() const { return fmt::format("sequence {}, head {}", batch, head); }
-
 Axis key_axis(int64_t count) {
     return {.label = "key", .minimum = -0.5, .maximum = static_cast<double>(count) - 0.5, .shared = "key"};
 }

@@ -24,7 +24,6 @@ struct Drawn {
     int64_t seen_keys() const { return mask.causal ? queries().last : length; }
     int64_t key_tiles() const { return ceil_divide(length, block_n); }
     Range keys(int64_t tile) const { return tile_at(tile, block_n, length); }
-    std::string words() const;  // "sequence 0, head 1"
 };
 
 // Keys 0 to count - 1 along x. Plots of keys zoom together.

@@ -28,7 +28,7 @@ Figure error_by_position(const Result& result, const View& view, const Array& re
                          const DrawnLine& line) {
     Figure figure = error_figure(result, view, reference, line, ErrorOf::all_lines);
     const Drawn drawn(result.parameters);
-    figure.caption = words_of_errors(result, reference.name) + " " + figure.caption;
+    tell_errors(figure, result, reference);
     const bool by_query = reference.name == "o" || reference.name == "lse";
     if (by_query && drawn.mask.causal && drawn.mask.window < drawn.length)
         figure.marks.push_back(Rule{Rule::Across::x,
@@ -97,11 +97,11 @@ Figure error_by_head(const Result& result, const Array& reference) {
         add(variant.name + ", largest absolute", dotted, errors.largest);
         worst += words_of_worst(variant.name, errors.relative);
     }
-    if (!worst.empty())
-        figure.caption = "Heads with the largest relative L2 error: " + worst.substr(2) + ". ";
-    figure.caption += "Dotted: the largest absolute error of every head.";
+    if (!worst.empty()) figure.caption = "Head with the largest relative L2 error: " + worst.substr(2) + ". ";
+    figure.caption += "Dashed: largest absolute error.";
     if (reference.rows) figure.caption += " Over the rows that the reference has.";
-    if (figure.marks.empty()) figure.missing = "The error of every head. Needs a variant that ran.";
+    if (figure.marks.empty())
+        figure.missing = "The error of every head. Needs a variant that ran: tick one in Parameters.";
     const Shape shape = reference.whole_shape();
     const int64_t heads = shape[0] * shape[1];
     for (int64_t head = 0; head < heads && heads <= most_named; ++head)

@@ -31,18 +31,17 @@ KindMap strip_of(const Drawn& drawn, const std::vector<RunningSoftmax>& steps, d
     return strip;
 }
 
-std::string words_of(const Drawn& drawn, const std::vector<RunningSoftmax>& steps) {
+std::string words_of(const std::vector<RunningSoftmax>& steps) {
     const RunningSoftmax& last = steps.back();
     const auto rises =
         std::count_if(steps.begin() + 1, steps.end(), [](const auto& step) { return step.rises; });
-    std::string way = fmt::format(
-        "m rises in {} of the {} tiles after the first, and the sum l is scaled down each time. At the end",
-        rises, steps.size() - 1);
-    if (rises == 0)
-        way = "The largest score is in the first tile: m never rises, and l only grows. At the end";
+    std::string way =
+        fmt::format("m rises in {} of {} later tiles, and each time scales the sum l down. At the end", rises,
+                    steps.size() - 1);
+    if (rises == 0) way = "The largest score is in the first tile, so m never rises. At the end";
     if (steps.size() == 1) way = "All keys are in one tile. After it";
-    return fmt::format("{} m + log2 l = {:.4g}: the lse of query {}, {}.", way,
-                       last.m * std::numbers::log2e + std::log2(last.l), drawn.query, drawn.words());
+    return fmt::format("{} m + log2 l = {:.4g} is the log-sum-exp.", way,
+                       last.m * std::numbers::log2e + std::log2(last.l));
 }
 
 }  // namespace
@@ -71,8 +70,9 @@ std::vector<RunningSoftmax> running_softmax(const Drawn& drawn, const ScoredRows
 
 Figure running_figure(const Drawn& drawn, const ScoredRows& rows) {
     const auto steps = running_softmax(drawn, rows);
-    Figure figure = new_figure("running-softmax", Place::views, "Running softmax", words_of(drawn, steps),
-                               key_axis(drawn.seen_keys()), {.label = "base-2 logarithm"});
+    Figure figure =
+        new_figure("running-softmax", Place::views, fmt::format("Running softmax of query {}", drawn.query),
+                   words_of(steps), key_axis(drawn.seen_keys()), {.label = "base-2 logarithm"});
     figure.chosen_by = {"drawn_query"};
     Line m = line_of("m, largest score so far", {Ink::Role::kind, 3}, {});
     Line l = line_of("log2 l, sum so far", {Ink::Role::kind, 4}, {});

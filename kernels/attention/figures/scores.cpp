@@ -1,4 +1,4 @@
-// Scores and probabilities of the drawn tile of queries, in double precision from the inputs.
+// Scores and probabilities of the drawn tile of queries, in float64 from the inputs.
 
 #include "kernels/attention/figures/scores.h"
 
@@ -101,8 +101,7 @@ HeatMap map_of(const std::string& label, const Drawn& drawn, const ScoredRows& r
 }
 
 std::string words_of_encodings(const Result& result, const Drawn& drawn, Range queries) {
-    if (edges_of_window(drawn, queries).empty())
-        return "All these pairs are inside the window: q1 k1 scores them.";
+    if (edges_of_window(drawn, queries).empty()) return "All pairs are inside the window: q1 k1 scores them.";
     return fmt::format("{} q1 k1 scores the pairs. Beyond it q2 k2 does{}.",
                        drawn.mask.causal ? "Right of the line" : "On the diagonal's side of the line",
                        result.parameters.is("form", "qkv") ? ", as if all were one window apart" : "");
@@ -110,17 +109,15 @@ std::string words_of_encodings(const Result& result, const Drawn& drawn, Range q
 
 Figure rows_figure(const std::string& id, const std::string& title, const std::string& words,
                    const Drawn& drawn, const ScoredRows& rows, HeatMap map) {
-    const std::string which =
-        fmt::format(" Queries {} to {} of {}.", rows.queries.first, rows.queries.last - 1, drawn.words());
     Figure figure =
-        new_figure(id, Place::views, title, words + which, key_axis(drawn.seen_keys()), {.label = "query"});
+        new_figure(id, Place::views, title, words, key_axis(drawn.seen_keys()), {.label = "query"});
     figure.chosen_by = {"drawn_head", "drawn_query"};
     figure.marks.push_back(std::move(map));
     for (Line& line : edges_of_window(drawn, rows.queries)) figure.marks.push_back(std::move(line));
     return figure;
 }
 
-// "Query 300 gives 47 % of its weight to the 128 keys in its window and 53 % to 173 keys outside it."
+// "Query 300 gives 47 % of its weight to the 128 keys inside its window, 53 % to the 173 outside."
 std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Vector& probabilities) {
     double near = 0, all = 0;
     int64_t near_keys = 0, keys = 0;
@@ -134,16 +131,14 @@ std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Ve
     }
     if (near_keys == keys) return fmt::format("All keys of query {} are inside its window.", drawn.query);
     return fmt::format(
-        "Query {} gives {:.0f} % of its weight to the {} keys inside its window and {:.0f} % to the {} "
-        "outside.",
+        "Query {} gives {:.0f} % of its weight to the {} keys inside its window, {:.0f} % to the {} outside.",
         drawn.query, 100 * near / all, near_keys, 100 * (all - near) / all, keys - near_keys);
 }
 
 Figure missing_figure(const std::string& id, const std::string& title) {
     Figure figure = new_figure(id, Place::views, title, "", {}, {});
-    figure.missing =
-        fmt::format("{} of a tile of queries. Needs N D of at most {}, because the window waits for it.",
-                    title, with_thousands(most_numbers));
+    figure.missing = fmt::format("{} of a tile of queries. Drawn for N times D up to {}: reduce N or D.",
+                                 title, with_thousands(most_numbers));
     return figure;
 }
 

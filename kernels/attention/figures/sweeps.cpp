@@ -19,7 +19,7 @@
 namespace sawtooth::attention {
 namespace {
 
-constexpr double claimed_speed_up = 6;  // of streaming over naive: Fused RoPE Triton Implementation
+constexpr double claimed_speed_up = 6;  // of streaming over naive: Fused RoPE Triton Implementation, 5
 
 Axis axis_of(const SweepResult& sweep) {
     const SweepAxis& swept = sweep.sweep.axes.front();
@@ -95,7 +95,7 @@ Figure speed_up_figure(const SweepResult& sweep) {
     std::string caption;
     if (!lines.empty())
         caption = fmt::format(
-            "{}At N {:.0f}, speed-up: {}. Fused RoPE Triton Implementation claims {}x on its GPU.",
+            "{}At N {:.0f}, speed-up: {}. Fused RoPE Triton Implementation reports {}x on an RTX 4090.",
             progress_words(sweep), lines.front().x.back(), words_of_last(sweep), claimed_speed_up);
     Figure figure = figure_against("speed-up", std::move(caption), axis_of(sweep),
                                    {.label = "speed-up", .unit = "x", .scale = Scale::log2}, lines);
@@ -103,7 +103,7 @@ Figure speed_up_figure(const SweepResult& sweep) {
     if (figure.missing.empty())
         figure.marks.push_back(Rule{Rule::Across::y,
                                     claimed_speed_up,
-                                    fmt::format("claimed: {}x", claimed_speed_up),
+                                    fmt::format("reported: {}x", claimed_speed_up),
                                     {Ink::Role::limit}});
     return figure;
 }
@@ -131,13 +131,13 @@ const Line* line_of_variant(const std::vector<Line>& lines, const std::string& v
     return found == lines.end() ? nullptr : &*found;
 }
 
-// "From N 1024 to 2048 naive needs 3.7x as much, streaming 2.0x (forward)."
+// "From N 1024 to 2048, naive needs 3.7x as much, streaming 2.0x (forward)."
 std::string words_of_growth(const std::vector<Line>& lines) {
     const Line *const naive = line_of_variant(lines, "naive"), *const streaming =
                                                                    line_of_variant(lines, "streaming");
     if (!naive || !streaming || naive->x.size() < 2 || naive->x != streaming->x) return "";
     const size_t last = naive->x.size() - 1;
-    return fmt::format("From N {:.0f} to {:.0f} naive needs {:.1f}x as much, streaming {:.1f}x (forward).",
+    return fmt::format("From N {:.0f} to {:.0f}, naive needs {:.1f}x as much, streaming {:.1f}x (forward).",
                        naive->x[last - 1], naive->x[last], naive->y[last] / naive->y[last - 1],
                        streaming->y[last] / streaming->y[last - 1]);
 }
@@ -160,7 +160,8 @@ int64_t products_of(TileKind kind, bool backward) {
 
 // The timed cells of streaming, in order of the window.
 struct WindowPoint {
-    double window, us;
+    double window;
+    const TimeStatistics* time;
     TileCounts tiles;
     bool backward;
 
@@ -176,8 +177,8 @@ std::vector<WindowPoint> window_points(const SweepResult& sweep) {
         const VariantResult* const streaming = cell.result ? find(*cell.result, "streaming") : nullptr;
         if (!streaming || !streaming->time) continue;
         const Parameters& p = cell.result->parameters;
-        points.push_back({static_cast<double>(std::get<int64_t>(cell.values.front())),
-                          streaming->time->median, count_tiles(p), runs_backward(p)});
+        points.push_back({static_cast<double>(std::get<int64_t>(cell.values.front())), &*streaming->time,
+                          count_tiles(p), runs_backward(p)});
     }
     return points;
 }
@@ -191,7 +192,7 @@ const WindowPoint& most_mixed(const std::vector<WindowPoint>& points) {
 // The products of every window at the median time per product, so that one disturbed time does not move all.
 Line predicted(const std::vector<WindowPoint>& points) {
     std::vector<double> per_product;
-    for (const WindowPoint& point : points) per_product.push_back(point.us / point.products());
+    for (const WindowPoint& point : points) per_product.push_back(point.time->median / point.products());
     const auto middle = per_product.begin() + static_cast<std::ptrdiff_t>(per_product.size() / 2);
     std::nth_element(per_product.begin(), middle, per_product.end());
     Line line = line_of("from the products", {Ink::Role::accent, 0, true}, {});
@@ -208,11 +209,11 @@ Figure window_time(const SweepResult& sweep, const std::vector<WindowPoint>& poi
     if (!points.empty() && sweep.complete) {
         const WindowPoint &mixed = most_mixed(points), &plain = points.back();
         caption = fmt::format(
-            "Window {:.0f} mixes {} of {} tiles: {:.2f}x the time of window {:.0f}, where all are near; the "
-            "products alone say {:.2f}x. {}.",
-            mixed.window, mixed.tiles.mixed, mixed.tiles.computed(), mixed.us / plain.us, plain.window,
-            mixed.products() / plain.products(),
-            shape_words(sweep.cells.front().result->parameters, "window"));
+            "Window {:.0f} mixes {} of {} tiles. Against window {:.0f}, where all are near, its products are "
+            "{}x and its time: {}.",
+            mixed.window, mixed.tiles.mixed, mixed.tiles.computed(), plain.window,
+            rounded(mixed.products() / plain.products(), 3),
+            ratio_words(compare_apart(*plain.time, *mixed.time)));
         lines.push_back(predicted(points));
     }
     return figure_against("time", std::move(caption), axis_of(sweep), time_axis(), std::move(lines));
@@ -238,8 +239,8 @@ Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& po
     if (!points.empty()) {
         const TileCounts& tiles = most_mixed(points).tiles;
         caption = fmt::format(
-            "Most mixed at window {:.0f}: {} near, {} far, {} mixed, {} skipped. A mixed tile multiplies q "
-            "with k in both encodings: {} products instead of {}.",
+            "Most mixed at window {:.0f}: {} near, {} far, {} mixed, {} skipped. A mixed tile takes {} "
+            "products instead of {}.",
             most_mixed(points).window, tiles.near, tiles.far, tiles.mixed, tiles.skipped,
             products_of(TileKind::mixed, points.front().backward),
             products_of(TileKind::near, points.front().backward));
@@ -259,22 +260,17 @@ SweepAxis powers_to(const std::string& parameter, int64_t first, int64_t last) {
 
 }  // namespace
 
-std::string shape_words(const Parameters& parameters, const std::string& swept) {
-    std::string words;
-    for (const char* name : {"Z", "H", "N", "D", "window"})
-        if (name != swept && !(parameters.at(name) == Value(int64_t{1})))
-            words += (words.empty() ? "" : ", ") + std::string(name) + " " + to_text(parameters.at(name));
-    return words + (runs_backward(parameters) ? ", with backward" : ", forward");
-}
-
 std::vector<Figure> length_figures(const SweepResult& sweep) {
     std::vector<Line> memory = curves_of(sweep, mebibytes);
+    const std::string slowing = words_of_slowing(sweep);
     const std::string stored =
-        "Naive stores the scores of all pairs, streaming only those of a tile. " + words_of_growth(memory);
+        "naive stores the scores of all pairs, streaming those of a tile. " + words_of_growth(memory);
     std::vector<Figure> figures = {
-        against_length(sweep, "time",
-                       progress_words(sweep) + "Median of the repeats. " + words_of_slowing(sweep),
-                       time_axis(), timed_curves_of(sweep, median_us)),
+        against_length(
+            sweep, "time",
+            progress_words(sweep) +
+                (slowing.empty() && sweep.complete ? "How the times grow with N cannot be told." : slowing),
+            time_axis(), timed_curves_of(sweep, median_us)),
         speed_up_figure(sweep),
         against_length(sweep, "memory", stored, {.label = "memory", .unit = "MiB", .scale = Scale::log2},
                        std::move(memory))};

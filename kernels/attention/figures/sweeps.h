@@ -18,7 +18,4 @@ std::vector<Figure> length_figures(const SweepResult& sweep);
 // Time of streaming against the window, beside the tiles of each kind.
 std::vector<Figure> window_figures(const SweepResult& sweep);
 
-// "N 512, H 2, D 64, window 128": the shape of the cells, without the swept parameter.
-std::string shape_words(const Parameters& parameters, const std::string& swept = "");
-
 }  // namespace sawtooth::attention

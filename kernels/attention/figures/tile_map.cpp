@@ -62,25 +62,10 @@ KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
     return map;
 }
 
-// "7.86", "1,074"
-std::string millions(double count) {
-    const double all = count / 1e6;
-    return all < 1000 ? fmt::format("{:.3g}", all) : with_thousands(std::llround(all));
-}
-
-std::string caption_of(const TileCounts& counts, const Drawn& drawn) {
-    if (counts.far + counts.mixed == 0)
-        return "The window covers every pair: all tiles are near, and q2 k2 is never multiplied.";
-    const double product = static_cast<double>(drawn.block_m * drawn.block_n * drawn.d);
-    const double both = 2 * static_cast<double>(counts.computed()) * product;
-    const std::string edge = counts.mixed == 1
-                                 ? "The mixed tile on the edge of the window computes"
-                                 : fmt::format("The {} mixed tiles on the edge of the window compute",
-                                               with_thousands(counts.mixed));
-    return fmt::format(
-        "{:.0f} % of the multiplications for scores are saved: {} of {} million per head. {} both "
-        "encodings, all others one.",
-        100 * counts.saved(), millions(counts.saved() * both), millions(both), edge);
+std::string caption_of(const TileCounts& counts) {
+    if (counts.far + counts.mixed == 0) return "The window covers every pair: q2 k2 is never multiplied.";
+    return fmt::format("Only mixed tiles compute both encodings, so {:.0f} % of score products are saved.",
+                       100 * counts.saved());
 }
 
 }  // namespace
@@ -132,7 +117,7 @@ Figure tile_map_figure(const Result& result, const View& view) {
         "tile-map", Place::views,
         fmt::format("Tiles: {} near, {} far, {} mixed, {} skipped", with_thousands(counts.near),
                     with_thousands(counts.far), with_thousands(counts.mixed), with_thousands(counts.skipped)),
-        caption_of(counts, drawn), key_axis(drawn.length),
+        caption_of(counts), key_axis(drawn.length),
         {.label = "query", .minimum = -0.5, .maximum = static_cast<double>(drawn.length) - 0.5});
     KindMap map = map_of(result, drawn, view);
     const int64_t per_row = ceil_divide(drawn.length, drawn.block_m) / most_cells;

@@ -9,8 +9,7 @@ namespace sawtooth::attention {
 std::vector<Figure> tile_figures(const SweepResult& sweep) {
     const std::string& variant = sweep.sweep.base.variants.front();
     const std::string suffix = variant == "streaming" ? "" : "_" + variant;
-    const std::string shape = shape_words(sweep.sweep.base.parameters);
-    std::vector<Figure> figures = {time_map(sweep, attention_family(), "time_by_tiles" + suffix, shape)};
+    std::vector<Figure> figures = {time_map(sweep, attention_family(), "time_by_tiles" + suffix)};
     if (auto occupancy = occupancy_map(sweep, attention_family(), "occupancy_by_tiles" + suffix, "forward",
                                        "larger tiles reuse more"))
         figures.push_back(std::move(*occupancy));

@@ -37,7 +37,7 @@ std::string Drawn::words() const { return fmt::format("sequence {}, head {}", ba
 
 std::string Drawn::words_of_block() const {
     const Range at = block_positions();
-    return fmt::format("Positions {} to {} of {}.", at.first, at.last - 1, words());
+    return fmt::format("positions {} to {}", at.first, at.last - 1);
 }
 
 double median_gate(std::span<const float> gates) {

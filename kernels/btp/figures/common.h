@@ -26,7 +26,7 @@ struct Drawn : Sizes {
     std::span<const float> gates_of_block(const Result& result) const;
     std::span<const float> inputs(const Result& result, int64_t channel) const;
     std::string words() const;           // "sequence 0, head 1"
-    std::string words_of_block() const;  // "Positions 16 to 31 of sequence 0, head 1."
+    std::string words_of_block() const;  // "positions 16 to 31"
 };
 
 // Of the first 65,536, which is enough to judge by.

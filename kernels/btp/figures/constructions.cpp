@@ -1,4 +1,4 @@
-// The error of every construction of Lmat against products in double precision: as gates approach 0, and by
+// The error of every construction of Lmat against products in float64: as gates approach 0, and by
 // block length.
 
 #include <fmt/format.h>
@@ -105,7 +105,8 @@ Figure errors_figure(std::string id, std::string title, Axis x) {
 void add_lines(Figure& figure, ErrorLines errors) {
     const bool any_in_sight = std::any_of(errors.lines.begin(), errors.lines.end(),
                                           [](const Line& line) { return largest_of(line) >= in_sight; });
-    if (!any_in_sight) return leave_out(figure, "Here no construction is off by more than 1e-8.");
+    if (!any_in_sight)
+        return leave_out(figure, "No construction is off by more than 1e-8: choose another drawn_block.");
     std::move(errors.lines.begin(), errors.lines.end(), std::back_inserter(figure.marks));
 }
 
@@ -130,7 +131,7 @@ Figure gate_figure(const Result& result, const Drawn& drawn) {
     for (const Line& line : errors.lines)
         if (std::isnan(line.y.front())) zero += ", " + line.label + ": NaN";
     figure.marks.push_back(Rule{Rule::Across::x, place_of_zero, zero, {Ink::Role::quiet}});
-    figure.caption = words_of_worst(errors.lines) + " " + drawn.words_of_block();
+    figure.caption = words_of_worst(errors.lines);
     add_lines(figure, std::move(errors));
     return figure;
 }
@@ -141,21 +142,19 @@ Figure length_figure(const Result& result, const Drawn& drawn) {
                                   {.label = "BL", .unit = "positions", .scale = Scale::log2});
     ErrorLines errors;
     Setting sets{"BL", {}};
-    int64_t first = 0;
     for (const Value& choice : btp_family().parameter("BL")->choices) {
         const int64_t block = std::get<int64_t>(choice);
         if (block > drawn.length) break;
-        first = std::min(drawn.block_positions().first, drawn.length - block);
+        const int64_t first = std::min(drawn.block_positions().first, drawn.length - block);
         errors.add(static_cast<double>(block),
                    drawn.gates(result).subspan(static_cast<size_t>(first), static_cast<size_t>(block)));
         sets.values.push_back(static_cast<double>(block));
     }
     if (sets.values.empty()) {
-        leave_out(figure, "Needs L of at least 16.");
+        leave_out(figure, "Needs two blocks or more: set L to at least 16.");
         return figure;
     }
-    figure.caption = fmt::format("BL {:.0f}: {}. Gates of {}, from position {} on.", sets.values.back(),
-                                 words_of_last(errors.lines), drawn.words(), first);
+    figure.caption = fmt::format("BL {:.0f}: {}.", sets.values.back(), words_of_last(errors.lines));
     for (Line& line : errors.lines) line.sets = sets;
     add_lines(figure, std::move(errors));
     return figure;

@@ -21,7 +21,7 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     Figure error = error_figure(result, view, reference, *line, ErrorOf::all_lines);
     add_borders(error, Sizes(result.parameters), view);
     for (Figure* figure : {&output, &error}) {
-        figure->caption = words_of_errors(result, name) + " " + figure->caption;
+        tell_errors(*figure, result, reference);
         leave_out_without_outputs(*figure, result);
         all.push_back(std::move(*figure));
     }
@@ -45,7 +45,7 @@ std::string words_of_carries(const Array& reference, const DrawnLine& line, Orde
         if (const double size = std::abs(reference.value(line.index(block))); size > largest)
             largest = size, at = block;
     const char* const source = order == Order::two ? "the last local value" : "the corrected last value";
-    return fmt::format("Each block receives {} of the block before it; the largest, {:.3g}, enters block {}.",
+    return fmt::format("Each block receives {} of the block before it. The largest, {:.3g}, enters block {}.",
                        source, largest, at);
 }
 

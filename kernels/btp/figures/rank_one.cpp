@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/btp/figures/common.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth::btp {
 namespace {
@@ -30,8 +31,9 @@ Update update_of(const Result& result, const Drawn& drawn, const Array& carries)
 Figure figure_with(std::string id, const std::string& what, const Drawn& drawn, std::string caption, Axis x,
                    Axis y) {
     Figure figure =
-        new_figure(std::move(id), Place::views, fmt::format("{} of block {}", what, drawn.block_index),
-                   std::move(caption) + " " + drawn.words_of_block(), std::move(x), std::move(y));
+        new_figure(std::move(id), Place::views,
+                   fmt::format("{} of block {}, {}", what, drawn.block_index, drawn.words_of_block()),
+                   std::move(caption), std::move(x), std::move(y));
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_block"};
     return figure;
 }
@@ -46,11 +48,11 @@ Figure product_figure(const Drawn& drawn, const Update& update) {
     const double largest = largest_of(update.c);
     Figure figure = figure_with(
         "rank-one", "g c^T", drawn,
-        fmt::format("The second pass adds up to {:.3g} at position {} and up to {:.3g} at {}: {} + {} "
-                    "numbers make all {}.",
-                    update.g.front() * largest, update.positions.first, update.g.back() * largest,
-                    update.positions.last - 1, update.g.size(), update.c.size(),
-                    update.g.size() * update.c.size()),
+        fmt::format(
+            "The second pass adds at most {:.3g} at position {} and {:.3g} at {}: {} + {} numbers give "
+            "all {} values.",
+            update.g.front() * largest, update.positions.first, update.g.back() * largest,
+            update.positions.last - 1, update.g.size(), update.c.size(), update.g.size() * update.c.size()),
         {.label = "position"}, {.label = "channel"});
     HeatMap map = heat_map("g c", drawn.width, update.positions.count(), 0, update.positions.first);
     map.colours = HeatMap::Colours::diverging;
@@ -65,7 +67,8 @@ Figure g_figure(const Drawn& drawn, const Update& update) {
     const auto zero = std::find(update.g.begin(), update.g.end(), 0.0);
     const std::string left =
         zero == update.g.end()
-            ? fmt::format("{:.3g} of the carry is left at the end of the block", update.g.back())
+            ? fmt::format("At the end of the block, {} % of the carry is left",
+                          percent_number(update.g.back()))
             : fmt::format("The carry is gone from position {} on", first + (zero - update.g.begin()));
     Figure figure =
         figure_with("rank-one-g", "g", drawn, left + ": g is the product of the gates since its start.",

@@ -22,11 +22,6 @@ namespace {
 
 const std::vector<std::string> two_ways = {"two_pass", "fused"};
 
-// What all cells have in common.
-std::string shape_words(const SweepResult& sweep) {
-    return words_of_shape(sweep, {"B", "H", "L", "DH", "BL", "order"});
-}
-
 Axis axis_of(const SweepResult& sweep) {
     const SweepAxis& swept = sweep.sweep.axes.front();
     Axis axis = swept_axis(swept, *btp_family().parameter(swept.parameter));
@@ -50,9 +45,9 @@ Figure time_by_block(const SweepResult& sweep) {
         const Line& told = told_in_words(lines);
         if (const std::string words = fastest_cells_words(sweep, told.label); !words.empty())
             figure.caption += fmt::format("{} is fastest at {}. ", told.label, words);
-        figure.caption += fmt::format("From BL {:.0f} to {:.0f} the work in its products grows {:.2g}x. {}.",
-                                      told.x.front(), told.x.back(),
-                                      (told.x.back() + 1) / (told.x.front() + 1), shape_words(sweep));
+        figure.caption +=
+            fmt::format("From BL {:.0f} to {:.0f} its products do {} times the work.", told.x.front(),
+                        told.x.back(), rounded((told.x.back() + 1) / (told.x.front() + 1), 2));
     }
     add_times(figure, sweep, std::move(lines));
     return figure;
@@ -85,10 +80,10 @@ const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, cons
     return nullptr;
 }
 
-// How much slower an order is than order 2, in words, and what all variants agree on.
+// The time of an order against that of order 2 in words, and what both variants agree on.
 struct CostOfOrder {
-    std::string words;  // "1.3x the time of order 2 in fused, the same in two_pass"
-    bool is_slower = true;
+    std::string words;  // "fused 1.3x, two_pass same"
+    int slower = 0;     // variants that are certainly slower than with order 2
 };
 
 CostOfOrder cost_of(const SweepResult& sweep, const Value& order) {
@@ -98,13 +93,8 @@ CostOfOrder cost_of(const SweepResult& sweep, const Value& order) {
                                                                                  sweep, order, variant);
         if (!two || !other) continue;
         const Comparison speed = compare_apart(*two, *other);
-        const bool is_known = speed.pace == Pace::faster || speed.pace == Pace::slower;
-        cost.is_slower = cost.is_slower && speed.pace == Pace::faster;
-        cost.words += (cost.words.empty() ? "" : ", ") +
-                      (is_known ? rounded(speed.ratio, 2) + "x the time of order 2"
-                                : std::string(speed.pace == Pace::same ? "the same as order 2"
-                                                                       : "not to be told from order 2")) +
-                      " in " + variant;
+        cost.slower += speed.pace == Pace::faster;
+        cost.words += (cost.words.empty() ? "" : ", ") + std::string(variant) + " " + ratio_words(speed);
     }
     return cost;
 }
@@ -118,8 +108,7 @@ std::vector<Figure> block_figures(const SweepResult& sweep) {
 }
 
 std::vector<Figure> warp_figures(const SweepResult& sweep) {
-    std::vector<Figure> figures = {
-        time_map(sweep, btp_family(), "time_by_block_and_warps", shape_words(sweep))};
+    std::vector<Figure> figures = {time_map(sweep, btp_family(), "time_by_block_and_warps")};
     if (auto occupancy = occupancy_map(sweep, btp_family(), "occupancy_by_block_and_warps", "fused",
                                        "a kernel that waits for memory needs only enough warps"))
         figures.push_back(std::move(*occupancy));
@@ -127,7 +116,7 @@ std::vector<Figure> warp_figures(const SweepResult& sweep) {
 }
 
 std::vector<Figure> order_figures(const SweepResult& sweep) {
-    Figure figure = new_figure("time_by_order", Place::views, "Time by order: what the carry costs", "",
+    Figure figure = new_figure("time_by_order", Place::views, "Time by order", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {.label = "order"});
     Bars bars;
     for (const std::string& name : two_ways)
@@ -147,10 +136,9 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
     const CostOfOrder one = cost_of(sweep, Value(1)), full = cost_of(sweep, Value("full"));
     figure.caption = progress_words(sweep);
     if (!one.words.empty() && !full.words.empty() && sweep.complete)
-        figure.caption +=
-            fmt::format("Order full: {}{}. Order 1, without a carry: {}. {}.", full.words,
-                        full.is_slower ? ", because its blocks wait for the carry of earlier ones" : "",
-                        one.words, shape_words(sweep));
+        figure.caption += fmt::format(
+            "Time against order 2. full: {}. 1: {}.{}", full.words, one.words,
+            full.slower == std::ssize(two_ways) ? " With full, blocks wait for earlier carries." : "");
     figure.marks.push_back(std::move(bars));
     figures.push_back(std::move(figure));
     return figures;
@@ -163,11 +151,11 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
     std::string words;
     for (const Line& line : lines)
         if (const auto cells = timed_cells_of(sweep, line.label); !cells.empty())
-            words += fmt::format("{}{} takes {}", words.empty() ? "" : ", ", line.label,
+            words += fmt::format("{}{} {}", words.empty() ? "" : ", ", line.label,
                                  time_words(cells.back().time()));
     if (!lines.empty())
-        figure.caption = fmt::format("{}At L {:.0f} {}. {}.", progress_words(sweep), lines.front().x.back(),
-                                     words, shape_words(sweep));
+        figure.caption = fmt::format("{}At L {}: {}.", progress_words(sweep),
+                                     with_thousands(std::llround(lines.front().x.back())), words);
     add_times(figure, sweep, std::move(lines));
     std::vector<Figure> figures = {std::move(figure)};
     explain_missing(figures, sweep, "fused");

@@ -48,7 +48,7 @@ std::string words_of(const Elements& elements, float corner, const std::string& 
     if (elements.zeros > 0) words += fmt::format("{} of {} elements are 0. ", elements.zeros, elements.count);
     if (corner > 0)
         words += fmt::format("The first u reaches the end of the block with weight {:.2g}. ", corner);
-    return words + "Built by " + construction + ". ";
+    return words + "Built by " + construction + ".";
 }
 
 }  // namespace
@@ -60,10 +60,9 @@ Figure transfer_figure(const Result& result) {
     Elements elements;
     HeatMap map = map_of(matrix, positions, elements);
     const float corner = matrix[static_cast<size_t>((positions.count() - 1) * positions.count())];
-    Figure figure = new_figure(
-        "transfer-matrix", Place::views, "Lmat",
-        words_of(elements, corner, result.parameters.text("construction")) + drawn.words_of_block(),
-        {.label = "position of u"}, {.label = "position of v"});
+    Figure figure = new_figure("transfer-matrix", Place::views, "Lmat",
+                               words_of(elements, corner, result.parameters.text("construction")),
+                               {.label = "position of u"}, {.label = "position of v"});
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_block"};
     figure.marks.push_back(std::move(map));
     return figure;

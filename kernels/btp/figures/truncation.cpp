@@ -1,4 +1,4 @@
-// What orders 1 and 2 lose against the exact recurrence s_t = a_t s_{t-1} + u_t, in double precision.
+// What orders 1 and 2 lose against the exact recurrence s_t = a_t s_{t-1} + u_t, in float64.
 //
 // Order 1 enters block b with 0 instead of s, the exact state at the end of block b - 1. Order 2 enters it
 // with the local value there, which lacks (a_0 ... a_{BL-1}) s', with the gates of block b - 1 and s' the
@@ -79,44 +79,35 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
     return found;
 }
 
-// "With the median gate, 0.9, an input fades to 1 % in 44 positions."
+// "; inputs fade to 1 % in 44", with the median gate.
 std::string words_of_fading(std::span<const float> gates) {
     const double gate = median_gate(gates);
-    if (gate >= 1) return "With the median gate, 1, an input never fades. ";
-    const double positions = gate > 0 ? std::ceil(std::log(0.01) / std::log(gate)) : 1;
-    return fmt::format("With the median gate, {:.3g}, an input fades to 1 % in {:.0f} position{}. ", gate,
-                       positions, positions == 1 ? "" : "s");
+    if (gate >= 1) return "; inputs never fade";
+    return fmt::format("; inputs fade to 1 % in {:.0f}",
+                       gate > 0 ? std::ceil(std::log(0.01) / std::log(gate)) : 1);
 }
 
-// "8.2 % of the largest |x|: 0.41 at position 47"
+// "8.2 % of the largest |x|", "nothing"
 std::string words_of_largest(const std::vector<double>& errors, double largest_x) {
-    const auto largest = std::max_element(errors.begin(), errors.end());
-    return fmt::format("{:.2g} % of the largest |x|: {:.2g} at position {}", 100 * *largest / largest_x,
-                       *largest, largest - errors.begin());
+    const double largest = *std::max_element(errors.begin(), errors.end());
+    return largest == 0 ? "nothing" : percent_number(largest / largest_x) + " % of the largest |x|";
 }
 
 bool is_exact(const std::vector<double>& errors) {
     return std::all_of(errors.begin(), errors.end(), [](double error) { return error == 0; });
 }
 
-// "Order 2 is off by up to 8.2 % of the largest |x|: 0.41 at position 47. "
-std::string words_of_order(int order, const Truncation& truncation) {
-    const std::vector<double>& errors = order == 1 ? truncation.first_order : truncation.second_order;
-    return fmt::format("Order {} {}. ", order,
-                       is_exact(errors)
-                           ? "loses nothing here"
-                           : "is off by up to " + words_of_largest(errors, truncation.largest_x));
-}
-
 std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::span<const float> gates) {
     if (drawn.order == Order::full)
-        return "Order full is exact: it has no truncation error. " + words_of_order(1, truncation) +
-               words_of_order(2, truncation);
+        return fmt::format("Order full is exact. Order 1 loses up to {}, order 2 {}. ",
+                           words_of_largest(truncation.first_order, truncation.largest_x),
+                           words_of_largest(truncation.second_order, truncation.largest_x));
     const int order = drawn.order == Order::one ? 1 : 2;
     const int64_t least = (order - 1) * drawn.block;
-    return words_of_order(order, truncation) +
-           fmt::format("It looks back {} to {} positions. ", least, least + drawn.block - 1) +
-           words_of_fading(gates);
+    return fmt::format(
+        "Order {} loses up to {}: it sees {} to {} positions back{}. ", order,
+        words_of_largest(order == 1 ? truncation.first_order : truncation.second_order, truncation.largest_x),
+        least, least + drawn.block - 1, words_of_fading(gates));
 }
 
 Line line_of_errors(const Figure& figure, const View& view, int order, const std::vector<double>& errors) {
@@ -153,7 +144,7 @@ Figure truncation_figure(const Result& result, const View& view) {
     const int64_t count = std::min(drawn.length, most_numbers / (drawn.width + 8));
     const std::string last = with_thousands(count - 1);
     if (view.range_of(figure.x.shared, {}).low >= static_cast<double>(count)) {
-        leave_out(figure, "Computed up to position " + last + ", because the window waits for it.");
+        leave_out(figure, "Computed up to position " + last + ": zoom out or pan left.");
         return figure;
     }
     const Truncation truncation = truncation_of(result, drawn, count);
@@ -161,12 +152,11 @@ Figure truncation_figure(const Result& result, const View& view) {
         leave_out(figure,
                   drawn.blocks() == 1
                       ? "Needs more than one block, so L above BL: inside a block every order is exact."
-                      : "Here the gates forget everything at the starts of blocks: every order is exact.");
+                      : "Here every order is exact: a gate of 0 starts each block. Set gate above 0.");
         return figure;
     }
     figure.caption = caption_of(drawn, truncation, drawn.gates(result));
     if (count < drawn.length) figure.caption += "Computed up to position " + last + ". ";
-    figure.caption += "In " + drawn.words() + ".";
     add_marks(figure, truncation, drawn, view);
     return figure;
 }

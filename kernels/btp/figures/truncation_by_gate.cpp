@@ -70,7 +70,7 @@ std::string words_of(const std::vector<Line>& lines, const Drawn& drawn) {
     const auto line =
         std::find_if(lines.begin(), lines.end(), [&](const Line& each) { return each.label == label; });
     std::string words = fmt::format("With {}, order 2 ", label);
-    if (line == lines.end()) return words + "loses nothing, as there are at most two blocks.";
+    if (line == lines.end()) return words + "loses nothing: there are at most two blocks.";
     double within = 0;  // the longest half-life
     for (size_t i = 0; i < line->x.size(); ++i)
         if (line->y[i] <= 0.01) within = line->x[i];
@@ -79,7 +79,7 @@ std::string words_of(const std::vector<Line>& lines, const Drawn& drawn) {
     else
         words += fmt::format("is within 1 % up to a gate of {:.3g}, a half-life of {:.3g} positions",
                              std::exp2(-1 / within), within);
-    return words + ": one gate for all positions, the inputs of the drawn channel.";
+    return words + ".";
 }
 
 }  // namespace
@@ -90,7 +90,8 @@ Figure truncation_by_gate_figure(const Result& result) {
     std::vector<Line> lines =
         lines_of(u.first(static_cast<size_t>(std::min(drawn.length, most_positions))), drawn);
     Figure figure =
-        new_figure("truncation_by_gate", Place::views, "Truncation by gate", words_of(lines, drawn),
+        new_figure("truncation_by_gate", Place::views, "Truncation error by gate, the same at all positions",
+                   words_of(lines, drawn),
                    {.label = "half-life of a constant gate", .unit = "positions", .scale = Scale::log2},
                    {.label = "relative error", .scale = Scale::log10, .minimum = f32_rounding / 2});
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_channel"};

@@ -1,6 +1,6 @@
-// Every kernel of the source is a launch. Every sum has one owner: an item of the batch owns its y, dx and
-// gradient sums, a detector the gradients of its table. So events lie in groups, forward by item, backward by
-// detector, and each group has a place and a count of its own.
+// Every kernel of the document (lut::source) is a launch. Every sum has one owner: an item of the batch owns
+// its y, dx and gradient sums, a detector the gradients of its table. So events lie in groups, forward by
+// item, backward by detector, and each group has a place and a count of its own.
 
 #include <algorithm>
 #include <vector>

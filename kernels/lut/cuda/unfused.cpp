@@ -1,4 +1,4 @@
-// The variant unfused: every kernel of the source a launch of its own, with the grid of the source.
+// The variant unfused: every kernel of the document (lut::source) is a launch with its grid.
 
 #include <algorithm>
 

@@ -75,26 +75,26 @@ std::string words_of_dragging(const Drawn& drawn, const Item& item) {
         fmt::format("Input {} is in {} pair{}", drawn.dragged_input, pairs, pairs == 1 ? "" : "s");
     if (drawn.dragged_by != 0) {
         const auto flips = item.flipped(drawn.dragged_by);
-        return words + fmt::format("; moved by {:+.3g}, it flips {}. ", drawn.dragged_by,
+        return words + fmt::format("; moved by {:+.3g} it flips {}. ", drawn.dragged_by,
                                    flips.empty() ? "no bit"
                                                  : fmt::format("{} bit{}, of {}", flips.size(),
                                                                flips.size() == 1 ? "" : "s",
                                                                words_of_detectors(flips)));
     }
-    if (item.moved.empty()) return words + ": dragging it flips no bit. ";
+    if (item.moved.empty()) return words + ": moving it flips no bit. ";
     const Moved& nearest = *std::min_element(
         item.moved.begin(), item.moved.end(),
         [](const Moved& one, const Moved& other) { return std::abs(one.delta) < std::abs(other.delta); });
-    return words + fmt::format(": dragged_by {:+.2g} reaches the first flip, in detector {}. ",
+    return words + fmt::format(": dragged_by {:+.2g} flips the first bit, of detector {}. ",
                                nearest.flips_at(), nearest.detector);
 }
 
 std::string words_of_weakest(const Item& item) {
     const int64_t weakest = item.weakest();
-    if (weakest < 0) return "No difference is near to flipping: pairs are skipped or equal. ";
+    if (weakest < 0) return "No bit is close to flipping: all pairs are skipped or equal. ";
     const Checked& detector = item.at(weakest);
-    return fmt::format("Nearest of all to flipping: bit {} of detector {}, with a difference of {:.2g}. ",
-                       detector.weakest, weakest, detector.min_delta);
+    return fmt::format("Closest to flipping: bit {} of detector {} (difference {:.2g}). ", detector.weakest,
+                       weakest, detector.min_delta);
 }
 
 Axis detector_axis(const Drawn& drawn) {
@@ -128,7 +128,7 @@ HeatMap map_of_differences(const Drawn& drawn, const Item& item) {
 Figure bits_figure(const Drawn& drawn, const Item& item) {
     Figure figure = new_figure("bits", Place::views, "Bits of the detectors",
                                words_of_dragging(drawn, item) + words_of_weakest(item) +
-                                   "Bits of pale cells are near to flipping. " + drawn.words_of_page(),
+                                   "Pale cells are close to flipping. " + drawn.words_of_page(),
                                detector_axis(drawn), {.label = "bit"});
     figure.chosen_by = {"drawn_batch", "dragged_input", "dragged_by"};
     if (drawn.page().count() < drawn.detectors) figure.chosen_by.push_back("drawn_detector");
@@ -154,11 +154,10 @@ std::string words_of_margins(const Item& item) {
     const auto zeros = std::count(margins.begin(), margins.end(), 0.0);
     std::sort(margins.begin(), margins.end());
     const int64_t weakest = item.weakest();
-    return fmt::format("Half are below {:.2g}, the least is {:.2g}, of detector {}. {}",
-                       margins[margins.size() / 2], std::abs(item.at(weakest).min_delta), weakest,
-                       zeros == 0 ? ""
-                                  : fmt::format("{} {} 0, without a place here: equal inputs. ", zeros,
-                                                zeros == 1 ? "is" : "are"));
+    return fmt::format(
+        "Median margin {:.2g}; smallest {:.2g} (detector {}). {}", margins[margins.size() / 2],
+        std::abs(item.at(weakest).min_delta), weakest,
+        zeros == 0 ? "" : fmt::format("{} more {} 0 (equal inputs). ", zeros, zeros == 1 ? "is" : "are"));
 }
 
 // A level per detector, as wide as its column.
@@ -181,11 +180,12 @@ struct Levels {
 };
 
 Figure margins_figure(const Drawn& drawn, const Item& item) {
-    Figure figure = new_figure("margins", Place::views, fmt::format("Margins, item {}", drawn.item), "",
-                               detector_axis(drawn), {.label = "|min_delta|", .scale = Scale::log10});
+    Figure figure =
+        new_figure("margins", Place::views, fmt::format("Margins of the detectors, item {}", drawn.item), "",
+                   detector_axis(drawn), {.label = "|min_delta|", .scale = Scale::log10});
     figure.chosen_by = {"drawn_batch"};
     if (item.weakest() < 0) {
-        leave_out(figure, "All pairs are skipped or equal.");
+        leave_out(figure, "All pairs are skipped or equal: choose another drawn_batch.");
         return figure;
     }
     const Range page = drawn.page();
@@ -202,7 +202,7 @@ Figure margins_figure(const Drawn& drawn, const Item& item) {
     figure.caption = words_of_margins(item) + drawn.words_of_page();
     if (!now.line.x.empty()) figure.marks = {std::move(now.band), std::move(now.line)};
     if (!before.line.x.empty()) figure.marks.push_back(std::move(before.line));
-    if (figure.marks.empty()) leave_out(figure, "All margins shown are 0.");
+    if (figure.marks.empty()) leave_out(figure, "All margins are 0: choose another drawn_batch.");
     return figure;
 }
 

@@ -75,7 +75,7 @@ class Weights {
     std::span<const int32_t> offsets_, targets_;
 };
 
-// up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1: the surrogate derivative of a bit.
+// up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1: the surrogate gradient of a bit.
 double surrogate_slope(double delta);
 
 // "gather_x_gradients": a kernel without what the names of many of both families end with.

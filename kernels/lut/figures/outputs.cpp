@@ -51,10 +51,11 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     Figure error = error_figure(result, view, *reference, line, ErrorOf::drawn_line);
     const bool is_exact = !has_errors(error);
     for (Figure* figure : {&output, &error}) {
-        figure->caption = words_of_errors(result, name) + " " + figure->caption;
-        if (figure == &error && is_exact) leave_out(error, "Here every value is exact.");
+        tell_errors(*figure, result, *reference);
+        if (figure == &error && is_exact) leave_out(error, "Every value is exact.");
         leave_out_without_outputs(*figure, result);
-        if (line.length == 0) leave_out(*figure, "This row has no synapses.");
+        if (line.length == 0)
+            leave_out(*figure, "This row has no synapses: choose another drawn_batch or drawn_detector.");
         all.push_back(std::move(*figure));
     }
 }

@@ -82,7 +82,6 @@ Figure hits_figure(const Drawn& drawn, const Detectors& detectors, const Counted
     map.x_high = static_cast<double>(drawn.rows) - 0.5;
     map.logarithmic = true;
     map.values.assign(static_cast<size_t>(page.count() * columns), gap);
-    int64_t most = 0, most_detector = 0, most_row = 0;
     std::vector<int64_t> hits(static_cast<size_t>(drawn.rows));
     for (int64_t t = page.first; t < page.last; ++t) {
         std::fill(hits.begin(), hits.end(), 0);
@@ -90,7 +89,6 @@ Figure hits_figure(const Drawn& drawn, const Detectors& detectors, const Counted
             ++hits[static_cast<size_t>(detectors.row(item, t, drawn.anchors))];
         for (int64_t row = 0; row < drawn.rows; ++row) {
             const int64_t here = hits[static_cast<size_t>(row)];
-            if (here > most) most = here, most_detector = t, most_row = row;
             double& cell = map.values[static_cast<size_t>((t - page.first) * columns + row / per_column)];
             if (here > 0) cell = (std::isnan(cell) ? 0 : cell) + static_cast<double>(here);
         }
@@ -99,12 +97,10 @@ Figure hits_figure(const Drawn& drawn, const Detectors& detectors, const Counted
     const auto all = static_cast<double>(drawn.rows) * static_cast<double>(counted.detectors);
     Figure figure = new_figure(
         "rows", Place::views, "Table rows that are hit",
-        fmt::format(
-            "{} items use {:.3g} % of the rows; by chance it would be {:.3g} %. The most used is row {} "
-            "of detector {}, by {} items. {}",
-            with_thousands(counted.items), percent_of(used, all),
-            100 * share_by_chance(static_cast<double>(drawn.rows), counted.items), most_row, most_detector,
-            with_thousands(most), drawn.words_of_page()) +
+        fmt::format("{} items use {:.2g} % of the rows (by chance {:.2g} %). {}",
+                    with_thousands(counted.items), percent_of(used, all),
+                    100 * share_by_chance(static_cast<double>(drawn.rows), counted.items),
+                    drawn.words_of_page()) +
             (per_column > 1 ? fmt::format("A cell is {} rows.", per_column) : "Empty cells: no item.") +
             counted.words,
         {.label = "row of the table"}, {.label = "detector"});
@@ -131,10 +127,9 @@ Figure share_by_anchors(const Drawn& drawn, const Detectors& detectors, const Co
     Figure figure = new_figure(
         "rows-by-anchors", Place::views, "Share of rows used against anchors_per_detector",
         fmt::format(
-            "A pair more doubles the table, but {} items can use at most {} of its rows: {:.3g} % with "
-            "{} pair{}, {:.2g} % by chance with 16.",
+            "Each pair doubles the table, but {} items use at most {} of its rows: {:.2g} % with {} pair{}.",
             with_thousands(counted.items), with_thousands(counted.items), found.y.back(), drawn.anchors,
-            drawn.anchors == 1 ? "" : "s", chance.y.back()) +
+            drawn.anchors == 1 ? "" : "s") +
             counted.words,
         {.label = "anchors_per_detector", .unit = "bits"}, share_axis());
     figure.marks = {std::move(chance), std::move(found)};
@@ -155,8 +150,7 @@ Figure share_by_items(const Drawn& drawn, const Detectors& detectors, const Coun
     Figure figure = new_figure(
         "rows-by-items", Place::views, "Share of rows used against items",
         fmt::format(
-            "The first item uses {:.3g} % of the rows, {} items {:.3g} %: only these rows get a weight "
-            "gradient.",
+            "The first item uses {:.2g} % of the rows, {} items {:.2g} %: only these get a weight gradient.",
             found.y.front(), with_thousands(counted.items), found.y.back()) +
             counted.words,
         {.label = "items", .scale = Scale::log2}, share_axis());

@@ -34,7 +34,6 @@ class Steps {
                 const double delta = checked.deltas[static_cast<size_t>(r)], by = -delta / sign;
                 (by > 0 || (by == 0 && sign > 0) ? up_ : down_).push_back({by, t, r});
                 if (checked.weakest != r) continue;
-                ++weakest_pairs_;
                 slope_ += sign * surrogate_slope(delta) *
                           (weight(t, checked.row) - weight(t, checked.row ^ (int64_t{1} << r)));
             }
@@ -46,9 +45,8 @@ class Steps {
         std::stable_sort(down_.begin(), down_.end(), nearer);
     }
 
-    double y() const { return y_; }                       // now
-    double slope() const { return slope_; }               // of the surrogate, now
-    int weakest_pairs() const { return weakest_pairs_; }  // with the input: these give the slope
+    double y() const { return y_; }          // now
+    double slope() const { return slope_; }  // of the surrogate, now
     const std::vector<Flip>& up() const { return up_; }
     const std::vector<Flip>& down() const { return down_; }
 
@@ -75,7 +73,6 @@ class Steps {
     std::vector<int64_t> rows_;
     std::vector<Flip> up_, down_;
     double y_ = 0, slope_ = 0;
-    int weakest_pairs_ = 0;
 };
 
 // The flips in the range of the parameter, as many as the eye can tell apart.
@@ -132,7 +129,7 @@ Line tangent_of(const Steps& steps, double from, const Line& treads) {
     const double room = std::max({*high - steps.y(), steps.y() - *low, 1e-3}),
                  width = (treads.x.back() - treads.x.front()) / 4;
     const double reach = steps.slope() == 0 ? width : std::min(width, room / std::abs(steps.slope()));
-    return {"slope of the surrogate",
+    return {"surrogate gradient",
             {Ink::Role::reference},
             {from - reach, from + reach},
             {steps.y() - reach * steps.slope(), steps.y() + reach * steps.slope()}};
@@ -149,15 +146,15 @@ Figure steps_figure(const Result& result) {
     const Steps steps(result, drawn);
     const size_t flips = steps.up().size() + steps.down().size();
     if (flips == 0) {
-        leave_out(figure, fmt::format("No detector compares input {}.", drawn.dragged_input));
+        leave_out(figure, fmt::format("No detector compares input {}: choose another dragged_input.",
+                                      drawn.dragged_input));
         return figure;
     }
     Line treads = treads_of(steps, drawn.dragged_by, *lut_family().parameter("dragged_by"));
     figure.caption = fmt::format(
-        "{} flips, and no slope between them. The surrogate's slope is {:.2g}, from {} weakest pair{}. Item "
-        "{}; click a "
-        "step to drag the input there.",
-        flips, steps.slope(), steps.weakest_pairs(), steps.weakest_pairs() == 1 ? "" : "s", drawn.item);
+        "y changes in {} step{} and is flat elsewhere. Surrogate gradient here: {:.2g}. Click a step to drag "
+        "the input there.",
+        flips, flips == 1 ? "" : "s", steps.slope());
     Line tangent = tangent_of(steps, drawn.dragged_by, treads);
     const Rule here{Rule::Across::x, drawn.dragged_by, "now", {Ink::Role::quiet}};
     figure.marks = {std::move(treads), std::move(tangent), here};

@@ -1,4 +1,4 @@
-// The surrogate derivative of a bit, and the weakest differences of the drawn item on it.
+// The surrogate gradient of a bit, and the weakest differences of the drawn item on it.
 
 #include <fmt/format.h>
 
@@ -32,19 +32,18 @@ std::string words_of(const std::vector<Weakest>& all) {
     const auto steep = std::count_if(all.begin(), all.end(),
                                      [&](const Weakest& each) { return std::abs(each.delta) <= half; });
     return fmt::format(
-        "{} of {} weakest differences are within {:.2g} of 0, where at least half of the largest slope "
-        "is left. ",
+        "{} of {} weakest differences are within {:.2g} of 0, where the slope is at least half its maximum. ",
         steep, all.size(), half);
 }
 
-// Differences of an input with itself aside: "The weakest, 0.0087 in detector 30, has slope +0.491. "
+// Differences of an input with itself aside: "The smallest, 0.0087 in detector 30, has slope +0.491. "
 std::string words_of_least(std::vector<Weakest> all) {
     std::erase_if(all, [](const Weakest& each) { return each.delta == 0; });
     const auto least = std::min_element(all.begin(), all.end(), [](const Weakest& one, const Weakest& other) {
         return std::abs(one.delta) < std::abs(other.delta);
     });
     if (least == all.end()) return "";
-    return fmt::format("The weakest, {:.2g} in detector {}, has slope {:+.3f}. ", least->delta,
+    return fmt::format("The smallest, {:.2g} in detector {}, has slope {:+.3f}. ", least->delta,
                        least->detector, surrogate_slope(least->delta));
 }
 
@@ -52,12 +51,12 @@ std::string words_of_least(std::vector<Weakest> all) {
 
 Figure surrogate_figure(const Result& result) {
     const Drawn drawn(result.parameters);
-    Figure figure = new_figure("surrogate", Place::views, "Surrogate derivative of a bit", "",
+    Figure figure = new_figure("surrogate", Place::views, "Surrogate gradient of a bit", "",
                                {.label = "difference of a pair"}, {.label = "u and up'"});
     figure.chosen_by = {"drawn_batch"};
     const std::vector<Weakest> all = weakest_of(result, drawn);
     if (all.empty()) {
-        leave_out(figure, "All pairs are skipped, so that no gradient passes.");
+        leave_out(figure, "All pairs are skipped, so no gradient passes: choose another drawn_batch.");
         return figure;
     }
     double reach = 1;

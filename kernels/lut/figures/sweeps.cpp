@@ -20,17 +20,6 @@
 namespace sawtooth::lut {
 namespace {
 
-// "batch 16, inputs 64, outputs 32, full, forward": what all cells have in common.
-std::string shape_words(const SweepResult& sweep) {
-    const Parameters& base = sweep.sweep.base.parameters;
-    std::string words;
-    for (const char* name :
-         {"batch", "sequence_length", "inputs", "outputs", "detectors", "anchors_per_detector"})
-        if (base.has(name) && sweep.sweep.axes.front().parameter != name)
-            words += fmt::format("{} {}, ", name, to_text(base.at(name)));
-    return words + base.text("connectivity") + (runs_backward(base) ? ", with backward" : ", forward");
-}
-
 // "time_by_detectors"
 std::string id_of(const char* what, const SweepResult& sweep) {
     return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
@@ -90,7 +79,7 @@ Figure kernels_figure(const SweepResult& sweep, const Family& family) {
     Figure figure = new_figure(id_of("kernels", sweep), Place::views,
                                "Time of the kernels of unfused against " + axis.label, "", axis, time_axis());
     const std::vector<SizeCell> cells = size_cells(sweep);
-    if (!cells.empty()) figure.caption = words_of_last(cells.back()) + "Shape: " + shape_words(sweep) + ".";
+    if (!cells.empty()) figure.caption = progress_words(sweep) + words_of_last(cells.back());
     add_lines(figure, cells.empty() ? std::vector<Line>{} : kernel_lines(cells, axis.label));
     return figure;
 }
@@ -138,9 +127,7 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
     }
     figure.x.minimum = std::pow(10, std::floor(std::log10(least)) - 1);
     figure.caption =
-        words +
-        ". With integers the reference rounds every term too, so that only the rounding to f32 is left. The "
-        "largest rel L2 error of all outputs.";
+        words + ". With integers the reference rounds every term too, so only the rounding to f32 is left.";
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -164,14 +151,15 @@ Figure changes_by_arithmetic(const SweepResult& sweep) {
     });
     if (bars.bars.empty()) {
         figure.missing =
-            "Output values that differ between two runs, in float and in integer arithmetic. Not measured.";
+            "Output values that differ between two runs, in float and in integer arithmetic. Run it on a "
+            "GPU, where "
+            "unfused adds with atomics.";
         return figure;
     }
     if (most == 0) figure.x.maximum = 1;
-    figure.caption = most == 0
-                         ? "No bit of any output changes: every sum has one owner and one order, or is exact."
-                         : "Atomics add in any order: sums of floats change in their last bits, sums of "
-                           "integers never do.";
+    figure.caption =
+        most == 0 ? "No bit of any output changes from run to run."
+                  : "Atomics add in any order: float sums change in their last bits, integer sums never.";
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -179,8 +167,7 @@ Figure changes_by_arithmetic(const SweepResult& sweep) {
 }  // namespace
 
 std::vector<Figure> size_figures(const SweepResult& sweep, const Family& family) {
-    std::vector<Figure> figures = {time_figure(sweep, family, shape_words(sweep)),
-                                   kernels_figure(sweep, family)};
+    std::vector<Figure> figures = {time_figure(sweep, family), kernels_figure(sweep, family)};
     explain_missing(figures, sweep, "unfused");
     return figures;
 }

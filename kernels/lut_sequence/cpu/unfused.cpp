@@ -1,6 +1,6 @@
-// Every kernel of the source is a launch. Every sum has one owner, and one order: a position owns its y, dx
-// and events, a detector the gradients of its table, a distance its dpositional. Slots of the hash table are
-// claimed in any order, as each has one sum.
+// Every kernel of the document (lut::source) is a launch. Every sum has one owner, and one order: a position
+// owns its y, dx and events, a detector the gradients of its table, a distance its dpositional. Slots of the
+// hash table are claimed in any order, as each has one sum.
 
 #include <algorithm>
 #include <vector>

@@ -16,7 +16,8 @@ namespace sawtooth::lut_sequence {
 struct Drawn : Sizes {
     explicit Drawn(const Parameters& parameters);
 
-    int64_t item = 0, detector = 0;
+    int64_t item = 0, detector = 0, output = 0;
+    int64_t query = 0, key = 0;  // positions of a pair, the later and the earlier one
 
     int64_t lookups() const { return detectors * pairs(); }  // of a sequence: pairs of all detectors
     std::string words() const;                               // "sequence 0, detector 1"
@@ -31,6 +32,8 @@ struct EventsAt {
 // By position; neurons without synapses have none. Empty if there are no pairs, or too many to count.
 using Events = std::vector<EventsAt>;
 
+// pair.cpp: "pair", the rows that the drawn pair of positions chooses.
+Figure pair_figure(const Result& result);
 // pair_map.cpp: "pairs", the bit of every pair that gets the gradient, tile by tile.
 Figure pair_map_figure(const Result& result);
 // events.cpp: events by position, and the rows of the drawn detector by position.

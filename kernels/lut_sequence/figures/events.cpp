@@ -100,18 +100,19 @@ std::string caption_of(const Totals& totals, const Drawn& drawn) {
     const int64_t buffered = totals.main + totals.alternative,
                   merged = totals.neurons + totals.alternative_neurons;
     return fmt::format(
-        "{} main and {} alternative events; the statistic merges equal neurons, {:.1f}x fewer: {} and {}. "
-        "There is room for {} and {}; the forward pass has main events alone. Sequence {}.",
+        "{} chosen rows and {} rows with a bit flipped, for the backward pass; merging equal ones leaves "
+        "{:.1f}x "
+        "fewer. The buffers hold {} and {} events.",
         with_thousands(totals.main), with_thousands(totals.alternative),
-        static_cast<double>(buffered) / static_cast<double>(merged), with_thousands(totals.neurons),
-        with_thousands(totals.alternative_neurons),
+        static_cast<double>(buffered) / static_cast<double>(merged),
         with_thousands(most_events(drawn, main_events) / drawn.batch),
-        with_thousands(most_events(drawn, alternative_events) / drawn.batch), drawn.item);
+        with_thousands(most_events(drawn, alternative_events) / drawn.batch));
 }
 
 Figure events_figure(const Events& all, const Drawn& drawn) {
-    Figure figure = new_figure("events", Place::views, "Events by position", "",
-                               place_axis("position", drawn.length), {.label = "events", .minimum = 0});
+    Figure figure =
+        new_figure("events", Place::views, fmt::format("Events by position, sequence {}", drawn.item), "",
+                   place_axis("position", drawn.length), {.label = "events", .minimum = 0});
     figure.chosen_by = {"drawn_batch"};
     if (all.empty()) {
         leave_out_without_events(figure, drawn);
@@ -128,18 +129,19 @@ Figure events_figure(const Events& all, const Drawn& drawn) {
     };
     const Ink main{Ink::Role::kind, 0}, alternative{Ink::Role::kind, 1};
     const auto dashed = [](Ink ink) { return Ink{ink.role, ink.index, true}; };
-    add("main", main, [](const EventsAt& at) { return at.main; });
-    add("main, merged", dashed(main), [](const EventsAt& at) { return std::ssize(at.neurons); });
-    add("alternative", alternative, [](const EventsAt& at) { return at.alternative; });
-    add("alternative, merged", dashed(alternative),
+    add("chosen rows", main, [](const EventsAt& at) { return at.main; });
+    add("chosen rows, equal ones merged", dashed(main),
+        [](const EventsAt& at) { return std::ssize(at.neurons); });
+    add("rows with a bit flipped", alternative, [](const EventsAt& at) { return at.alternative; });
+    add("rows with a bit flipped, equal ones merged", dashed(alternative),
         [](const EventsAt& at) { return std::ssize(at.alternative_neurons); });
     return figure;
 }
 
 // Rows of the drawn detector down, positions across: the pairs of each position that choose the row.
 Figure rows_figure(const Result& result, const Drawn& drawn, bool is_counted) {
-    Figure figure = new_figure("rows", Place::views, "Rows of the table by position", "",
-                               {.label = "position of the query"}, {.label = "row"});
+    Figure figure = new_figure("rows", Place::views, "Rows of the table by position, " + drawn.words(), "",
+                               {.label = "later position"}, {.label = "row"});
     figure.chosen_by = {"drawn_batch", "drawn_detector"};
     if (!is_counted) {
         leave_out_without_events(figure, drawn);
@@ -164,10 +166,9 @@ Figure rows_figure(const Result& result, const Drawn& drawn, bool is_counted) {
         }
     keep_distinct(used);
     figure.caption = fmt::format(
-        "The {} pairs use {} of {} rows, {} %: a query fixes the upper {} bits. {}.",
+        "{} pairs use {} of {} rows ({} %). The later position fixes the upper {} bits of a row.",
         with_thousands(drawn.pairs()), with_thousands(std::ssize(used)), with_thousands(drawn.rows),
-        percent_number(static_cast<double>(used.size()) / static_cast<double>(drawn.rows)), drawn.anchors,
-        drawn.words());
+        percent_number(static_cast<double>(used.size()) / static_cast<double>(drawn.rows)), drawn.anchors);
     if (height * width > 1) figure.caption += fmt::format(" A cell shows {} x {}.", height, width);
     figure.marks.push_back(std::move(map));
     return figure;
@@ -185,9 +186,10 @@ Events events_of(const Result& result, const Drawn& drawn) {
 
 void leave_out_without_events(Figure& figure, const Drawn& drawn) {
     leave_out(figure, drawn.pairs() == 0
-                          ? "Needs at least two positions: a sequence of one has no pairs."
-                          : fmt::format("Drawn for up to {} pairs of all detectors; this sequence has {}.",
-                                        with_thousands(most_lookups), with_thousands(drawn.lookups())));
+                          ? "Set sequence_length to 2 or more: one position has no pairs."
+                          : fmt::format("Too many pairs to draw ({}; limit {}). Reduce sequence_length or "
+                                        "detectors.",
+                                        with_thousands(drawn.lookups()), with_thousands(most_lookups)));
 }
 
 std::vector<Figure> event_figures(const Result& result, const Events& events) {

@@ -70,8 +70,8 @@ void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
     const int64_t width = std::ssize(table.filled), seen = slots_in_sight(table.filled);
     const int64_t points = std::min(seen, most_points);
     figure.x.maximum = static_cast<double>(seen);
-    Line starts = line_of("keys that start here", {Ink::Role::accent}, {}),
-         filled = line_of("filled slots", {Ink::Role::kind, 2}, {});
+    Line starts = line_of("keys that try this slot first", {Ink::Role::accent}, {}),
+         filled = line_of("slot taken", {Ink::Role::kind, 2}, {});
     for (int64_t point = 0; point < points; ++point) {
         const Range slots{seen * point / points, seen * (point + 1) / points};
         const auto share = [&](const auto& of_slots) {
@@ -89,15 +89,14 @@ void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
     const std::string where =
         drawn.mixed_hash
             ? "anywhere"
-            : fmt::format("at neuron + position, so in the first {} slots ({} %)", with_thousands(reached),
+            : fmt::format("in the first {} slots ({} %), at neuron + position", with_thousands(reached),
                           percent_number(static_cast<double>(reached) / static_cast<double>(width)));
-    figure.caption = fmt::format(
-        "{} keys fill {} % of {} slots, in {} cluster{} of up to {}. Keys start {}. Sequence {}, {} to "
-        "clear.",
-        with_thousands(std::ssize(table.probes)),
-        percent_number(static_cast<double>(table.probes.size()) / static_cast<double>(width)),
-        with_thousands(width), with_thousands(clusters.count), clusters.count == 1 ? "" : "s",
-        with_thousands(clusters.longest), where, drawn.item, short_bytes(16 * static_cast<double>(width)));
+    figure.caption =
+        fmt::format("{} keys fill {} % of {} slots, in {} cluster{} of up to {}. They start {}.",
+                    with_thousands(std::ssize(table.probes)),
+                    percent_number(static_cast<double>(table.probes.size()) / static_cast<double>(width)),
+                    with_thousands(width), with_thousands(clusters.count), clusters.count == 1 ? "" : "s",
+                    with_thousands(clusters.longest), where);
     figure.marks.push_back(std::move(starts));
     figure.marks.push_back(std::move(filled));
 }
@@ -108,7 +107,7 @@ std::string words_of_bin(size_t bin) {
     return first >= last ? with_thousands(last) : with_thousands(first) + " to " + with_thousands(last);
 }
 
-void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
+void add_probes(Figure& figure, const HashTable& table) {
     const int64_t longest = *std::max_element(table.probes.begin(), table.probes.end());
     const auto bin_of = [](int64_t probes) { return std::bit_width(static_cast<uint64_t>(probes - 1)); };
     std::vector<int64_t> keys(static_cast<size_t>(bin_of(longest)) + 1);
@@ -125,11 +124,9 @@ void add_probes(Figure& figure, const HashTable& table, const Drawn& drawn) {
         figure.y.categories.push_back(words_of_bin(bin));
     }
     figure.caption = fmt::format(
-        "A key takes {} probes on average, and up to {}. Evenly spread, the same keys would take {}. "
-        "Sequence "
-        "{}, distinct keys in the order of their positions.",
+        "A key takes {} probes on average and up to {}. Spread evenly, the same keys would take {}.",
         words_of_probes(table.mean_probes()), with_thousands(longest),
-        words_of_probes(even_probes(all / static_cast<double>(table.filled.size()))), drawn.item);
+        words_of_probes(even_probes(all / static_cast<double>(table.filled.size()))));
     figure.marks.push_back(std::move(bars));
 }
 
@@ -156,9 +153,9 @@ double HashTable::mean_probes() const {
 
 std::vector<Figure> hash_table_figures(const Drawn& drawn, const Events& events) {
     std::vector<Figure> all = {
-        new_figure("hash-fill", Place::views, "Hash table: keys and filled slots", "",
-                   {.label = "slot", .minimum = 0}, {.label = "per slot", .minimum = 0}),
-        new_figure("hash-probes", Place::views, "Hash table: probes per key", "",
+        new_figure("hash-fill", Place::views, "Hash table of the backward pass: first tries and taken slots",
+                   "", {.label = "slot", .minimum = 0}, {.label = "per slot", .minimum = 0}),
+        new_figure("hash-probes", Place::views, "Hash table of the backward pass: probes per key", "",
                    {.label = "keys", .minimum = 0}, {.label = "probes"})};
     for (Figure& figure : all) figure.chosen_by = {"drawn_batch"};
     if (events.empty()) {
@@ -167,11 +164,12 @@ std::vector<Figure> hash_table_figures(const Drawn& drawn, const Events& events)
     }
     const HashTable table(HashStart(drawn), events);
     if (table.probes.empty()) {
-        for (Figure& figure : all) leave_out(figure, "Empty: no chosen row has synapses.");
+        for (Figure& figure : all)
+            leave_out(figure, "Empty: no chosen row has synapses. Raise synapses_per_neuron.");
         return all;
     }
     add_fill(all[0], table, drawn);
-    add_probes(all[1], table, drawn);
+    add_probes(all[1], table);
     return all;
 }
 

@@ -12,7 +12,7 @@ namespace sawtooth::lut_sequence {
 namespace {
 
 void add_figure(std::vector<Figure>& all, const Result& result, const std::string& output, Figure figure) {
-    figure.caption = words_of_errors(result, output) + " " + figure.caption;
+    tell_errors(figure, result, *find(result.reference, output));
     leave_out_without_outputs(figure, result);
     all.push_back(std::move(figure));
 }
@@ -33,9 +33,9 @@ void add_along_sequence(std::vector<Figure>& all, const Result& result, const Vi
 // The largest error of the `width` numbers of every row of an output, rows `rows` of all.
 Figure error_by_row(const Result& result, const View& view, const Array& reference, const Axis& axis,
                     Range rows, int64_t width) {
-    Figure figure = new_figure(
-        "error-" + reference.name, Place::error, "Error of " + reference.name + " by " + axis.label,
-        "The largest distance to the double-precision reference.", axis, absolute_error_axis());
+    Figure figure =
+        new_figure("error-" + reference.name, Place::error,
+                   "Error of " + reference.name + " by " + axis.label, "", axis, absolute_error_axis());
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, reference.name);
         if (!output || output->shape != reference.shape) continue;
@@ -70,10 +70,10 @@ Figure distance_map(const Drawn& drawn, const Array& reference) {
             if (std::abs(value) > std::abs(largest)) largest = value, distance = d + 1, bit = r;
         }
     figure.caption = fmt::format(
-        "The largest gradient, {:.3g}, belongs to distance {}, bit {}. {} of {} are 0: no pair at that "
-        "distance "
-        "flips the bit.",
-        largest, distance, bit, zeros, map.values.size());
+        "Largest gradient: {:.3g}, of bit {} at distance {}. {} of {} are 0: no pair there passes its "
+        "gradient "
+        "to the bit.",
+        largest, bit, distance, zeros, map.values.size());
     figure.marks.push_back(std::move(map));
     return figure;
 }

@@ -19,10 +19,12 @@ enum PairKind { skipped, idle, query, key, positional, none, kinds };
 
 std::vector<KindMap::Kind> pair_kinds() {
     using enum KindMap::Pattern;
-    return {
-        {"skipped tile", {Ink::Role::quiet}, hollow},    {"no pair", {Ink::Role::quiet}, plain},
-        {"flips Q", {Ink::Role::kind, 0}, plain},        {"flips K", {Ink::Role::kind, 1}, striped},
-        {"flips PE too", {Ink::Role::kind, 2}, crossed}, {"flips nothing", {Ink::Role::reference}, hollow}};
+    return {{"skipped tile", {Ink::Role::quiet}, hollow},
+            {"no pair", {Ink::Role::quiet}, plain},
+            {"later position (Q)", {Ink::Role::kind, 0}, plain},
+            {"earlier position (K)", {Ink::Role::kind, 1}, striped},
+            {"distance too (PE)", {Ink::Role::kind, 2}, crossed},
+            {"no bit", {Ink::Role::reference}, hollow}};
 }
 
 PairKind kind_of(const Flips& flips) {
@@ -105,7 +107,7 @@ KindMap map_of(const Counted& counted, const Pieces& pieces) {
     return map;
 }
 
-// "Position 7 is nearest to flipping, by 0.0031: it gets the gradient of 31 of its 31 pairs. "; "" if all are
+// "Position 7 is closest to flipping (0.0031): it gets the gradient of 31 of its 31 pairs. "; "" if all are
 // skipped.
 std::string words_of_nearest(const Lookups& found, int64_t detector, int64_t length) {
     const auto bits = [&](int64_t at) { return found.position(at, detector); };
@@ -119,16 +121,18 @@ std::string words_of_nearest(const Lookups& found, int64_t detector, int64_t len
         if (at > nearest) own += Flips(bits(at), bits(nearest), found.distance(at, nearest, detector)).key;
     }
     return fmt::format(
-        "Position {} is nearest to flipping, by {:.2g}: it gets the gradient of {} of its {} pairs. ",
-        nearest, bits(nearest).margin(), with_thousands(own), with_thousands(length - 1));
+        "Position {} is closest to flipping ({:.2g}): it gets the gradient of {} of its {} pairs. ", nearest,
+        bits(nearest).margin(), with_thousands(own), with_thousands(length - 1));
 }
 
-// "The gradient goes to Q in 230 of 496 pairs and to K in 266, and to PE too in 40. "
+// "Of 496 pairs, 230 pass their gradient to the later position, 266 to the earlier one, and 40 also to the
+// distance. "
 std::string words_of_counts(const PairCounts& counts, int64_t pairs) {
     std::string words =
-        fmt::format("The gradient goes to Q in {} of {} pairs and to K in {}", with_thousands(counts.query),
-                    with_thousands(pairs), with_thousands(counts.key));
-    if (counts.of[positional] > 0) words += ", and to PE too in " + with_thousands(counts.of[positional]);
+        fmt::format("Of {} pairs, {} pass their gradient to the later position, {} to the earlier one",
+                    with_thousands(pairs), with_thousands(counts.query), with_thousands(counts.key));
+    if (counts.of[positional] > 0)
+        words += ", and " + with_thousands(counts.of[positional]) + " also to the distance";
     if (counts.of[none] > 0) words += "; " + with_thousands(counts.of[none]) + " have no bit to flip";
     return words + ". ";
 }
@@ -146,12 +150,13 @@ Figure pair_map_figure(const Result& result) {
     const int64_t length = std::min(drawn.length, most_positions);
     const Pieces pieces(drawn, length);
     const double end = static_cast<double>(pieces.count * pieces.step) - 0.5;
-    Figure figure = new_figure("pairs", Place::views, "Pairs and tiles", "",
-                               {.label = "key", .minimum = -0.5, .maximum = end},
-                               {.label = "query", .minimum = -0.5, .maximum = end});
+    Figure figure =
+        new_figure("pairs", Place::views, "Which bit gets the gradient of a pair, " + drawn.words(), "",
+                   {.label = "key", .minimum = -0.5, .maximum = end},
+                   {.label = "query", .minimum = -0.5, .maximum = end});
     figure.chosen_by = {"drawn_batch", "drawn_detector"};
     if (drawn.pairs() == 0) {
-        leave_out(figure, "Needs at least two positions: a sequence of one has no pairs.");
+        leave_out(figure, "Set sequence_length to 2 or more: one position has no pairs.");
         return figure;
     }
     const Lookups found(result, drawn, {drawn.detector, drawn.detector + 1}, length);
@@ -159,8 +164,8 @@ Figure pair_map_figure(const Result& result) {
     const int64_t edge = ceil_divide(drawn.length, drawn.tile);
     figure.caption = words_of_counts(counted.all, length * (length - 1) / 2) +
                      words_of_nearest(found, drawn.detector, length) +
-                     fmt::format("{} of {} tiles are computed. {}.", with_thousands(drawn.tiles()),
-                                 with_thousands(edge * edge), drawn.words());
+                     fmt::format("{} of {} tiles are computed.", with_thousands(drawn.tiles()),
+                                 with_thousands(edge * edge));
     if (length < drawn.length)
         figure.caption += fmt::format(" The first {} positions.", with_thousands(length));
     if (pieces.step > 1) figure.caption += " A cell shows the most frequent bit.";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/launch_figures.h"
@@ -45,7 +46,7 @@ Bar bar_of(const EventCell& cell) {
             .segments = {},
             .low = cell.unfused.time->q1,
             .high = cell.unfused.time->q3,
-            .text = short_time(cell.us()),
+            .text = time_words(*cell.unfused.time),
             .badge = wrong_badge(cell.unfused)};
     const double all = total_us(cell.kernels);
     // The repeat drawn is the one closest to the median; the bar has exactly the length of the median.
@@ -75,14 +76,12 @@ std::vector<Figure> event_sweep_figures(const SweepResult& sweep) {
     for (const EventCell& cell : event_cells(sweep)) {
         bars.bars.push_back(bar_of(cell));
         figure.y.categories.push_back(cell.name);
-        figure.caption +=
-            fmt::format("{}: {}{}. ", cell.name, short_time(cell.us()), words_of_longest(cell.kernels));
+        figure.caption += fmt::format("{}: {}{}. ", cell.name, time_words(*cell.unfused.time),
+                                      words_of_longest(cell.kernels));
     }
     if (bars.bars.empty()) {
         figure.missing = "Bars appear as the sweep runs.";
     } else {
-        const bool backward = runs_backward(sweep.sweep.base.parameters);
-        figure.caption += backward ? "With backward." : "Forward.";
         figure.marks.push_back(std::move(bars));
     }
     std::vector<Figure> figures = {std::move(figure)};

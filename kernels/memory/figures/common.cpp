@@ -17,9 +17,9 @@ namespace {
 
 // Rules and strategies, with exact ones marked.
 Figure table_figure(const Parameters& parameters) {
-    Figure figure = new_figure("rules-and-strategies", Place::error, "Rules and strategies",
-                               "Where each strategy equals the sequential rule if tokens read the evolving "
-                               "memory. Empty cell: the strategy does not support the rule.",
+    Figure figure = new_figure("rules-and-strategies", Place::error, "Rules and variants",
+                               "Where each variant equals the exact rule, with readout evolving. Empty: the "
+                               "variant does not support the rule.",
                                {}, {});
     static const char* const texts[] = {"exact", "at chunk 1", "in locals"};
     Matrix matrix;
@@ -128,27 +128,32 @@ std::vector<StoryRow> story() {
             {{"error-against-chunk", "time-against-chunk", "time-against-error", "prediction",
               "utilisation-against-chunk"},
              220},
-            {{"error-readouts", "error-y"}, 180}};
+            {{"output-y", "error-y", "error-readouts"}, 180}};
 }
 
 About about() {
     return {
-        "A memory M maps keys to values, and every token corrects it by its error. Token by token, each "
-        "launch waits for the previous one and workers idle in between: the sawtooth. A chunk computes its "
-        "tokens together against the memory at its start. That takes fewer launches but adds an error that "
-        "grows with the chunk; exact_chunk solves for that error instead.",
+        "A memory M maps keys to values. Each token updates M with its prediction error e = M k - v. With "
+        "one "
+        "launch per token, each launch waits for the previous one and workers idle in between: the "
+        "sawtooth. A chunk takes all its prediction errors from the memory at its start: fewer launches, but "
+        "an approximation that gets worse as the chunk grows. exact_chunk computes the true prediction "
+        "errors by solving a small triangular system. sequential_persistent walks token by token in one "
+        "launch, without gaps; on an H200 it takes 369 us where exact_chunk takes 135 us (rule delta, batch "
+        "4, length 1024, d 64: docs/speed.md).",
         "e = M k - v\nS = eta S - theta e k^T\nM = (1 - alpha) M + S\ny = M q",
-        {{"d = 4, chunk 256: frozen errors diverge",
-          "Error against chunk: the error of chunkwise_gd exceeds 100 %, exact_chunk stays exact. A narrow "
-          "memory has no room for 256 independent corrections.",
-          {{"d", int64_t{4}}, {"chunk", int64_t{256}}},
+        {{"d = 4, chunk 256, length 1024: frozen errors diverge",
+          "Error against chunk: chunkwise_gd is more than 100 % off, exact_chunk stays exact. A narrow "
+          "memory "
+          "has no room for 256 independent updates.",
+          {{"d", int64_t{4}}, {"chunk", int64_t{256}}, {"length", int64_t{1024}}},
           frozen_diverges},
          {"chunk 1: nothing is frozen",
-          "Error: chunkwise_gd agrees with sequential up to rounding. Times: it loses its advantage.",
+          "Error: chunkwise_gd agrees with sequential up to rounding. Times: see what its advantage was.",
           {{"chunk", int64_t{1}}},
           frozen_is_exact},
          {"rule hebbian: exact at every chunk",
-          "Updates do not depend on the memory, so chunks of any size are exact.",
+          "Error against chunk: updates do not depend on the memory, so chunks of any size are exact.",
           {{"rule", "hebbian"}},
           frozen_is_exact}},
     };

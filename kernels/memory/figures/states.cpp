@@ -49,14 +49,14 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     const Variant& variant = *memory_family().variant(drawn.strategy);
     if (const auto refused = variant.refusal(result.parameters, Chip{})) return Error::failure(*refused);
     if (drawn.token == 0)
-        return Error::failure("boundary 0 is before the first token, where the memory is the initial one");
+        return Error::failure("boundary 0 is before the first token; choose drawn_boundary 1 or more");
     const Arrays inputs = sliced_inputs(result, drawn);
     const auto plan = make_plan({memory_family(), variant, parameters, inputs});
     if (!plan) return plan.error();
     double operations = 0;
     for (const Launch& launch : plan->launches) operations += launch.info->work.operations;
     if (operations > most_operations)
-        return Error::failure("it takes too long while dragging; choose an earlier boundary");
+        return Error::failure("it would take too long while dragging; choose an earlier drawn_boundary");
     cpu::Pool pool(1);
     Queue queue{&pool};
     for (const Launch& launch : plan->launches) launch.start(queue);
@@ -65,12 +65,11 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
 
 // One slot per row; for a matrix, one output except y.
 Figure state_figure(const Array& state, const Drawn& drawn, bool is_slots) {
-    Figure figure =
-        new_figure("state-" + state.name, Place::outputs,
-                   fmt::format("{} of sequence {}: {}", is_slots ? "Slots" : state.name, drawn.batch,
-                               drawn.boundary_words()),
-                   is_slots ? "One slot per row." : "One matrix row per row, red and blue around zero.",
-                   {.label = "column"}, {.label = "row"});
+    Figure figure = new_figure("state-" + state.name, Place::outputs,
+                               fmt::format("{} of sequence {}: {}", is_slots ? "Slots" : state.name,
+                                           drawn.batch, drawn.boundary_words()),
+                               is_slots ? "One slot per row." : "Red and blue around zero.",
+                               {.label = "column"}, {.label = "row"});
     HeatMap map = heat_map(state.name, state.shape[1], state.shape[2]);
     map.colours = HeatMap::Colours::diverging;
     figure.chosen_by = {"drawn_batch", "drawn_strategy", "drawn_boundary"};
@@ -105,8 +104,7 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
         new_figure("decay-products", Place::outputs,
                    fmt::format("Decay products of tokens {} to {}, sequence {}", tokens.first,
                                tokens.last - 1, drawn.batch),
-                   "The share of token s that remains at token t after forgetting: the product of "
-                   "1 - alpha from s + 1 to t.",
+                   "How much of token s remains at token t: the product of 1 - alpha from s + 1 to t.",
                    {.label = "s, writing"}, {.label = "t, reading"});
     HeatMap map = heat_map("remaining", tokens.count(), tokens.count(), tokens.first, tokens.first);
     for (int64_t t = 0; t < tokens.count(); ++t)
@@ -124,8 +122,7 @@ Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots)
     Figure figure = new_figure("gates", Place::outputs,
                                fmt::format("Gates of slots for tokens {} to {}, sequence {}", tokens.first,
                                            tokens.last - 1, drawn.batch),
-                               "The gate of each slot at the boundary for each token of the chunk: "
-                               "sigmoid(s . k).",
+                               "The gate of each boundary slot for each token of the chunk: sigmoid(s . k).",
                                {.label = "token"}, {.label = "slot"});
     const int64_t count = slots.shape[1], width = slots.shape[2];
     HeatMap map = heat_map("gate", count, tokens.count(), 0, tokens.first);

@@ -21,15 +21,22 @@ namespace {
 
 Axis chunk_axis(const SweepAxis& chunks) { return swept_axis(chunks, *memory_family().parameter("chunk")); }
 
-// A click on a point sets the chunk (the shard of tnt) if the strategy has one.
-std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
+// The curves of the variants that walk token by token, and of those with that chunk parameter: the sweep
+// moves chunk and C_G together. A click on a point sets the parameter.
+std::vector<Line> curves_with(const SweepResult& sweep, TimedNumber number, const std::string& chunk) {
     std::vector<Line> lines = timed_curves_of(sweep, number);
+    std::erase_if(lines, [&](const Line& line) {
+        return has_chunks(line.label) && strategy_named(line.label).chunk != chunk;
+    });
     for (Line& line : lines)
         if (has_chunks(line.label))
-            line.sets.parameter = strategy_named(line.label).chunk;
+            line.sets.parameter = chunk;
         else
             line.sets = {};
     return lines;
+}
+std::vector<Line> chunk_curves(const SweepResult& sweep, TimedNumber number) {
+    return curves_with(sweep, number, "chunk");
 }
 
 Figure against_chunk(const SweepResult& sweep, const char* what, std::string caption, Axis y,
@@ -64,22 +71,23 @@ void add_band(Figure& figure, std::string label, double low, double high, View::
         Band{std::move(label), {Ink::Role::quiet}, {low, high}, {y.low, y.low}, {y.high, y.high}});
 }
 
-// The chunks that the source recommends for a rule.
-void add_ranges(Figure& figure, const SweepResult& sweep, const std::vector<Line>& lines) {
-    const auto add = [&](const std::string& whose, int64_t from, int64_t to) {
-        const auto low = static_cast<double>(from), high = static_cast<double>(to);
-        const double end = std::min(high, last_chunk(sweep));
-        if (end > low)
-            add_band(figure, fmt::format("the source's range for {}: {} to {}", whose, low, high), low, end,
-                     range_of(lines));
-    };
+// Usual chunks of a rule, or of a strategy; 0: none are known.
+void add_range(Figure& figure, const SweepResult& sweep, const std::string& whose, int64_t least,
+               int64_t most, const std::vector<Line>& lines) {
+    const auto low = static_cast<double>(least);
+    const double end = std::min(static_cast<double>(most), last_chunk(sweep));
+    if (end > low)
+        add_band(figure, fmt::format("usual for {}: {} to {}", whose, least, most), low, end,
+                 range_of(lines));
+}
+void add_range_of_rule(Figure& figure, const SweepResult& sweep, const std::vector<Line>& lines) {
     const UpdateRule& rule = rule_of(sweep.sweep.base.parameters);
-    if (rule.most_chunk > 0) add(rule.name, rule.least_chunk, rule.most_chunk);
-    for (const Line& line : lines) {
-        const Strategy& strategy = strategy_named(line.label);
-        if (strategy.most_chunk > 0)
-            add(strategy.chunk + " of " + strategy.name, strategy.least_chunk, strategy.most_chunk);
-    }
+    add_range(figure, sweep, rule.name, rule.least_chunk, rule.most_chunk, lines);
+}
+
+// "2.8", "235", "4.1e+07"
+std::string ratio_digits(double ratio) {
+    return ratio < 99.5 || ratio > 1e6 ? rounded(ratio, 2) : with_thousands(std::llround(ratio));
 }
 
 // "diverged: off by 4.1e+07 times y" if that is finite; "" if nothing diverged.
@@ -89,7 +97,7 @@ std::string words_of_divergence(const VariantResult& variant) {
     const OutputError& error = variant.errors.front();
     if (error.nonfinite > 0) return fmt::format("diverged: {} non-finite values of y", error.nonfinite);
     if (!error.rel_l2 || *error.rel_l2 < most) return "";
-    return fmt::format("diverged: off by {} times y", short_number(*error.rel_l2));
+    return fmt::format("diverged: off by {} times y", ratio_digits(*error.rel_l2));
 }
 
 // Labels the first diverged point of every curve; at the top if the axis cannot show it.
@@ -131,41 +139,39 @@ const Line* told_in_words(const SweepResult& sweep, const std::vector<Line>& lin
 std::string fate(const Line& line) {
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
-        if (line.y[i] >= 1) return fmt::format("is as large as y itself at chunk {:.0f}", line.x[i]);
+        if (line.y[i] >= 1) return fmt::format("is 100 % off at chunk {:.0f}", line.x[i]);
     }
-    return "stays below " + error_words(range_of({line}).high);
+    return "stays within " + error_words(range_of({line}).high) + " of the exact rule";
 }
-
-constexpr const char* axis_of_tnt = "The axis of tnt is C_G; C_L is fixed.";
 
 Figure error_against_chunk(const SweepResult& sweep) {
     const std::vector<Line> lines = chunk_curves(sweep, error_of_y);
-    Figure figure = against_chunk(sweep, "error", axis_of_tnt, relative_error_axis(), lines);
+    Figure figure = against_chunk(sweep, "error", "", relative_error_axis(), lines);
     if (lines.empty()) return figure;
     if (const Line* const told = told_in_words(sweep, lines))
-        figure.caption = fmt::format("The error of {} {}. {}", told->label, fate(*told), figure.caption);
-    add_ranges(figure, sweep, lines);
+        figure.caption = fmt::format("{} {}.", told->label, fate(*told));
+    add_range_of_rule(figure, sweep, lines);
     add_diverged(figure, sweep, range_of(lines));
     return figure;
 }
 
 Figure time_against_chunk(const SweepResult& sweep) {
     const std::vector<Line> lines = chunk_curves(sweep, median_us);
-    Figure figure = against_chunk(sweep, "time", progress_words(sweep) + axis_of_tnt, time_axis(), {});
+    Figure figure = against_chunk(sweep, "time", progress_words(sweep), time_axis(), {});
     figure.missing.clear();
     add_times(figure, sweep, lines);
     if (const Line* const told = told_in_words(sweep, lines))
         if (const std::string words = fastest_cells_words(sweep, told->label); !words.empty())
-            figure.caption = fmt::format("{} is fastest at {}: {}. {}", told->label, words,
-                                         short_time(told->y[lowest(*told)]), figure.caption);
-    if (!lines.empty()) add_ranges(figure, sweep, lines);
+            figure.caption += fmt::format("{} is fastest at {}: {}.", told->label, words,
+                                          short_time(told->y[lowest(*told)]));
+    if (!lines.empty()) add_range_of_rule(figure, sweep, lines);
     return figure;
 }
 
 // A strategy's curve through its chunks.
 Figure time_against_error(const SweepResult& sweep) {
     Figure figure = new_figure("time-against-error", Place::views, "Time against error: the trade-off",
-                               "Down and to the left is better; every point is a chunk.",
+                               "Down and to the left is better. Each point is a chunk.",
                                relative_error_axis(), time_axis());
     std::vector<Line> lines = chunk_curves(sweep, median_us);
     const std::vector<Line> errors = chunk_curves(sweep, error_of_y);
@@ -197,12 +203,12 @@ double predicted(const Result& result, const VariantResult& variant) {
     return us * std::max(1.0, static_cast<double>(variant.launch_count) / kept);
 }
 
-// " chunkwise_gd: the model picks chunk 64; measured, one of chunk 64 or 128 is fastest. Measured times are
-// 2.8x to 3.4x the predicted."
+// "chunkwise_gd: the model picks chunk 64; measured, one of chunk 64 or 128 is fastest. Measured times
+// are 2.8x to 3.4x the model's."
 std::string verdict(const SweepResult& sweep, const Line& measured, const Line& predicted) {
     const size_t chosen = lowest(predicted);
     const std::string fastest = fastest_cells_words(sweep, measured.label);
-    if (chosen == predicted.y.size() || fastest.empty()) return "";
+    if (chosen == predicted.y.size()) return "";
     double least = 1e300, most = 0;
     for (size_t i = 0; i < measured.y.size(); ++i) {
         const double ratio = measured.y[i] / predicted.y[i];
@@ -210,16 +216,15 @@ std::string verdict(const SweepResult& sweep, const Line& measured, const Line& 
         least = std::min(least, ratio);
         most = std::max(most, ratio);
     }
-    return fmt::format(
-        " {}: the model picks chunk {:.0f}; measured, {} is fastest. Measured times are {}x to {}x the "
-        "predicted.",
-        measured.label, predicted.x[chosen], fastest, rounded(least, 2), rounded(most, 2));
+    const std::string measured_words = fastest.empty() ? "" : "; measured, " + fastest + " is fastest";
+    return fmt::format("{}: the model picks chunk {:.0f}{}. Measured times are {}x to {}x the model's.",
+                       measured.label, predicted.x[chosen], measured_words, ratio_digits(least),
+                       ratio_digits(most));
 }
 
 Figure prediction_figure(const SweepResult& sweep) {
-    Figure figure = new_figure("prediction", Place::views, "Time predicted and measured",
-                               "Dashed: predicted from launch cost, work and ceilings.",
-                               chunk_axis(sweep.sweep.axes.front()), time_axis());
+    Figure figure = new_figure("prediction", Place::views, "Time measured and predicted (dashed)",
+                               progress_words(sweep), chunk_axis(sweep.sweep.axes.front()), time_axis());
     const std::vector<Line> times = chunk_curves(sweep, median_us), guesses = chunk_curves(sweep, predicted);
     const Line* const told = told_in_words(sweep, times);
     std::vector<Line> lines;
@@ -266,7 +271,7 @@ double steps_left(const Result& result, const VariantResult& variant) {
 
 // A timed variant in one cell.
 struct Point {
-    std::string name;  // "tnt at chunk 64"
+    std::string name;  // "exact_chunk at chunk 64"
     double rate, utilisation;
     const TimeStatistics* time;
 
@@ -284,7 +289,8 @@ struct Point {
     }
 };
 
-// "… sequential reaches 98 % and 0.4 million tokens per second; tnt at chunk 64 12 million. "
+// "Utilisation is not throughput: sequential, 98 %: 0.4 million tokens/s; exact_chunk at chunk 64, 80 %: 12
+// million."
 std::string lesson(const SweepResult& sweep) {
     std::vector<Point> points;
     for (const SweepCell& cell : sweep.cells) {
@@ -301,34 +307,72 @@ std::string lesson(const SweepResult& sweep) {
         if (point.utilisation > most && compare_apart(*fastest->time, *point.time).low > 3)
             most = point.utilisation, busiest = &point;
     if (!busiest) return "";
-    return fmt::format("Utilisation is not throughput: {} reaches {:.0f} % and {} tokens per second; {} {}. ",
-                       busiest->name, most, busiest->rate_in_millions(), fastest->name,
+    return fmt::format("Utilisation is not throughput: {}, {:.0f} %: {} tokens/s; {}, {:.0f} %: {}.",
+                       busiest->name, most, busiest->rate_in_millions(), fastest->name, fastest->utilisation,
                        fastest->rate_in_millions());
 }
 
-// With the claim of the source: 5 to 15 % with one launch per token.
+// What Parallelization Interface says of one launch per token, beside what was measured.
+std::string words_of_claim(const std::vector<Line>& lines) {
+    const auto sequential =
+        std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.label == "sequential"; });
+    if (sequential == lines.end()) return "";
+    const auto [least, most] = std::minmax_element(sequential->y.begin(), sequential->y.end());
+    return fmt::format(
+        "Parallelization Interface says 5 to 15 % with one launch per token; here {:.0f} to "
+        "{:.0f} %.",
+        *least, *most);
+}
+
 Figure utilisation_figure(const SweepResult& sweep) {
-    Figure figure = against_chunk(
-        sweep, "utilisation",
-        progress_words(sweep) + lesson(sweep) + "The mean share of the time in which a worker (SM) is busy.",
-        {.label = "utilisation", .unit = "%", .minimum = 0, .maximum = 100},
-        chunk_curves(sweep, utilisation_percent));
+    std::vector<Line> lines = chunk_curves(sweep, utilisation_percent);
+    std::string words = lesson(sweep);
+    if (words.empty()) words = words_of_claim(lines);
+    Figure figure =
+        against_chunk(sweep, "utilisation", progress_words(sweep) + words,
+                      {.label = "utilisation", .unit = "%", .minimum = 0, .maximum = 100}, std::move(lines));
     if (figure.missing.empty())
-        add_band(figure, "source: 5 to 15 % with one launch per token", 1, last_chunk(sweep), {5, 15});
+        add_band(figure, "Parallelization Interface: 5 to 15 %", 1, last_chunk(sweep), {5, 15});
     return figure;
 }
 
 std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
-    Figure throughput = against_chunk(sweep, "throughput", "Tokens per second, for any utilisation.",
+    Figure throughput = against_chunk(sweep, "throughput", "",
                                       {.label = "throughput", .unit = "tokens/s", .scale = Scale::log10},
                                       chunk_curves(sweep, tokens_a_second));
     throughput.title = "Tokens per second";
     std::vector<Line> left = chunk_curves(sweep, steps_left);
     for (Line& line : left) line.wrong.clear();  // their number does not depend on the results
-    Figure steps = against_chunk(sweep, "steps", "L / C: the steps that cannot run in parallel.",
+    Figure steps = against_chunk(sweep, "steps", "Steps that cannot run in parallel: length / chunk.",
                                  {.label = "steps", .scale = Scale::log2}, left);
     steps.title = "Sequential steps left";
     return {utilisation_figure(sweep), std::move(throughput), std::move(steps)};
+}
+
+// The strategy with shards: its chunk parameter is the axis of these figures. None if it does not run.
+std::vector<Figure> shard_figures(const SweepResult& sweep) {
+    const auto& all = strategies();
+    const auto with_shards = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
+        return strategy.exact == Exact::inside_locals;
+    });
+    if (!with_shards->goes_with(rule_of(sweep.sweep.base.parameters))) return {};
+    const std::string& chunk = with_shards->chunk;
+    const auto lines_of = [&](TimedNumber number) { return curves_with(sweep, number, chunk); };
+    const std::vector<Line> errors = lines_of(error_of_y), times = lines_of(median_us);
+    const auto is_own = [&](const Line& line) { return line.label == with_shards->name; };
+    if (sweep.complete && std::none_of(errors.begin(), errors.end(), is_own)) return {};
+    const Axis x = swept_axis({chunk, sweep.sweep.axes.front().values}, *memory_family().parameter(chunk));
+    std::vector<Figure> figures = {figure_against("error", "", x, relative_error_axis(), errors),
+                                   figure_against("time", progress_words(sweep), x, time_axis(), {})};
+    figures[1].missing.clear();
+    add_times(figures[1], sweep, times);
+    const auto own = std::find_if(errors.begin(), errors.end(), is_own);
+    if (own != errors.end())
+        figures[0].caption = fmt::format("{} {}, with C_L fixed.", own->label, fate(*own));
+    for (size_t i = 0; i < figures.size() && !errors.empty(); ++i)
+        add_range(figures[i], sweep, with_shards->name, with_shards->least_chunk, with_shards->most_chunk,
+                  i == 0 ? errors : times);
+    return figures;
 }
 
 }  // namespace
@@ -336,23 +380,26 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
 std::vector<Figure> chunk_figures(const SweepResult& sweep) {
     std::vector<Figure> figures = {error_against_chunk(sweep), time_against_chunk(sweep),
                                    time_against_error(sweep), prediction_figure(sweep)};
-    for (Figure& figure : utilisation_figures(sweep)) figures.push_back(std::move(figure));
+    for (auto&& part : {utilisation_figures(sweep), shard_figures(sweep)})
+        figures.insert(figures.end(), part.begin(), part.end());
     return figures;
 }
 
 std::vector<Figure> growth_figures(const SweepResult& sweep) {
     const Parameters& parameters = sweep.sweep.base.parameters;
     Figure figure = new_figure("error-growth", Place::views,
-                               fmt::format("How frozen errors grow: {}, {} tokens", parameters.text("rule"),
-                                           parameters.integer("length")),
+                               fmt::format("How far frozen errors go: {}, {} tokens", parameters.text("rule"),
+                                           with_thousands(parameters.integer("length"))),
                                "", chunk_axis(sweep.sweep.axes.front()), relative_error_axis());
     const std::vector<Line> lines = curves_of(sweep, error_of_y);
     add_lines(figure, lines);
     if (lines.empty()) return {std::move(figure)};
     add_diverged(figure, sweep, range_of(lines));
     figure.marks.push_back(Rule{Rule::Across::y, 1, "as large as y", {Ink::Role::limit}});
-    figure.caption = "The source promises a bounded error of chunkwise_gd.";
-    for (const Line& line : lines) figure.caption += fmt::format(" {}: it {}.", line.label, fate(line));
+    figure.caption = "Parallelization Interface promises a bounded error. Measured:";
+    for (const Line& line : lines)
+        figure.caption += fmt::format("{} {} {}", &line == &lines.front() ? "" : ";", line.label, fate(line));
+    figure.caption += ".";
     return {std::move(figure)};
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/core/correctness.h"
 #include "kernels/core/sweep_figures.h"
+#include "kernels/core/table.h"
 #include "kernels/core/visible_range.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
@@ -34,22 +35,21 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
     const DrawnLine line = drawn_line(y, result.parameters);
     Figure output = output_figure(result, view, y, line);
     output.caption =
-        "Every strategy over the double-precision reference; where they differ, errors were frozen too long.";
+        "Each variant over the float64 reference. A visible gap means that the chunk is too long.";
     Figure error = error_figure(result, view, y, line, ErrorOf::all_lines);
-    error.caption =
-        "The largest over all sequences and channels. Frozen errors age inside a chunk; at its boundary they "
-        "are recomputed from the updated memory.";
+    error.caption = "Within a chunk, prediction errors come from the memory at its start.";
     const Drawn drawn(result.parameters);
     add_boundaries(error, drawn.length, drawn.chunk, view);
     return {std::move(output), std::move(error)};
 }
 
 std::string words_of_growth(const std::string& strategy, double ratio) {
-    const std::string sizes =
-        fmt::format("{}: {:.3g}x as large at the end of a chunk as at its start", strategy, ratio);
-    return sizes + (ratio > 1.1 ? ", as its errors age; the boundary recomputes them."
-                                : ": the memory passed on is wrong throughout. With readout = boundary "
-                                  "the error grows up to the boundary.");
+    const std::string sizes = fmt::format("{}: at the end of a chunk the error is {}x that at its start",
+                                          strategy, rounded(ratio, 3));
+    return sizes + (ratio > 1.1
+                        ? ". Each boundary refreshes the prediction errors."
+                        : ": the memory passed on is off throughout. With readout = boundary the error "
+                          "grows up to the boundary.");
 }
 
 // The mean error over all whole chunks at each position in a chunk: how errors age.
@@ -77,8 +77,8 @@ Figure age_figure(const Result& result) {
     }
     if (figure.marks.empty())
         figure.missing =
-            "How errors grow inside a chunk. Needs a strategy that freezes errors, and whole chunks of at "
-            "least two tokens.";
+            "How the error grows inside a chunk. Set chunk to 2 or more, and tick a variant that "
+            "approximates, such as chunkwise_gd.";
     return figure;
 }
 
@@ -99,7 +99,7 @@ Figure boundary_figure(const Result& result) {
     const Drawn drawn(result.parameters);
     Figure figure = new_figure("error-boundaries", Place::error,
                                fmt::format("Error of the memory at boundaries, sequence {}", drawn.batch),
-                               "The memory passed to the next chunk, against the sequential memory there.",
+                               "The memory passed to the next chunk, against the exact memory there.",
                                place_axis("token", drawn.length), relative_error_axis());
     for (const VariantResult& variant : result.variants) {
         const Array* const states = find(variant.outputs, "boundaries");
@@ -118,18 +118,19 @@ Figure boundary_figure(const Result& result) {
     }
     if (figure.marks.empty())
         figure.missing =
-            "The error of the memory at every boundary. Needs a rule with one memory matrix or slots, and "
-            "boundaries that are small enough to store.";
+            "The error of the memory at every boundary. Not for rule trellis; reduce batch, length or d if "
+            "the "
+            "boundaries are too large to store.";
     return figure;
 }
 
 // One row per level: 1 where it fires; below, the number of levels that fire together.
 Figure pulse_figure(const Result& result, const View& view, const std::vector<int64_t>& chunks) {
     const int64_t length = result.parameters.integer("length");
-    Figure figure = new_figure("pulse", Place::views, "Pulse of the levels",
-                               "Where each level fires and updates its memory; the last row counts levels "
-                               "with coinciding boundaries.",
-                               place_axis("token", length), {.label = "level"});
+    Figure figure =
+        new_figure("pulse", Place::views, "Pulse of the levels",
+                   "Where each level fires and updates its memory. Last row: how many fire together.",
+                   place_axis("token", length), {.label = "level"});
     const auto [first, last] = visible_range(view, "token", length);
     const int64_t columns = std::min<int64_t>(last - first, view.columns);
     const auto levels = static_cast<int64_t>(chunks.size());
@@ -158,10 +159,10 @@ Figure pulse_figure(const Result& result, const View& view, const std::vector<in
 
 Figure level_figure(const Result& result, const View& view, const std::vector<int64_t>& chunks) {
     const DrawnLine y = drawn_line(*find(result.reference, "y"), result.parameters);
-    Figure figure = new_figure("levels", Place::outputs, y.title("Outputs of levels"),
-                               "Each level reads its memory at its last boundary; dashed: the sequential "
-                               "memory there.",
-                               place_axis("token", y.length), {.label = "level_y"});
+    Figure figure =
+        new_figure("levels", Place::outputs, y.title("Outputs of levels"),
+                   "Each level reads its memory at its last boundary. Dashed: the exact memory there.",
+                   place_axis("token", y.length), {.label = "level_y"});
     const auto add = [&](const Array* array, bool dashed) {
         if (!array) return;
         const DrawnLine first = drawn_line(*array, result.parameters);
@@ -200,10 +201,9 @@ std::vector<Figure> readout_figures(const SweepResult& sweep) {
         if (cell.result && cell.result->variants.front().errors.front().rel_l2)
             errors.push_back(*cell.result->variants.front().errors.front().rel_l2);
     if (errors.size() == 2)
-        figure.caption = fmt::format(
-            "With readout evolving, the error of y is {}; with readout boundary (dashed) {}: it grows as the "
-            "boundary ages and drops at the next one.",
-            error_words(errors[0]), error_words(errors[1]));
+        figure.caption =
+            fmt::format("evolving is {} off, boundary (dashed) {}: it grows up to the next boundary.",
+                        error_words(errors[0]), error_words(errors[1]));
     return {std::move(figure)};
 }
 
