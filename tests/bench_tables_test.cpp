@@ -94,6 +94,30 @@ TEST_CASE("a row of a bench shows time, spread and the limit", "[bench]") {
     CHECK(contains(bench_text(report), "scan on a chip: median of 20 repeats, caches cold"));
 }
 
+TEST_CASE("an unstable time of a bench says so, and a ratio to the limit has its interval", "[bench]") {
+    BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
+    report.rows = {timed_row("scan", "sum [4, 8192, 512]", "lookback", {Bound::By::bytes, 0.5, {}, {}}),
+                   timed_row("scan", "sum [4, 8192, 512]", "blelloch", {Bound::By::bytes, 0.5, {}, {}})};
+    report.rows[1].time = TimeStatistics{40, 40, 40, std::vector<double>(20, 40.0)};
+    report.rows[1].limit = TimeStatistics{20, 20, 20, std::vector<double>(20, 20.0)};
+    CHECK(contains(bench_text(report), "123 ms unstable: 30x"));
+    CHECK(contains(bench_text(report), "40 us ±0%"));
+    const Table table = bench_table(report);
+    const auto cell = [&](size_t row, const std::string& name) {
+        for (size_t c = 0; c < table.columns.size(); ++c)
+            if (table.columns[c].name == name) return table.rows[row][c];
+        return std::string("no such column");
+    };
+    CHECK(cell(0, "stability") == "unstable: 30x");
+    CHECK(cell(0, "ratio at least").empty());  // nothing is known of it
+    CHECK(cell(1, "stability").empty());
+    CHECK(cell(1, "ratio to limit") == "2");
+    CHECK(cell(1, "ratio at least") == "2");
+    CHECK(cell(1, "ratio at most") == "2");
+    CHECK(cell(1, "measured") == "2030-01-02");
+    CHECK(cell(1, "on") == "a chip");
+}
+
 TEST_CASE("a case by launch has a table of launches below the cases", "[bench]") {
     BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
     report.rows = {timed_row("lut", "full [16, 8]", "unfused", {Bound::By::bytes, 0.5, {}, {}}),

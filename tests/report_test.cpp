@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "app/cli/report_summary.h"
+#include "app/cli/report_svg.h"
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "profiling/measure.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/gpu_result.h"
+#include "viz/canvas_svg.h"
 
 namespace {
 
@@ -92,18 +94,97 @@ TEST_CASE("only correct results can be the fastest", "[report]") {
     set(*result, "tnt", 20, 0.01);
     set_wrong(*result, "tnt");
     set(*result, "chunkwise_gd", 100, 0.066);
-    CHECK(
-        text_of(summary_of(*result)) ==
-        "Fastest correct result: exact_chunk, 200 us, 2.5x faster than sequential, relative error 2.0e-07.\n"
-        "Fastest approximation: chunkwise_gd, 100 us, relative error 6.6 %.\n"
-        "sequential leaves the GPU idle 16 % of the time, between 1024 launches.\n"
-        "! tnt: y is wrong: 12 of 1,000 elements\n");
+    CHECK(text_of(summary_of(*result)) ==
+          "Fastest correct result: exact_chunk, 200 us, 2.5x faster than sequential (interval 2.5x to 2.5x), "
+          "relative error 2.0e-07.\n"
+          "Fastest approximation: chunkwise_gd, 100 us, relative error 6.6 %.\n"
+          "sequential leaves the GPU idle 16 % of the time, between 1024 launches.\n"
+          "! tnt: y is wrong: 12 of 1,000 elements\n");
     for (VariantResult& variant : result->variants) variant.verdicts[0].verdict = Verdict::wrong;
     CHECK(fastest_right(*result).empty());
     CHECK_FALSE(contains(text_of(summary_of(*result)), "Fastest"));
 }
 
-TEST_CASE("a page starts with summary and times and mentions no clicks", "[report]") {
+TEST_CASE("speeds have an interval, and no ratio where it cannot be told", "[report]") {
+    const auto result = result_of("scan");
+    result->in_turns = true;
+    for (VariantResult& variant : result->variants) set(*result, variant.name, 300, 2e-7);
+    set(*result, "lookback", 100, 2e-7);
+    set(*result, "blelloch", 100, 2e-7);
+    set_wrong(*result, "blelloch");
+    variant_of(*result, "three_phase").time = statistics_of({10, 900, 20, 800, 30, 700, 40, 600, 50});
+    const Table table = speed_table(*result);
+    CHECK(table.columns[1].name == "than sequential");
+    const auto row = [&](const std::string& name) {
+        for (const auto& cells : table.rows)
+            if (cells[0] == name) return cells;
+        return std::vector<std::string>{};
+    };
+    CHECK(row("lookback") == std::vector<std::string>{"lookback", "faster", "3x", "3x", "3x", "0"});
+    CHECK(row("hillis_steele")[1] == "same");
+    CHECK(row("three_phase")[1] == "cannot tell");
+    CHECK(row("three_phase")[2].empty());
+    CHECK(row("sequential").empty());  // the baseline
+    CHECK(row("blelloch").empty());    // wrong
+}
+
+Figure line_figure(const std::string& id, const std::string& title, Place place) {
+    Figure figure;
+    figure.id = id;
+    figure.place = place;
+    figure.title = title;
+    figure.marks = {Line{"sequential", {}, {1, 2}, {1, 2}, true, {}}};
+    return figure;
+}
+
+TEST_CASE("a page explains a family and shows the figures of its first screen first", "[report]") {
+    const auto result = result_of("memory");
+    const Family& family = **find_offered_family("memory");
+    const std::string first = family.story.front().figures.front(),
+                      second = family.story.at(1).figures.front();
+    Figure zoom = line_figure("zoom", "Enlarged", Place::views);
+    zoom.zoom = Zoom{first, 0, 1};
+    Figure main = line_figure(first, "Main figure", Place::views);
+    for (int word = 0; word < 100; ++word) main.caption += "word" + std::to_string(word) + " ";
+    const std::string page = report_page({{&family,
+                                           result,
+                                           {zoom, line_figure("other", "Another", Place::outputs),
+                                            line_figure(second, "Second figure", Place::error), main}}},
+                                         "2030-01-02");
+    CHECK(contains(page, family.about.formula.substr(0, family.about.formula.find('\n'))));
+    for (const VariantResult& variant : result->variants)
+        CHECK(contains(
+            page, "</svg>\n" + variant.name + "</dt><dd>" + escaped(family.variant(variant.name)->idea)));
+    CHECK(contains(page, main.caption));  // all of it
+    const auto place_of = [&](const char* title) { return page.find("<b>" + std::string(title) + "</b>"); };
+    CHECK(place_of("Main figure") < place_of("Enlarged"));
+    CHECK(place_of("Enlarged") < place_of("Second figure"));
+    CHECK(place_of("Second figure") < place_of("Another"));
+    CHECK(page.find("<b>Enlarged") == page.rfind("<b>Enlarged"));
+    for (const char* network : {"http:", "https:", "src=", "@import", "url("})
+        CHECK_FALSE(contains(page.substr(0, page.find("<h3>Source")), network));
+}
+
+TEST_CASE("a figure of a page is drawn once, with the colours of both themes in the style sheet",
+          "[report]") {
+    PageDrawings drawings;
+    const std::string svg = drawings.figure(line_figure("a", "A figure", Place::views));
+    CHECK(contains(svg, "class=\"c1\""));
+    CHECK_FALSE(contains(svg, "#"));  // no colour of its own
+    CHECK_FALSE(contains(svg, "A figure"));
+    const auto hex = [](uint32_t colour) {
+        std::string text = "000000";
+        for (size_t i = 6; i-- > 0; colour /= 16) text[i] = "0123456789abcdef"[colour % 16];
+        return text;
+    };
+    CHECK(contains(drawings.light_style(), "fill:#" + hex(light_theme().text)));
+    CHECK(contains(drawings.dark_style(), "fill:#" + hex(dark_theme().text)));
+    const size_t before = drawings.light_style().size();
+    drawings.figure(line_figure("a", "A figure", Place::views));
+    CHECK(drawings.light_style().size() == before);  // shared
+}
+
+TEST_CASE("a page starts with the summary and mentions no clicks", "[report]") {
     const auto result = result_of("memory");
     set(*result, "tnt", 1, 3.0);
     set_wrong(*result, "tnt");

@@ -27,13 +27,49 @@ std::string paint(const char* attribute, Colour colour) {
     return text;
 }
 
-std::string points_of(std::span<const Point> points, char command = 'M') {
+// Absolute, command by command; `first` starts the first.
+std::string points_of(std::span<const Point> points, char first = 'M') {
     std::string text;
     for (const Point& point : points) {
-        text += fmt::format("{}{} {}", command, px(point.x), px(point.y));
-        command = 'L';
+        text += fmt::format("{}{} {}", first, px(point.x), px(point.y));
+        first = 'L';
     }
     return text;
+}
+
+// A number of tenths, after a space unless its sign separates it.
+std::string tenths_text(int64_t tenths) {
+    const int64_t size = std::abs(tenths);
+    std::string text = tenths < 0 ? "-" : " ";
+    if (size >= 10) text += std::to_string(size / 10);
+    if (size % 10 != 0) text += '.', text += static_cast<char>('0' + size % 10);
+    return size == 0 ? " 0" : text;
+}
+
+// A long path takes a third of the text in tenths of a unit, each point relative to the one before it.
+// Points that fall onto it are left out.
+std::string long_path(std::span<const Point> points) {
+    const auto tenths = [](float value) { return std::llround(std::clamp(value, -1e6f, 1e6f) * 10.0); };
+    int64_t x = tenths(points.front().x), y = tenths(points.front().y);
+    std::string text = "M" + tenths_text(x).substr(x >= 0 ? 1 : 0) + tenths_text(y);
+    char command = 'm';
+    for (const Point& point : points.subspan(1)) {
+        const int64_t dx = tenths(point.x) - x, dy = tenths(point.y) - y;
+        if (dx == 0 && dy == 0) continue;
+        x += dx, y += dy;
+        const char next = dy == 0 ? 'h' : dx == 0 ? 'v' : 'l';
+        const std::string numbers = next == 'h'   ? tenths_text(dx)
+                                    : next == 'v' ? tenths_text(dy)
+                                                  : tenths_text(dx) + tenths_text(dy);
+        if (next != command) text += next;
+        text += next != command && numbers.front() == ' ' ? numbers.substr(1) : numbers;
+        command = next;
+    }
+    return text;
+}
+
+std::string path_of(std::span<const Point> points) {
+    return points.size() > 2 ? long_path(points) : points_of(points);
 }
 
 // Advance of a character in units of the font size: at least that of Roboto and Arial.
@@ -86,7 +122,7 @@ void SvgCanvas::clip(const Box& box) {
 
 void SvgCanvas::path(std::span<const Point> points, const Stroke& stroke) {
     elements_ += fmt::format(R"(<path d="{}" fill="none"{} stroke-width="{}" stroke-linejoin="round")",
-                             points_of(points), paint("stroke", stroke.colour), px(stroke.width));
+                             path_of(points), paint("stroke", stroke.colour), px(stroke.width));
     if (const auto pattern = pattern_of(stroke.dash); !pattern.empty()) {
         elements_ += R"( stroke-dasharray=")";
         for (const float& length : pattern)
@@ -96,10 +132,9 @@ void SvgCanvas::path(std::span<const Point> points, const Stroke& stroke) {
 }
 
 void SvgCanvas::strip(std::span<const Point> one, std::span<const Point> other, Colour colour) {
-    const std::vector<Point> back(other.rbegin(), other.rend());
-    elements_ +=
-        fmt::format(R"(<path d="{}{}Z"{}/>)", points_of(one), points_of(back, 'L'), paint("fill", colour)) +
-        "\n";
+    std::vector<Point> edge(one.begin(), one.end());
+    edge.insert(edge.end(), other.rbegin(), other.rend());
+    elements_ += fmt::format(R"(<path d="{}z"{}/>)", path_of(edge), paint("fill", colour)) + "\n";
 }
 
 void SvgCanvas::box(const Box& box, Colour colour) {
@@ -144,9 +179,8 @@ void SvgCanvas::marker(Marker shape, Point at, float r, Colour colour) {
 }
 
 void SvgCanvas::cells(const Box& box, const CellGrid& grid, const ColourScale& colours) {
-    const double width = box.width() / static_cast<double>(grid.columns),
-                 height = box.height() / static_cast<double>(grid.rows);
-    // One path per colour, made of runs of equal cells; the eye distinguishes about 64 colours.
+    // One path per colour, of runs of equal cells; the eye distinguishes about 64 colours. A cell is a unit
+    // square, and a run a line of its height.
     constexpr double shades = 63;
     std::map<uint32_t, std::string> paths;
     for (int64_t row = 0; row < grid.rows; ++row) {
@@ -164,17 +198,18 @@ void SvgCanvas::cells(const Box& box, const CellGrid& grid, const ColourScale& c
             int64_t end = column + 1;
             const uint32_t colour = colour_at(column);
             while (end < grid.columns && !std::isnan(values[end]) && colour_at(end) == colour) ++end;
-            paths[colour] +=
-                fmt::format("M{} {}h{}v{}h{}z", px(box.left + width * static_cast<double>(column)),
-                            px(box.top + height * static_cast<double>(row)),
-                            px(width * static_cast<double>(end - column)), px(height),
-                            px(-width * static_cast<double>(end - column)));
+            paths[colour] += fmt::format("M{} {}h{}", column, row, end - column);
             column = end;
         }
     }
-    elements_ += "<g shape-rendering=\"crispEdges\">\n";
+    const double width = box.width() / static_cast<double>(grid.columns),
+                 height = box.height() / static_cast<double>(grid.rows);
+    elements_ += fmt::format(R"_(<g transform="translate({} {}) scale({:.6g} {:.6g})" )_"
+                             R"_(shape-rendering="crispEdges">)_"
+                             "\n",
+                             px(box.left), px(box.top + height / 2), width, height);
     for (const auto& [colour, path] : paths)
-        elements_ += fmt::format(R"(<path d="{}" fill="#{:06x}"/>)", path, colour) + "\n";
+        elements_ += fmt::format(R"(<path d="{}" stroke="#{:06x}"/>)", path, colour) + "\n";
     elements_ += "</g>\n";
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/cli/terminal.h"
+#include "kernels/core/comparison.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -29,8 +31,11 @@ std::string short_case(const std::string& name) {
     return name.substr(0, open) + sizes + name.substr(close + 1);
 }
 
-// "1.51 ms ±2%": median, and half the distance between the quartiles.
-std::string time_words(const TimeStatistics& time) {
+// "1.51 ms ±2%": median, and half the distance between the quartiles; "1.51 ms unstable: 3x" if they lie
+// apart.
+std::string spread_words(const TimeStatistics& time) {
+    if (const std::string badge = unstable_badge(time); !badge.empty())
+        return short_time(time.median) + " " + badge;
     return fmt::format("{} ±{:.0f}%", short_time(time.median),
                        time.median > 0 ? 50 * (time.q3 - time.q1) / time.median : 0.0);
 }
@@ -52,6 +57,18 @@ std::string limit_words(const Bound& bound) {
     return bound.empty_launches ? fmt::format("{} {}x", step, short_ratio(*bound.empty_launches)) : step;
 }
 
+// The time over that of the limit, which took turns with it, and the interval of that; "" where it is not
+// known.
+std::vector<std::string> ratio_cells(const BenchRow& row) {
+    std::vector<std::string> cells(3);
+    if (!row.time || !row.limit) return cells;
+    const Comparison comparison = compare_in_turns(*row.limit, *row.time);
+    const double numbers[] = {comparison.ratio, comparison.low, comparison.high};
+    for (size_t i = 0; i < cells.size(); ++i)
+        if (numbers[i] > 0 && std::isfinite(numbers[i])) cells[i] = short_number(numbers[i]);
+    return cells;
+}
+
 std::vector<const BenchRow*> rows_of(const BenchReport& report, const std::string& family) {
     std::vector<const BenchRow*> rows;
     for (const BenchRow& row : report.rows)
@@ -64,7 +81,7 @@ Table table_of(const std::vector<const BenchRow*>& rows) {
     table.columns = {{"case", "", false}, {"variant", "", false}, {"time", ""}, {"limit", "", false}};
     for (const BenchRow* row : rows)
         table.rows.push_back({short_case(row->name), row->variant,
-                              row->time ? time_words(*row->time) : "failed",
+                              row->time ? spread_words(*row->time) : "failed",
                               row->bound ? limit_words(*row->bound) : ""});
     return table;
 }
@@ -75,7 +92,8 @@ Table launch_table_of(const std::vector<LaunchCost>& costs) {
     for (const LaunchCost& cost : costs) {
         const auto rate = cost.gigabytes_per_second();
         table.rows.push_back({cost.count > 1 ? fmt::format("{} x {}", cost.count, cost.name) : cost.name,
-                              time_words(cost.time), short_bytes(cost.bytes), rate ? short_ratio(*rate) : "",
+                              spread_words(cost.time), short_bytes(cost.bytes),
+                              rate ? short_ratio(*rate) : "",
                               cost.over_copy ? short_ratio(*cost.over_copy) + "x" : ""});
     }
     return table;
@@ -159,7 +177,13 @@ Table bench_table(const BenchReport& report) {
                      {"share", "%"},
                      {"step", "us"},
                      {"step", "empty launches"},
-                     {"failed", "", false}};
+                     {"ratio to limit", ""},
+                     {"ratio at least", ""},
+                     {"ratio at most", ""},
+                     {"stability", "", false},
+                     {"failed", "", false},
+                     {"measured", "", false},
+                     {"on", "", false}};
     const bool by_launch = has_launches(report);
     if (by_launch)
         table.columns.insert(table.columns.end(), {{"launch", "", false},
@@ -186,12 +210,17 @@ Table bench_table(const BenchReport& report) {
     };
     for (const BenchRow& row : report.rows) {
         const Bound bound = row.bound.value_or(Bound{});
-        add(start_of(row, row.time),
-            {row.bound ? std::string(name_of(bound.by)) : "", number(bound.share, 100), number(bound.step_us),
-             number(bound.empty_launches), row.note});
+        std::vector<std::string> cells = {row.bound ? std::string(name_of(bound.by)) : "",
+                                          number(bound.share, 100), number(bound.step_us),
+                                          number(bound.empty_launches)};
+        for (std::string& cell : ratio_cells(row)) cells.push_back(std::move(cell));
+        cells.push_back(row.time ? unstable_badge(*row.time) : "");
+        cells.insert(cells.end(), {row.note, report.date, report.device});
+        add(start_of(row, row.time), std::move(cells));
         for (const LaunchCost& cost : row.costs)
             add(start_of(row, cost.time),
-                {"", "", "", "", "", cost.name, short_number(cost.bytes), number(cost.gigabytes_per_second()),
+                {"", "", "", "", "", "", "", unstable_badge(cost.time), "", report.date, report.device,
+                 cost.name, short_number(cost.bytes), number(cost.gigabytes_per_second()),
                  number(cost.over_copy), cost.meaning});
     }
     return table;

@@ -61,7 +61,7 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Runne
     if (!ran) return ran.error();
     report.result = *ran;
     View view;
-    view.columns = 640;  // more than the figures of the page can show
+    view.columns = 480;  // a figure of the page is 560 pixels wide
     report.figures = figures_of(*report.result, view);
     const std::vector<Sweep> sweeps =
         figure_sweeps(request, report.result->parameters, report.result->backend);

@@ -7,12 +7,12 @@
 #include <functional>
 
 #include "app/cli/report_summary.h"
+#include "app/cli/report_svg.h"
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
 #include "app/engine/tables.h"
 #include "kernels/core/correctness.h"
 #include "viz/canvas_svg.h"
-#include "viz/figure_svg.h"
 #include "viz/present.h"
 
 namespace sawtooth::cli {
@@ -23,13 +23,6 @@ constexpr const char* style = R"(
   color-scheme: light dark;
   --ground: #fbfbfa; --card: #fff; --text: #1d2128; --quiet: #68707d; --line: #dfe2e7; --wrong: #c0262d;
 }
-.dark { display: none; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #111317; --card: #16181d; --text: #dfe3ea; --quiet: #858d9b; --line: #2b2f38;
-    --wrong: #ff7b72; }
-  .dark { display: block; }
-  .light { display: none; }
-}
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text); font: 15px/1.5 Roboto, "Segoe UI", sans-serif; }
 main { max-width: 1840px; margin: 0 auto; padding: 32px 24px 64px; }
@@ -38,13 +31,18 @@ h2 { font-size: 24px; margin: 56px 0 4px; }
 h3 { font-size: 17px; margin: 32px 0 12px; }
 p { margin: 4px 0; max-width: 90ch; }
 .quiet { color: var(--quiet); }
-ul { margin: 8px 0; padding-left: 20px; }
+ul { margin: 8px 0; padding-left: 20px; max-width: 90ch; }
 .wrong { color: var(--wrong); font-weight: 600; }
 nav a { margin-right: 16px; color: inherit; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 8px 0; max-width: 110ch; }
+dd { margin: 0; color: var(--quiet); }
+dt svg { width: 28px; height: 12px; margin-right: 8px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); gap: 16px; }
 figure, pre { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: 6px; }
-figure { padding: 8px; }
-figure > div > svg { display: block; width: 100%; height: auto; }
+figure { padding: 12px; display: flex; flex-direction: column; justify-content: space-between; }
+figure svg { display: block; width: 100%; height: auto; font: 12px Roboto, "Helvetica Neue", Arial, sans-serif; }
+figcaption { font-size: 14px; padding: 0 4px 4px; color: var(--quiet); }
+figcaption b { display: block; color: var(--text); font-weight: 500; font-size: 15px; }
 .scroll { overflow-x: auto; }
 .scroll + .scroll { margin-top: 12px; }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
@@ -52,7 +50,20 @@ th, td { padding: 4px 12px 4px 0; text-align: left; border-bottom: 1px solid var
 th { color: var(--quiet); font-weight: 500; white-space: nowrap; }
 .number { text-align: right; white-space: nowrap; }
 pre { padding: 8px 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
+@page { size: A4 landscape; margin: 12mm; }
+@media print {
+  main { padding: 0; }
+  nav { display: none; }
+  section { break-before: page; }
+  h2, h3 { break-after: avoid; }
+  figure, tr, pre { break-inside: avoid; }
+  .figures { grid-template-columns: 1fr 1fr; }
+  .scroll { overflow: visible; }
+}
 )";
+constexpr const char* dark_style =
+    ":root { --ground: #111317; --card: #16181d; --text: #dfe3ea; --quiet: #858d9b; --line: #2b2f38; "
+    "--wrong: #ff7b72; }\n";
 
 // The red words beside the name of a row; "" for none.
 using BadgeOf = std::function<std::string(const std::string& name)>;
@@ -89,52 +100,92 @@ std::string html_in_parts(const Table& table, const BadgeOf& badge_of) {
     return text;
 }
 
-// The SVG element without the XML header.
-std::string inline_svg(const Figure& figure, const Theme& theme) {
-    const std::string document = to_svg(figure, theme, 640, 400);
-    return document.substr(std::min(document.find("<svg"), document.size()));
-}
-
-// Title and caption are part of the drawing.
-std::string html_of(const Figure& drawn, const FamilyReport& report) {
-    const Figure figure = with_present(drawn, report.result->parameters);
-    return fmt::format(
-        "<figure id=\"{}\"><div class=\"light\">{}</div><div class=\"dark\">{}</div></figure>\n",
-        escaped(report.family->name + "-" + figure.id), inline_svg(figure, light_theme()),
-        inline_svg(figure, dark_theme()));
+std::string html_of(const Figure& figure, const FamilyReport& report, PageDrawings& drawings) {
+    return fmt::format("<figure id=\"{}\">\n<figcaption><b>{}</b>{}</figcaption>\n{}</figure>\n",
+                       escaped(report.family->name + "-" + figure.id), escaped(figure.title),
+                       escaped(figure.caption),
+                       drawings.figure(with_present(figure, report.result->parameters)));
 }
 
 struct Section {
     Place place;
     const char* title;
 };
-// In this order after the times.
-constexpr std::array<Section, 5> sections = {{{Place::outputs, "Outputs"},
+// In this order after the story; the times have a table too.
+constexpr std::array<Section, 6> sections = {{{Place::times, "Times"},
+                                              {Place::outputs, "Outputs"},
                                               {Place::error, "Error"},
                                               {Place::views, "Views"},
                                               {Place::timeline, "Timeline"},
                                               {Place::occupancy, "Occupancy"}}};
 
-std::string figures_of(const FamilyReport& report, Place place) {
-    std::string drawn;
+using Shown = std::vector<const Figure*>;
+
+bool is_of_story(const Family& family, const Figure& figure) {
+    return std::any_of(family.story.begin(), family.story.end(), [&](const StoryRow& row) {
+        return std::find(row.figures.begin(), row.figures.end(), figure.id) != row.figures.end();
+    });
+}
+
+// Figures with data that are no zooms, each before its zooms.
+Shown with_zooms(const Shown& figures, const FamilyReport& report) {
+    Shown all;
+    const auto zooms_of = [&](const std::string& id) {
+        Shown zooms;
+        for (const Figure& figure : report.figures)
+            if (figure.zoom && figure.zoom->figure == id && !figure.marks.empty()) zooms.push_back(&figure);
+        return zooms;
+    };
+    const auto has_owner = [&](const Figure& figure) {
+        return figure.zoom && std::any_of(report.figures.begin(), report.figures.end(), [&](const Figure& f) {
+                   return f.id == figure.zoom->figure && !f.marks.empty();
+               });
+    };
+    for (const Figure* figure : figures) {
+        if (figure->marks.empty() || has_owner(*figure)) continue;
+        all.push_back(figure);
+        for (const Figure* zoom : zooms_of(figure->id)) all.push_back(zoom);
+    }
+    return all;
+}
+
+// Those of the first screen, in its order.
+Shown story_of(const FamilyReport& report) {
+    Shown story;
+    for (const StoryRow& row : report.family->story)
+        for (const std::string& id : row.figures)
+            for (const Figure& figure : report.figures)
+                if (figure.id == id) story.push_back(&figure);
+    return with_zooms(story, report);
+}
+
+// The others of that place.
+Shown others_of(const FamilyReport& report, Place place) {
+    Shown others;
     for (const Figure& figure : report.figures)
-        if (figure.place == place && !figure.marks.empty()) drawn += html_of(figure, report);
+        if (figure.place == place && !is_of_story(*report.family, figure)) others.push_back(&figure);
+    return with_zooms(others, report);
+}
+
+std::string html_of(const Shown& figures, const FamilyReport& report, PageDrawings& drawings) {
+    std::string drawn;
+    for (const Figure* figure : figures) drawn += html_of(*figure, report, drawings);
     return drawn.empty() ? "" : "<div class=\"figures\">\n" + drawn + "</div>\n";
 }
 
-std::string html_of(const FamilyReport& report, const Section& section) {
-    const std::string drawn = figures_of(report, section.place);
-    return drawn.empty() ? "" : fmt::format("<h3>{}</h3>\n{}", section.title, drawn);
-}
-
-// The section of the first figure comes first, like its panel in the window.
-std::vector<Section> sections_of(const FamilyReport& report) {
-    std::vector<Section> ordered(sections.begin(), sections.end());
-    const auto is_first = [&](const Section& section) {
-        return !report.figures.empty() && report.figures.front().place == section.place;
+std::string sections_html(const FamilyReport& report, PageDrawings& drawings) {
+    const Result& result = *report.result;
+    const auto wrong = [&](const std::string& name) {
+        const VariantResult* const variant = find(result, name);
+        return variant ? wrong_words(*variant) : "";
     };
-    std::stable_partition(ordered.begin(), ordered.end(), is_first);
-    return ordered;
+    std::string text;
+    for (const Section& section : sections) {
+        std::string content = html_of(others_of(report, section.place), report, drawings);
+        if (section.place == Place::times) content += html_in_parts(measured_table(result), wrong);
+        if (!content.empty()) text += fmt::format("<h3>{}</h3>\n{}", section.title, content);
+    }
+    return text;
 }
 
 // Titles of the figures without data.
@@ -156,18 +207,38 @@ std::string summary_html(const Result& result) {
     std::string lines;
     for (const SummaryLine& line : summary_of(result))
         lines += fmt::format("<li{}>{}</li>\n", line.wrong ? " class=\"wrong\"" : "", escaped(line.text));
-    return "<h3>Summary</h3>\n<ul>\n" + lines + "</ul>\n" + quiet(skipped_lines(result)) +
-           quiet(other_notes(result));
+    std::string text = "<h3>Summary</h3>\n<ul>\n" + lines + "</ul>\n" + quiet(skipped_lines(result)) +
+                       quiet(other_notes(result));
+    const Table speeds = speed_table(result);
+    if (speeds.rows.empty()) return text;
+    return text + html_of(speeds) +
+           quiet({"At least and at most: the interval that misses the true ratio in at most 1 of 100 "
+                  "comparisons. No ratio is given where it cannot be told."});
 }
 
-std::string times_html(const FamilyReport& report) {
-    const Result& result = *report.result;
-    const auto wrong = [&](const std::string& name) {
-        const VariantResult* const variant = find(result, name);
-        return variant ? wrong_words(*variant) : "";
-    };
-    return "<h3>Times</h3>\n" + figures_of(report, Place::times) +
-           html_in_parts(measured_table(result), wrong);
+// Line by line, as `escaped` has no line breaks.
+std::string lines_of(const std::string& text) {
+    std::string lines;
+    for (size_t at = 0; at <= text.size();) {
+        const size_t end = std::min(text.find('\n', at), text.size());
+        lines += (at > 0 ? "\n" : "") + escaped(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines;
+}
+
+// The family, its formula, and its variants with their ideas.
+std::string about_html(const Family& family, const Result& result, PageDrawings& drawings) {
+    const About& about = family.about;
+    std::string text = "<p>" + escaped(about.text.empty() ? family.summary : about.text) + "</p>\n";
+    if (!about.formula.empty()) text += "<pre>" + lines_of(about.formula) + "</pre>\n";
+    text += "<h3>Variants</h3>\n<dl>\n";
+    for (const VariantResult& made : result.variants) {
+        const Variant& variant = *family.variant(made.name);
+        text += fmt::format("<dt>{}{}</dt><dd>{}</dd>\n", drawings.swatch(made.index), escaped(variant.name),
+                            escaped(variant.idea));
+    }
+    return text + "</dl>\n";
 }
 
 // "rule titans, chunk 32": preset and parameters that were set.
@@ -200,23 +271,25 @@ std::string parameters_html(const Family& family, const Result& result) {
     return "<h3>Parameters</h3>\n" + html_of(table) + unused;
 }
 
-std::string html_of(const FamilyReport& report) {
+std::string html_of(const FamilyReport& report, PageDrawings& drawings) {
     const Family& family = *report.family;
     const Result& result = *report.result;
     const std::string settings = settings_of(result.request);
-    std::string text =
-        fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n<p>{}</p>\n", escaped(family.name),
-                    escaped(family.title.empty() ? family.name : family.title), escaped(family.summary));
+    std::string text = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", escaped(family.name),
+                                   escaped(family.title.empty() ? family.name : family.title));
+    text += about_html(family, result, drawings);
     if (!settings.empty()) text += "<p>Run with " + escaped(settings) + ".</p>\n";
-    if (!family.source.empty()) text += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(family.source));
-    text += summary_html(result) + times_html(report);
-    for (const Section& section : sections_of(report)) text += html_of(report, section);
+    text += summary_html(result);
+    if (const std::string story = html_of(story_of(report), report, drawings); !story.empty())
+        text += "<h3>Main figures</h3>\n" + story;
+    text += sections_html(report, drawings);
     if (const Table errors = errors_table(result); errors.rows.size() > result.variants.size())
         text += "<h3>Errors by output</h3>\n" + html_of(errors);
     if (const Table compiled = compiled_table(result); !compiled.rows.empty())
         text += "<h3>Compiled kernels</h3>\n" + html_of(compiled);
     text += without_data(report);
     text += parameters_html(family, result);
+    if (!family.source.empty()) text += "<h3>Source</h3>\n" + quiet({family.source});
     text += fmt::format("<h3>Command</h3>\n<pre>{}</pre>\n</section>\n", escaped(command_of(result.request)));
     return text;
 }
@@ -224,21 +297,23 @@ std::string html_of(const FamilyReport& report) {
 }  // namespace
 
 std::string report_page(const std::vector<FamilyReport>& families, const std::string& date) {
+    PageDrawings drawings;
     std::string links, bodies;
     for (const FamilyReport& report : families) {
         links += fmt::format("<a href=\"#{0}\">{0}</a>", escaped(report.family->name));
-        bodies += html_of(report);
+        bodies += html_of(report, drawings);
     }
     const Result& first = *families.front().result;
     const std::string limits = first.ceilings ? words_of(*first.ceilings) : "";
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>Sawtooth report, {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>Sawtooth "
-        "report</h1>\n"
-        "<p>{2}, {0}, sawtooth {3}</p>\n<p "
-        "class=\"quiet\">{4}</p>\n<nav>{5}</nav>\n{6}</main>\n</body>\n</html>\n",
-        escaped(date), style, escaped(first.device), SAWTOOTH_VERSION, escaped(limits), links, bodies);
+        "<title>Sawtooth report, {0}</title>\n<style>{1}{2}"
+        "@media screen and (prefers-color-scheme: dark) {{\n{3}{4}}}\n</style>\n</head>\n<body>\n<main>\n"
+        "<h1>Sawtooth report</h1>\n<p>{5}, {0}, sawtooth {6}</p>\n<p class=\"quiet\">{7}</p>\n"
+        "<nav>{8}</nav>\n{9}</main>\n</body>\n</html>\n",
+        escaped(date), style, drawings.light_style(), dark_style, drawings.dark_style(),
+        escaped(first.device), SAWTOOTH_VERSION, escaped(limits), links, bodies);
 }
 
 }  // namespace sawtooth::cli

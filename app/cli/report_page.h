@@ -15,8 +15,9 @@ struct FamilyReport {
     std::vector<Figure> figures;  // from the result and its sweeps
 };
 
-// A self-contained HTML page: per family a summary, times, figures as SVG in light and dark, tables and the
-// command that makes the same numbers.
+// A self-contained HTML page that can be printed: per family what it is and its variants, a summary, the
+// figures of the first screen in its order, then the others, tables, and the command that makes the same
+// numbers.
 std::string report_page(const std::vector<FamilyReport>& families, const std::string& date);
 
 }  // namespace sawtooth::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/timeline.h"
@@ -14,16 +16,31 @@ std::string error_of(const Result& result, const VariantResult& variant) {
     return error ? ", relative error " + error_words(*error) : "";
 }
 
-// ", 9x faster than sequential": the first variant with a time is the baseline.
+// The baseline of all comparisons: the first variant with a time.
+const VariantResult* baseline_of(const Result& result) {
+    for (const VariantResult& variant : result.variants)
+        if (variant.time) return &variant;
+    return nullptr;
+}
+
+// The end of an interval; "" if nothing is known of it.
+std::string end_words(double end) {
+    if (end <= 0 || !std::isfinite(end)) return "";
+    return (end < 1000 ? rounded(end, 3) : with_thousands(std::llround(end))) + "x";
+}
+
+// ", 9x faster than sequential (interval 8.5x to 9.4x)"
 std::string speed_up_of(const Result& result, const VariantResult& variant) {
-    for (const VariantResult& first : result.variants) {
-        if (!first.time) continue;
-        if (&first == &variant) return "";
-        const Comparison comparison = compare(result, variant, first);
-        return comparison.pace == Pace::faster ? ", " + ratio_words(comparison) + " faster than " + first.name
-                                               : "";
-    }
-    return "";
+    const VariantResult& first = *baseline_of(result);
+    if (&first == &variant) return "";
+    const Comparison comparison = compare(result, variant, first);
+    if (comparison.pace != Pace::faster) return "";
+    const std::string ratio = ratio_words(comparison);
+    const bool is_interval = ratio.find(" to ") != std::string::npos;
+    return ", " + ratio + " faster than " + first.name +
+           (is_interval
+                ? ""
+                : " (interval " + end_words(comparison.low) + " to " + end_words(comparison.high) + ")");
 }
 
 // Of the approximations that are right, those that may be the fastest of all variants.
@@ -67,6 +84,27 @@ std::vector<SummaryLine> summary_of(const Result& result) {
         if (const std::string words = wrong_sentence(variant); !words.empty())
             lines.push_back({variant.name + ": " + words, true});
     return lines;
+}
+
+Table speed_table(const Result& result) {
+    const VariantResult* const base = baseline_of(result);
+    if (!base) return {};
+    Table table{{{"variant", "", false},
+                 {"than " + base->name, "", false},
+                 {"ratio", ""},
+                 {"at least", ""},
+                 {"at most", ""},
+                 {"disturbed repeats", ""}},
+                {}};
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.time || &variant == base || variant.verdict() == Verdict::wrong) continue;
+        const Comparison comparison = compare(result, variant, *base);
+        const bool is_told = comparison.pace != Pace::cannot_tell;
+        table.rows.push_back({variant.name, is_told ? std::string(name_of(comparison.pace)) : "cannot tell",
+                              is_told ? ratio_words(comparison) : "", end_words(comparison.low),
+                              end_words(comparison.high), std::to_string(variant.time->disturbed.size())});
+    }
+    return table;
 }
 
 }  // namespace sawtooth::cli

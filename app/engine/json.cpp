@@ -379,10 +379,14 @@ Json row_of(const BenchRow& row) {
                    {"note", row.note}};
     if (!row.limit_name.empty())
         object["limit"] = {{"name", row.limit_name}, {"time_us", time_of(row.limit)}};
-    if (row.ratio)
+    if (row.ratio) {
+        const Comparison interval = compare_in_turns(*row.limit, *row.time);
         object["ratio"] = {{"median", number(row.ratio->median)},
                            {"q1", number(row.ratio->q1)},
-                           {"q3", number(row.ratio->q3)}};
+                           {"q3", number(row.ratio->q3)},
+                           {"at_least", number(interval.low)},
+                           {"at_most", number(interval.high)}};
+    }
     if (!row.costs.empty()) object["by_launch"] = list_of(row.costs, cost_of);
     return object;
 }

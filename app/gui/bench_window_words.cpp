@@ -9,10 +9,13 @@
 namespace sawtooth {
 namespace {
 
-std::string row_of(const std::string& name, const SpreadMs& spread) {
-    const std::string badge = unstable_badge({spread.median, spread.q1, spread.q3});
+std::string row_of(const std::string& name, const SpreadMs& spread, const std::string& badge = "") {
     return fmt::format("{:<36}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{}{}\n", name, spread.median, spread.q1, spread.q3,
                        spread.worst, badge.empty() ? "" : "  ", badge);
+}
+
+std::string row_with_badge(const std::string& name, const SpreadMs& spread) {
+    return row_of(name, spread, unstable_badge({spread.median, spread.q1, spread.q3}));
 }
 
 std::string quoted(const std::string& text) {
@@ -73,13 +76,13 @@ std::string heading_of(const FamilyBench& family) {
     return family.name + (family.device.empty() ? "" : " on " + family.device) + "\n";
 }
 
-std::string frame_words(const SpreadMs& frame) { return row_of("  frame with results", frame); }
+std::string frame_words(const SpreadMs& frame) { return row_with_badge("  frame with results", frame); }
 
 std::string words_of(const SliderBench& slider) {
     std::string text = "  " + slider.moved + " " + slider.how + "\n" +
-                       row_of("    slider to outputs and errors", slider.outputs);
+                       row_with_badge("    slider to outputs and errors", slider.outputs);
     for (const auto& [name, spread] : slider.hops) text += row_of("      " + name, spread);
-    return slider.times ? text + row_of("    slider to times", *slider.times) : text;
+    return slider.times ? text + row_with_badge("    slider to times", *slider.times) : text;
 }
 
 std::string idle_words(double share) { return fmt::format("idle: {:.2f} % of a core\n", share * 100); }

@@ -35,8 +35,8 @@ struct WindowBench {
     double idle_share = 0;  // of a core
 };
 
-// Lines of the report, in order; each can be printed as soon as its numbers are known. A row ends with a
-// badge if its quartiles lie apart.
+// Lines of the report, in order; each can be printed as soon as its numbers are known. The row of a whole
+// ends with a badge if its quartiles lie apart.
 std::string heading_of(const WindowBench& bench);
 std::string heading_of(const FamilyBench& family);
 std::string frame_words(const SpreadMs& frame);
