@@ -5,7 +5,7 @@
 
 #include "app/engine/configure.h"
 #include "app/engine/runner.h"
-#include "app/engine/sweep_effect.h"
+#include "app/engine/sweep_axes.h"
 #include "kernels/families.h"
 #include "tests/run_family.h"
 #include "tests/schema_facts.h"

@@ -1,7 +1,11 @@
+#include <sstream>
+
 #include "app/cli/arguments.h"
 #include "app/cli/settings.h"
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
+#include "app/engine/engine.h"
+#include "app/engine/tables.h"
 #include "kernels/core/nearest.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
@@ -232,14 +236,89 @@ TEST_CASE("axes are parsed by the schema", "[cli]") {
     CHECK((*axes)[0].values == std::vector<Value>{int64_t{1}, int64_t{2}, int64_t{3}});
     CHECK((*axes)[1].values.size() == 2);
     check_usage(axes_of({"sweep", "scan"}), "--over");
-    check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--over", "length=2"}), "already an axis");
+    check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--over", "length=2"}),
+                "length: a parameter can be swept only once");
     check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--set", "length=2"}), "--set");
     check_usage(axes_of({"sweep", "scan", "--over", "length=1,,2"}), "length");
-    check_usage(axes_of({"sweep", "scan", "--over", "length="}), "NAME=V1,V2");
+    check_usage(axes_of({"sweep", "scan", "--over", "length="}), "NAME=VALUES");
     check_usage(axes_of({"sweep", "scan", "--over", "length=1,banana"}), "banana");
     check_usage(axes_of({"sweep", "scan", "--over", "nothing=1"}), "nothing");
+    const auto together = axes_of({"sweep", "memory", "--over", "chunk,C_G=64..256"});
+    REQUIRE(together);
+    CHECK(together->front() == SweepAxis{"chunk", {int64_t{64}, int64_t{128}, int64_t{256}}, {"C_G"}});
+    check_usage(axes_of({"sweep", "memory", "--over", "chunk,rule=64"}), "rule = 64: not one of");
+    check_usage(axes_of({"sweep", "memory", "--over", "chunk,C_G=64", "--over", "C_G=64"}), "only once");
+    check_usage(axes_of({"sweep", "memory", "--over", "chunk,C_G=64", "--set", "C_G=64"}),
+                "also set by --set");
+    check_usage(axes_of({"sweep", "memory", "--over", "chunk,=64"}), " is not a parameter of memory");
     check_usage(axes_of({"sweep", "scan", "--over", "length=1", "--over", "op=sum", "--over", "batch=1"}),
                 "3 times");
+}
+
+TEST_CASE("numbers may be typed as expressions", "[cli]") {
+    const auto settings = settings_of({"run", "scan", "--set", "length=2k", "--set", "channels=4*4"});
+    REQUIRE(settings);
+    CHECK(settings->request.parameters.integer("length") == 2048);
+    CHECK(settings->request.parameters.integer("channels") == 16);
+    check_usage(settings_of({"run", "scan", "--set", "length=2kk"}),
+                "length = 2kk: not an integer, like 4096, 2k");
+}
+
+TEST_CASE("the copied command of a sweep reads as the same sweep", "[cli]") {
+    const auto read_back = [](const Sweep& sweep) {
+        std::vector<std::string> words;
+        std::istringstream text(command_of(sweep));
+        for (std::string word; text >> word;) words.push_back(word);
+        std::vector<const char*> arguments;
+        for (const std::string& word : words) arguments.push_back(word.c_str());
+        const auto reading = read_arguments(static_cast<int>(arguments.size()), arguments.data());
+        REQUIRE(reading);
+        const auto settings = settle(reading->arguments);
+        REQUIRE(settings);
+        const auto axes = settle_axes(reading->arguments, *settings);
+        REQUIRE(axes);
+        return Sweep{"", settings->request, *axes, reading->arguments.has("--best")};
+    };
+    Sweep sweep;
+    sweep.base.family = "memory";
+    sweep.base.repeats = 3;
+    sweep.base.variants = {"chunkwise_gd", "tnt"};
+    sweep.base.parameters.set("rule", "titans");
+    sweep.base.parameters.set("lambda_k", 0.30000000000000004);
+    sweep.axes = {{"chunk", {int64_t{64}, int64_t{256}}, {"C_G"}}, {"d", {int64_t{4}, int64_t{32}}}};
+    sweep.search = true;
+    CHECK(read_back(sweep) == sweep);
+    // The sweeps of figures, with the same parameters in effect in every cell.
+    for (const Family* family : offered_families()) {
+        Request request;
+        request.family = family->name;
+        for (const Sweep& own : figure_sweeps(request, family->defaults(), Backend::cpu)) {
+            INFO(command_of(own));
+            const Sweep back = read_back(own);
+            REQUIRE(back.axes == own.axes);
+            CHECK(back.base.variants == own.base.variants);
+            for (size_t cell = 0; cell < own.cells(); ++cell)
+                CHECK(in_force(*family, back.request(cell), {}, Backend::cpu) ==
+                      in_force(*family, own.request(cell), {}, Backend::cpu));
+        }
+    }
+}
+
+TEST_CASE("an export needs a kind, a family that has it, and standard output", "[cli]") {
+    const auto checked = [](const std::vector<const char*>& words) -> Outcome<int> {
+        const auto reading = read(words);
+        REQUIRE(reading);
+        const auto settings = settle(reading->arguments);
+        REQUIRE(settings);
+        const auto error = check_export(reading->arguments, *settings);
+        return error ? Outcome<int>(*error) : Outcome<int>(0);
+    };
+    CHECK(checked({"sweep", "attention", "--export", "triton"}));
+    CHECK(checked({"sweep", "ar_ssm", "--export", "json"}));
+    check_usage(checked({"sweep", "ar_ssm", "--export", "triton"}), "ar_ssm has no tiling parameters");
+    check_usage(checked({"sweep", "scan", "--export", "tritn"}), "Did you mean triton?");
+    check_usage(settle_files(read({"sweep", "scan", "--export", "json", "--json"})->arguments), "--json");
+    check_usage(settle_files(read({"sweep", "scan", "--export", "json", "--csv", "-"})->arguments), "--csv");
 }
 
 TEST_CASE("two documents cannot go to the same file", "[cli]") {

@@ -17,7 +17,7 @@ TEST_CASE("a parameter parses what it accepts and refuses the rest in words", "[
     const Parameter length = integer_parameter("length", "Positions.", Group::shape, "positions", 8, 1, 100,
                                                Step::linear, Renews::inputs);
     CHECK(*length.parse("100") == Value(int64_t{100}));
-    for (const char* wrong : {"0", "101", "1.5", "", "12x", "0x10", " 8", "99999999999999999999"}) {
+    for (const char* wrong : {"0", "101", "1.5", "", "12x", "0x10", "8 8", "99999999999999999999"}) {
         const auto outcome = length.parse(wrong);
         REQUIRE_FALSE(outcome);
         CHECK(outcome.error().exit_code() == 2);

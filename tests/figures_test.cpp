@@ -196,7 +196,9 @@ TEST_CASE("an unstable time has a badge at its point, a stable one has none", "[
 TEST_CASE("the second axis gives one curve per value; names are at 0, 1, 2", "[figures]") {
     const Parameter op = choice_parameter("op", "", Group::algorithm, "sum", {"sum", "max"}, Renews::inputs);
     const SweepResult sweep = swept({{"op", {"sum", "max"}}, {"length", {int64_t{64}, int64_t{128}}}});
-    const auto figures = sweep_figures(sweep, op);
+    Family family;
+    family.parameters = {op};
+    const auto figures = sweep_figures(sweep, family);
     REQUIRE(figures.size() == 2);
     const Figure& time = figures.front();
     CHECK(time.id == "sweep-op-time");

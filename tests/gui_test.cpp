@@ -6,7 +6,6 @@
 
 #include "app/gui/appearance.h"
 #include "app/gui/controls.h"
-#include "app/gui/expression.h"
 #include "app/gui/panels.h"
 #include "app/gui/session.h"
 #include "app/gui/shot.h"
@@ -104,10 +103,19 @@ TEST_CASE("a right click on a parameter sweeps it, and its points appear in More
     const size_t before = engine.sweeps.size();
     user.play([](ImGuiTestContext* ctx) {
         ctx->ItemClick("//Parameters/length/##control", ImGuiMouseButton_Right);
-        ctx->ItemClick("//$FOCUSED/Sweep in the background");
+        ctx->ItemClick("//$FOCUSED/Sweep…");
+        ctx->ItemInputValue("//Sweep/##values over", "16..4");
+        CHECK((ctx->ItemInfo("//Sweep/Start").ItemFlags & ImGuiItemFlags_Disabled) != 0);
+        ctx->ItemInputValue("//Sweep/##over and", "block_size");
+        ctx->ItemCheck("//Sweep/Search for the best");
+        ctx->ItemInputValue("//Sweep/##values over", "1k..8kx2");  // ends with Enter, which starts it
     });
+    CHECK_FALSE(lab.sweep_form);
     REQUIRE(engine.sweeps.size() == before + 1);
     CHECK(engine.sweeps.back().axes[0].parameter == "length");
+    CHECK(engine.sweeps.back().axes[0].values.size() == 4);
+    CHECK(engine.sweeps.back().axes[1].parameter == "block_size");
+    CHECK(engine.sweeps.back().search);
     const auto found =
         std::find_if(lab.sweeps.begin(), lab.sweeps.end(), [](const auto& s) { return s.by_person; });
     REQUIRE(found != lab.sweeps.end());
@@ -333,7 +341,7 @@ TEST_CASE("every row of every family has a control, lists as text", "[gui][windo
             user.frames(3, "Parameters");
             CHECK(lab.typing);
             CHECK(lab.typing->begun);
-            const auto typed = parse_typed(row, "4,16");
+            const auto typed = row.parse("4,16");
             REQUIRE(typed);
             lab.typing.reset();
             set_parameter(lab, row, *typed);

@@ -111,7 +111,8 @@ TEST_CASE("sliders end at the limits of their rows", "[gui]") {
 
 TEST_CASE("a sweep restarts if a change has an effect in one of its cells", "[gui]") {
     MemoryLab at;
-    sweep_parameter(at.lab, row(at.lab, "rule"));
+    open_sweep_form(at.lab, row(at.lab, "rule"));
+    start_sweep(at.lab);
     at.finish();
     CHECK_FALSE(is_outdated(at.lab, at.by_hand()));
     at.set("lambda_k", 0.5);  // trellis is a cell

@@ -89,7 +89,10 @@ TEST_CASE("the figures of a restarted sweep stay, dimmed, until it has two point
 TEST_CASE("a sweep by the user takes the values of its parameter and can be cancelled", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    sweep_parameter(lab, row(lab, "length"));
+    open_sweep_form(lab, row(lab, "length"));
+    CHECK(lab.sweep_form->values == "256..65536");
+    start_sweep(lab);
+    CHECK_FALSE(lab.sweep_form);
     REQUIRE(engine.sweeps.size() == 1);
     const Sweep sweep = engine.sweeps[0];
     CHECK(sweep.id.empty());
@@ -100,6 +103,97 @@ TEST_CASE("a sweep by the user takes the values of its parameter and can be canc
     stop(lab);
     CHECK(engine.cancelled_sweeps == std::vector<uint64_t>{ticket});
     CHECK_FALSE(sweeps_run(lab));
+}
+
+TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says what is wrong", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    const auto wrong = [&](SweepForm form) {
+        const auto sweep = sweep_of(lab, form);
+        REQUIRE_FALSE(sweep);
+        lab.sweep_form = form;
+        start_sweep(lab);
+        CHECK(lab.sweep_form);  // it stays
+        return sweep.error().text;
+    };
+    CHECK(wrong({"length", "16..4"}).find("must not be above the last") != std::string::npos);
+    CHECK(wrong({"lenght", "16"}).find("Did you mean length?") != std::string::npos);
+    CHECK(wrong({"length", "16", "length", "32"}).find("only once") != std::string::npos);
+    CHECK(wrong({"length", "16", "drawn_batch", "0"}).find("only affects figures") != std::string::npos);
+    CHECK(engine.sweeps.empty());
+
+    lab.sweep_form = SweepForm{"length", "1k..4k", "block_size", "128,256", 5, true};
+    start_sweep(lab);
+    REQUIRE(engine.sweeps.size() == 1);
+    const Sweep& sweep = engine.sweeps.back();
+    CHECK(sweep.axes[0].values == std::vector<Value>{int64_t{1024}, int64_t{2048}, int64_t{4096}});
+    CHECK(sweep.axes[1].parameter == "block_size");
+    CHECK(sweep.base.repeats == 5);
+    CHECK(sweep.search);
+
+    // A change of the settings starts it again, with its own repeats.
+    set_parameter(lab, row(lab, "batch"), int64_t{3});
+    finish_run(lab, engine);
+    const auto again = std::find_if(engine.sweeps.begin() + 1, engine.sweeps.end(),
+                                    [](const Sweep& each) { return each.search; });
+    REQUIRE(again != engine.sweeps.end());
+    CHECK(again->base.repeats == 5);
+    CHECK(again->base.parameters.integer("batch") == 3);
+}
+
+TEST_CASE("a parameter without effect on the CPU is not swept, and the form says why", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    choose_family(lab, **find_offered_family("attention"));
+    CHECK(reason_not_swept(lab, row(lab, "warps")) == "It has no effect now: only on CUDA.");
+    CHECK(reason_not_swept(lab, row(lab, "BLOCK_M")).empty());
+    CHECK(sweep_of(lab, {"warps", "4,8"}).error().text == "warps has no effect: only on CUDA");
+}
+
+TEST_CASE("the fastest right result of a finished sweep is kept and can be set", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    lab.sweep_form = SweepForm{"length", "1k..4k"};
+    start_sweep(lab);
+    const auto found =
+        std::find_if(lab.sweeps.begin(), lab.sweeps.end(), [](const auto& s) { return s.by_person; });
+    auto result = std::make_shared<SweepResult>();
+    result->sweep = found->sweep;
+    for (size_t i = 0; i < 3; ++i) {
+        auto cell = std::make_shared<Result>();
+        VariantResult variant;
+        variant.name = "lookback";
+        variant.index = 4;
+        const double us = i == 1 ? 10 : i == 2 ? 5 : 30;
+        variant.time = TimeStatistics{us, us, us, std::vector<double>(9, us)};
+        variant.verdicts = {{.output = "y", .verdict = i == 2 ? Verdict::wrong : Verdict::right}};
+        cell->variants = {variant};
+        result->cells.push_back({found->sweep.cell(i), "", cell});
+    }
+    result->complete = true;
+    Event event{.kind = Event::Kind::cell, .ticket = found->ticket, .sweep_result = result};
+    take_sweep_event(lab, event);
+    REQUIRE(found->best.values.size() == 1);
+    CHECK(found->best.integer("length") == 2048);
+    CHECK(found->best_words ==
+          "lookback: length 2048, 10 us (quartiles 10 us to 10 us), 3x faster than 1024");
+    set_best(lab, found->best);
+    CHECK(engine.requests.back().parameters.integer("length") == 2048);
+}
+
+TEST_CASE("time against length reaches the length that is set", "[gui]") {
+    const Family& scan = **find_offered_family("scan");
+    Parameters parameters = scan.defaults();
+    Request request;
+    request.family = scan.name;
+    const auto lengths = [&] {
+        return figure_sweeps(request, parameters, Backend::cpu).front().axes.front().values;
+    };
+    CHECK(lengths().back() == Value(int64_t{16384}));
+    parameters.set("length", int64_t{1000000});
+    CHECK(lengths().back() == Value(int64_t{1000000}));
+    CHECK(lengths().size() < 12);
 }
 
 TEST_CASE("the finding of a sweep starts the caption of figures chosen by its parameter", "[gui]") {

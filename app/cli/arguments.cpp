@@ -52,9 +52,16 @@ struct OptionRow {
 constexpr OptionRow option_rows[] = {
     {"--all", Takes::nothing, "", "include families that have no kernels yet", list},
     {"--family", Takes::one, "FAMILY", "family to show (the first of the list)", window | shot},
-    {"--over", Takes::several, "NAME=V1,V2,...", "parameter to sweep and its values; one or two of them",
+    {"--over", Takes::several, "NAME=VALUES",
+     "parameter to sweep, by name or title, and its values: 16,64 or 16..256 (powers of two or even steps), "
+     "16..256x2, 64..512+64, or a mixture; NAME,NAME=VALUES moves several together; one or two axes",
      sweep},
-    {"--set", Takes::several, "NAME=VALUE", "set a parameter; repeatable", one_configuration},
+    {"--best", Takes::nothing, "",
+     "search for the fastest: few repeats for all cells, more for those that may be the fastest", sweep},
+    {"--export", Takes::one, "json|triton", "print the fastest values instead of the table", sweep},
+    {"--set", Takes::several, "NAME=VALUE",
+     "set a parameter by its name or title; numbers may be written 2k or 4*1024; repeatable",
+     one_configuration},
     {"--preset", Takes::one, "NAME", "start from these values instead of the defaults", one_configuration},
     {"--variant", Takes::several, "V", "run only this variant; repeatable (all that the backend has)",
      one_configuration | check},
@@ -145,6 +152,8 @@ void add_positionals(CLI::App& app, Command command, Slots& slots) {
         app.add_option("FILE.png", slots.target, "file to write")->required()->type_name("");
     if (command == Command::report)
         app.add_option("FAMILY", slots.families, "families to run (all); one with --set")->type_name("");
+    if (command == Command::list)
+        app.add_option("FAMILY", slots.families, "families to show (all)")->type_name("");
     if (command == Command::check)
         app.add_option("FAMILY", slots.families, "families to check (all)")->type_name("");
     if (command == Command::bench)
@@ -187,7 +196,8 @@ Error unknown_option(Command command, const std::string& name) {
 }
 
 int most_positionals(Command command) {
-    if (command == Command::bench || command == Command::check || command == Command::report)
+    if (command == Command::list || command == Command::bench || command == Command::check ||
+        command == Command::report)
         return std::numeric_limits<int>::max();
     return command == Command::run || command == Command::sweep || command == Command::shot ? 1 : 0;
 }

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
 #include "app/engine/json.h"
 #include "kernels/core/nearest.h"
+#include "kernels/core/typed_values.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -50,8 +53,8 @@ std::string parameters_of(const Family& family) {
     for (const Parameter& row : family.parameters) {
         const bool is_word = std::holds_alternative<std::string>(row.initial);
         const std::string unit = row.unit.empty() || is_word ? "" : " " + row.unit;
-        text += entry(fmt::format("{} = {}{} ({}){}", row.name, to_text(row.initial), unit, row.accepted(),
-                                  applies(row)),
+        text += entry(fmt::format("{} = {}{} ({}){}", name_and_title(row), to_text(row.initial), unit,
+                                  row.accepted(), applies(row)),
                       row.meaning);
     }
     return text;
@@ -73,7 +76,7 @@ std::string text_of(const Family& family) {
     if (!family.source.empty())
         text += fmt::format("  {}\n", wrapped("source: " + family.source, width - 2, 4));
     text += "\n  Variants (backends) and their outputs\n" + variants_of(family);
-    text += "\n  Parameters = default (accepted values)\n" + parameters_of(family);
+    text += "\n  Parameters (titles) = default (accepted values)\n" + parameters_of(family);
     text += "\n  Arrays\n" + arrays_of(family);
     for (const Preset& preset : family.presets) {
         const auto setting = [](const auto& value) { return value.first + " " + to_text(value.second); };
@@ -87,7 +90,13 @@ std::string text_of(const Family& family) {
 }  // namespace
 
 int list(const Arguments& arguments) {
-    const auto shown = arguments.has("--all") ? families() : offered_families();
+    auto shown = arguments.has("--all") ? families() : offered_families();
+    if (!arguments.families.empty()) shown.clear();
+    for (const std::string& name : arguments.families) {
+        const auto family = find_offered_family(name);
+        if (!family) return fail(family.error());
+        if (std::find(shown.begin(), shown.end(), *family) == shown.end()) shown.push_back(*family);
+    }
     if (arguments.has("--json")) return print(families_json(shown));
     std::string text;
     for (const Family* family : shown) text += (text.empty() ? "" : "\n\n") + text_of(*family);

@@ -15,7 +15,10 @@
 #include "app/engine/devices.h"
 #include "app/engine/files.h"
 #include "app/engine/npz.h"
+#include "app/engine/sweep_axes.h"
+#include "app/engine/triton_configs.h"
 #include "kernels/core/nearest.h"
+#include "kernels/core/sweep_cells.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -150,10 +153,10 @@ void settle_parameters(const Arguments& arguments, OptionReader& reader, Setting
         if (equals == std::string::npos || equals == 0)
             return reader.fail(Error::usage("--set " + text + ": expected NAME=VALUE"));
         const std::string name = text.substr(0, equals);
-        if (settings.request.parameters.has(name))
-            return reader.fail(Error::usage("--set " + text + ": " + name + " is set twice"));
         auto setting = parse_setting(*settings.family, name, text.substr(equals + 1));
         if (!setting) return reader.fail(setting.error());
+        if (settings.request.parameters.has(setting->first))
+            return reader.fail(Error::usage("--set " + text + ": " + setting->first + " is set twice"));
         settings.request.parameters.set(setting->first, setting->second);
     }
 }
@@ -247,36 +250,35 @@ std::optional<Error> check_for_all_cells(const Settings& settings) {
 }
 
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings) {
+    const std::string form = "NAME=VALUES, like chunk=16,64 or chunk=16..256";
     const auto texts = arguments.values("--over");
-    if (texts.empty()) return Error::usage("--over is missing: a sweep has one or two axes NAME=V1,V2,...");
+    if (texts.empty()) return Error::usage("--over is missing: a sweep has one or two axes " + form);
     if (texts.size() > 2)
-        return Error::usage(fmt::format(
-            "--over is given {} times; a sweep has one or two axes NAME=V1,V2,...", texts.size()));
+        return Error::usage(
+            fmt::format("--over is given {} times; a sweep has one or two axes {}", texts.size(), form));
     std::vector<SweepAxis> axes;
     for (const std::string& text : texts) {
         const size_t equals = text.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-            return Error::usage("--over " + text + ": expected NAME=V1,V2,...");
-        SweepAxis axis{text.substr(0, equals), {}};
-        if (settings.request.parameters.has(axis.parameter))
-            return Error::usage("--over " + text + ": " + axis.parameter +
-                                " is also set by --set; sweep it or set it");
-        if (!axes.empty() && axes.front().parameter == axis.parameter)
-            return Error::usage("--over " + text + ": " + axis.parameter + " is already an axis");
-        const Parameter* row = settings.family->parameter(axis.parameter);
-        if (row && row->type == Type::list)
-            return Error::usage("--over " + text + ": " + axis.parameter +
-                                " is a list; lists cannot be swept");
-        for (size_t start = equals + 1; start <= text.size();) {
-            const size_t comma = std::min(text.find(',', start), text.size());
-            auto setting = parse_setting(*settings.family, axis.parameter, text.substr(start, comma - start));
-            if (!setting) return setting.error();
-            axis.values.push_back(setting->second);
-            start = comma + 1;
-        }
-        axes.push_back(std::move(axis));
+            return Error::usage("--over " + text + ": expected " + form);
+        auto axis = parse_axis(*settings.family, text.substr(0, equals), text.substr(equals + 1));
+        if (!axis) return axis.error();
+        for (const std::string& name : names_of(*axis))
+            if (settings.request.parameters.has(name))
+                return Error::usage("--over " + text + ": " + name +
+                                    " is also set by --set; sweep it or set it");
+        axes.push_back(std::move(*axis));
     }
+    if (const auto error = check_sweep({"", settings.request, axes})) return *error;
     return axes;
+}
+
+std::optional<Error> check_export(const Arguments& arguments, const Settings& settings) {
+    std::string kind;
+    OptionReader reader(arguments);
+    reader.word<std::string>("--export", {{"json", "json"}, {"triton", "triton"}}, kind);
+    if (reader.error() || kind != "triton") return reader.error();
+    return check_triton(*settings.family);
 }
 
 Outcome<int> settle_trials(const Arguments& arguments) {
@@ -348,7 +350,9 @@ std::string place_of(const std::string& path) {
 Outcome<TableFiles> settle_files(const Arguments& arguments) {
     TableFiles files;
     std::vector<std::string> taken;
-    if (arguments.has("--json")) taken.push_back("-");
+    if (arguments.has("--json") && arguments.has("--export"))
+        return Error::usage("--export and --json both print a document to standard output; give one of them");
+    if (arguments.has("--json") || arguments.has("--export")) taken.push_back("-");
     for (const auto& [option, to] : {std::pair("--json-file", &files.json), std::pair("--csv", &files.csv),
                                      std::pair("--markdown", &files.markdown)}) {
         if (!arguments.has(option)) continue;

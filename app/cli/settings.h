@@ -25,6 +25,8 @@ Outcome<Settings> settle(const Arguments& arguments);
 // finds them in a single run; in a sweep they must not become refused cells.
 std::optional<Error> check_for_all_cells(const Settings& settings);
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings);
+// The kind of --export, and whether the family can be exported so.
+std::optional<Error> check_export(const Arguments& arguments, const Settings& settings);
 // Of --seconds; absent without it.
 Outcome<std::optional<double>> settle_seconds(const Arguments& arguments);
 // Of --trials; 1000 without it.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "app/cli/interrupts.h"
@@ -9,21 +10,19 @@
 #include "app/cli/terminal.h"
 #include "app/engine/json.h"
 #include "app/engine/runner.h"
-#include "app/engine/sweep_effect.h"
+#include "app/engine/sweep_axes.h"
 #include "app/engine/tables.h"
+#include "app/engine/triton_configs.h"
 #include "app/engine/worker_link.h"
 #include "kernels/core/correctness.h"
+#include "kernels/core/sweep_cells.h"
 
 namespace sawtooth::cli {
 namespace {
 
 std::string words_of(const SweepResult& done) {
-    if (done.cells.empty()) return "";
-    std::string words;
-    const auto& values = done.cells.back().values;
-    for (size_t i = 0; i < values.size(); ++i)
-        words += (i ? ", " : "") + done.sweep.axes[i].parameter + " " + to_text(values[i]);
-    return words;
+    if (done.sweep.search && done.cells.size() == done.sweep.cells()) return "the fastest again";
+    return cell_words(done.sweep, done.cells.back().values);
 }
 
 // Locally, or with --on in a worker.
@@ -55,18 +54,36 @@ std::string first_wrong(const SweepResult& result) {
     for (const SweepCell& cell : result.cells) {
         const std::string words = cell.result ? sawtooth::first_wrong(*cell.result) : "";
         if (words.empty()) continue;
-        std::string values;
-        for (size_t i = 0; i < cell.values.size(); ++i)
-            values += (i ? ", " : "") + result.sweep.axes[i].parameter + " " + to_text(cell.values[i]);
-        return values + ": " + words;
+        return cell_words(result.sweep, cell.values) + ": " + words;
     }
     return "";
 }
 
-// The table without variants that ran nowhere, which have a line each below it.
+// A line for every variant: where it is fastest, once the sweep is complete.
+std::string best_lines(const SweepResult& result) {
+    std::string lines;
+    if (!result.complete || result.cells.size() < 2) return lines;
+    for (const BestCells& best : best_cells(result))
+        lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
+    return lines.empty() ? "" : "\n" + lines;
+}
+
+// Whether the table needs the column: not if it is empty, or says of every result that it is right.
+bool is_told(const Table& table, size_t column) {
+    const std::string& name = table.columns[column].name;
+    if (name == "max abs error") return false;  // the errors beside it say more
+    return std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<std::string>& row) {
+        return !row[column].empty() && (name != "verdict" || row[column] != "right");
+    });
+}
+
+// The table without empty columns and without variants that ran nowhere, which have a line each below it.
 std::string text_of(const SweepResult& result, Table table) {
     std::string lines;
-    const size_t column = result.sweep.axes.size();
+    const auto column =
+        static_cast<size_t>(std::find_if(table.columns.begin(), table.columns.end(),
+                                         [](const Table::Column& each) { return each.name == "variant"; }) -
+                            table.columns.begin());
     std::set<std::string> told;
     std::erase_if(table.rows, [&](const std::vector<std::string>& row) {
         const std::string reason = row[column].empty() ? "" : skipped_everywhere(result, row[column]);
@@ -74,7 +91,20 @@ std::string text_of(const SweepResult& result, Table table) {
             lines += wrapped(row[column] + " skipped: " + reason, 110, 2) + "\n";
         return !reason.empty();
     });
-    return table.plain() + (lines.empty() ? "" : "\n" + lines);
+    for (size_t c = table.columns.size(); c-- > 0;) {
+        if (is_told(table, c)) continue;
+        const auto at = static_cast<std::ptrdiff_t>(c);
+        table.columns.erase(table.columns.begin() + at);
+        for (auto& row : table.rows) row.erase(row.begin() + at);
+    }
+    return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result);
+}
+
+// The document of --export, or that of the sweep.
+Outcome<std::string> text_asked(const Arguments& arguments, const SweepResult& result, const Table& table) {
+    if (arguments.value("--export") == "json") return tuned_json(result);
+    if (arguments.value("--export") == "triton") return triton_configs(result);
+    return text_of(result, table);
 }
 
 }  // namespace
@@ -85,8 +115,8 @@ int sweep(const Arguments& arguments) {
     if (const auto problem = check_for_all_cells(*settings)) return fail(*problem);
     const auto axes = settle_axes(arguments, *settings);
     if (!axes) return fail(axes.error());
-    const Sweep sweep{"", settings->request, *axes};
-    if (const auto problem = check_sweep(sweep)) return fail(*problem);
+    const Sweep sweep{"", settings->request, *axes, arguments.has("--best")};
+    if (const auto problem = check_export(arguments, *settings)) return fail(*problem);
     const auto files = settle_files(arguments);
     if (!files) return fail(files.error());
     for (const std::string& note : settings->notes) print_note(note);
@@ -110,11 +140,11 @@ int sweep(const Arguments& arguments) {
     if (result.cells.empty() && !swept) return fail(cancelled);  // older files stay
 
     const Table table = sweep_table(result);
-    const int written = write_documents(*files, arguments.has("--json"),
-                                        {.text = text_of(result, table),
-                                         .json = to_json(result),
-                                         .csv = table.csv(),
-                                         .markdown = table.markdown()});
+    const auto text = text_asked(arguments, result, table);
+    if (!text) return fail(text.error());
+    const int written = write_documents(
+        *files, arguments.has("--json"),
+        {.text = *text, .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
     return swept ? exit_code(written, first_wrong(result), arguments.has("--allow-wrong")) : fail(cancelled);
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/engine/values.h"
 #include "kernels/core/nearest.h"
+#include "kernels/core/typed_values.h"
 #include "kernels/cpu/half.h"
 #include "kernels/families.h"
 
@@ -15,11 +16,6 @@ namespace sawtooth {
 namespace {
 
 bool is_input(const ArraySpec& spec) { return spec.role != Role::output; }
-
-std::string unknown_parameter(std::string_view name, const Family& family) {
-    return no_such_name(name, "a parameter of " + family.name, "Parameters",
-                        names_of_rows(family.parameters));
-}
 
 // Sizes fixed by arrays, and the array that fixes each.
 struct Fixed {
@@ -64,7 +60,7 @@ std::optional<Error> check_names(const Family& family, const Request& request, c
     if (auto error = check_inputs_exist(family, request.input, given)) return error;
     for (const auto& [name, value] : request.parameters.values) {
         const Parameter* const row = family.parameter(name);
-        if (!row) return Error::usage(unknown_parameter(name, family));
+        if (!row) return Error::usage(no_such_parameter(name, family));
         if (const auto refusal = row->check(value)) return Error::usage(*refusal);
     }
     return {};
@@ -263,11 +259,11 @@ std::string why_unused(const Parameter& row, const Parameters& parameters, Backe
 
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
                                                      std::string_view text) {
-    const Parameter* const row = family.parameter(name);
-    if (!row) return Error::usage(unknown_parameter(name, family));
+    const Parameter* const row = find_parameter(family, name);
+    if (!row) return Error::usage(no_such_parameter(name, family));
     auto value = row->parse(text);
     if (!value) return value.error();
-    return std::pair{std::string(name), std::move(*value)};
+    return std::pair{row->name, std::move(*value)};
 }
 
 Outcome<Arrays> make_inputs(const Configuration& configuration, const Request& request,

@@ -46,7 +46,7 @@ std::string why_unused(const Parameter& row, const Parameters& parameters, Backe
 // The parameters of such a Configuration. A value that its row refuses is ignored.
 Parameters in_force(const Family& family, const Request& request, const Arrays& given, Backend backend);
 
-// One parameter of the family, set from text as on the command line: {name, value}.
+// One parameter of the family, by its name or title, set from typed text: {name, value}.
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
                                                      std::string_view text);
 

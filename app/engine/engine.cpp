@@ -7,6 +7,8 @@
 #include "app/engine/current_cell.h"
 #include "app/engine/guarded.h"
 #include "app/engine/progress_filter.h"
+#include "app/engine/sweep_axes.h"
+#include "app/engine/sweep_steps.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
 #include "profiling/figures.h"
@@ -72,8 +74,7 @@ struct Engine::Job {
     };
     struct Background {
         uint64_t ticket = 0;
-        Sweep sweep;
-        std::shared_ptr<const SweepResult> done = std::make_shared<const SweepResult>();
+        std::shared_ptr<SweepSteps> steps;  // used by the engine's thread alone
     };
     struct Look {
         View view;
@@ -131,7 +132,7 @@ uint64_t Engine::run(Request request, View view) {
 
 uint64_t Engine::sweep(Sweep sweep) {
     const std::lock_guard lock(mutex_);
-    job_->sweeps.push_back({++job_->tickets, std::move(sweep)});
+    job_->sweeps.push_back({++job_->tickets, std::make_shared<SweepSteps>(std::move(sweep))});
     changed_.notify_all();
     return job_->tickets;
 }
@@ -325,10 +326,9 @@ void Engine::renew_sweeps(const Result& newest) {
         const std::lock_guard lock(mutex_);
         for (auto* sweeps : {&job_->finished, &job_->sweeps})
             for (Job::Background& background : *sweeps)
-                if (auto with = with_current(*background.done, newest)) {
-                    background.done = with;
-                    renewed.emplace_back(background.ticket, std::move(with));
-                }
+                if (background.steps->renew(newest))
+                    renewed.emplace_back(background.ticket,
+                                         std::make_shared<const SweepResult>(background.steps->result()));
     }
     for (const auto& [ticket, sweep] : renewed) {
         const auto figures = guarded([&]() -> Outcome<std::vector<Figure>> { return figures_of(*sweep); });
@@ -382,16 +382,14 @@ void Engine::serve_look(std::stop_token stop) {
 
 void Engine::serve_sweep_cell() {
     uint64_t ticket = 0;
-    Sweep sweep;
-    std::shared_ptr<const SweepResult> before;
+    std::shared_ptr<SweepSteps> steps;
     std::shared_ptr<const Result> newest;
     std::stop_token stop;
     {
         const std::lock_guard lock(mutex_);
         if (job_->sweeps.empty() || job_->waiting || job_->look) return;
         ticket = job_->sweeps.front().ticket;
-        sweep = job_->sweeps.front().sweep;
-        before = job_->sweeps.front().done;
+        steps = job_->sweeps.front().steps;
         newest = job_->newest;
         job_->cell_stop = {};
         stop = job_->cell_stop.get_token();
@@ -403,28 +401,26 @@ void Engine::serve_sweep_cell() {
         }
         send({.kind = Event::Kind::failed, .ticket = ticket, .error = std::move(error)});
     };
-    if (before->cells.empty())
-        if (auto error = check_sweep(sweep)) return give_up(std::move(*error));
-    const size_t index = before->cells.size();
-    const auto known = newest ? cell_from(sweep, index, *newest) : std::nullopt;
-    auto cell = known                        ? Outcome<SweepCell>(*known)
-                : goes_to_worker(sweep.base) ? link_.sweep_cell(sweep, index, stop)
-                                             : background_.sweep_cell(sweep, index, stop);
+    if (steps->result().cells.empty())
+        if (auto error = check_sweep(steps->result().sweep)) return give_up(std::move(*error));
+    const SweepSteps::Step step = *steps->next();
+    const auto known =
+        newest && !steps->result().sweep.search ? cell_from(step.sweep, step.cell, *newest) : std::nullopt;
+    auto cell = known                             ? Outcome<SweepCell>(*known)
+                : goes_to_worker(step.sweep.base) ? link_.sweep_cell(step.sweep, step.cell, stop)
+                                                  : background_.sweep_cell(step.sweep, step.cell, stop);
     if (!cell) {
         if (cell.error().kind != Error::Kind::cancelled) give_up(cell.error());
         return;  // a Request came first: the cell runs again later
     }
-    auto now = std::make_shared<SweepResult>(*before);
-    now->sweep = sweep;
-    now->cells.push_back(std::move(*cell));
-    now->complete = now->cells.size() == sweep.cells();
+    steps->take(std::move(*cell));
+    const auto now = std::make_shared<const SweepResult>(steps->result());
     const auto figures = guarded([&]() -> Outcome<std::vector<Figure>> { return figures_of(*now); });
     if (!figures) return give_up(figures.error());
     {
         const std::lock_guard lock(mutex_);
         if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
             return;  // cancelled in the meantime
-        job_->sweeps.front().done = now;
         if (now->complete) {
             job_->finished.push_back(std::move(job_->sweeps.front()));
             job_->sweeps.pop_front();
@@ -453,7 +449,7 @@ std::vector<Figure> figures_of(const SweepResult& result) {
     const auto own = family.sweeps ? family.sweeps(family.defaults()) : std::vector<FigureSweep>{};
     if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id))
         return sweep->figures(result);
-    return sweep_figures(result, *family.parameter(result.sweep.axes.front().parameter));
+    return sweep_figures(result, family);
 }
 
 std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend) {

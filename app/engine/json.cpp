@@ -6,6 +6,7 @@
 #include "app/engine/configure.h"
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
+#include "kernels/core/sweep_cells.h"
 #include "kernels/core/timeline.h"
 #include "kernels/families.h"
 
@@ -290,7 +291,10 @@ Json result_of(const Result& result) {
 }
 
 Json parameter_of(const Parameter& row) {
-    Json object = {{"name", row.name}, {"type", name_of(row.type)}, {"default", value_of(row.initial)}};
+    Json object = {{"name", row.name},
+                   {"title", row.title},
+                   {"type", name_of(row.type)},
+                   {"default", value_of(row.initial)}};
     if (row.type == Type::choice || row.type == Type::boolean) {
         object["choices"] =
             row.type == Type::boolean ? Json::array({false, true}) : list_of(row.choices, value_of);
@@ -391,6 +395,31 @@ Json row_of(const BenchRow& row) {
     return object;
 }
 
+Json axis_of(const SweepAxis& axis) {
+    return {{"parameter", axis.parameter}, {"also", axis.also}, {"values", list_of(axis.values, value_of)}};
+}
+
+// {"chunk": 64, "C_G": 64}
+Json values_of(const Sweep& sweep, const SweepCell& cell) {
+    Json object = Json::object();
+    for (size_t i = 0; i < cell.values.size(); ++i)
+        for (const std::string& name : names_of(sweep.axes[i])) object[name] = value_of(cell.values[i]);
+    return object;
+}
+
+// The fastest right cell of a variant, those that may be as fast, and those that a search left out.
+Json best_of(const SweepResult& sweep, const BestCells& best) {
+    const auto all = [&](const std::vector<size_t>& cells) {
+        return list_of(cells, [&](size_t cell) { return values_of(sweep.sweep, sweep.cells[cell]); });
+    };
+    const SweepCell& first = sweep.cells[best.cells.front()];
+    return {{"variant", best.variant},
+            {"values", values_of(sweep.sweep, first)},
+            {"time_us", time_of(right_in(first, best.variant)->time)},
+            {"others", all({best.cells.begin() + 1, best.cells.end()})},
+            {"left_out", all(best.left_out)}};
+}
+
 Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
 
 // Texts may come from files and the system, so invalid UTF-8 must not end the program.
@@ -404,22 +433,35 @@ std::string to_json(const Result& result) { return text_of(result_of(result)); }
 
 std::string to_json(const SweepResult& result) {
     const Sweep& sweep = result.sweep;
-    const auto axis_of = [](const SweepAxis& axis) {
-        return Json{{"parameter", axis.parameter}, {"values", list_of(axis.values, value_of)}};
-    };
     const auto cell_of = [&](const SweepCell& cell) {
-        Json object = {{"values", Json::object()}};
-        for (size_t i = 0; i < cell.values.size(); ++i)
-            object["values"][sweep.axes[i].parameter] = value_of(cell.values[i]);
+        Json object = {{"values", values_of(sweep, cell)}};
         object["refused"] = cell.refused.empty() ? Json() : Json(cell.refused);
         object["result"] = cell.result ? result_of(*cell.result) : Json();
         return object;
     };
-    return text_of({{"family", sweep.base.family},
-                    {"seed", sweep.base.seed},
-                    {"axes", list_of(sweep.axes, axis_of)},
+    return text_of(
+        {{"family", sweep.base.family},
+         {"seed", sweep.base.seed},
+         {"axes", list_of(sweep.axes, axis_of)},
+         {"search", sweep.search},
+         {"complete", result.complete},
+         {"best", list_of(best_cells(result), [&](const BestCells& best) { return best_of(result, best); })},
+         {"cells", list_of(result.cells, cell_of)}});
+}
+
+std::string tuned_json(const SweepResult& result) {
+    const auto tuned_of = [&](const BestCells& best) {
+        const Result& first = *result.cells[best.cells.front()].result;
+        Json object = best_of(result, best);
+        object["device"] = first.device;
+        object["parameters"] = object_of(result.sweep.base.family, first.parameters);
+        return object;
+    };
+    return text_of({{"family", result.sweep.base.family},
+                    {"seed", result.sweep.base.seed},
+                    {"axes", list_of(result.sweep.axes, axis_of)},
                     {"complete", result.complete},
-                    {"cells", list_of(result.cells, cell_of)}});
+                    {"best", list_of(best_cells(result), tuned_of)}});
 }
 
 std::string to_json(const std::vector<CheckReport>& reports) {

@@ -17,6 +17,8 @@ namespace sawtooth {
 // One document each, in the format of the command line. Unknown values are null; nan and inf are strings.
 std::string to_json(const Result& result);
 std::string to_json(const SweepResult& result);
+// The fastest right values of every variant, with the time and all parameters in effect.
+std::string tuned_json(const SweepResult& result);
 std::string to_json(const BenchReport& report);
 std::string to_json(const VerdictBench& bench);
 std::string to_json(const std::vector<CheckReport>& reports);

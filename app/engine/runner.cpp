@@ -19,6 +19,8 @@
 #include "app/engine/npz.h"
 #include "app/engine/single_run.h"
 #include "app/engine/stopwatch.h"
+#include "app/engine/sweep_axes.h"
+#include "app/engine/sweep_steps.h"
 #include "app/engine/theory.h"
 #include "app/engine/time_limit.h"
 #include "kernels/core/ceilings.h"
@@ -396,31 +398,6 @@ void Runner::add_theory_for(const Request& request, const std::stop_token& stop,
     (*device)->on_compiling({});
 }
 
-std::optional<Error> check_sweep(const Sweep& sweep) {
-    const auto family = find_offered_family(sweep.base.family);
-    if (!family) return family.error();
-    if (sweep.axes.empty() || sweep.axes.size() > 2)
-        return Error::usage(
-            Refusal{"--over", std::to_string(sweep.axes.size()), "a sweep has one or two axes"});
-    if (sweep.axes.size() == 2 && sweep.axes[0].parameter == sweep.axes[1].parameter)
-        return Error::usage(
-            Refusal{"--over", sweep.axes[0].parameter, "the two axes must be different parameters"});
-    for (const SweepAxis& axis : sweep.axes) {
-        const Parameter* const row = (*family)->parameter(axis.parameter);
-        if (!row) return parse_setting(**family, axis.parameter, "").error();
-        if (row->type == Type::list)
-            return Error::usage(Refusal{"--over", axis.parameter, "lists cannot be swept"});
-        if (row->renews == Renews::figures)
-            return Error::usage(
-                Refusal{"--over", axis.parameter, "it only affects figures, so there is nothing to run"});
-        if (axis.values.empty())
-            return Error::usage(Refusal{"--over", axis.parameter, "no values; accepted: " + row->accepted()});
-        for (const Value& value : axis.values)
-            if (const auto refusal = row->check(value)) return Error::usage(*refusal);
-    }
-    return {};
-}
-
 Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop,
                                       const OnProgress& progress) {
     SweepCell cell;
@@ -444,16 +421,15 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
 
 Outcome<SweepResult> Runner::sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done) {
     if (auto error = check_sweep(sweep)) return *error;
-    SweepResult result{sweep, {}, false};
-    for (size_t index = 0; index < sweep.cells(); ++index) {
-        auto cell = sweep_cell(sweep, index, stop);
+    SweepSteps steps(sweep);
+    while (const auto step = steps.next()) {
+        auto cell = sweep_cell(step->sweep, step->cell, stop);
         if (!cell) return cell.error();
         if (broken_) return Error::failure(cell->refused);
-        result.cells.push_back(std::move(*cell));
-        if (done) done(result);
+        steps.take(std::move(*cell));
+        if (done) done(steps.result());
     }
-    result.complete = true;
-    return result;
+    return steps.result();
 }
 
 }  // namespace sawtooth

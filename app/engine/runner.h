@@ -91,8 +91,4 @@ class Runner {
     bool broken_ = false;
 };
 
-// Checks that every axis is a parameter of the family that can be swept, with accepted values. Cells that a
-// check refuses are not errors.
-std::optional<Error> check_sweep(const Sweep& sweep);
-
 }  // namespace sawtooth

@@ -11,6 +11,7 @@
 
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
+#include "kernels/core/sweep_cells.h"
 #include "kernels/families.h"
 
 namespace sawtooth {
@@ -51,6 +52,10 @@ int64_t nonfinite_of(const VariantResult& variant) {
 std::optional<double> bytes_per_second(const Work& work, const VariantResult& variant) {
     if (work.bytes <= 0 || !variant.time || variant.time->median <= 0) return {};
     return work.bytes / (variant.time->median * 1e-6);
+}
+
+std::string launches_of(const VariantResult& variant) {
+    return variant.launch_count > 0 ? std::to_string(variant.launch_count) : "";
 }
 
 // The baseline of speed-ups: families list their plainest variant first.
@@ -183,9 +188,7 @@ std::vector<Field> number_fields(const Result& result) {
     if (std::any_of(result.variants.begin(), result.variants.end(), nonfinite_of))
         fields.push_back(
             {{"not finite", ""}, [](const VariantResult& v) { return std::to_string(nonfinite_of(v)); }});
-    fields.push_back({{"launches", ""}, [](const VariantResult& v) {
-                          return v.launch_count > 0 ? std::to_string(v.launch_count) : "";
-                      }});
+    fields.push_back({{"launches", ""}, launches_of});
     fields.push_back({{"memory", ""}, [](const VariantResult& v) {
                           return short_bytes(static_cast<double>(v.memory_bytes));
                       }});
@@ -220,6 +223,13 @@ bool changes_nothing(const Request& request, const std::string& name, const Valu
     if (const Family* family = find_family(request.family))
         if (const Parameter* row = family->parameter(name)) return row->initial == value;
     return false;
+}
+
+// "chunk,C_G"
+std::string listed_names(const SweepAxis& axis) {
+    std::string text;
+    for (const std::string& name : names_of(axis)) text += (text.empty() ? "" : ",") + name;
+    return text;
 }
 
 const char* word_for(Profile profile) {
@@ -379,11 +389,15 @@ Table compiled_table(const Result& result) {
 
 Table sweep_table(const SweepResult& result) {
     Table table;
-    for (const SweepAxis& axis : result.sweep.axes) table.columns.push_back({axis.parameter, ""});
+    for (const SweepAxis& axis : result.sweep.axes)
+        for (const std::string& name : names_of(axis)) table.columns.push_back({name, ""});
     table.columns.insert(table.columns.end(), {{"variant", "", false},
                                                {"time", "us"},
                                                {"q1", "us"},
                                                {"q3", "us"},
+                                               {"stability", "", false},
+                                               {"speed-up", ""},
+                                               {"launches", ""},
                                                {"rate", "GB/s"},
                                                {"max abs error", ""},
                                                {"kernel error", ""},
@@ -393,24 +407,29 @@ Table sweep_table(const SweepResult& result) {
                                                {"skipped", "", false}});
     for (const SweepCell& cell : result.cells) {
         std::vector<std::string> values;
-        for (const Value& value : cell.values) values.push_back(to_text(value));
+        for (size_t a = 0; a < cell.values.size(); ++a)
+            values.insert(values.end(), names_of(result.sweep.axes[a]).size(), to_text(cell.values[a]));
         const auto add = [&](std::vector<std::string> rest) {
             std::vector<std::string> row = values;
             row.insert(row.end(), rest.begin(), rest.end());
             table.rows.push_back(std::move(row));
         };
         if (!cell.result) {
-            add({"", "", "", "", "", "", "", "", "", "", cell.refused});
+            std::vector<std::string> rest(table.columns.size() - values.size());
+            rest.back() = cell.refused;
+            add(std::move(rest));
             continue;
         }
+        const std::vector<Field> speed_up = speed_up_fields(*cell.result);
         for (const VariantResult& variant : cell.result->variants) {
             const auto time = [&](double TimeStatistics::*field) {
                 return variant.time ? short_number((*variant.time).*field) : "";
             };
             const auto rate = bytes_per_second(cell.result->work, variant);
             add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
-                 time(&TimeStatistics::q3), rate ? short_number(*rate / 1e9) : "",
-                 number_or_nothing(largest_absolute_error(variant)),
+                 time(&TimeStatistics::q3), variant.time ? unstable_badge(*variant.time) : "",
+                 speed_up.empty() ? "" : speed_up.front().cell(variant), launches_of(variant),
+                 rate ? short_number(*rate / 1e9) : "", number_or_nothing(largest_absolute_error(variant)),
                  number_or_nothing(kernel_error(*cell.result, variant)),
                  number_or_nothing(approximation_of(*cell.result, variant)), verdict_words(variant),
                  wrong_words(variant), variant.refused});
@@ -460,11 +479,12 @@ std::string command_of(const Sweep& sweep) {
     Request base = sweep.base;
     for (const SweepAxis& axis : sweep.axes) {
         std::string values;
-        for (const Value& value : axis.values) values += (values.empty() ? "" : ",") + to_text(value);
-        axes += " --over " + quoted(axis.parameter + "=" + values);
-        base.parameters.values.erase(axis.parameter);
+        for (const Value& value : axis.values) values += (values.empty() ? "" : ",") + exact_text(value);
+        axes += " --over " + quoted(listed_names(axis) + "=" + values);
+        for (const std::string& name : names_of(axis)) base.parameters.values.erase(name);
     }
-    return "sawtooth sweep " + quoted(base.family) + axes + options_of(base);
+    return "sawtooth sweep " + quoted(base.family) + axes + (sweep.search ? " --best" : "") +
+           options_of(base);
 }
 
 }  // namespace sawtooth

@@ -25,7 +25,8 @@ Table launches_table(const VariantResult& variant);
 // One row per variant and kind of launch: compiler resources and theoretical occupancy for a chip that
 // need not be present. Empty if nothing was compiled.
 Table compiled_table(const Result& result);
-// One row per cell and variant; wrong results are marked, refused cells give their reason.
+// One row per cell and variant: time, speed-up over the first variant of the cell, launches, errors; wrong
+// results are marked, refused cells give their reason.
 Table sweep_table(const SweepResult& result);
 
 // The measured limits of the machine in a sentence.

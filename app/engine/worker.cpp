@@ -23,6 +23,7 @@
 #include "app/engine/messages.h"
 #include "app/engine/progress_filter.h"
 #include "app/engine/stopwatch.h"
+#include "app/engine/sweep_axes.h"
 #include "app/engine/wire.h"
 #include "kernels/cuda/device.h"
 

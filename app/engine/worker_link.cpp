@@ -16,6 +16,8 @@
 #include "app/engine/descriptor.h"
 #include "app/engine/memory.h"
 #include "app/engine/messages.h"
+#include "app/engine/sweep_axes.h"
+#include "app/engine/sweep_steps.h"
 #include "app/engine/worker_connection.h"
 #include "app/engine/worker_patience.h"
 #include "kernels/core/integers.h"
@@ -383,15 +385,14 @@ Outcome<SweepCell> WorkerLink::sweep_cell(const Sweep& sweep, size_t cell, std::
 
 Outcome<SweepResult> WorkerLink::sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done) {
     if (auto error = check_sweep(sweep)) return *error;
-    SweepResult result{sweep, {}, false};
-    for (size_t index = 0; index < sweep.cells(); ++index) {
-        auto cell = sweep_cell(sweep, index, stop);
+    SweepSteps steps(sweep);
+    while (const auto step = steps.next()) {
+        auto cell = sweep_cell(step->sweep, step->cell, stop);
         if (!cell) return cell.error();
-        result.cells.push_back(std::move(*cell));
-        if (done) done(result);
+        steps.take(std::move(*cell));
+        if (done) done(steps.result());
     }
-    result.complete = true;
-    return result;
+    return steps.result();
 }
 
 // In one worker; adds what it found to `so_far`.

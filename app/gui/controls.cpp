@@ -10,11 +10,11 @@
 
 #include "app/gui/appearance.h"
 #include "app/gui/effect.h"
-#include "app/gui/expression.h"
 #include "app/gui/lab.h"
 #include "app/gui/slider_scale.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
+#include "kernels/core/typed_values.h"
 
 namespace sawtooth {
 namespace {
@@ -55,7 +55,7 @@ void draw_typing(LabState& lab, const Parameter& row) {
         ImGui::SetTooltip("%s", typing.problem.c_str());
     }
     if (entered) {
-        const auto value = parse_typed(row, typing.text);
+        const auto value = row.parse(typing.text);
         if (value) {
             lab.typing.reset();
             set_parameter(lab, row, *value);
@@ -246,19 +246,10 @@ void draw_word_button(LabState& lab, const Parameter& row) {
 
 void draw_menu(LabState& lab, const Parameter& row) {
     if (!ImGui::BeginPopupContextItem("menu")) return;
-    const Value present = present_value(lab, row);
-    const bool of_family = lab.family->parameter(row.name) == &row;
-    const auto values = of_family ? sweep_values(row, present) : std::vector<Value>{};
-    std::string names, reason = reason_fixed(lab, row);
-    for (const Value& value : values) names += (names.empty() ? "" : ", ") + to_text(value);
-    if (!of_family) reason = "It is not a parameter of the family.";
-    if (of_family && values.empty())
-        reason =
-            row.type == Type::list ? "Lists cannot be swept." : "It only affects figures; nothing would run.";
-    if (const std::string why = reason_unused(lab, row); reason.empty() && !why.empty())
-        reason = fmt::format("It has no effect now: {}.", why);
-    if (ImGui::MenuItem("Sweep in the background", nullptr, false, reason.empty())) sweep_parameter(lab, row);
-    tooltip(reason.empty() ? fmt::format("Runs {} = {}. Results appear in More.", row.name, names) : reason);
+    const std::string reason = reason_not_swept(lab, row);
+    if (ImGui::MenuItem("Sweep…", nullptr, false, reason.empty())) open_sweep_form(lab, row);
+    tooltip("Runs a range of values in the background. Results appear in More.");
+    if (!reason.empty()) ImGui::TextDisabled("%s", reason.c_str());
     if (ImGui::MenuItem(fmt::format("Reset to {}", with_unit(to_text(row.initial), row)).c_str(), nullptr,
                         false, is_changed(lab, row)))
         reset_parameter(lab, row);

@@ -10,7 +10,9 @@
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/saving.h"
+#include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
+#include "kernels/core/typed_values.h"
 
 namespace sawtooth {
 namespace {
@@ -84,7 +86,76 @@ bool draw_file_list(LabState& lab) {
     return chosen;
 }
 
+// "25 points: 16, 32, 64, 128, 256 by 16, 32, 64, 128, 256"
+std::string words_of(const Sweep& sweep) {
+    constexpr size_t most_named = 12;
+    std::string axes;
+    for (const SweepAxis& axis : sweep.axes) {
+        axes += axes.empty() ? "" : " by ";
+        for (size_t i = 0; i < std::min(axis.values.size(), most_named); ++i)
+            axes += (i ? ", " : "") + to_text(axis.values[i]);
+        if (axis.values.size() > most_named) axes += ", …, " + to_text(axis.values.back());
+    }
+    return fmt::format("{} point{}: {}", sweep.cells(), sweep.cells() == 1 ? "" : "s", axes);
+}
+
+// One axis of a sweep: what moves, and its values.
+bool draw_axis(const char* label, std::string& over, std::string& values, bool starts_here) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label);
+    ImGui::SameLine(units(64));
+    ImGui::SetNextItemWidth(units(152));
+    input_text(fmt::format("##over {}", label).c_str(), over, 0, "none");
+    tooltip("A parameter, or several that take the same values: chunk,C_G");
+    ImGui::SameLine();
+    if (starts_here) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-1);
+    const bool entered =
+        input_text(fmt::format("##values {}", label).c_str(), values, ImGuiInputTextFlags_EnterReturnsTrue);
+    tooltip("16,64 or 16..256 (powers of two or even steps), 16..256x2, 64..512+64, or a mixture");
+    return entered;
+}
+
 }  // namespace
+
+void draw_sweep_dialog(LabState& lab) {
+    constexpr const char* name = "Sweep";
+    if (!lab.sweep_form) return;
+    if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+    if (!begin_dialog(name)) return;
+    SweepForm& form = *lab.sweep_form;
+    bool wanted = draw_axis("over", form.over, form.values, ImGui::IsWindowAppearing());
+    const std::string before = form.second;
+    wanted = draw_axis("and", form.second, form.second_values, false) || wanted;
+    if (form.second != before)
+        if (const Parameter* const row = find_parameter(*lab.family, form.second))
+            form.second_values = range_text(*row, sweep_values(*row, present_value(lab, *row)));
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted("repeats");
+    ImGui::SameLine(units(64));
+    ImGui::SetNextItemWidth(units(152));
+    ImGui::SliderInt("##repeats", &form.repeats, 1, 99, "%d", ImGuiSliderFlags_AlwaysClamp);
+    ImGui::SameLine();
+    ImGui::Checkbox("Search for the best", &form.search);
+    tooltip("Few repeats for all points, then more in turns for those that may be the fastest.");
+    const auto sweep = sweep_of(lab, form);
+    if (sweep) {
+        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+        ImGui::TextWrapped("%s", words_of(*sweep).c_str());
+        ImGui::PopStyleColor();
+    } else {
+        draw_problem(lab, sweep.error().text);
+    }
+    ImGui::BeginDisabled(!sweep);
+    wanted = ImGui::Button("Start", {units(96), 0}) || wanted;
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+    if (wanted) start_sweep(lab);
+    if (cancelled) lab.sweep_form.reset();
+    if (!lab.sweep_form) ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
 
 void draw_open_dialog(LabState& lab) {
     constexpr const char* name = "Open inputs";

@@ -159,6 +159,23 @@ float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, floa
     return width;
 }
 
+// The button that sets what a sweep of the user found. Returns the width that it takes of `room`.
+float draw_best_button(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
+    if (!shown.sweep || shown.sweep->best.values.empty()) return 0;
+    std::string words;
+    for (const auto& [name, value] : shown.sweep->best.values)
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", name, to_text(value));
+    const std::string label = "Set " + words;
+    const float width = ImGui::CalcTextSize(label.c_str()).x + units(12);
+    ImGui::SetCursorScreenPos({corner.x + room - width, corner.y});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(6), units(0)});
+    if (ImGui::Button((label + "###set best").c_str())) set_best(lab, shown.sweep->best);
+    ImGui::PopStyleVar();
+    tooltip("The fastest right result. " + shown.sweep->best_words);
+    ImGui::SetCursorScreenPos(corner);
+    return width + units(8);
+}
+
 // Figures over time and those with texts along arrows need the full width.
 bool is_wide(const Figure& figure) { return has_axis_on_top(figure) || has_arrows(figure); }
 
@@ -276,7 +293,8 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
                         0);  // ImPlot would draw a frame around the whole figure
     DrawOptions options = options_for(lab, shown, size);
     if (options.lit) lab.selected->in_occupancy = true;
-    options.heading.reserved = draw_choosers(lab, shown, corner, size.x);
+    const float choosers = draw_choosers(lab, shown, corner, size.x);
+    options.heading.reserved = choosers + draw_best_button(lab, shown, corner, size.x - choosers);
     const std::string found = found_by_sweeps(lab, shown);
     const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty();
     const PlotEvents events = as_it_is

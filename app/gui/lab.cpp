@@ -11,7 +11,6 @@
 #include "app/gui/backends.h"
 #include "app/gui/checking.h"
 #include "app/gui/effect.h"
-#include "app/gui/expression.h"
 #include "app/gui/input_file.h"
 #include "app/gui/kept_times.h"
 #include "app/gui/run_rows.h"
@@ -20,6 +19,7 @@
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
+#include "kernels/core/typed_values.h"
 
 namespace sawtooth {
 namespace {

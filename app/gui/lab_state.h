@@ -69,8 +69,18 @@ struct BackgroundSweep {
     bool of_earlier_base = false;  // the figures
     Request asked;                 // the Request for which it was started or found valid
     std::string problem;
+    Parameters best = {};    // of the fastest right result, once it is complete
+    std::string best_words;  // "fused: chunk 64, 12.3 us …"
 
     bool answers_to(uint64_t event) const { return event != 0 && (event == ticket || event == finished); }
+};
+
+// A sweep as the user asks for it, in the grammar of the command line.
+struct SweepForm {
+    std::string over, values;                     // of the first axis
+    std::string second = {}, second_values = {};  // of the second; "": none
+    int repeats = 9;
+    bool search = false;
 };
 
 // The check of a family, running or done.
@@ -262,6 +272,7 @@ struct LabState {
     bool full_screen = false;
     bool show_open = false;
     std::optional<Saving> saving;
+    std::optional<SweepForm> sweep_form;
     bool wants_help = false;  // F1 was pressed in this frame
     std::optional<Help> help;
     struct Typing {  // typing into a control instead of dragging it

@@ -43,6 +43,7 @@ void draw_failure_row(LabState& lab);
 float failure_row_height(const LabState& lab);  // in pixels; 0 if nothing failed
 void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
+void draw_sweep_dialog(LabState& lab);
 void draw_help(LabState& lab);  // call at the end of a frame; shown after F1 until closed
 
 // The sentence of a panel without data; `shows` is what it will show, "the outputs of every variant".

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <utility>
 
+#include "app/engine/sweep_axes.h"
 #include "app/gui/effect.h"
-#include "app/gui/expression.h"
 #include "app/gui/lab.h"
+#include "app/gui/run_rows.h"
+#include "kernels/core/sweep_cells.h"
+#include "kernels/core/typed_values.h"
 
 namespace sawtooth {
 namespace {
@@ -38,11 +41,11 @@ bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
 std::string title_of(const Sweep& sweep) {
     std::string names;
     for (const SweepAxis& axis : sweep.axes) names += (names.empty() ? "" : " and ") + axis.parameter;
-    return "sweep over " + names;
+    return (sweep.search ? "search over " : "sweep over ") + names;
 }
 
 // The sweep of the key; created if there is none.
-BackgroundSweep& sweep_of(LabState& lab, const std::string& key, bool by_person) {
+BackgroundSweep& background_of(LabState& lab, const std::string& key, bool by_person) {
     for (BackgroundSweep& sweep : lab.sweeps)
         if (sweep.key == key) return sweep;
     BackgroundSweep fresh;
@@ -69,9 +72,30 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     background.of_earlier_base =
         background.figures != nullptr && (background.of_earlier_base || background.done > 0);
     background.problem.clear();
+    background.best = {};
+    background.best_words.clear();
     background.done = 0;
     if (!background.of_earlier_base) background.figures = figures_to_come(background.sweep);
     background.ticket = lab.engine.sweep(background.sweep);
+}
+
+// The fastest right result of all variants; exact ones come first.
+void keep_best(BackgroundSweep& background, const SweepResult& result) {
+    const VariantResult* fastest = nullptr;
+    for (const BestCells& best : best_cells(result)) {
+        const SweepCell& cell = result.cells[best.cells.front()];
+        const VariantResult* const variant = right_in(cell, best.variant);
+        const bool is_first =
+            !fastest || (variant->exact && !fastest->exact) ||
+            (variant->exact == fastest->exact && variant->time->median < fastest->time->median);
+        if (!is_first) continue;
+        fastest = variant;
+        background.best_words = best_words(result, best);
+        background.best = {};
+        for (size_t a = 0; a < cell.values.size(); ++a)
+            for (const std::string& name : names_of(result.sweep.axes[a]))
+                background.best.set(name, cell.values[a]);
+    }
 }
 
 // Nine values in even steps around the current value, which is one of them, within the range.
@@ -114,13 +138,55 @@ std::vector<Value> sweep_values(const Parameter& row, const Value& present) {
     return values;
 }
 
-void sweep_parameter(LabState& lab, const Parameter& row) {
-    Sweep sweep{"", request_of(lab), {{row.name, sweep_values(row, present_value(lab, row))}}};
+std::string reason_not_swept(const LabState& lab, const Parameter& row) {
+    if (is_run_row(row)) return "It is not a parameter of the family.";
+    if (row.type == Type::list) return "Lists cannot be swept.";
+    if (row.renews == Renews::figures) return "It only affects figures; nothing would run.";
+    if (const std::string fixed = reason_fixed(lab, row); !fixed.empty()) return fixed;
+    const std::string unused = reason_unused(lab, row);
+    return unused.empty() ? "" : fmt::format("It has no effect now: {}.", unused);
+}
+
+void open_sweep_form(LabState& lab, const Parameter& row) {
+    lab.sweep_form = SweepForm{row.name, range_text(row, sweep_values(row, present_value(lab, row)))};
+    lab.sweep_form->repeats = lab.request.repeats;
+}
+
+Outcome<Sweep> sweep_of(const LabState& lab, const SweepForm& form) {
+    Sweep sweep{"", request_of(lab), {}, form.search};
     sweep.base.parameters = lab.parameters;
-    note(lab, LogLine::Kind::note, fmt::format("sweeping {} over {} values", row.name, sweep.cells()));
-    BackgroundSweep& background = sweep_of(lab, "by hand: " + row.name, true);
+    sweep.base.repeats = form.repeats;
+    const auto add = [&](const std::string& over, const std::string& values) -> std::optional<Error> {
+        auto axis = parse_axis(*lab.family, over, values);
+        if (!axis) return axis.error();
+        for (const std::string& name : names_of(*axis))
+            if (const std::string fixed = reason_fixed(lab, *lab.family->parameter(name)); !fixed.empty())
+                return Error::usage(name + ": " + fixed);
+        sweep.axes.push_back(std::move(*axis));
+        return {};
+    };
+    if (auto error = add(form.over, form.values)) return *error;
+    if (!form.second.empty())
+        if (auto error = add(form.second, form.second_values)) return *error;
+    if (auto error = check_sweep(sweep)) return *error;
+    if (const auto without = axes_without_effect(sweep); !without.empty())
+        return Error::usage(without.front());
+    return sweep;
+}
+
+void start_sweep(LabState& lab) {
+    auto sweep = sweep_of(lab, *lab.sweep_form);
+    if (!sweep) return;
+    lab.sweep_form.reset();
+    BackgroundSweep& background = background_of(lab, "by hand: " + title_of(*sweep), true);
     background.asked = request_of(lab);
-    start(lab, background, std::move(sweep));
+    start(lab, background, std::move(*sweep));
+    note(lab, LogLine::Kind::note, fmt::format("{}: {} points", background.title, background.sweep.cells()));
+}
+
+void set_best(LabState& lab, const Parameters& best) {
+    for (const auto& [name, value] : best.values)
+        if (const Parameter* const row = lab.family->parameter(name)) set_parameter(lab, *row, value);
 }
 
 void announce_sweeps(LabState& lab) {
@@ -152,10 +218,11 @@ void restart_sweeps(LabState& lab) {
         Sweep again = kept.sweep;
         again.base = base;
         again.base.parameters = parameters;
+        again.base.repeats = kept.sweep.base.repeats;
         renew(kept, std::move(again));
     }
     for (Sweep& sweep : figure_sweeps(base, parameters, lab.result->backend)) {
-        BackgroundSweep& background = sweep_of(lab, sweep.id, false);
+        BackgroundSweep& background = background_of(lab, sweep.id, false);
         renew(background, std::move(sweep));
     }
 }
@@ -174,6 +241,7 @@ void take_sweep_event(LabState& lab, const Event& event) {
         if (event.sweep_result->complete && sweep.ticket) {
             sweep.finished = std::exchange(sweep.ticket, 0);
             note(lab, LogLine::Kind::done, fmt::format("{}: {} points", sweep.title, sweep.done));
+            if (sweep.by_person) keep_best(sweep, *event.sweep_result);
         }
     }
     if (event.kind == Event::Kind::failed) {

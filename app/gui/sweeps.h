@@ -7,8 +7,17 @@
 
 namespace sawtooth {
 
-// A request of the user: sweeps the configuration of the newest result over the values of the row.
-void sweep_parameter(LabState& lab, const Parameter& row);
+// The form for a sweep over the automatic values of the row.
+void open_sweep_form(LabState& lab, const Parameter& row);
+// The sweep of the form around the current settings, or what is wrong with it.
+Outcome<Sweep> sweep_of(const LabState& lab, const SweepForm& form);
+// Starts it and closes the form, if nothing is wrong.
+void start_sweep(LabState& lab);
+// Why the row cannot be swept now, in a sentence; "" if it can.
+std::string reason_not_swept(const LabState& lab, const Parameter& row);
+// Sets the parameters of the sweep's fastest right result.
+void set_best(LabState& lab, const Parameters& best);
+
 // All choices, powers of two or even steps around the current value; empty if it cannot be swept.
 std::vector<Value> sweep_values(const Parameter& row, const Value& present);
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "kernels/core/nearest.h"
+#include "kernels/core/typed_values.h"
 
 namespace sawtooth {
 namespace {
@@ -16,18 +17,19 @@ std::string number_text(double number) {
     return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
+// "4096", "2k", "4*1024"
 std::optional<int64_t> parse_integer(std::string_view text) {
-    int64_t number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc{} || end != text.data() + text.size()) return {};
-    return number;
+    int64_t exact = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), exact);
+    if (problem == std::errc{} && end == text.data() + text.size()) return exact;
+    const auto number = evaluate(text);
+    if (!number || *number != std::floor(*number) || std::abs(*number) >= 0x1p53) return {};
+    return static_cast<int64_t>(*number);
 }
 
 std::optional<double> parse_real(std::string_view text) {
-    double number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return {};
-    return number;
+    const auto number = evaluate(text);
+    return number ? std::optional(*number) : std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> parse_list(std::string_view text) {
@@ -113,9 +115,9 @@ std::string wrong_kind(const Parameter& row, const std::string& text) {
         case Type::boolean:
             return "not " + row.accepted();
         case Type::integer:
-            return "not an integer; accepted: " + row.accepted();
+            return "not an integer, like 4096, 2k or 4*1024; accepted: " + row.accepted();
         case Type::real:
-            return "not a number; accepted: " + row.accepted();
+            return "not a number, like 0.5, 1e-4 or 1/16; accepted: " + row.accepted();
         case Type::list:
             return "not a list; accepted: " + row.accepted();
         case Type::choice:
@@ -179,8 +181,9 @@ Outcome<Value> Parameter::parse(std::string_view text) const {
     } else if (type == Type::list) {
         if (auto list = parse_list(text)) value = Value(std::move(*list));
     } else {
+        const auto number = parse_integer(text);
         for (const Value& choice : choices)
-            if (to_text(choice) == text) value = choice;
+            if (to_text(choice) == text || (number && choice == Value(*number))) value = choice;
     }
     if (!value) return Error::usage(Refusal{name, std::string(text), wrong_kind(*this, std::string(text))});
     if (const auto refusal = check(*value)) return Error::usage(*refusal);

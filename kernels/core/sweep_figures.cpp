@@ -10,6 +10,8 @@
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
+#include "kernels/core/sweep_cells.h"
+#include "kernels/core/sweep_maps.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
@@ -189,7 +191,7 @@ std::string fastest_cells_words(const SweepResult& sweep, const std::string& cur
     if (!sweep.complete || cells.size() < 2) return "";
     std::vector<const TimeStatistics*> times;
     for (const TimedCell& cell : cells) times.push_back(&cell.time());
-    std::vector<size_t> fastest = may_be_fastest(times, false);
+    std::vector<size_t> fastest = fastest_cells(sweep.sweep, times);
     std::sort(fastest.begin(), fastest.end());
     std::vector<std::string> names;
     const bool numbers = are_numbers(outer);
@@ -205,6 +207,8 @@ std::string fastest_cells_words(const SweepResult& sweep, const std::string& cur
 
 std::string progress_words(const SweepResult& sweep) {
     if (sweep.complete || sweep.cells.empty()) return "";
+    if (sweep.sweep.search && sweep.cells.size() == sweep.sweep.cells())
+        return "Measuring the fastest again. ";
     return std::to_string(sweep.cells.size()) + " of " + std::to_string(sweep.sweep.cells()) + " points. ";
 }
 
@@ -311,9 +315,50 @@ Figure error_by_value(const SweepResult& sweep, std::string id, std::string titl
     return figure;
 }
 
-std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& parameter) {
-    const Axis axis = swept_axis(sweep.sweep.axes.front(), parameter);
-    Figure time = figure_against("time", progress_words(sweep) + "Median of the repeats, with quartiles.",
+namespace {
+
+// "Fastest: fused at chunk 64; unfused at chunk 16 or 32 (which of them cannot be told). "
+std::string words_of_best(const SweepResult& sweep) {
+    if (!sweep.complete) return progress_words(sweep);
+    std::string words;
+    for (const BestCells& best : best_cells(sweep))
+        words += (words.empty() ? "Fastest: " : "; ") + best.variant + " at " + fastest_words(sweep, best);
+    return words.empty() ? "" : words + ". ";
+}
+
+bool are_integers(const SweepAxis& axis) {
+    return std::all_of(axis.values.begin(), axis.values.end(),
+                       [](const Value& value) { return std::holds_alternative<int64_t>(value); });
+}
+
+// A map of times of every variant that ran.
+std::vector<Figure> maps_of(const SweepResult& sweep, const Family& family) {
+    std::vector<std::string> shape;
+    for (const Parameter& row : family.parameters)
+        if (row.group == Group::shape && row.type == Type::integer) shape.push_back(row.name);
+    std::vector<Figure> maps;
+    for (const Variant& variant : family.variants) {
+        const auto ran = [&](const SweepCell& cell) {
+            const VariantResult* const found = cell.result ? find(*cell.result, variant.name) : nullptr;
+            return found && found->ran();
+        };
+        if (std::none_of(sweep.cells.begin(), sweep.cells.end(), ran)) continue;
+        SweepResult own = sweep;
+        own.sweep.base.variants = {variant.name};
+        maps.push_back(time_map(own, family, "sweep-map-" + variant.name, words_of_shape(sweep, shape)));
+    }
+    return maps;
+}
+
+}  // namespace
+
+std::vector<Figure> sweep_figures(const SweepResult& sweep, const Family& family) {
+    const auto& axes = sweep.sweep.axes;
+    if (axes.size() == 2 && are_integers(axes[0]) && are_integers(axes[1]))
+        if (auto maps = maps_of(sweep, family); !maps.empty()) return maps;
+    const Parameter& parameter = *family.parameter(axes.front().parameter);
+    const Axis axis = swept_axis(axes.front(), parameter);
+    Figure time = figure_against("time", words_of_best(sweep) + "Median of the repeats, with quartiles.",
                                  axis, time_axis(), {});
     time.missing.clear();
     add_times(time, sweep, timed_curves_of(sweep, median_us));

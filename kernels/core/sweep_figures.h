@@ -51,7 +51,7 @@ std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::strin
 // may be the fastest, once the sweep is complete: cells are measured one after another. "" before, or if
 // there is nothing to choose from.
 std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve);
-// "1 of 11 points" while the sweep runs; "" when it is complete.
+// "1 of 11 points" while the sweep runs, or what a search does then; "" when it is complete.
 std::string progress_words(const SweepResult& sweep);
 
 // ", length 64": the suffix of a curve's name for the second axis.
@@ -79,7 +79,8 @@ Figure time_figure(const SweepResult& sweep, const Family& family);
 Figure error_by_value(const SweepResult& sweep, std::string id, std::string title, std::string caption,
                       Axis x);
 
-// Time with quartiles and error of every variant, for sweeps that no figure of a family requested.
-std::vector<Figure> sweep_figures(const SweepResult& sweep, const Parameter& parameter);
+// Time with quartiles and error of every variant, for sweeps that no figure of a family requested; over two
+// axes of integers a map of times of each.
+std::vector<Figure> sweep_figures(const SweepResult& sweep, const Family& family);
 
 }  // namespace sawtooth

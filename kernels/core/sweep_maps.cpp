@@ -7,6 +7,7 @@
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
+#include "kernels/core/sweep_cells.h"
 #include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
 
@@ -174,7 +175,7 @@ Figure time_map(const SweepResult& sweep, const Family& family, std::string id) 
     for (const size_t cell : cells) map.texts[cell] = unit.words(map.values[cell]);
     if (!cells.empty()) map.best = map.values[least];
     std::string caption = progress_words(sweep);
-    const std::vector<size_t> fastest = may_be_fastest(times, false);
+    const std::vector<size_t> fastest = fastest_cells(sweep.sweep, times);
     if (!fastest.empty() && sweep.complete) {
         const size_t best = cells[fastest.front()], slowest = first_of(map, std::greater<>());
         const bool is_decided = fastest.size() == 1;

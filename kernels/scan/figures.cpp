@@ -316,6 +316,10 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     std::vector<FigureSweep> all;
     SweepAxis lengths{"length", {}};
     for (int64_t length = 512; length <= 16384; length *= 2) lengths.values.emplace_back(length);
+    // On to the length that is set, in fewer steps, as the last ones take longest.
+    const int64_t present = parameters.integer("length");
+    for (int64_t length = 65536; length < present; length *= 4) lengths.values.emplace_back(length);
+    if (present > 16384) lengths.values.emplace_back(present);
     all.push_back({"length", "time against length", {lengths}, {}, {}, length_figures});
     const SweepAxis blocks{"block_size", {int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}};
     all.push_back({"block_size", "time against block_size", {blocks}, {}, {}, block_size_figures});

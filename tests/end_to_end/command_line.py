@@ -117,6 +117,10 @@ def families_are_listed_with_their_schema(program):
     assert memory["chunk"]["ends_at"] == "length" and memory["omega_window"]["ends_at"] is None
     text = program("list").wants(0).out
     assert "only for rule lattice" in text and "up to length" in text and "only on CUDA" in text
+    two = program("list", "scan", "memory", "--json").wants(0).json()["families"]
+    assert [family["name"] for family in two] == ["scan", "memory"] and "title" in two[0]["parameters"][0]
+    assert program("list", "scan").wants(0).out.startswith("scan: ")
+    program("list", "memry").wants(2, "Did you mean memory?")
     everything = program("list", "--all", "--json").wants(0).json()["families"]
     assert len(everything) == 7 and "scan" in program("list").wants(0).out
 
@@ -170,6 +174,39 @@ def a_sweep_writes_the_same_rows_everywhere(program):
     assert done.out.startswith("|") and len(done.out.splitlines()) == 2 + 6 * variants
     assert program("sweep", "scan", "--over", "op=sum,max", *QUICK, "--json").wants(0).json()["axes"][0]["values"] == \
         ["sum", "max"]
+
+
+@test
+def values_of_a_sweep_may_be_ranges_and_move_together(program):
+    words = ["memory", "--set", "d=4", "--set", "length=2*128", "--repeat", 1]
+    document = program("sweep", *words, "--over", "chunk,C_G=16..64", "--json").wants(0).json()
+    assert document["axes"][0] == {"parameter": "chunk", "also": ["C_G"], "values": [16, 32, 64]}
+    assert [cell["values"] for cell in document["cells"]] == [{"chunk": n, "C_G": n} for n in (16, 32, 64)]
+    assert document["cells"][0]["result"]["parameters"]["length"] == 256
+    table = program("sweep", *words, "--over", "chunk,C_G=16..64+48", "--csv", "a.csv").wants(0).out
+    rows = list(csv.DictReader((program.folder / "a.csv").open()))
+    assert {(row["chunk"], row["C_G"]) for row in rows} == {("16", "16"), ("64", "64")}
+    assert all(row["speed-up"] and row["launches"] for row in rows if not row["skipped"]), rows
+    assert "fastest sequential: chunk and C_G 16 or 64 (" in table or "fastest sequential: chunk and C_G 64" in table, table
+    program("sweep", *words, "--over", "chunk=64..16").wants(2, "chunk = 64..16", "must not be above the last")
+    program("sweep", *words, "--over", "chunk=64..").wants(2, "chunk = 64..", "FIRST..LAST")
+
+
+@test
+def a_search_ends_with_the_best_and_exports_it(program):
+    words = ["attention", "--set", "N=128", "--threads", 1, "--over", "BLOCK_M=32,64", "--over", "BLOCK_N=16..64"]
+    document = program("sweep", *words, "--best", "--json").wants(0).json()
+    assert document["search"] and document["complete"] and len(document["cells"]) == 6
+    for best in document["best"]:
+        cells = [best["values"], *best["others"], *best["left_out"]]
+        assert len(cells) <= 6 and all(set(cell) == {"BLOCK_M", "BLOCK_N"} for cell in cells), best
+        assert len(best["time_us"]["samples"]) >= 6
+    tuned = program("sweep", *words, "--best", "--variant", "streaming", "--export", "json").wants(0).json()
+    assert tuned["best"][0]["parameters"]["N"] == 128 and tuned["best"][0]["variant"] == "streaming"
+    text = program("sweep", *words, "--variant", "streaming", "--export", "triton").wants(0).out
+    assert re.search(r'^triton\.Config\(\{"BLOCK_M": (32|64), "BLOCK_N": (16|32|64)\}\)$', text, re.M), text
+    assert all(line.startswith(("#", "triton.Config(")) for line in text.splitlines())
+    program("sweep", "ar_ssm", "--over", "max_rank=4..8", "--export", "triton").wants(2, "no tiling parameters")
 
 
 @test

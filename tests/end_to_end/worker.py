@@ -76,6 +76,15 @@ def a_sweep_elsewhere_has_the_same_cells(program):
 
 
 @test
+def a_search_elsewhere_measures_the_fastest_again(program):
+    words = ["sweep", "scan", "--over", "length=64,128", "--variant", "lookback", "--best", "--json"]
+    document = program(*words, *on(program)).wants(0).json()
+    assert document["complete"] and [cell["values"]["length"] for cell in document["cells"]] == [64, 128]
+    samples = [len(cell["result"]["variants"][0]["time_us"]["samples"]) for cell in document["cells"]]
+    assert min(samples) >= 6 and document["best"][0]["variant"] == "lookback", samples
+
+
+@test
 def what_fails_elsewhere_fails_as_here(program):
     program("run", "scan", "--set", "backward=true", "--set", "op=max", *on(program)).wants(2, "backward")
     program("run", "scan", "--memory-limit", "1KiB", *on(program)).wants(1, "memory")
