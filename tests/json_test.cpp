@@ -222,7 +222,8 @@ TEST_CASE("the documents of bench, devices and written files have their keys", "
     check_keys(bench["cases"][0],
                {"family", "name", "variant", "parameters", "time_us", "limit", "ratio", "errors"});
     CHECK(keys_of(bench["cases"][0]["limit"]) == std::vector<std::string>{"name", "time_us"});
-    CHECK(keys_of(bench["cases"][0]["ratio"]) == std::vector<std::string>{"median", "q1", "q3"});
+    CHECK(keys_of(bench["cases"][0]["ratio"]) ==
+          std::vector<std::string>{"median", "q1", "q3", "at_least", "at_most"});
     CHECK(bench["cases"][0]["bound"].is_null());
     report.rows[0].bound = Bound{Bound::By::bytes, 0.5, 0.25, {}};
     const Json bound = Json::parse(to_json(report))["cases"][0]["bound"];

@@ -110,11 +110,12 @@ class Squares {
     std::vector<float> spread() const {
         std::vector<float> spread(sums_.size());
         const auto group = static_cast<size_t>(group_of(want_));
+        const Numbers want(want_);
         for (size_t first = 0; first < sums_.size(); first += group) {
             const size_t last = std::min(first + group, sums_.size());
             double fourth = 0, squares = 0;
             for (size_t i = first; i < last; ++i) {
-                const double size = Numbers(want_)[static_cast<int64_t>(i)];
+                const double size = want[static_cast<int64_t>(i)];
                 fourth += std::isfinite(sums_[i]) ? sums_[i] * sums_[i] : 0;
                 squares += std::isfinite(size) ? size * size : 0;
             }

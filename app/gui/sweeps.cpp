@@ -194,7 +194,7 @@ void announce_sweeps(LabState& lab) {
     if (std::any_of(lab.sweeps.begin(), lab.sweeps.end(), is_of_figure)) return;
     const Request& base = lab.result->request;
     for (Sweep& sweep : figure_sweeps(base, lab.result->parameters, lab.result->backend)) {
-        BackgroundSweep& background = sweep_of(lab, sweep.id, false);
+        BackgroundSweep& background = background_of(lab, sweep.id, false);
         background.title = title_of(sweep);
         background.asked = base;
         background.figures = figures_to_come(sweep);

@@ -333,9 +333,6 @@ bool are_integers(const SweepAxis& axis) {
 
 // A map of times of every variant that ran.
 std::vector<Figure> maps_of(const SweepResult& sweep, const Family& family) {
-    std::vector<std::string> shape;
-    for (const Parameter& row : family.parameters)
-        if (row.group == Group::shape && row.type == Type::integer) shape.push_back(row.name);
     std::vector<Figure> maps;
     for (const Variant& variant : family.variants) {
         const auto ran = [&](const SweepCell& cell) {
@@ -345,7 +342,7 @@ std::vector<Figure> maps_of(const SweepResult& sweep, const Family& family) {
         if (std::none_of(sweep.cells.begin(), sweep.cells.end(), ran)) continue;
         SweepResult own = sweep;
         own.sweep.base.variants = {variant.name};
-        maps.push_back(time_map(own, family, "sweep-map-" + variant.name, words_of_shape(sweep, shape)));
+        maps.push_back(time_map(own, family, "sweep-map-" + variant.name));
     }
     return maps;
 }
