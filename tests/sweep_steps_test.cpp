@@ -109,8 +109,8 @@ TEST_CASE("a search among cells that cannot be told halves them and says how man
     const SweepResult result = machine.run(over(16, true));
     REQUIRE(result.complete);
     const BestCells best = best_cells(result, "fused");
-    CHECK(best.cells.size() <= 3);
-    CHECK(best.cells.size() + best.left_out.size() > 3);
+    CHECK(best.cells.size() <= 6);
+    CHECK_FALSE(best.left_out.empty());
     CHECK(best_words(result, best).find(" more with longer medians were not measured again") !=
           std::string::npos);
     CHECK(machine.repeats <= 16 * 9 + 3 * 9 * 3);

@@ -104,10 +104,11 @@ std::vector<size_t> SweepSteps::wanted_of(const std::string& variant) {
     if (cells.size() < 2 || is_told || round_ > most_rounds) return {};
     std::sort(cells.begin(), cells.end(),
               [&](size_t one, size_t other) { return time(one).median < time(other).median; });
-    cells.resize(std::min(cells.size(), std::max(finalists, (playing.size() + 1) / 2)));
-    const int wanted = static_cast<int>(cells.size()) * repeats_of_visit(result_.sweep, 1);
-    if (spent_[variant] + wanted > budget()) return {};
-    return cells;
+    const auto left = static_cast<size_t>(std::max(0, budget() - spent_[variant]));
+    const auto repeats = static_cast<size_t>(repeats_of_visit(result_.sweep, 1));
+    const size_t affordable = left / (repeats * (round_ < visits_to_tell ? visits_to_tell - round_ : 1));
+    cells.resize(std::min(cells.size(), std::max({finalists, (playing.size() + 1) / 2, affordable})));
+    return cells.size() * repeats > left ? std::vector<size_t>() : cells;
 }
 
 void SweepSteps::begin_round() {

@@ -12,8 +12,9 @@ namespace sawtooth {
 
 // What a sweep measures next, and what it has found so far. It measures all cells in order. A search has few
 // repeats for them, and then visits those again, in rounds, that may be the fastest of a variant: in every
-// round the better half of the last, down to a few, which take turns until the fastest is told, they are told
-// to take the same time, or the repeats are used up (successive halving; Jamieson, Talwalkar 2016).
+// round the better half of the last, down to as many as the repeats suffice to tell apart. These take turns
+// until the fastest is told, they are told to take the same time, or the repeats are used up (successive
+// halving; Jamieson, Talwalkar 2016).
 class SweepSteps {
   public:
     explicit SweepSteps(Sweep sweep);

@@ -159,7 +159,8 @@ std::string ratio_words(const Comparison& comparison) {
     if (comparison.pace == Pace::cannot_tell) return "cannot tell";
     if (comparison.pace == Pace::same) return "same";
     const double width = comparison.high - comparison.low;
-    if (width <= too_wide * comparison.ratio) return digits_of(comparison.ratio, width) + "x";
+    const std::string digits = digits_of(comparison.ratio, width);
+    if (width <= too_wide * comparison.ratio && digits != "1") return digits + "x";
     return digits_of(comparison.low, comparison.low / 50) + "x to " +
            digits_of(comparison.high, comparison.high / 50) + "x";
 }

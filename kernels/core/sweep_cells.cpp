@@ -51,20 +51,23 @@ std::vector<size_t> neighbours_of(const Sweep& sweep, size_t cell) {
     return neighbours;
 }
 
-// ", 2.4x faster than 32, same as 128": of neighbours that are not named as perhaps the fastest.
+// ", 2.4x faster than 32, same as 128": of neighbours that are not among those named or left out.
 std::string neighbour_words(const SweepResult& sweep, const BestCells& best) {
     const TimeStatistics& time = *right_in(sweep.cells[best.cells.front()], best.variant)->time;
-    const bool all_named = best.cells.size() <= most_named && best.left_out.empty();
     std::string words;
     std::vector<std::string> same, open;
     for (const size_t cell : neighbours_of(sweep.sweep, best.cells.front())) {
+        const auto is_in = [cell](const std::vector<size_t>& cells) {
+            return std::find(cells.begin(), cells.end(), cell) != cells.end();
+        };
         const VariantResult* const beside = right_in(sweep.cells[cell], best.variant);
-        if (!beside) continue;
+        if (!beside || is_in(best.left_out) || (best.cells.size() <= most_named && is_in(best.cells)))
+            continue;
         const Comparison comparison = compare_cells(sweep.sweep, time, *beside->time);
         const std::string name = value_words(sweep.cells[cell].values);
         if (comparison.pace == Pace::faster)
             words += ", " + ratio_words(comparison) + " faster than " + name;
-        else if (!all_named)
+        else
             (comparison.pace == Pace::same ? same : open).push_back(name);
     }
     if (!same.empty()) words += ", same as " + either_of(same);
@@ -187,8 +190,10 @@ std::string fastest_words(const SweepResult& sweep, const BestCells& best) {
 std::string best_words(const SweepResult& sweep, const BestCells& best) {
     const TimeStatistics& time = *right_in(sweep.cells[best.cells.front()], best.variant)->time;
     const size_t left_out = best.left_out.size();
-    return best.variant + ": " + fastest_words(sweep, best) + ", " + time_words(time) + " (quartiles " +
-           short_time(time.q1) + " to " + short_time(time.q3) + ")" + neighbour_words(sweep, best) +
+    const std::string unstable = unstable_badge(time);
+    return best.variant + ": " + fastest_words(sweep, best) + ", " + short_time(time.median) +
+           " (quartiles " + short_time(time.q1) + " to " + short_time(time.q3) +
+           (unstable.empty() ? "" : ", " + unstable) + ")" + neighbour_words(sweep, best) +
            (left_out == 0
                 ? ""
                 : "; " + std::to_string(left_out) +
