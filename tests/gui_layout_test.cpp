@@ -64,14 +64,14 @@ TEST_CASE("the main output stands beside its error in the last row where a famil
           "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    choose_family(lab, **find_offered_family("btp"));
+    choose_family(lab, **find_offered_family("memory"));
     User user(lab);
     show_story_of(engine, lab, user);
     const auto placed = story_layout(lab, window_of("Story").WorkRect.GetSize());
     REQUIRE(placed.size() > 2);
     const PlacedFigure &output = placed[placed.size() - 2], &error = placed.back();
-    CHECK(output.shown.figure->id == "output-" + lab.family->main_output);
-    CHECK(error.shown.figure->id == "error-" + lab.family->main_output);
+    CHECK(output.shown.figure->place == Place::outputs);
+    CHECK(error.shown.figure->place == Place::error);
     CHECK(output.at.y == error.at.y);
     CHECK(output.at.x < error.at.x);
     for (const PlacedFigure& each : placed) CHECK(each.at.y <= output.at.y);
