@@ -28,7 +28,7 @@ struct Row {
     std::vector<float> widths;  // relative to each other
     double weight = 1;
     float least = 0;       // pixels, of the height
-    bool is_main = false;  // shows the main output or its error
+    bool is_main = false;  // shows the main output, with its error beside it
 };
 
 std::vector<ShownFigure> all_figures(const LabState& lab) {
@@ -58,49 +58,12 @@ const ShownFigure* find_figure(const std::vector<ShownFigure>& all, std::string_
     return found == all.end() ? nullptr : &*found;
 }
 
-// The figures of the main output and of its error, which every story shows.
-struct MainFigures {
-    std::string output, error;
-
-    bool has(const std::string& id) const { return !id.empty() && (id == output || id == error); }
-};
-
-MainFigures main_figures(const LabState& lab, const std::vector<ShownFigure>& all) {
-    // Where it is drawn in another way, the first of its place.
-    const auto choose = [&](const std::string& id, Place place) {
-        if (find_figure(all, id)) return id;
-        const auto first = std::find_if(all.begin(), all.end(), [&](const ShownFigure& each) {
-            return each.figure->place == place && !each.sweep;
-        });
-        return first == all.end() ? std::string() : first->figure->id;
-    };
-    const std::string& output = lab.family->main_output;
-    return {choose("output-" + output, Place::outputs), choose("error-" + output, Place::error)};
-}
-
-// The rows of the family; the main output beside its error comes last where the family does not show both.
-std::vector<StoryRow> story_of(const LabState& lab, const MainFigures& main) {
-    std::vector<StoryRow> story = lab.family->story;
-    const auto shows = [&](const std::string& id) {
-        return id.empty() || std::any_of(story.begin(), story.end(), [&](const StoryRow& row) {
-                   return std::find(row.figures.begin(), row.figures.end(), id) != row.figures.end();
-               });
-    };
-    if (shows(main.output) && shows(main.error)) return story;
-    double weights = 0;
-    for (StoryRow& row : story) {
-        std::erase_if(row.figures, [&](const std::string& id) { return main.has(id); });
-        weights += row.weight;
-    }
-    story.push_back({{main.output, main.error}, weights / static_cast<double>(story.size())});
-    return story;
-}
-
 // As many figures per row as are large enough.
-std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& all, const MainFigures& main,
-                          size_t most, float lowest_here) {
+std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& all, size_t most,
+                          float lowest_here) {
+    const std::string output = "output-" + lab.family->main_output;
     std::vector<Row> rows;
-    for (const StoryRow& wanted : story_of(lab, main)) {
+    for (const StoryRow& wanted : lab.family->story) {
         Row row{{}, {}, wanted.weight};
         for (const std::string& id : wanted.figures) {
             const ShownFigure* const found = find_figure(all, id);
@@ -108,7 +71,7 @@ std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& a
             row.figures.push_back(*found);
             row.widths.push_back(width_of(*found));
             row.least = std::max(row.least, least_height_of(*found, lowest_here));
-            row.is_main = row.is_main || main.has(id);
+            row.is_main = row.is_main || id == output;
         }
         if (!row.figures.empty()) rows.push_back(std::move(row));
     }
@@ -121,7 +84,7 @@ std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     const float gap = units(8);
     const auto most = static_cast<size_t>(std::max(1.0f, (room.x + gap) / (units(narrowest) + gap)));
     const float lowest_here = std::clamp(std::floor((room.y - gap) / 2), units(lowest_of_all), units(lowest));
-    std::vector<Row> rows = all_rows(lab, all, main_figures(lab, all), most, lowest_here);
+    std::vector<Row> rows = all_rows(lab, all, most, lowest_here);
     const auto height = [&] {
         float sum = -gap;
         for (const Row& row : rows) sum += row.least + gap;
