@@ -36,11 +36,11 @@ std::string number_or_nothing(const std::optional<double>& value) {
 }
 
 // The largest over the outputs; absent if unknown.
-std::optional<double> largest_absolute_error(const VariantResult& variant) {
-    std::optional<double> largest;
+// Of the main output, as the other errors of a variant.
+std::optional<double> largest_absolute_error(const Result& result, const VariantResult& variant) {
     for (const OutputError& error : variant.errors)
-        if (error.max_abs && !(largest && *largest >= *error.max_abs)) largest = error.max_abs;
-    return largest;
+        if (error.output == result.main_output) return error.max_abs;
+    return {};
 }
 
 int64_t nonfinite_of(const VariantResult& variant) {
@@ -183,8 +183,9 @@ std::vector<Field> number_fields(const Result& result) {
                           }});
     std::move(times.begin() + 1, times.end(), std::back_inserter(fields));
     for (Field& field : metric_fields(result)) fields.push_back(std::move(field));
-    fields.push_back({{"max abs error", ""},
-                      [](const VariantResult& v) { return number_or_nothing(largest_absolute_error(v)); }});
+    fields.push_back({{"max abs error", ""}, [&result](const VariantResult& v) {
+                          return number_or_nothing(largest_absolute_error(result, v));
+                      }});
     if (std::any_of(result.variants.begin(), result.variants.end(), nonfinite_of))
         fields.push_back(
             {{"not finite", ""}, [](const VariantResult& v) { return std::to_string(nonfinite_of(v)); }});
@@ -429,7 +430,8 @@ Table sweep_table(const SweepResult& result) {
             add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
                  time(&TimeStatistics::q3), variant.time ? unstable_badge(*variant.time) : "",
                  speed_up.empty() ? "" : speed_up.front().cell(variant), launches_of(variant),
-                 rate ? short_number(*rate / 1e9) : "", number_or_nothing(largest_absolute_error(variant)),
+                 rate ? short_number(*rate / 1e9) : "",
+                 number_or_nothing(largest_absolute_error(*cell.result, variant)),
                  number_or_nothing(kernel_error(*cell.result, variant)),
                  number_or_nothing(approximation_of(*cell.result, variant)), verdict_words(variant),
                  wrong_words(variant), variant.refused});

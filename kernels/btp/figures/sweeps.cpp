@@ -82,7 +82,7 @@ const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, cons
 
 // The time of an order against that of order 2 in words, and what both variants agree on.
 struct CostOfOrder {
-    std::string words;  // "fused 1.3x, two_pass same"
+    std::string words;  // "fused 1.3x, two_pass undecided"
     int slower = 0;     // variants that are certainly slower than with order 2
 };
 
@@ -94,7 +94,8 @@ CostOfOrder cost_of(const SweepResult& sweep, const Value& order) {
         if (!two || !other) continue;
         const Comparison speed = compare_apart(*two, *other);
         cost.slower += speed.pace == Pace::faster;
-        cost.words += (cost.words.empty() ? "" : ", ") + std::string(variant) + " " + ratio_words(speed);
+        cost.words += (cost.words.empty() ? "" : ", ") + std::string(variant) + " " +
+                      (speed.pace == Pace::cannot_tell ? "undecided" : ratio_words(speed));
     }
     return cost;
 }
@@ -137,7 +138,7 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
     figure.caption = progress_words(sweep);
     if (!one.words.empty() && !full.words.empty() && sweep.complete)
         figure.caption += fmt::format(
-            "Time against order 2. full: {}. 1: {}.{}", full.words, one.words,
+            "Time relative to order 2: order full: {}; order 1: {}.{}", full.words, one.words,
             full.slower == std::ssize(two_ways) ? " With full, blocks wait for earlier carries." : "");
     figure.marks.push_back(std::move(bars));
     figures.push_back(std::move(figure));
