@@ -159,9 +159,11 @@ float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, floa
     return width;
 }
 
-// The button that sets what a sweep of the user found. Returns the width that it takes of `room`.
+// The button, at the first figure of a sweep of the user, that sets what it found. Returns the width that it
+// takes of `room`.
 float draw_best_button(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
-    if (!shown.sweep || shown.sweep->best.values.empty()) return 0;
+    if (!shown.sweep || shown.sweep->best.values.empty() || shown.figure != &shown.sweep->figures->front())
+        return 0;
     std::string words;
     for (const auto& [name, value] : shown.sweep->best.values)
         words += fmt::format("{}{} {}", words.empty() ? "" : ", ", name, to_text(value));
@@ -171,7 +173,7 @@ float draw_best_button(LabState& lab, const ShownFigure& shown, ImVec2 corner, f
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(6), units(0)});
     if (ImGui::Button((label + "###set best").c_str())) set_best(lab, shown.sweep->best);
     ImGui::PopStyleVar();
-    tooltip("The fastest right result. " + shown.sweep->best_words);
+    tooltip("Fastest " + shown.sweep->best_words + ".");
     ImGui::SetCursorScreenPos(corner);
     return width + units(8);
 }

@@ -194,8 +194,9 @@ std::string best_words(const SweepResult& sweep, const BestCells& best) {
     return best.variant + ": " + fastest_words(sweep, best) + ", " + short_time(time.median) +
            " (quartiles " + short_time(time.q1) + " to " + short_time(time.q3) +
            (unstable.empty() ? "" : ", " + unstable) + ")" + neighbour_words(sweep, best) +
-           (left_out == 0
-                ? ""
+           (left_out == 0 ? ""
+            : left_out == 1
+                ? "; 1 more with a longer median was not measured again, so it is not ruled out"
                 : "; " + std::to_string(left_out) +
                       " more with longer medians were not measured again, so they are not ruled out");
 }

@@ -20,7 +20,8 @@ def without_times(document):
     """What does not depend on the moment of a run."""
     if isinstance(document, dict):
         return {key: without_times(value) for key, value in document.items()
-                if key not in ("time_us", "speed_up", "start_us", "duration_us", "busy", "metrics", "ceilings", "copy", "clocks")}
+                if key not in ("time_us", "speed_up", "start_us", "duration_us", "busy", "utilisation", "idle", "metrics",
+                               "ceilings", "copy", "clocks")}
     return [without_times(value) for value in document] if isinstance(document, list) else document
 
 
