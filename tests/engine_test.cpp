@@ -77,7 +77,8 @@ TEST_CASE("wrong names and values are refused with the accepted ones", "[engine]
         CHECK(outcome.error().exit_code() == 2);
         return outcome.error().text;
     };
-    CHECK(text(scan_request({{"chunk", int64_t{1}}})).find("Parameters: batch (sequences), length (positions)") != std::string::npos);
+    CHECK(text(scan_request({{"chunk", int64_t{1}}}))
+              .find("Parameters: batch (sequences), length (positions)") != std::string::npos);
     CHECK(text(scan_request({{"batch", int64_t{0}}})).find("1 to") != std::string::npos);
     Request request = scan_request();
     request.variants = {"fast"};

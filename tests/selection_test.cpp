@@ -102,7 +102,8 @@ TEST_CASE("a measured range shows its length, its launches and the utilisation",
     const auto result = gpu_result(request, "a GPU");
     const Ink ink = ink_of(result->variants[0]);  // 0 to 9, 11 to 14 and 16 to 25 us
     CHECK(measured_words(result.get(), ink, {5, 15}) == "10 us: 2 launches of sequential, utilisation 70 %");
-    CHECK(measured_words(result.get(), ink, {9.5, 10.5}) == "1 us: 0 launches of sequential, utilisation 0 %");
+    CHECK(measured_words(result.get(), ink, {9.5, 10.5}) ==
+          "1 us: 0 launches of sequential, utilisation 0 %");
     CHECK(measured_words(result.get(), {Ink::Role::quiet}, {5, 15}) == "10 us");
     CHECK(measured_words(nullptr, ink, {5, 15}) == "10 us");
 }
