@@ -75,6 +75,16 @@ TEST_CASE("variants of lut_sequence choose the same rows where differences are z
     check_variants(problem);
 }
 
+TEST_CASE("a distance whose embedding is NaN flips no bit and has no gradient", "[lut]") {
+    Problem problem(family(), with_kinds(sized(2, 9, 12, 6, 5, 3, 2)));
+    for (float& number : problem["positional"].as<float>()) number = NAN;
+    check_variants(problem);
+    for (const Implementation& implementation : implementations(family())) {
+        const auto outputs = implementation.run(problem);
+        for (const double gradient : values_of(outputs, "dpositional")) CHECK(gradient == 0);
+    }
+}
+
 TEST_CASE("variants of lut_sequence use the rates of synapses and subtract gradients", "[lut]") {
     Settings settings = with_kinds(sized(2, 18, 12, 6, 5, 2, 2));
     settings.emplace_back("gradient_policy", "internal");
