@@ -31,6 +31,24 @@ TEST_CASE("draws of noisy arithmetic share no numbers, not even shifted", "[core
     }
 }
 
+TEST_CASE("the error of a long chain is no smaller than that of blocks that repeat", "[core]") {
+    // 28 blocks of 512 factors that round alike, as a kernel multiplies repeating numbers.
+    constexpr int blocks = 28, steps = 512;
+    double squares = 0;
+    constexpr int draws = 40;
+    for (int seed = 1; seed <= draws; ++seed) {
+        const NoiseScope noise({}, static_cast<uint64_t>(seed));
+        Noisy product = 1;
+        for (int i = 0; i < blocks * steps; ++i) product *= Noisy(1 + 1e-5 * (i % 7));
+        double exact = 1;
+        for (int i = 0; i < blocks * steps; ++i) exact *= 1 + 1e-5 * (i % 7);
+        const double error = (product.value() / exact - 1) / unit;
+        squares += error * error;
+    }
+    // The blocks drift together: 28 times the error of one, which is about sqrt(512) / sqrt(3) units.
+    CHECK(12 * std::sqrt(squares / draws) > 2.5 * blocks * std::sqrt(steps / 3.0));
+}
+
 TEST_CASE("a sum of products rounds like its operations", "[core]") {
     constexpr int terms = 50, draws = 4000;
     const auto mean_square = [](auto sum_of_terms) {

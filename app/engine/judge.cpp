@@ -17,9 +17,9 @@ namespace {
 constexpr double most_spreads = 12;
 // Roundings of the arithmetic that an element may differ by in any case.
 constexpr double least_roundings = 8;
-// Where rounding moves neighbours by as much as their size, it decides between branches, and few draws show
-// how far a number may go.
-constexpr double unsure = 4;
+// Where rounding moves neighbours by a good part of their size, it decides between branches or feeds a
+// recurrence that diverges, and few draws show how far a number may go.
+constexpr double unsure = 4, good_part = 0.25;
 // The spread of a number is estimated from this many draws, and from at least as many samples, those of its
 // neighbours included. Neighbours may share one rounding, which few draws can all leave small: with 4 draws
 // one of 2000 settings of attention was called wrong for that.
@@ -123,7 +123,7 @@ class Squares {
             const double shared = std::sqrt(fourth / count), size = std::sqrt(squares / count);
             for (size_t i = first; i < last; ++i) {
                 const double own = std::sqrt(std::max(shared, sums_[i]) / draws);
-                const double wider = most_spreads * own > size ? unsure : 1;
+                const double wider = most_spreads * own > good_part * size ? unsure : 1;
                 spread[i] = std::isnan(sums_[i]) ? NAN : static_cast<float>(wider * own);
             }
         }
