@@ -12,16 +12,17 @@ void Machine::set_stop(std::stop_token stop) const {
 }
 
 Outcome<GpuTimer*> Gpus::open(int index, const std::string& kernels_directory, int jitter) {
-    if (opened_ && opened_->index == index && opened_->kernels_directory == kernels_directory &&
-        opened_->jitter == jitter)
+    if (opened_ && opened_->index == index && opened_->kernels_directory == kernels_directory) {
+        opened_->device->set_jitter(jitter);
         return opened_->timer.get();
+    }
     if (const auto problem = gpu_problem()) return *problem;
     opened_.reset();
     auto device = cuda::Device::open(index, {cache_directory_, kernels_directory, jitter});
     if (!device) return device.error();
     auto timer = std::make_unique<GpuTimer>(**device);
-    opened_ = std::make_unique<Opened>(
-        Opened{index, kernels_directory, jitter, std::move(*device), std::move(timer)});
+    opened_ =
+        std::make_unique<Opened>(Opened{index, kernels_directory, std::move(*device), std::move(timer)});
     return opened_->timer.get();
 }
 

@@ -36,6 +36,7 @@ class Gpus {
     Gpus& operator=(const Gpus&) = delete;
 
     // Failure: no driver or GPU, or NVRTC is missing (with what to do). Usage: no such number.
+    // `jitter`: of the kernels of later plans.
     Outcome<GpuTimer*> open(int index, const std::string& kernels_directory, int jitter);
     // A theoretical device. Failure: NVRTC is missing. Usage: no such architecture.
     Outcome<cuda::Device*> theory(const std::string& architecture, const std::string& kernels_directory);
@@ -44,7 +45,6 @@ class Gpus {
     struct Opened {
         int index = 0;
         std::string kernels_directory;
-        int jitter = 0;
         std::unique_ptr<cuda::Device> device;
         std::unique_ptr<GpuTimer> timer;  // destroyed before the device
     };

@@ -65,6 +65,7 @@ class Compiler {
                               const std::stop_token& stop = {});
 
     const CompilerOptions& options() const { return options_; }
+    void set_jitter(int jitter) { options_.jitter = jitter; }  // of later compilations
 
   private:
     CompilerOptions options_;

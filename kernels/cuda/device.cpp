@@ -66,6 +66,8 @@ CUstream_st* Device::stream() const {
     return state_->stream.get();
 }
 
+void Device::set_jitter(int jitter) { state_->compiler.set_jitter(jitter); }
+
 void Device::on_compiling(std::function<void(const std::string& file)> compiling) {
     state_->compiling = std::move(compiling);
 }

@@ -45,6 +45,8 @@ class Device {
     // The entry of a .cu file, compiled once per source and kept loaded. Calls `compiling` (may be empty)
     // with the file name before NVRTC runs.
     Outcome<Kernel> kernel(const Source& source, const std::string& entry, const std::stop_token& stop = {});
+    // Of the kernels from now on (CompilerOptions::jitter); loaded ones stay loaded.
+    void set_jitter(int jitter);
     void on_compiling(std::function<void(const std::string& file)> compiling);
     // Compiler warnings of all kernels so far, one per line; "" if there are none.
     const std::string& warnings() const;
