@@ -86,7 +86,7 @@ SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_
 SAWTOOTH_FIELDS(CheckRequest, base, seconds, only_first, patience, most, part, parts, first, leave_out)
 SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, figures)
 SAWTOOTH_FIELDS(CheckReport, family, device, tried, next, size, judged, cannot_judge, given_up, seconds,
-                trying, findings, complete)
+                trying_number, trying, findings, complete)
 
 SAWTOOTH_FIELDS(Hello, program, protocol, device)
 SAWTOOTH_FIELDS(FilePart, first, bytes)

@@ -82,7 +82,7 @@ Finding lost_with_worker(const CheckReport& so_far, const Error& error) {
     finding.variant = so_far.trying->variants.front();
     finding.request = *so_far.trying;
     finding.problem = error.text;
-    finding.number = so_far.next;
+    finding.number = so_far.trying_number;
     finding.seconds = so_far.seconds;
     return finding;
 }
@@ -429,7 +429,6 @@ Outcome<CheckReport> WorkerLink::check(const CheckRequest& request, std::stop_to
         if (so_far.findings.size() == found) {  // the worker did not live to tell
             so_far.findings.push_back(lost_with_worker(so_far, report.error()));
             ++so_far.tried;
-            ++so_far.next;
         }
         rest = continued(request, so_far);
     }

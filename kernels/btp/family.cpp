@@ -140,6 +140,7 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     const int64_t block = parameters.integer("BL");
     std::vector<Tiling> tilings = {{"L", "BL", block}};
     const bool in_blocks = variant.name == "fused" || variant.name == "two_pass";
+    if (backend == Backend::cuda && in_blocks) tilings.push_back({"DH", "channels of a warp", 16});
     if (backend == Backend::cuda && in_blocks && btp::order_of(parameters) == btp::Order::full)
         tilings.push_back({"L", "stretch", parameters.integer("wpb") * (block == 64 ? 64 : 32)});
     if (backend == Backend::cpu && variant.name == "fused")

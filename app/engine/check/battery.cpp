@@ -1,6 +1,7 @@
 #include "app/engine/check/battery.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 
 namespace sawtooth {
@@ -8,15 +9,15 @@ namespace {
 
 // Of these the one is taken that tries most that is new.
 constexpr int candidates = 24;
-constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 48;  // of a variant
-// Facts that few settings or few kernels can show count several times.
-constexpr double weight = 4;
-// A kernel takes a second to compile, everything else a few milliseconds: on a GPU most Requests have the
-// kernels of an earlier one. So many of a variant are compiled, without jitter and with it.
-constexpr size_t plain_kernels = 3, kernels_with_jitter = 2;
-constexpr double usual_operations = 2e6, many_operations = 1e7;
+constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 50;  // of a variant
+// A kernel takes up to a second to compile, everything else a few milliseconds: on a GPU only one Request of
+// so many, and a variant's first few, have kernels of their own.
+constexpr int64_t requests_per_kernel = 5;
+constexpr size_t first_kernels = 2;
+// A GPU has tiles of hundreds of rows, and a machine with more cores.
+constexpr double usual_operations = 2e6, many_operations = 1e7, most_on_cuda = 2e7;
 constexpr int64_t most_seeds = 1000;
-constexpr int64_t turns_without_jitter = 12, turns_with_jitter = 6;
+constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter
 
 bool is_kind(const Parameter& row) { return row.type == Type::choice || row.type == Type::boolean; }
 
@@ -27,6 +28,14 @@ Parameters kernel_values(const Family& family, const Parameters& set) {
         if ((is_kind(row) || row.group == Group::tiling) && row.renews != Renews::figures)
             kept.set(row.name, set.has(row.name) ? set.at(row.name) : row.initial);
     return kept;
+}
+
+// The shape without the length of the sequence.
+Parameters widths_of(const Family& family, const Parameters& set) {
+    Parameters widths;
+    for (const Parameter& row : family.parameters)
+        if (is_width(family, row)) widths.set(row.name, set.has(row.name) ? set.at(row.name) : row.initial);
+    return widths;
 }
 
 std::string setting_words(const Parameter& row, const Parameters& values) {
@@ -42,13 +51,18 @@ std::string size_words(const Parameter& row, int64_t size) {
                                        : " is even");
 }
 
+// "stretch: 2 tiles"; three stand for more.
+std::string count_of_tiles(const Tiling& tiling, int64_t length) {
+    return tiling.name + ": " + std::to_string(std::min<int64_t>(length / tiling.size, 3)) + " tiles";
+}
+
 std::string place_in_tiles(const Tiling& tiling, int64_t length) {
-    const int64_t whole = length / tiling.size, rest = length % tiling.size;
+    const int64_t rest = length % tiling.size;
     const char* const where = rest == 0                 ? "whole"
                               : rest == 1               ? "one more"
                               : rest == tiling.size - 1 ? "one less"
                                                         : "part";
-    return tiling.name + ": " + std::to_string(std::min<int64_t>(whole, 3)) + " tiles, " + where;
+    return count_of_tiles(tiling, length) + ", " + where;
 }
 
 // A few kinds of numbers are tried more often than others.
@@ -85,50 +99,116 @@ std::optional<Request> Battery::next() {
 }
 
 std::optional<Request> Battery::best_for(const Variant& variant) {
+    const bool new_kernels = wants_new_kernels(variant);
+    Parameters kept;
+    std::optional<Choice> choice;
+    if (!new_kernels)
+        kept = least_tried_kernels(variant);
+    else if ((choice = least_tried_choice(variant)))
+        kept = choice->value;
     std::optional<Candidate> best;
     double most = -1;
     for (int i = 0; i < candidates; ++i) {
-        auto one = draw(variant);
+        auto one = draw(variant, kept, new_kernels);
+        if (!one && choice && i == 0) {
+            impossible_.insert(choice->fact);
+            kept = {};
+            choice.reset();
+            one = draw(variant, kept, new_kernels);
+        }
         if (!one) break;
-        double worth = 0;
-        for (const std::string& fact : one->facts) worth += std::pow(0.25, tried_[fact]);
-        for (const std::string& fact : one->weighty) worth += weight * std::pow(0.25, tried_[fact]);
+        const double worth = newness(one->facts) + newness(one->places) + newness(one->kernels) +
+                             share_of_wide_dimensions(*one) / 2;
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);
     }
     if (!best) return {};
-    for (const std::string& fact : best->facts) ++tried_[fact];
-    for (const std::string& fact : best->weighty) ++tried_[fact];
+    for (const Facts* facts : {&best->facts, &best->places, &best->kernels})
+        for (const std::string& fact : *facts) ++tried_[fact];
     if (best->new_kernels)
         compiled_[{&variant, best->request.jitter}].push_back(
-            kernel_values(family_, best->request.parameters));
+            {kernel_values(family_, best->request.parameters), widths_of(family_, best->request.parameters)});
     return std::move(best->request);
+}
+
+// The mean, as a setting with which many parameters matter is not worth more for that.
+double Battery::newness(const Facts& facts) const {
+    double sum = 0;
+    for (const std::string& fact : facts) {
+        const auto tried = tried_.find(fact);
+        sum += tried == tried_.end() ? 1 : std::pow(0.25, tried->second);
+    }
+    return facts.empty() ? 0 : sum / static_cast<double>(facts.size());
+}
+
+// A dimension of 1 hides what mixes up its rows.
+double Battery::share_of_wide_dimensions(const Candidate& candidate) const {
+    const Parameters values = settled_values(family_, candidate.request.parameters, chip_.backend);
+    int dimensions = 0, wide = 0;
+    for (const Parameter& row : family_.parameters) {
+        if (row.group != Group::shape || row.type != Type::integer) continue;
+        ++dimensions;
+        wide += values.integer(row.name) > 1;
+    }
+    return static_cast<double>(wide) / std::max(dimensions, 1);
+}
+
+bool Battery::wants_new_kernels(const Variant& variant) const {
+    if (chip_.backend == Backend::cpu || turn_of_variant() % requests_per_kernel == 0) return true;
+    const auto compiled = compiled_.find({&variant, jitter()});
+    return compiled == compiled_.end() || compiled->second.size() < first_kernels;
+}
+
+Parameters Battery::least_tried_kernels(const Variant& variant) {
+    auto& compiled = compiled_[{&variant, jitter()}];
+    const auto least = std::min_element(compiled.begin(), compiled.end(),
+                                        [](const auto& a, const auto& b) { return a.used < b.used; });
+    Parameters kept = least->values;
+    // Many kernels are compiled for widths as well: every second time these are the same too.
+    if (++least->used % 2 == 0)
+        for (const auto& [name, value] : least->widths.values) kept.set(name, value);
+    return kept;
+}
+
+// One choice of one parameter. Facts alone would leave out those with which few other parameters matter.
+std::optional<Battery::Choice> Battery::least_tried_choice(const Variant& variant) {
+    int least = INT_MAX;
+    std::optional<Choice> chosen;
+    for (const Parameter& row : family_.parameters) {
+        if (!is_kind(row) || row.renews == Renews::figures) continue;
+        const auto choices = row.type == Type::boolean ? std::vector<Value>{true, false} : row.choices;
+        for (const Value& value : choices) {
+            Choice one;
+            one.value.set(row.name, value);
+            one.fact = variant.name + ": " + setting_words(row, one.value);
+            const int tried = tried_[one.fact] + chosen_[one.fact];
+            if (tried >= least || impossible_.contains(one.fact)) continue;
+            least = tried;
+            chosen = std::move(one);
+        }
+    }
+    if (chosen) ++chosen_[chosen->fact];
+    return chosen;
 }
 
 int64_t Battery::turn_of_variant() const {
     return static_cast<int64_t>(turn_ / std::max<size_t>(variants_.size(), 1));
 }
 
-// Some turns of every variant in a row, as kernels with jitter need the GPU opened anew.
 int Battery::jitter() const {
     if (chip_.backend == Backend::cpu) return 0;
-    return turn_of_variant() % (turns_without_jitter + turns_with_jitter) < turns_without_jitter ? 0 : 1;
+    return turn_of_variant() % turns_per_jitter < turns_per_jitter - 1 ? 0 : 1;
 }
 
-std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
-    const auto& compiled = compiled_[{&variant, jitter()}];
-    const bool wants_new = chip_.backend == Backend::cpu ||
-                           compiled.size() < (jitter() == 0 ? plain_kernels : kernels_with_jitter) ||
-                           turn_of_variant() % requests_on_cuda == 0;
-    const Parameters kept =
-        wants_new ? Parameters{}
-                  : compiled[static_cast<size_t>(random_.below(static_cast<int64_t>(compiled.size())))];
+std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Parameters& kept,
+                                                bool new_kernels) {
     const int64_t between_large = chip_.backend == Backend::cpu ? 8 : 4;
-    const double operations = random_.below(between_large) == 0 ? many_operations : usual_operations;
+    const double many = chip_.backend == Backend::cpu ? many_operations : most_on_cuda;
+    const double operations = random_.below(between_large) == 0 ? many : usual_operations;
     auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, kept);
     if (!set) return {};
-    Candidate made{base_, {}, {}, wants_new};
+    Candidate made{base_, {}, {}, {}, new_kernels};
     Request& request = made.request;
     request.variants = {variant.name};
     request.parameters = std::move(*set);
@@ -138,8 +218,8 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant) {
     request.optional = random_.below(2) == 0;
     request.extras = random_.below(2) == 0 ? Extras::all : Extras::none;
     made.facts = facts_of(variant, request);
-    made.weighty = places_in_tiles(variant, request);
-    if (wants_new && chip_.backend == Backend::cuda) made.weighty.merge(facts_of_kernels(variant, request));
+    made.places = places_in_tiles(variant, request);
+    if (new_kernels && chip_.backend == Backend::cuda) made.kernels = facts_of_kernels(variant, request);
     return made;
 }
 
@@ -157,18 +237,22 @@ Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Request& 
     return facts;
 }
 
-// Where lengths lie in the tiles of the variant.
+// Where lengths lie in the tiles of the variant, and pairs of how many tiles there are.
 Battery::Facts Battery::places_in_tiles(const Variant& variant, const Request& request) const {
     if (!family_.tilings) return {};
     const Parameters values = settled_values(family_, request.parameters, chip_.backend);
-    Facts facts;
+    const std::string begin = "tiles of " + variant.name + ": ";
+    Facts facts, counts;
     for (const std::string& output : variant.outputs)
         for (const Tiling& tiling : family_.tilings(variant, output, values, chip_.backend)) {
             const Parameter* const row = family_.parameter(tiling.dimension);
             if (!row || row->type != Type::integer || tiling.size < 1) continue;
-            facts.insert("tiles of " + variant.name + ": " +
-                         place_in_tiles(tiling, values.integer(row->name)));
+            facts.insert(begin + place_in_tiles(tiling, values.integer(row->name)));
+            counts.insert(count_of_tiles(tiling, values.integer(row->name)));
         }
+    for (auto first = counts.begin(); first != counts.end(); ++first)
+        for (auto second = counts.begin(); second != first; ++second)
+            facts.insert(begin + *first + ", " + *second);
     return facts;
 }
 

@@ -28,11 +28,20 @@ class Battery {
     using Facts = std::set<std::string>;
     struct Candidate {
         Request request;
-        Facts facts, weighty;
+        Facts facts, places, kernels;  // places in tiles; what kernels are compiled for
         bool new_kernels = false;
     };
     std::optional<Request> best_for(const Variant& variant);
-    std::optional<Candidate> draw(const Variant& variant);
+    std::optional<Candidate> draw(const Variant& variant, const Parameters& kept, bool new_kernels);
+    double newness(const Facts& facts) const;
+    double share_of_wide_dimensions(const Candidate& candidate) const;
+    bool wants_new_kernels(const Variant& variant) const;
+    Parameters least_tried_kernels(const Variant& variant);
+    struct Choice {
+        std::string fact;
+        Parameters value;
+    };
+    std::optional<Choice> least_tried_choice(const Variant& variant);
     int64_t turn_of_variant() const;
     int jitter() const;
     Facts facts_of(const Variant& variant, const Request& request) const;
@@ -46,8 +55,15 @@ class Battery {
     std::vector<const Variant*> variants_;
     size_t turn_ = 0;
     std::map<std::string, int> tried_;  // how often each fact was
-    // Choices and tiles of earlier Requests of a variant with a jitter: their kernels are compiled.
-    std::map<std::pair<const Variant*, int>, std::vector<Parameters>> compiled_;
+    // Choices and tiles of earlier Requests of a variant with a jitter, whose kernels are compiled, their
+    // widths, and how often they were used again.
+    struct Compiled {
+        Parameters values, widths;
+        int used = 0;
+    };
+    std::map<std::pair<const Variant*, int>, std::vector<Compiled>> compiled_;
+    std::map<std::string, int> chosen_;  // how often each choice was asked for
+    std::set<std::string> impossible_;   // choices that the variant does not accept
 };
 
 }  // namespace sawtooth

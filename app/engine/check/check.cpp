@@ -41,7 +41,8 @@ size_t how_many_ahead(int64_t parts) {
     return std::max<size_t>(2, 4 * std::thread::hardware_concurrency() / static_cast<size_t>(parts));
 }
 
-// Requests of a battery in order, prepared ahead on all cores.
+// Requests of a battery, prepared ahead on all cores. They come in order, except that none waits for a slow
+// one before it: a kernel may take many seconds to compile.
 class Ahead {
   public:
     Ahead(Battery& battery, Preparation preparation, const CheckRequest& request, std::stop_token stop)
@@ -60,7 +61,7 @@ class Ahead {
         Request request;
         std::future<Prepared> trial;
     };
-    // The next Request whose variant is not left out; absent at the end.
+    // A Request whose variant is not left out; absent at the end.
     std::optional<Next> next(const std::vector<std::string>& left_out) {
         const auto is_left_out = [&](const Request& request) {
             return std::find(left_out.begin(), left_out.end(), request.variants.front()) != left_out.end();
@@ -77,12 +78,24 @@ class Ahead {
             waiting_.push_back({number, std::move(*request), std::move(prepared)});
         }
         if (waiting_.empty()) return {};
-        Next first = std::move(waiting_.front());
-        waiting_.pop_front();
-        return first;
+        const auto chosen = first_prepared();
+        Next next = std::move(*chosen);
+        waiting_.erase(chosen);
+        return next;
     }
+    // Every Request of this part before this place was given out.
+    int64_t first_waiting() const { return waiting_.empty() ? number_ : waiting_.front().number; }
 
   private:
+    std::deque<Next>::iterator first_prepared() {
+        while (true) {
+            for (auto one = waiting_.begin(); one != waiting_.end(); ++one) {
+                const std::chrono::milliseconds wait(one == waiting_.begin() ? 1 : 0);
+                if (one->trial.wait_for(wait) == std::future_status::ready) return one;
+            }
+        }
+    }
+
     Battery& battery_;
     const Preparation preparation_;
     const int64_t part_, parts_;
@@ -115,7 +128,8 @@ class Check {
         while (!is_over()) {
             auto next = ahead.next(left_out_);
             if (!next) break;
-            report_.next = next->number;
+            report_.next = std::min(next->number, ahead.first_waiting());
+            report_.trying_number = next->number;
             tell(next->request);
             if (auto error = open_for(next->request)) return *error;
             if (auto error = take(*next)) return *error;
@@ -140,7 +154,7 @@ class Check {
         if (news_) news_(report_);
     }
 
-    // Kernels with another jitter belong to another machine.
+    // Kernels with another jitter are others.
     std::optional<Error> open_for(const Request& request) {
         if (request.jitter == jitter_) return {};
         auto machine = runner_.machine(request, family_);
@@ -174,7 +188,6 @@ class Check {
         report_.findings.push_back(std::move(finding));
         if (!tried->ends_process) return {};
         ++report_.tried;
-        report_.next = next.number + 1;
         tell(next.request);
         runner_.give_up();
         return Error::failure(tried->problem);

@@ -52,10 +52,6 @@ std::optional<int64_t> related_integer(Random& random, const Parameters& set) {
     return value + random.below(3) - 1;
 }
 
-bool is_width(const Family& family, const Parameter& row) {
-    return row.group == Group::shape && row.name != family.sequence_axis;
-}
-
 // The tiles of all outputs along dimensions that a parameter sets.
 std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values,
                                Backend backend) {
@@ -104,7 +100,7 @@ void set_all(Random& random, const Family& family, const DrawLimits& limits, Par
 }
 
 void set_lengths_in_tiles(Random& random, const Family& family, const Variant& variant, const Chip& chip,
-                          const DrawLimits& limits, const Parameters& kept, Parameters& set) {
+                          const Parameters& kept, Parameters& set) {
     if (random.below(4) == 0) return;  // any length at all
     const auto tilings = tilings_of(family, variant, settled_values(family, set, chip.backend), chip.backend);
     if (tilings.empty()) return;
@@ -113,8 +109,8 @@ void set_lengths_in_tiles(Random& random, const Family& family, const Variant& v
     const int64_t length = random_length(random, tiling.size);
     if (kept.has(row.name) || row.check(length)) return;
     set.set(row.name, length);
-    if (length <= limits.longest) return;
     // Most other dimensions become small; otherwise a long setting would be refused for its size.
+    if (length <= few_tiles || random.below(4) == 0) return;
     for (const Parameter& other : family.parameters) {
         const bool is_free = is_width(family, other) && other.name != row.name && !kept.has(other.name);
         if (!is_free || other.type != Type::integer || random.below(3) == 0) continue;
@@ -124,6 +120,10 @@ void set_lengths_in_tiles(Random& random, const Family& family, const Variant& v
 }
 
 }  // namespace
+
+bool is_width(const Family& family, const Parameter& row) {
+    return row.group == Group::shape && row.name != family.sequence_axis;
+}
 
 int64_t random_integer(Random& random, int64_t least, int64_t most) {
     const auto spread = static_cast<double>(most - least + 2);
@@ -150,7 +150,7 @@ std::optional<Parameters> draw_setting(Random& random, const Family& family, con
     for (int draw = 0; draw < most_draws; ++draw) {
         Parameters set = kept;
         set_all(random, family, limits, set);
-        set_lengths_in_tiles(random, family, variant, chip, limits, kept, set);
+        set_lengths_in_tiles(random, family, variant, chip, kept, set);
         const Parameters values = settled_values(family, set, chip.backend);
         if (family.check && family.check(values)) continue;
         if (variant.refusal(values, chip)) continue;

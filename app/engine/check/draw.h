@@ -26,6 +26,9 @@ std::optional<Parameters> draw_setting(Random& random, const Family& family, con
                                        const Chip& chip, const DrawLimits& limits = {},
                                        const Parameters& kept = {});
 
+// A shape parameter other than the length of the sequence.
+bool is_width(const Family& family, const Parameter& row);
+
 // All values of a setting, automatic ones settled.
 Parameters settled_values(const Family& family, const Parameters& set, Backend backend);
 

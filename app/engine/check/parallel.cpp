@@ -10,7 +10,8 @@
 namespace sawtooth {
 namespace {
 
-constexpr int64_t most_workers = 8;  // more of them take longer to start than they save
+// A GPU gives processes turns of milliseconds: with more of them each waits longer.
+constexpr int64_t most_workers = 4;
 
 // A CPU runs kernels on all its cores; the machine of a remote worker is not known.
 int64_t workers_for(const Request& base) {

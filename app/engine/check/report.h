@@ -40,13 +40,14 @@ struct Finding {
 struct CheckReport {
     std::string family, device;
     int64_t tried = 0;         // Requests
-    int64_t next = 0;          // the place in the battery of the Request that comes next
+    int64_t next = 0;          // in the battery: every Request before this place was tried
     int64_t size = 0;          // of the battery; 0: it goes on until the time is up
     int64_t judged = 0;        // outputs
     int64_t cannot_judge = 0;  // of them
     int64_t given_up = 0;      // Requests without an answer: too slow, too large, or without a definition
     double seconds = 0;
     std::optional<Request> trying;
+    int64_t trying_number = 0;  // its place in the battery
     std::vector<Finding> findings;
     bool complete = false;
 };
